@@ -1,0 +1,121 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::time::SourceTime;
+use crate::version::Digest;
+
+#[test]
+fn a_lagging_replica_does_not_undo_an_edit() {
+    let held = cell().observe(&version(12, 1, "new"));
+    let after = held.observe(&version(10, 2, "old"));
+    assert_eq!(Change::between(&held, &after), Change::Nothing);
+}
+
+#[test]
+fn a_second_edit_within_the_second_is_an_edit() {
+    let held = cell().observe(&version(10, 1, "first"));
+    let after = held.observe(&version(10, 2, "second"));
+    assert_eq!(Change::between(&held, &after), Change::Edited);
+}
+
+#[test]
+fn what_was_confirmed_gone_is_revived_by_a_later_look_only() {
+    let gone = cell().observe(&version(10, 1, "text")).bury(seen(5));
+    assert!(!gone.is_present());
+    let early = gone.observe(&version(10, 4, "text"));
+    assert_eq!(Change::between(&gone, &early), Change::Touched);
+    let late = gone.observe(&version(10, 6, "text"));
+    assert_eq!(Change::between(&gone, &late), Change::Revived);
+}
+
+#[test]
+fn an_older_version_seen_after_the_tombstone_revives_nothing() {
+    let gone = cell().observe(&version(10, 1, "text")).bury(seen(5));
+    assert!(!gone.observe(&version(9, 7, "older")).is_present());
+}
+
+#[test]
+fn the_same_content_with_a_newer_time_is_a_bump() {
+    let held = cell().observe(&version(10, 1, "text"));
+    let after = held.observe(&version(11, 2, "text"));
+    assert_eq!(Change::between(&held, &after), Change::Bumped);
+}
+
+/// One look at one of a few objects.
+#[derive(Debug, Clone)]
+enum Look {
+    Shows(u8, Version),
+    ConfirmsGone(u8, Seen),
+}
+
+proptest! {
+    #[test]
+    fn any_order_and_repetition_of_looks_ends_in_the_same_cells(
+        (looks, shuffled) in looks().prop_flat_map(|looks| {
+            let mut twice = looks.clone();
+            twice.extend(looks.iter().step_by(2).cloned());
+            (Just(looks), Just(twice).prop_shuffle())
+        })
+    ) {
+        prop_assert_eq!(fold(&looks), fold(&shuffled));
+    }
+
+    #[test]
+    fn an_older_updated_at_never_replaces_a_newer_one(looks in looks()) {
+        let mut cells: BTreeMap<u8, Cell> = BTreeMap::new();
+        for look in &looks {
+            let before = cells.clone();
+            apply(&mut cells, look);
+            for (id, cell) in &cells {
+                let old = before.get(id).and_then(|c| c.version.as_ref()).map(|v| &v.updated_at);
+                let new = cell.version.as_ref().map(|v| &v.updated_at);
+                prop_assert!(old <= new);
+            }
+        }
+    }
+}
+
+fn looks() -> impl Strategy<Value = Vec<Look>> {
+    let look = (0u8..3, 0i64..4, 0i64..6, 0u8..3, prop::bool::weighted(0.2)).prop_map(
+        |(id, second, request, text, gone)| {
+            if gone {
+                Look::ConfirmsGone(id, seen(request))
+            } else {
+                Look::Shows(id, version(second, request, &text.to_string()))
+            }
+        },
+    );
+    prop::collection::vec(look, 0..24)
+}
+
+fn fold(looks: &[Look]) -> BTreeMap<u8, Cell> {
+    let mut cells = BTreeMap::new();
+    looks.iter().for_each(|look| apply(&mut cells, look));
+    cells
+}
+
+fn apply(cells: &mut BTreeMap<u8, Cell>, look: &Look) {
+    match look {
+        Look::Shows(id, version) => {
+            let cell = cells.entry(*id).or_default();
+            *cell = cell.observe(version);
+        }
+        Look::ConfirmsGone(id, seen) => {
+            let cell = cells.entry(*id).or_default();
+            *cell = cell.bury(*seen);
+        }
+    }
+}
+
+fn cell() -> Cell {
+    Cell::default()
+}
+
+fn seen(request: i64) -> Seen {
+    Seen { at_ms: 0, request }
+}
+
+fn version(second: i64, request: i64, text: &str) -> Version {
+    let updated_at = SourceTime::parse(&format!("2026-01-01T00:00:{second:02}Z")).unwrap();
+    Version { updated_at, seen: seen(request), digest: Digest::of([text]) }
+}

@@ -1,0 +1,140 @@
+//! What a complete reading of a listing says about what we hold.
+//!
+//! Absence is not deletion: what a sweep did not list becomes a suspect, a second look by id confirms it,
+//! and a brake stops what would remove too much at once.
+
+use std::collections::BTreeMap;
+
+use crate::OVERLAP_MS;
+use crate::cells::Cell;
+use crate::time::Mark;
+use crate::version::Seen;
+
+/// Above this many removals, the share counts.
+pub const BRAKE_ITEMS: usize = 20;
+/// Above this share of a scope, in percent, removals stop.
+pub const BRAKE_PERCENT: usize = 20;
+
+/// What a sweep asks for: ids to read in full, and ids to look at once more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Listed, and unknown to us, newer than ours, or held to be gone.
+    pub fetch: Vec<i64>,
+    /// Held, and not listed.
+    pub suspects: Vec<i64>,
+}
+
+/// Compares a complete listing (id → `updated_at`) with what is held, both ways.
+///
+/// `began` is the first look of the sweep. What was seen after that, or so shortly before that a list may
+/// not show it yet, is no suspect: it arrived while the sweep was under way, and the listing cannot know.
+pub fn compare(held: &BTreeMap<i64, Cell>, listed: &BTreeMap<i64, Mark>, began: Seen) -> Findings {
+    let fetch = listed.iter().filter(|(id, at)| wants_reading(held.get(id), **at));
+    let suspects = held.iter().filter(|(id, cell)| {
+        cell.is_present() && !listed.contains_key(id) && was_old_news(cell, began)
+    });
+    Findings {
+        fetch: fetch.map(|(id, _)| *id).collect(),
+        suspects: suspects.map(|(id, _)| *id).collect(),
+    }
+}
+
+fn wants_reading(cell: Option<&Cell>, listed_at: Mark) -> bool {
+    let Some(cell) = cell else { return true };
+    let held_at = cell.version.as_ref().map(|version| version.updated_at.mark());
+    !cell.is_present() || held_at < Some(listed_at)
+}
+
+fn was_old_news(cell: &Cell, began: Seen) -> bool {
+    let Some(version) = &cell.version else { return false };
+    version.seen < began && version.updated_at.mark().plus(OVERLAP_MS) < Mark(began.at_ms)
+}
+
+/// What the second look by id said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecondLook {
+    /// For each suspect, whether it answered.
+    pub answered: BTreeMap<i64, bool>,
+    /// Whether an item of the same scope that the sweep listed answered in the same look.
+    pub sibling_answered: bool,
+}
+
+/// The suspects that are gone: no answer, in a look in which a known sibling did answer.
+pub fn confirmed_gone(look: &SecondLook) -> Vec<i64> {
+    if !look.sibling_answered {
+        return Vec::new();
+    }
+    look.answered.iter().filter(|(_, answered)| !**answered).map(|(id, _)| *id).collect()
+}
+
+/// Too much would be removed at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{removals} of {held} items would be removed at once")]
+pub struct Brake {
+    pub removals: usize,
+    pub held: usize,
+}
+
+/// Stops what would remove more than a fifth, and more than twenty, of a scope's items in one go.
+pub fn brake(removals: usize, held: usize, allow_mass_removal: bool) -> Result<(), Brake> {
+    let too_many = BRAKE_ITEMS < removals && held * BRAKE_PERCENT < removals * 100;
+    if too_many && !allow_mass_removal { Err(Brake { removals, held }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::SourceTime;
+    use crate::version::{Digest, Version};
+
+    const MINUTE: i64 = 60;
+
+    #[test]
+    fn both_ways_are_compared() {
+        let held = BTreeMap::from([(1, cell(0, 1)), (2, cell(0, 1)), (3, cell(0, 1))]);
+        let listed = BTreeMap::from([(2, Mark(0)), (3, Mark(9_000)), (4, Mark(0))]);
+        let findings = compare(&held, &listed, seen(10 * MINUTE));
+        assert_eq!(findings, Findings { fetch: vec![3, 4], suspects: vec![1] });
+    }
+
+    #[test]
+    fn what_arrived_during_the_sweep_is_no_suspect() {
+        let held =
+            BTreeMap::from([(1, cell(0, 11 * MINUTE)), (2, cell(10 * MINUTE - 30, 9 * MINUTE))]);
+        let findings = compare(&held, &BTreeMap::new(), seen(10 * MINUTE));
+        assert_eq!(findings, Findings::default());
+    }
+
+    #[test]
+    fn what_is_listed_again_after_its_tombstone_is_read_again() {
+        let held = BTreeMap::from([(1, cell(0, 1).bury(seen(5)))]);
+        let findings = compare(&held, &BTreeMap::from([(1, Mark(0))]), seen(10 * MINUTE));
+        assert_eq!(findings.fetch, vec![1]);
+    }
+
+    #[test]
+    fn without_a_sibling_nothing_is_confirmed() {
+        let answered = BTreeMap::from([(1, false), (2, true)]);
+        let alone = SecondLook { answered: answered.clone(), sibling_answered: false };
+        assert_eq!(confirmed_gone(&alone), Vec::<i64>::new());
+        let trusted = SecondLook { answered, sibling_answered: true };
+        assert_eq!(confirmed_gone(&trusted), vec![1]);
+    }
+
+    #[test]
+    fn the_brake_holds_above_a_fifth_and_twenty() {
+        assert!(brake(20, 20, false).is_ok(), "twenty may always go");
+        assert!(brake(21, 105, false).is_ok(), "exactly a fifth may go");
+        assert_eq!(brake(21, 104, false), Err(Brake { removals: 21, held: 104 }));
+        assert!(brake(21, 104, true).is_ok(), "a person said so");
+    }
+
+    fn cell(updated_s: i64, seen_s: i64) -> Cell {
+        let updated_at = SourceTime::parse(&Mark(updated_s * 1_000).to_string()).unwrap();
+        Cell::default().observe(&Version { updated_at, seen: seen(seen_s), digest: Digest::of([]) })
+    }
+
+    fn seen(second: i64) -> Seen {
+        Seen { at_ms: second * 1_000, request: 0 }
+    }
+}
