@@ -1,0 +1,216 @@
+//! GraphQL: documents out, data and errors in, told apart.
+//!
+//! An answer can carry data and errors at once, and usually that is fine: the caller takes the nodes that
+//! are there and asks for the others again. What concerns the whole answer becomes [`Trouble`] here.
+
+use hw_rules::time::Mark;
+use hw_rules::version::Seen;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use super::limits::{self, Sample};
+use crate::json;
+use crate::transport::{Method, Request, Response, Secretive};
+use crate::trouble::{LimitKind, Trouble};
+
+/// Where GraphQL is spoken, and as whom.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    pub url: String,
+    pub token: SecretString,
+}
+
+const USER_AGENT: &str = concat!("highwater/", env!("CARGO_PKG_VERSION"));
+
+/// A document with its variables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    pub document: String,
+    pub variables: Value,
+}
+
+/// An answer that can be used, wholly or in part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub data: Value,
+    pub errors: Vec<GraphqlError>,
+    pub date: Mark,
+    pub sample: Option<Sample>,
+    /// Unreadable characters that were replaced.
+    pub replaced: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct GraphqlError {
+    pub kind: String,
+    pub message: String,
+    /// Where in the data, as `a.b.0.c`.
+    pub path: String,
+}
+
+impl Endpoint {
+    /// The HTTP request for a query.
+    pub fn request(&self, query: &Query) -> Request {
+        let bearer = format!("Bearer {}", self.token.expose_secret());
+        let plain = |text: &str| Secretive::Plain(text.to_owned());
+        let body = json!({ "query": query.document, "variables": query.variables });
+        Request {
+            method: Method::Post,
+            url: self.url.clone(),
+            headers: vec![
+                ("authorization", Secretive::Secret(bearer)),
+                ("content-type", plain("application/json")),
+                ("accept", plain("application/json")),
+                ("user-agent", plain(USER_AGENT)),
+                ("x-github-next-global-id", plain("1")),
+            ],
+            body: Some(body.to_string().into_bytes()),
+        }
+    }
+}
+
+/// Reads an answer, or says what is wrong with it as a whole.
+pub fn read(response: &Response) -> Result<Answer, Trouble> {
+    if let Some(trouble) = limits::trouble_of_status(response) {
+        return Err(trouble);
+    }
+    let date = limits::date(response).ok_or_else(|| Trouble::Garbled("no Date header".into()))?;
+    let document =
+        json::read(&response.body).map_err(|error| Trouble::Garbled(error.to_string()))?;
+    let errors = errors_of(&document.value);
+    if let Some(trouble) = trouble_of_errors(response, &errors) {
+        return Err(trouble);
+    }
+    let data = document.value.get("data").cloned().unwrap_or(Value::Null);
+    if data.is_null() {
+        return Err(without_data(&errors));
+    }
+    let sample = limits::sample(response);
+    Ok(Answer { data, errors, date, sample, replaced: document.replaced })
+}
+
+fn errors_of(document: &Value) -> Vec<GraphqlError> {
+    let listed = document.get("errors").and_then(Value::as_array);
+    listed.into_iter().flatten().map(GraphqlError::of).collect()
+}
+
+impl GraphqlError {
+    fn of(error: &Value) -> Self {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let code = || text(error.pointer("/extensions/code"));
+        let steps = error.get("path").and_then(Value::as_array);
+        let steps = steps.into_iter().flatten();
+        let steps = steps.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned));
+        Self {
+            kind: text(error.get("type")).or_else(code).unwrap_or_default(),
+            message: text(error.get("message")).unwrap_or_default(),
+            path: steps.collect::<Vec<_>>().join("."),
+        }
+    }
+
+    pub fn is_not_found(&self) -> bool {
+        self.kind == "NOT_FOUND"
+    }
+}
+
+/// The errors that concern the answer as a whole.
+fn trouble_of_errors(response: &Response, errors: &[GraphqlError]) -> Option<Trouble> {
+    let limit = |kind| Some(Trouble::Limited(limits::limit_in_200(response, kind)));
+    for error in errors {
+        match error.kind.as_str() {
+            "RATE_LIMIT" | "RATE_LIMITED" | "graphql_rate_limit" => {
+                return limit(LimitKind::Primary);
+            }
+            "RESOURCE_LIMITS_EXCEEDED" | "MAX_NODE_LIMIT_EXCEEDED" => {
+                return Some(Trouble::TooMuch(error.message.clone()));
+            }
+            _ if limits::is_secondary(&error.message) => return limit(LimitKind::Secondary),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What an answer without any data means.
+fn without_data(errors: &[GraphqlError]) -> Trouble {
+    match errors.first() {
+        None => Trouble::Garbled("neither data nor errors".into()),
+        Some(error) if error.is_not_found() => Trouble::Hidden(error.message.clone()),
+        Some(error) if error.message.contains("Something went wrong") => {
+            Trouble::TooMuch(error.message.clone())
+        }
+        Some(error) => Trouble::Wrong(error.message.clone()),
+    }
+}
+
+impl Answer {
+    /// When the objects in this answer were seen.
+    pub fn seen(&self, request: i64) -> Seen {
+        Seen { at_ms: self.date.0, request }
+    }
+
+    /// What the errors say about one place in the data, when they say anything.
+    pub fn error_at(&self, path: &str) -> Option<&GraphqlError> {
+        self.errors
+            .iter()
+            .find(|error| error.path == path || error.path.starts_with(&format!("{path}.")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_in_a_200_is_a_limit() {
+        for kind in ["RATE_LIMIT", "RATE_LIMITED"] {
+            let body =
+                format!(r#"{{"data":null,"errors":[{{"type":"{kind}","message":"exceeded"}}]}}"#);
+            assert!(matches!(read(&ok(&body)), Err(Trouble::Limited(_))), "{kind}");
+        }
+        let code = r#"{"errors":[{"message":"x","extensions":{"code":"graphql_rate_limit"}}]}"#;
+        assert!(matches!(read(&ok(code)), Err(Trouble::Limited(_))));
+        let slow = r#"{"errors":[{"message":"You have exceeded a secondary rate limit."}]}"#;
+        let Err(Trouble::Limited(limit)) = read(&ok(slow)) else { panic!("a limit") };
+        assert_eq!(limit.kind, LimitKind::Secondary);
+    }
+
+    #[test]
+    fn resource_limits_ask_for_less_even_with_partial_data() {
+        let body =
+            r#"{"data":{"node":{}},"errors":[{"type":"RESOURCE_LIMITS_EXCEEDED","message":"m"}]}"#;
+        assert!(matches!(read(&ok(body)), Err(Trouble::TooMuch(_))));
+    }
+
+    #[test]
+    fn partial_data_is_used_and_its_errors_keep_their_place() {
+        let body = r#"{"data":{"a":null,"b":1},"errors":[
+            {"type":"NOT_FOUND","path":["a",0,"x"],"message":"gone"}]}"#;
+        let answer = read(&ok(body)).unwrap();
+        assert!(answer.error_at("a.0").is_some_and(GraphqlError::is_not_found));
+        assert!(answer.error_at("b").is_none());
+    }
+
+    #[test]
+    fn nonsense_is_told_apart_from_our_own_mistakes() {
+        assert!(matches!(read(&ok("<html>")), Err(Trouble::Garbled(_))));
+        assert!(matches!(read(&ok("{}")), Err(Trouble::Garbled(_))));
+        let wrong = r#"{"errors":[{"message":"Field 'x' doesn't exist on type 'Query'"}]}"#;
+        assert!(matches!(read(&ok(wrong)), Err(Trouble::Wrong(_))));
+        let undated = Response { headers: vec![], ..ok(r#"{"data":{}}"#) };
+        assert!(matches!(read(&undated), Err(Trouble::Garbled(_))));
+    }
+
+    #[test]
+    fn the_token_is_never_shown() {
+        let endpoint = Endpoint { url: "http://x".into(), token: "hunter2".into() };
+        let query = Query { document: "{}".into(), variables: Value::Null };
+        let shown = format!("{endpoint:?} {:?}", endpoint.request(&query));
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+
+    fn ok(body: &str) -> Response {
+        let date = ("date".to_owned(), "Thu, 01 Jan 2026 00:00:00 GMT".to_owned());
+        Response { status: 200, headers: vec![date], body: body.as_bytes().to_vec() }
+    }
+}

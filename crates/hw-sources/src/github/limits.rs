@@ -1,0 +1,169 @@
+//! What GitHub's headers and error texts say about limits.
+//!
+//! The signals are many and inconsistent: 403 or 429, with and without headers, or a 200 whose errors say
+//! so. Carrying on while limited can get an integration banned, so each is recognised here, once.
+
+use hw_rules::time::Mark;
+
+use crate::gate::Usage;
+use crate::transport::Response;
+use crate::trouble::{Limit, LimitKind, Trouble, Wait, from_date};
+
+/// The state of one bucket, as an answer's headers tell it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    pub resource: String,
+    pub limit: i64,
+    pub remaining: i64,
+    pub used: i64,
+    /// When the window ends, in the source's time.
+    pub reset: Mark,
+}
+
+impl Sample {
+    pub fn usage(&self) -> Usage {
+        Usage { used: self.used, limit: self.limit }
+    }
+}
+
+/// The `x-ratelimit-*` headers, when they are all there.
+pub fn sample(response: &Response) -> Option<Sample> {
+    let number = |name| response.header(name).and_then(|text| text.trim().parse::<i64>().ok());
+    Some(Sample {
+        resource: response.header("x-ratelimit-resource").unwrap_or("core").to_owned(),
+        limit: number("x-ratelimit-limit")?,
+        remaining: number("x-ratelimit-remaining")?,
+        used: number("x-ratelimit-used")?,
+        reset: Mark(number("x-ratelimit-reset")?.saturating_mul(1_000)),
+    })
+}
+
+/// The answer's `Date`: the only clock that counts.
+pub fn date(response: &Response) -> Option<Mark> {
+    let text = response.header("date")?;
+    let time = jiff::fmt::rfc2822::parse(text).ok()?;
+    Some(Mark(time.timestamp().as_millisecond()))
+}
+
+/// What the status line and headers say, before anyone looks for content.
+pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
+    let text = message(response);
+    match response.status {
+        200..=299 => None,
+        401 => Some(Trouble::Denied(text)),
+        403 | 429 => Some(limited(response, &text).map_or(Trouble::Denied(text), Trouble::Limited)),
+        404 | 410 => Some(Trouble::Hidden(text)),
+        502 | 504 => Some(Trouble::TooMuch(format!("status {}", response.status))),
+        500..=599 => Some(Trouble::Server(format!("status {}: {text}", response.status))),
+        400 | 422 => Some(Trouble::Wrong(text)),
+        status => Some(Trouble::Garbled(format!("status {status}: {text}"))),
+    }
+}
+
+/// Whether a 403 or 429 is a limit, and which; without any sign a 403 is a plain refusal.
+fn limited(response: &Response, text: &str) -> Option<Limit> {
+    let nothing_remains = sample(response).is_some_and(|sample| sample.remaining <= 0);
+    let secondary = is_secondary(text);
+    if !nothing_remains && !secondary && response.status != 429 && retry_after(response).is_none() {
+        return None;
+    }
+    let kind =
+        if nothing_remains && !secondary { LimitKind::Primary } else { LimitKind::Secondary };
+    Some(Limit { kind, wait: wait(response) })
+}
+
+/// The limit behind an error in a 200.
+pub fn limit_in_200(response: &Response, kind: LimitKind) -> Limit {
+    Limit { kind, wait: wait(response) }
+}
+
+/// Whether an error's text speaks of a secondary limit.
+pub fn is_secondary(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.contains("secondary rate limit") || text.contains("abuse detection")
+}
+
+fn wait(response: &Response) -> Wait {
+    if let Some(ms) = retry_after(response) {
+        return Wait::RetryAfter(ms);
+    }
+    match (sample(response), date(response)) {
+        (Some(sample), Some(date)) if sample.remaining <= 0 => {
+            Wait::Reset(from_date(sample.reset, date))
+        }
+        _ => Wait::Unsaid,
+    }
+}
+
+fn retry_after(response: &Response) -> Option<i64> {
+    let seconds: i64 = response.header("retry-after")?.trim().parse().ok()?;
+    Some(seconds.max(0).saturating_mul(1_000))
+}
+
+/// The `message` of an error answer, or the beginning of whatever came.
+fn message(response: &Response) -> String {
+    let parsed = crate::json::read(&response.body).ok();
+    let told = parsed.and_then(|json| Some(json.value.get("message")?.as_str()?.to_owned()));
+    told.unwrap_or_else(|| {
+        let start = response.body.get(..200).unwrap_or(&response.body);
+        String::from_utf8_lossy(start).into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
+    const NOON: i64 = 1_767_225_600;
+
+    #[test]
+    fn the_primary_limit_waits_for_the_reset_by_the_sources_own_clock() {
+        let reset = (NOON + 90).to_string();
+        let response =
+            answer(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", &reset)], "");
+        assert_eq!(limit_of(&response), Some((LimitKind::Primary, Wait::Reset(90_000))));
+    }
+
+    #[test]
+    fn a_secondary_limit_is_known_by_its_text_with_or_without_headers() {
+        let text = r#"{"message":"You have exceeded a secondary rate limit. Please wait."}"#;
+        let told = answer(403, &[("retry-after", "17")], text);
+        assert_eq!(limit_of(&told), Some((LimitKind::Secondary, Wait::RetryAfter(17_000))));
+        let silent = Response { headers: vec![], ..answer(403, &[], text) };
+        assert_eq!(limit_of(&silent), Some((LimitKind::Secondary, Wait::Unsaid)));
+        let old =
+            answer(403, &[], r#"{"message":"You have triggered an abuse detection mechanism"}"#);
+        assert_eq!(limit_of(&old), Some((LimitKind::Secondary, Wait::Unsaid)));
+    }
+
+    #[test]
+    fn a_429_is_always_a_limit_and_a_plain_403_is_not() {
+        assert_eq!(limit_of(&answer(429, &[], "")), Some((LimitKind::Secondary, Wait::Unsaid)));
+        let refused = answer(403, &[], r#"{"message":"Resource not accessible by integration"}"#);
+        assert!(matches!(trouble_of_status(&refused), Some(Trouble::Denied(_))));
+    }
+
+    #[test]
+    fn a_time_out_of_the_server_asks_for_less() {
+        for status in [502, 504] {
+            let trouble = trouble_of_status(&answer(status, &[], "<html>"));
+            assert!(matches!(trouble, Some(Trouble::TooMuch(_))), "{status}");
+        }
+        assert!(matches!(trouble_of_status(&answer(500, &[], "")), Some(Trouble::Server(_))));
+        assert!(matches!(trouble_of_status(&answer(401, &[], "")), Some(Trouble::Denied(_))));
+    }
+
+    fn limit_of(response: &Response) -> Option<(LimitKind, Wait)> {
+        let Trouble::Limited(limit) = trouble_of_status(response)? else { return None };
+        Some((limit.kind, limit.wait))
+    }
+
+    fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
+        let fixed = [("date", DATE), ("x-ratelimit-limit", "5000"), ("x-ratelimit-used", "1")];
+        let remaining = [("x-ratelimit-remaining", "4999"), ("x-ratelimit-reset", "0")];
+        let headers = headers.iter().chain(&fixed).chain(&remaining);
+        let headers = headers.map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        Response { status, headers, body: body.as_bytes().to_vec() }
+    }
+}

@@ -1,0 +1,84 @@
+//! One request out, one answer back: the door through which both real and simulated sources speak.
+
+use std::pin::Pin;
+
+/// A request as the source sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub method: Method,
+    pub url: String,
+    /// Names in lower case.
+    pub headers: Vec<(&'static str, Secretive)>,
+    pub body: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// A header's value; one that carries the token never shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Secretive {
+    Plain(String),
+    Secret(String),
+}
+
+impl Secretive {
+    /// The value for the wire.
+    pub fn expose(&self) -> &str {
+        match self {
+            Self::Plain(value) | Self::Secret(value) => value,
+        }
+    }
+}
+
+impl std::fmt::Debug for Secretive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Plain(value) => write!(f, "{value:?}"),
+            Self::Secret(_) => f.write_str("***"),
+        }
+    }
+}
+
+/// An answer, whatever it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// The first header of that name, which is given in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// No answer: the connection failed, broke off, or the body ended early.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Broken(pub String);
+
+pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, Broken>> + Send + 'a>>;
+
+/// Sends one request. It never retries, never follows a redirect, never waits for a limit.
+pub trait Transport: Send + Sync {
+    fn send(&self, request: Request) -> Sending<'_>;
+
+    /// Starts over with new connections, after several failed in a row.
+    fn renew(&self);
+}

@@ -1,0 +1,121 @@
+//! What can go wrong between a request and its observations, sorted by what one can do about it.
+
+use hw_rules::backoff::{self, Jitter};
+use hw_rules::time::Mark;
+
+/// Why there is no page.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    #[error("limited by the source ({})", .0.kind)]
+    Limited(Limit),
+    #[error("too much for one answer: {0}")]
+    TooMuch(String),
+    #[error("the server failed: {0}")]
+    Server(String),
+    #[error("no answer: {0}")]
+    Network(String),
+    #[error("the answer cannot be read: {0}")]
+    Garbled(String),
+    #[error("the token was refused: {0}")]
+    Denied(String),
+    #[error("not there, or hidden from this token: {0}")]
+    Hidden(String),
+    /// Our own nonsense: the server understood the request and found it wrong.
+    #[error("the request was refused as wrong: {0}")]
+    Wrong(String),
+}
+
+/// A limit, and what the source said about its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    pub kind: LimitKind,
+    pub wait: Wait,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitKind {
+    /// The hour's points are used up.
+    Primary,
+    /// Too fast, or too much at once.
+    Secondary,
+}
+
+impl std::fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Primary => "primary limit",
+            Self::Secondary => "secondary limit",
+        })
+    }
+}
+
+/// What the source said about how long to wait, in the order of obedience.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// `retry-after`, in milliseconds.
+    RetryAfter(i64),
+    /// Nothing remains until the reset: milliseconds from the answer's own `Date`.
+    Reset(i64),
+    Unsaid,
+}
+
+/// After a reset, this much more: windows jitter by a second, and replicas disagree.
+const RESET_MARGIN_MS: i64 = 30_000;
+
+impl Wait {
+    /// Until when (our clock) nothing is started, after the n-th limit in a row.
+    pub fn until_ms(self, now_ms: i64, in_a_row: u32, jitter: Jitter) -> i64 {
+        let wait = match self {
+            Self::RetryAfter(ms) => ms,
+            Self::Reset(ms) => ms.max(0).saturating_add(RESET_MARGIN_MS),
+            Self::Unsaid => backoff::after_silent_limit(in_a_row, jitter),
+        };
+        now_ms.saturating_add(wait)
+    }
+}
+
+/// What to do about trouble.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Pause the principal, then ask the same again.
+    Pause,
+    /// Ask for less.
+    AskForLess,
+    /// Ask the same again, after a server's backoff.
+    RetryServer,
+    /// Ask the same again, after a network's backoff.
+    RetryNetwork,
+    /// Asking again changes nothing.
+    GiveUp,
+}
+
+impl Trouble {
+    pub fn verdict(&self) -> Verdict {
+        match self {
+            Self::Limited(_) => Verdict::Pause,
+            Self::TooMuch(_) => Verdict::AskForLess,
+            Self::Server(_) | Self::Garbled(_) => Verdict::RetryServer,
+            Self::Network(_) => Verdict::RetryNetwork,
+            Self::Denied(_) | Self::Hidden(_) | Self::Wrong(_) => Verdict::GiveUp,
+        }
+    }
+}
+
+/// How long from the answer's `Date` to a time the source named.
+pub(crate) fn from_date(until: Mark, date: Mark) -> i64 {
+    until.0.saturating_sub(date.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_obey_the_source_first() {
+        let until = |wait: Wait| wait.until_ms(1_000, 1, Jitter(0.0));
+        assert_eq!(until(Wait::RetryAfter(7_000)), 8_000);
+        assert_eq!(until(Wait::Reset(10_000)), 41_000);
+        assert_eq!(until(Wait::Reset(-5)), 31_000);
+        assert_eq!(until(Wait::Unsaid), 61_000);
+    }
+}
