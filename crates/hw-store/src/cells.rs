@@ -1,0 +1,152 @@
+//! The cells of objects: read before a comparison, written after it, in the same transaction.
+
+use std::collections::BTreeMap;
+
+use hw_rules::cells::Cell;
+use hw_rules::item::{Key, Kind};
+use hw_rules::time::SourceTime;
+use hw_rules::version::{Digest, Seen, Version};
+
+use crate::error::Error;
+use crate::sql::{Param, Row, Sql, params};
+use crate::tx::Tx;
+
+/// What is held of some objects: their cells, and where their search rows are.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) cells: BTreeMap<Key, Cell>,
+    pub(crate) search_rowids: BTreeMap<Key, i64>,
+}
+
+/// One cell to write.
+pub(crate) struct CellRow<'a> {
+    pub(crate) key: Key,
+    pub(crate) cell: &'a Cell,
+    pub(crate) search_rowid: Option<i64>,
+}
+
+/// What is held of these objects.
+pub(crate) fn held(
+    tx: &mut Tx<'_>,
+    host: &str,
+    keys: impl IntoIterator<Item = Key>,
+) -> Result<Held, Error> {
+    let mut by_kind: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
+    for key in keys {
+        by_kind.entry(key.kind).or_default().push(key.id);
+    }
+    let mut held = Held::default();
+    for (kind, ids) in by_kind {
+        held_of_kind(tx, host, kind, &ids, &mut held)?;
+    }
+    Ok(held)
+}
+
+fn held_of_kind(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    ids: &[i64],
+    held: &mut Held,
+) -> Result<(), Error> {
+    const HELD: Sql = Sql::each(
+        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+                search_rowid
+           from cells
+          where host = $1 and kind = $2 and id in (select value from json_each($3))",
+        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+                search_rowid
+           from cells
+          where host = $1 and kind = $2 and id = any($3)",
+    );
+    let rows = tx.query(HELD, &params![host, kind.name(), ids], |mut row| {
+        Ok((row.int(0)?, row.maybe_int(7)?, read(&mut row)?))
+    })?;
+    for (id, search_rowid, cell) in rows {
+        let key = Key { kind, id };
+        held.cells.insert(key, cell);
+        held.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
+    }
+    Ok(())
+}
+
+/// All cells of a lane, tombstones too.
+pub(crate) fn of_lane(tx: &mut Tx<'_>, lane: i64) -> Result<BTreeMap<i64, Cell>, Error> {
+    const OF_LANE: Sql = Sql::both(
+        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request
+           from cells where lane = $1",
+    );
+    let rows = tx.query(OF_LANE, &params![lane], |mut row| Ok((row.int(0)?, read(&mut row)?)))?;
+    Ok(rows.into_iter().collect())
+}
+
+/// How many objects of a lane are there.
+pub(crate) fn present_in_lane(tx: &mut Tx<'_>, lane: i64) -> Result<u64, Error> {
+    const PRESENT: Sql = Sql::both(
+        "select count(*) from cells
+          where lane = $1 and updated_at is not null
+            and (gone_at_ms is null
+                 or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))",
+    );
+    tx.count(PRESENT, &params![lane])
+}
+
+/// Writes cells as the rules left them; the comparison was made in this transaction.
+pub(crate) fn keep(
+    tx: &mut Tx<'_>,
+    host: &str,
+    lane: i64,
+    rows: &[CellRow<'_>],
+) -> Result<(), Error> {
+    const KEEP: Sql = Sql::both(
+        "insert into cells (host, kind, id, lane, updated_at_ms, updated_at, seen_at_ms,
+                            seen_request, digest, gone_at_ms, gone_request, search_rowid)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+         on conflict (host, kind, id) do update
+            set lane = excluded.lane, updated_at_ms = excluded.updated_at_ms,
+                updated_at = excluded.updated_at, seen_at_ms = excluded.seen_at_ms,
+                seen_request = excluded.seen_request, digest = excluded.digest,
+                gone_at_ms = excluded.gone_at_ms, gone_request = excluded.gone_request,
+                search_rowid = excluded.search_rowid",
+    );
+    let rows: Vec<_> = rows.iter().map(|row| values(host, lane, row)).collect();
+    tx.execute_each(KEEP, &rows)
+}
+
+fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
+    let version = row.cell.version.as_ref();
+    let gone = row.cell.gone;
+    params![
+        host,
+        row.key.kind.name(),
+        row.key.id,
+        lane,
+        version.map(|version| version.updated_at.mark().0),
+        version.map(|version| version.updated_at.as_str()),
+        version.map(|version| version.seen.at_ms),
+        version.map(|version| version.seen.request),
+        version.map(|version| version.digest.0.as_slice()),
+        gone.map(|seen| seen.at_ms),
+        gone.map(|seen| seen.request),
+        row.search_rowid,
+    ]
+    .to_vec()
+}
+
+/// The cell in the columns 1 to 6.
+fn read(row: &mut Row) -> Result<Cell, Error> {
+    let gone = seen(row.maybe_int(5)?, row.maybe_int(6)?);
+    let parts = (row.maybe_text(1)?, seen(row.maybe_int(2)?, row.maybe_int(3)?));
+    let digest = row.maybe_bytes(4)?;
+    let ((Some(updated_at), Some(seen)), Some(digest)) = (parts, digest) else {
+        return Ok(Cell { version: None, gone });
+    };
+    let updated_at = SourceTime::parse(&updated_at).map_err(|e| Error::Damaged(e.to_string()))?;
+    let digest = <[u8; 32]>::try_from(digest)
+        .map_err(|_| Error::Damaged("a digest of another length".to_owned()))?;
+    Ok(Cell { version: Some(Version { updated_at, seen, digest: Digest(digest) }), gone })
+}
+
+fn seen(at_ms: Option<i64>, request: Option<i64>) -> Option<Seen> {
+    Some(Seen { at_ms: at_ms?, request: request? })
+}

@@ -1,0 +1,241 @@
+//! SQLite: one writing connection behind a lock, and read-only ones for views.
+//!
+//! Calls run on the caller's thread. Other processes may write the same file: a write transaction is
+//! `begin immediate`, waits for its turn, and is short.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql};
+
+use super::{Driver, EachRow, Session};
+use crate::error::DriverError;
+use crate::sql::{Dialect, Param, Row, Sql, Value};
+
+const BUSY: Duration = Duration::from_secs(10);
+const IDLE_READERS: usize = 4;
+
+pub(crate) struct Sqlite {
+    /// None in a database in memory: its one connection does everything.
+    path: Option<PathBuf>,
+    /// Closed before the writer: the last connection to close moves the log into the file, and a
+    /// read-only one cannot.
+    readers: Mutex<Vec<Connection>>,
+    /// None when opened for reading only.
+    writer: Option<Mutex<Connection>>,
+}
+
+impl Sqlite {
+    pub(crate) fn memory() -> Result<Self, DriverError> {
+        let connection = Connection::open_in_memory()?;
+        set_up_writer(&connection)?;
+        Ok(Self { path: None, writer: Some(Mutex::new(connection)), readers: Mutex::default() })
+    }
+
+    pub(crate) fn create(path: &Path) -> Result<Self, DriverError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(BUSY)?;
+        use_wal(&connection)?;
+        set_up_writer(&connection)?;
+        let writer = Some(Mutex::new(connection));
+        Ok(Self { path: Some(path.to_owned()), writer, readers: Mutex::default() })
+    }
+
+    pub(crate) fn existing(path: &Path) -> Result<Self, DriverError> {
+        let readers = Mutex::new(vec![open_reader(path)?]);
+        Ok(Self { path: Some(path.to_owned()), writer: None, readers })
+    }
+}
+
+/// Switches to write-ahead logging, which needs the file for itself for a moment.
+///
+/// Two processes that create one file at once do not wait for each other there, so the one that is
+/// refused waits for a write transaction, in which SQLite does, and asks again.
+fn use_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
+    for _ in 0..20 {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.execute_batch("begin immediate; commit")?;
+            }
+            done => return done,
+        }
+    }
+    connection.pragma_update(None, "journal_mode", "wal")
+}
+
+fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.pragma_update(None, "synchronous", "normal")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -65_536)?;
+    connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(())
+}
+
+fn open_reader(path: &Path) -> Result<Connection, rusqlite::Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", -65_536)?;
+    Ok(connection)
+}
+
+impl Driver for Sqlite {
+    fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError> {
+        let writer = self.writer.as_ref().ok_or("opened for reading only")?;
+        Ok(Box::new(Writer(writer.lock().unwrap_or_else(PoisonError::into_inner))))
+    }
+
+    fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError> {
+        let Some(path) = &self.path else { return self.writer() };
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open_reader(path)?,
+        };
+        Ok(Box::new(Reader { home: &self.readers, connection: Some(connection) }))
+    }
+}
+
+struct Writer<'a>(MutexGuard<'a, Connection>);
+
+/// A reading connection, on loan.
+struct Reader<'a> {
+    home: &'a Mutex<Vec<Connection>>,
+    connection: Option<Connection>,
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.home.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = self.connection.take()
+            && connection.is_autocommit()
+            && idle.len() < IDLE_READERS
+        {
+            idle.push(connection);
+        }
+    }
+}
+
+/// Where the connection is; everything else about a session follows from it.
+trait HasConnection {
+    fn connection(&self) -> &Connection;
+}
+
+impl HasConnection for Writer<'_> {
+    fn connection(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl HasConnection for Reader<'_> {
+    fn connection(&self) -> &Connection {
+        self.connection.as_ref().expect("a reader keeps its connection until it is dropped")
+    }
+}
+
+impl<C: HasConnection> Session for C {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn begin_write(&mut self) -> Result<(), DriverError> {
+        self.batch("begin immediate")
+    }
+
+    fn begin_read(&mut self) -> Result<(), DriverError> {
+        self.batch("begin")
+    }
+
+    fn commit(&mut self) -> Result<(), DriverError> {
+        self.batch("commit")
+    }
+
+    fn rollback(&mut self) -> Result<(), DriverError> {
+        self.batch("rollback")
+    }
+
+    fn batch(&mut self, script: &str) -> Result<(), DriverError> {
+        Ok(self.connection().execute_batch(script)?)
+    }
+
+    fn execute(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, DriverError> {
+        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
+        bind(&mut statement, params)?;
+        Ok(statement.raw_execute()? as u64)
+    }
+
+    fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
+        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
+        for params in rows {
+            bind(&mut statement, params)?;
+            statement.raw_execute()?;
+        }
+        Ok(())
+    }
+
+    fn query_each(
+        &mut self,
+        sql: Sql,
+        params: &[Param<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<(), DriverError> {
+        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
+        bind(&mut statement, params)?;
+        let columns = statement.column_count();
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|column| read(row.get_ref(column)?));
+            if each(Row(values.collect::<Result<_, DriverError>>()?)).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bind(statement: &mut CachedStatement<'_>, params: &[Param<'_>]) -> Result<(), DriverError> {
+    for (index, param) in params.iter().enumerate() {
+        debug_assert_eq!(
+            statement.parameter_name(index + 1),
+            Some(format!("${}", index + 1).as_str()),
+            "parameters are first named in order"
+        );
+        statement.raw_bind_parameter(index + 1, param)?;
+    }
+    Ok(())
+}
+
+fn read(value: ValueRef<'_>) -> Result<Value, DriverError> {
+    Ok(match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(value) => Value::Int(value),
+        ValueRef::Real(value) => Value::Real(value),
+        ValueRef::Text(value) => Value::Text(str::from_utf8(value)?.to_owned()),
+        ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
+    })
+}
+
+impl ToSql for Param<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let json = |text: Result<String, serde_json::Error>| {
+            let text = text.expect("a list of plain values is always JSON");
+            ToSqlOutput::Owned(rusqlite::types::Value::Text(text))
+        };
+        Ok(match self {
+            Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Self::Int(value) => ToSqlOutput::Borrowed(ValueRef::Integer(*value)),
+            Self::Real(value) => ToSqlOutput::Borrowed(ValueRef::Real(*value)),
+            Self::Text(value) => ToSqlOutput::Borrowed(ValueRef::Text(value.as_bytes())),
+            Self::Bytes(value) => ToSqlOutput::Borrowed(ValueRef::Blob(value)),
+            Self::Ints(values) => json(serde_json::to_string(values)),
+            Self::Texts(values) => json(serde_json::to_string(values)),
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! What can go wrong with the store, sorted by what one can do about it.
+
+use hw_rules::lane::Lane;
+use hw_rules::reconcile::Brake;
+use hw_rules::time::Mark;
+
+/// What a driver reports; its library stays behind the seam.
+pub(crate) type DriverError = Box<dyn std::error::Error + Send + Sync>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the lease {name:?} was lost to another owner; nothing was written")]
+    LeaseLost { name: String },
+    #[error("interrupted at {0:?}")]
+    Interrupted(&'static str),
+    #[error(transparent)]
+    Brake(#[from] Brake),
+    #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", shown(.to.as_ref()))]
+    WatermarkBack { lane: Box<Lane>, from: Mark, to: Option<Mark> },
+    #[error("{lane}: no complete sweep is there to finish")]
+    NoSweep { lane: Box<Lane> },
+    #[error(
+        "this database was written by a newer highwater (schema {found}, this one knows {known})"
+    )]
+    NewerSchema { found: i64, known: i64 },
+    #[error(
+        "this database was written by an older highwater; a command that writes brings it up to date"
+    )]
+    OlderSchema,
+    #[error("migration {number} ({name}) is not the one this database was made with")]
+    ChangedMigration { number: i64, name: String },
+    #[error("there is no database at {0}")]
+    NoDatabase(String),
+    #[error("the store was opened for reading only")]
+    ReadOnly,
+    #[error("the database holds something unreadable: {0}")]
+    Damaged(String),
+    #[error("{step}: the database failed")]
+    Database { step: &'static str, source: DriverError },
+}
+
+fn shown(mark: Option<&Mark>) -> String {
+    mark.map_or_else(|| "nothing".to_owned(), Mark::to_string)
+}

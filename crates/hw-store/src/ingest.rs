@@ -1,0 +1,116 @@
+//! Ingest: what one page showed, and how far the lane got with it, in one write transaction.
+
+use hw_rules::cells::{self as rule, Change, Write};
+use hw_rules::coverage::Coverage;
+use hw_rules::item::{Key, Observation};
+use hw_rules::lane::Lane;
+
+use crate::Store;
+use crate::cells::{self, CellRow, Held};
+use crate::error::Error;
+use crate::lanes;
+use crate::leases::{self, Lease};
+use crate::mirror;
+use crate::quarantine::{self, Unreadable};
+use crate::sql::{Sql, params};
+use crate::tx::{Step, Tx, step};
+
+/// What one page brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestPage {
+    pub lane: Lane,
+    pub observations: Vec<Observation>,
+    /// The lane's coverage with this page; none for items read by id, which move nothing.
+    pub coverage: Option<Coverage>,
+    pub checked_at_ms: i64,
+    pub page_size: u32,
+    pub quarantined: Vec<Unreadable>,
+    /// Subjects that were in quarantine and were read now; those known by node id need no naming.
+    pub cleared: Vec<String>,
+}
+
+/// What one page changed.
+///
+/// An item whose `updated_at` alone moved counts as unchanged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ingested {
+    pub created: u64,
+    pub edited: u64,
+    pub revived: u64,
+    pub removed: u64,
+    pub unchanged: u64,
+    pub quarantined: u64,
+}
+
+const INGEST: Step = step!("ingest");
+
+impl Store {
+    /// Compares a page with what is held and writes what follows from it, all of it or nothing.
+    pub fn ingest(&self, lease: &Lease, page: &IngestPage) -> Result<Ingested, Error> {
+        self.write(INGEST, |tx| {
+            leases::check(tx, lease)?;
+            let lane = lanes::lane_id(tx, &page.lane)?;
+            let host = page.lane.host.as_str();
+            let held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
+            let writes = rule::diff(&held.cells, &page.observations);
+            keep(tx, host, lane, &held, &writes, &page.observations)?;
+            quarantine::settle(tx, lane, page)?;
+            move_lane(tx, lane, page)?;
+            Ok(counted(&writes, page.quarantined.len() as u64))
+        })
+    }
+}
+
+/// Writes texts, search rows and cells.
+fn keep(
+    tx: &mut Tx<'_>,
+    host: &str,
+    lane: i64,
+    held: &Held,
+    writes: &[Write],
+    observations: &[Observation],
+) -> Result<(), Error> {
+    let written: Vec<_> = writes
+        .iter()
+        .filter(|write| write.change.writes_text())
+        .filter_map(|write| Some(&observations.get(write.text?)?.item))
+        .collect();
+    mirror::repositories::keep(tx, host, &written)?;
+    let new_rowids = mirror::issues::keep(tx, host, held, &written)?;
+    let removed = writes.iter().filter(|write| write.change == Change::Removed);
+    mirror::removal::remove(tx, host, removed.map(|write| (write.key, &write.cell)))?;
+    let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
+    let rows: Vec<_> = writes
+        .iter()
+        .filter(|write| write.change != Change::Nothing)
+        .map(|Write { key, cell, .. }| CellRow {
+            key: *key,
+            cell,
+            search_rowid: rowid(*key).filter(|_| cell.is_present()),
+        })
+        .collect();
+    cells::keep(tx, host, lane, &rows)
+}
+
+fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {
+    const PAGE_SIZE: Sql = Sql::both("update lanes set page_size = $1 where id = $2");
+    if let Some(coverage) = &page.coverage {
+        lanes::advance(tx, lane, &page.lane, coverage)?;
+    }
+    lanes::checked(tx, lane, page.checked_at_ms)?;
+    tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)
+}
+
+fn counted(writes: &[Write], quarantined: u64) -> Ingested {
+    let mut ingested = Ingested { quarantined, ..Ingested::default() };
+    for write in writes {
+        match write.change {
+            Change::Created => ingested.created += 1,
+            Change::Edited => ingested.edited += 1,
+            Change::Revived => ingested.revived += 1,
+            Change::Removed => ingested.removed += 1,
+            Change::Bumped | Change::Touched | Change::Nothing => ingested.unchanged += 1,
+        }
+    }
+    ingested
+}

@@ -1,0 +1,238 @@
+//! Lanes: how far each one is complete, and when it is looked at next.
+//!
+//! There is no way to set a watermark by itself: it comes with the page that justifies it.
+
+use hw_rules::clean;
+use hw_rules::coverage::Coverage;
+use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::plan::LaneState;
+use hw_rules::time::Mark;
+
+use crate::Store;
+use crate::error::Error;
+use crate::leases::{self, Lease};
+use crate::sql::{Row, Sql, params};
+use crate::tx::{Step, Tx, step};
+
+/// A lane, its state, and the message of its last failed turn.
+pub type LaneRow = (Lane, LaneState, Option<String>);
+
+/// How a turn failed, and what follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub due_ms: i64,
+    pub failures: u32,
+    pub page_size: u32,
+    pub message: String,
+}
+
+const FIRST_PAGE_SIZE: u32 = 100;
+
+const POSTPONE: Step = step!("postpone");
+const MAKE_DUE: Step = step!("make due");
+const REQUEST_SWEEP: Step = step!("request sweep");
+const RESET: Step = step!("reset");
+
+impl Store {
+    /// What is known of a lane; of one never seen, that nothing is complete. Reading creates nothing.
+    pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, Error> {
+        const STATE: Sql = Sql::both(
+            "select coverage, due_ms, failures, sweep_due_ms, sweep_began_at_ms, page_size,
+                    checked_at_ms
+               from lanes where name = $1",
+        );
+        let name = lane.to_string();
+        let state = self.read("lane", |tx| tx.first(STATE, &params![&name], |r| state(r, 0)))?;
+        Ok(state
+            .unwrap_or_else(|| LaneState { page_size: FIRST_PAGE_SIZE, ..LaneState::default() }))
+    }
+
+    /// All lanes by name.
+    pub fn lanes(&self) -> Result<Vec<LaneRow>, Error> {
+        const ALL: Sql = Sql::both(
+            "select host, organization, repository_id, surface, last_error, coverage, due_ms,
+                    failures, sweep_due_ms, sweep_began_at_ms, page_size, checked_at_ms
+               from lanes order by name",
+        );
+        self.read("lanes", |tx| {
+            tx.query(ALL, &[], |mut row| {
+                let (lane, error) = (lane(&mut row)?, row.maybe_text(4)?);
+                Ok((lane, state(row, 5)?, error))
+            })
+        })
+    }
+
+    /// Records a failed turn.
+    pub fn postpone(&self, lease: &Lease, lane: &Lane, failure: Failure) -> Result<(), Error> {
+        const KEEP: Sql = Sql::both(
+            "update lanes set due_ms = $1, failures = $2, page_size = $3, last_error = $4
+              where id = $5",
+        );
+        let Failure { due_ms, failures, page_size, message } = failure;
+        let (failures, page_size) = (i64::from(failures), i64::from(page_size));
+        let message = clean::storable(&message);
+        self.write(POSTPONE, |tx| {
+            leases::check(tx, lease)?;
+            let id = lane_id(tx, lane)?;
+            tx.execute(KEEP, &params![due_ms, failures, page_size, &message, id]).map(drop)
+        })
+    }
+
+    /// Makes a lane due at once, whatever it was waiting for: somebody asked.
+    pub fn make_due(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
+        const KEEP: Sql = Sql::both("update lanes set due_ms = 0 where id = $1");
+        self.write(MAKE_DUE, |tx| {
+            leases::check(tx, lease)?;
+            let id = lane_id(tx, lane)?;
+            tx.execute(KEEP, &params![id]).map(drop)
+        })
+    }
+
+    /// Asks for a sweep; an earlier request stays.
+    pub fn request_sweep(&self, lane: &Lane, due_ms: i64) -> Result<(), Error> {
+        const KEEP: Sql = Sql::both(
+            "update lanes set sweep_due_ms = $1
+              where id = $2 and (sweep_due_ms is null or $1 < sweep_due_ms)",
+        );
+        self.write(REQUEST_SWEEP, |tx| {
+            let id = lane_id(tx, lane)?;
+            tx.execute(KEEP, &params![due_ms, id]).map(drop)
+        })
+    }
+
+    /// The one way a watermark moves back: claims nothing above `to` any more, and opens a gap.
+    pub fn reset_lane(&self, lease: &Lease, lane: &Lane, to: Mark, why: &str) -> Result<(), Error> {
+        self.write(RESET, |tx| {
+            leases::check(tx, lease)?;
+            let id = lane_id(tx, lane)?;
+            let before = coverage_of(tx, id)?;
+            let after = before.clone().reset(to);
+            tracing::warn!(%lane, from = ?before.through, %to, why, "the watermark is reset");
+            write_coverage(tx, id, &after)
+        })
+    }
+}
+
+/// The row of a lane; made when it is missing.
+pub(crate) fn lane_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<i64, Error> {
+    const MAKE: Sql = Sql::both(
+        "insert into lanes (name, host, organization, repository_id, surface, coverage, page_size)
+         values ($1, $2, $3, $4, $5, $6, $7)
+         returning id",
+    );
+    if let Some(id) = known_id(tx, lane)? {
+        return Ok(id);
+    }
+    let (organization, repository) = match &lane.scope {
+        Scope::Organization(login) => (Some(login.as_str()), None),
+        Scope::Repository(id) => (None, Some(*id)),
+    };
+    let (name, surface) = (lane.to_string(), lane.surface.name());
+    let nothing = coverage_text(&Coverage::default());
+    let size = i64::from(FIRST_PAGE_SIZE);
+    let params = params![&name, &lane.host, organization, repository, surface, &nothing, size];
+    tx.first(MAKE, &params, |mut row| row.int(0))?
+        .ok_or_else(|| Error::Damaged(format!("the lane {name} has no row")))
+}
+
+/// The row of a lane, if it was ever seen.
+pub(crate) fn known_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<Option<i64>, Error> {
+    const ID: Sql = Sql::both("select id from lanes where name = $1");
+    tx.first(ID, &params![&lane.to_string()], |mut row| row.int(0))
+}
+
+fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
+    const COVERAGE: Sql = Sql::both("select coverage from lanes where id = $1");
+    let text = tx.first(COVERAGE, &params![id], |mut row| row.text(0))?;
+    parse_coverage(&text.unwrap_or_default())
+}
+
+/// Moves a lane's coverage on. A watermark that would move back is our own nonsense, and refused.
+pub(crate) fn advance(
+    tx: &mut Tx<'_>,
+    id: i64,
+    lane: &Lane,
+    coverage: &Coverage,
+) -> Result<(), Error> {
+    const THROUGH: Sql = Sql::both("select through_ms from lanes where id = $1");
+    let held = tx.first(THROUGH, &params![id], |mut row| row.maybe_int(0))?.flatten().map(Mark);
+    match held {
+        Some(from) if coverage.through < Some(from) => {
+            Err(Error::WatermarkBack { lane: Box::new(lane.clone()), from, to: coverage.through })
+        }
+        _ => write_coverage(tx, id, coverage),
+    }
+}
+
+fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), Error> {
+    const KEEP: Sql = Sql::both("update lanes set coverage = $1, through_ms = $2 where id = $3");
+    let through = coverage.through.map(|mark| mark.0);
+    tx.execute(KEEP, &params![&coverage_text(coverage), through, id]).map(drop)
+}
+
+/// Records a successful look at the source; the time of the last one never moves back.
+pub(crate) fn checked(tx: &mut Tx<'_>, id: i64, at_ms: i64) -> Result<(), Error> {
+    const KEEP: Sql = Sql::both(
+        "update lanes
+            set checked_at_ms = case when $1 < checked_at_ms then checked_at_ms else $1 end,
+                failures = 0, last_error = null
+          where id = $2",
+    );
+    tx.execute(KEEP, &params![at_ms, id]).map(drop)
+}
+
+/// Forgets what the issue lane of a removed repository claims, so that it is read anew if it returns.
+pub(crate) fn forget(tx: &mut Tx<'_>, host: &str, repository_id: i64) -> Result<(), Error> {
+    const FORGET: Sql = Sql::both(
+        "update lanes
+            set coverage = $1, through_ms = null, checked_at_ms = null, sweep_due_ms = null,
+                sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
+                sweep_complete = $2
+          where host = $3 and repository_id = $4",
+    );
+    const UNSTAGE: Sql = Sql::both(
+        "delete from sweep_rows
+          where lane in (select id from lanes where host = $1 and repository_id = $2)",
+    );
+    tracing::warn!(host, repository_id, "the repository is gone; its lanes start over");
+    tx.execute(UNSTAGE, &params![host, repository_id])?;
+    let nothing = coverage_text(&Coverage::default());
+    tx.execute(FORGET, &params![&nothing, false, host, repository_id]).map(drop)
+}
+
+fn coverage_text(coverage: &Coverage) -> String {
+    serde_json::to_string(coverage).expect("a coverage is plain values, always JSON")
+}
+
+fn parse_coverage(text: &str) -> Result<Coverage, Error> {
+    serde_json::from_str(text)
+        .map_err(|error| Error::Damaged(format!("a lane's coverage: {error}")))
+}
+
+fn lane(row: &mut Row) -> Result<Lane, Error> {
+    let scope = match (row.maybe_text(1)?, row.maybe_int(2)?) {
+        (Some(login), None) => Scope::Organization(login),
+        (None, Some(id)) => Scope::Repository(id),
+        _ => return Err(Error::Damaged("a lane without a scope".to_owned())),
+    };
+    let name = row.text(3)?;
+    let surface = [Surface::Repositories, Surface::Issues].into_iter().find(|s| s.name() == name);
+    let surface = surface.ok_or_else(|| Error::Damaged(format!("no surface is named {name:?}")))?;
+    Ok(Lane { host: row.text(0)?, scope, surface })
+}
+
+/// The state in the seven columns from `first` on.
+fn state(mut row: Row, first: usize) -> Result<LaneState, Error> {
+    let small = |number: i64| {
+        u32::try_from(number).map_err(|_| Error::Damaged(format!("{number} as a lane's count")))
+    };
+    Ok(LaneState {
+        coverage: parse_coverage(&row.text(first)?)?,
+        due_ms: row.int(first + 1)?,
+        failures: small(row.int(first + 2)?)?,
+        sweep_due_ms: row.maybe_int(first + 3)?,
+        sweeping: row.maybe_int(first + 4)?.is_some(),
+        page_size: small(row.int(first + 5)?)?,
+        checked_at_ms: row.maybe_int(first + 6)?,
+    })
+}

@@ -1,0 +1,101 @@
+//! Leases: who may write, and proof at each write that he still may.
+//!
+//! A lease expires by time, but time is never what a write trusts: each take raises the epoch, and each
+//! write checks it inside its own transaction. An owner that slept through its lease cannot write.
+
+use crate::Store;
+use crate::error::Error;
+use crate::sql::{Row, Sql, params};
+use crate::tx::{Step, Tx, step};
+
+/// The right to write, until somebody else takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    pub name: String,
+    pub owner: String,
+    pub epoch: i64,
+}
+
+/// Who holds a lease, since when and until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldBy {
+    pub owner: String,
+    pub since_ms: i64,
+    pub expires_ms: i64,
+}
+
+const LEASE: Step = step!("lease");
+
+impl Store {
+    /// Takes a lease that is free or has expired, or tells who holds it.
+    pub fn take_lease(
+        &self,
+        name: &str,
+        owner: &str,
+        now_ms: i64,
+        ttl_ms: i64,
+    ) -> Result<Result<Lease, HeldBy>, Error> {
+        const TAKE: Sql = Sql::both(
+            "insert into leases (name, owner, epoch, since_ms, expires_ms)
+             values ($1, $2, 1, $3, $4)
+             on conflict (name) do update
+                set owner = excluded.owner, epoch = leases.epoch + 1,
+                    since_ms = excluded.since_ms, expires_ms = excluded.expires_ms
+             returning epoch",
+        );
+        self.write(LEASE, |tx| {
+            if let Some(holder) = holder(tx, name)?.filter(|holder| now_ms < holder.expires_ms) {
+                return Ok(Err(holder));
+            }
+            let expires_ms = now_ms.saturating_add(ttl_ms);
+            let epoch = tx
+                .first(TAKE, &params![name, owner, now_ms, expires_ms], |mut row| row.int(0))?
+                .ok_or_else(|| Error::Damaged("a lease that was taken has no epoch".to_owned()))?;
+            Ok(Ok(Lease { name: name.to_owned(), owner: owner.to_owned(), epoch }))
+        })
+    }
+
+    /// Keeps a lease for another while; lost when somebody else has taken it.
+    pub fn renew_lease(&self, lease: &Lease, now_ms: i64, ttl_ms: i64) -> Result<(), Error> {
+        const RENEW: Sql = Sql::both(
+            "update leases set expires_ms = $1 where name = $2 and owner = $3 and epoch = $4",
+        );
+        let expires_ms = now_ms.saturating_add(ttl_ms);
+        self.write(LEASE, |tx| {
+            let params = params![expires_ms, &lease.name, &lease.owner, lease.epoch];
+            if tx.execute(RENEW, &params)? == 0 { Err(lost(lease)) } else { Ok(()) }
+        })
+    }
+
+    /// Gives a lease back; nothing happens when it was lost already.
+    pub fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
+        const RELEASE: Sql = Sql::both(
+            "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
+        );
+        self.write(LEASE, |tx| {
+            tx.execute(RELEASE, &params![&lease.name, &lease.owner, lease.epoch]).map(drop)
+        })
+    }
+}
+
+fn holder(tx: &mut Tx<'_>, name: &str) -> Result<Option<HeldBy>, Error> {
+    const HOLDER: Sql = Sql::both(
+        "select owner, since_ms, expires_ms from leases where name = $1 and owner is not null",
+    );
+    let read = |mut row: Row| {
+        Ok(HeldBy { owner: row.text(0)?, since_ms: row.int(1)?, expires_ms: row.int(2)? })
+    };
+    tx.first(HOLDER, &params![name], read)
+}
+
+/// Refuses a write whose owner is no longer the one that holds the lease.
+pub(crate) fn check(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Error> {
+    const HELD: Sql =
+        Sql::both("select count(*) from leases where name = $1 and owner = $2 and epoch = $3");
+    let held = tx.count(HELD, &params![&lease.name, &lease.owner, lease.epoch])?;
+    if held == 0 { Err(lost(lease)) } else { Ok(()) }
+}
+
+fn lost(lease: &Lease) -> Error {
+    Error::LeaseLost { name: lease.name.clone() }
+}

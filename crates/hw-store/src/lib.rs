@@ -1,0 +1,132 @@
+//! The memory of highwater: one store over SQLite or PostgreSQL. It never reaches a source, and never
+//! asks a clock.
+//!
+//! What is kept and how far we got are kept together: a page's texts, search rows, versions and the
+//! lane's coverage commit in one write transaction, and the comparison with what is held happens inside
+//! it. At most one write transaction is open per workspace, in either database, so the pure rules of
+//! `hw_rules` decide on a state that cannot move under them.
+//!
+//! The store is synchronous. SQLite works on the caller's thread anyway, a write is a few milliseconds,
+//! and a test that calls it a million times in one order gets the same answer each time. The PostgreSQL
+//! driver keeps a small runtime of its own for its sockets. Callers on an async runtime wrap their calls
+//! in `block_in_place`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+mod cells;
+mod driver;
+mod error;
+mod ingest;
+mod lanes;
+mod leases;
+mod migrate;
+mod mirror;
+mod principals;
+mod quarantine;
+mod search;
+mod sql;
+mod sweeps;
+mod tx;
+mod views;
+
+pub use error::Error;
+pub use ingest::{IngestPage, Ingested};
+pub use lanes::{Failure, LaneRow};
+pub use leases::{HeldBy, Lease};
+pub use migrate::SCHEMA_GUID;
+pub use principals::Reservation;
+pub use quarantine::{Quarantined, Unreadable};
+pub use search::SearchHit;
+pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
+pub use views::counts::Counts;
+pub use views::issues::{IssueFilter, IssueRow};
+
+use driver::Driver;
+use driver::postgres::Postgres;
+use driver::sqlite::Sqlite;
+
+/// Where a workspace's database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A database that ends with its store.
+    Memory,
+    File(PathBuf),
+    /// A schema of its own in a PostgreSQL database.
+    Postgres {
+        url: String,
+        schema: String,
+    },
+}
+
+/// Tells at a named point whether the process is to "crash" there.
+type Interrupts = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
+
+/// A workspace's database. Clones share it.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+    interrupts: Option<Interrupts>,
+}
+
+struct Inner {
+    driver: Box<dyn Driver>,
+    read_only: bool,
+}
+
+impl Store {
+    /// Opens the database for writing; creates it when it is missing and brings its schema up to date.
+    pub fn open(place: &Place) -> Result<Self, Error> {
+        let driver: Result<Box<dyn Driver>, _> = match place {
+            Place::Memory => Sqlite::memory().map(|driver| Box::new(driver) as _),
+            Place::File(path) => Sqlite::create(path).map(|driver| Box::new(driver) as _),
+            Place::Postgres { url, schema } => {
+                Postgres::create(url, schema).map(|driver| Box::new(driver) as _)
+            }
+        };
+        let driver = driver.map_err(|source| Error::Database { step: "open", source })?;
+        let store = Self::over(driver, false);
+        migrate::bring_up_to_date(&store)?;
+        Ok(store)
+    }
+
+    /// Opens an existing database for views; never creates, migrates or writes.
+    pub fn open_reader(place: &Place) -> Result<Self, Error> {
+        let missing = || Error::NoDatabase(place.shown());
+        let failed = |source| Error::Database { step: "open", source };
+        let driver: Box<dyn Driver> = match place {
+            Place::Memory => return Err(missing()),
+            Place::File(path) if !path.is_file() => return Err(missing()),
+            Place::File(path) => Box::new(Sqlite::existing(path).map_err(failed)?),
+            Place::Postgres { url, schema } => {
+                Box::new(Postgres::existing(url, schema).map_err(failed)?.ok_or_else(missing)?)
+            }
+        };
+        let store = Self::over(driver, true);
+        migrate::check(&store, missing)?;
+        Ok(store)
+    }
+
+    /// The same store, with a hook that is asked at each named point of a write whether to crash there.
+    ///
+    /// Before a commit that means: rolled back. After it: written, but the caller does not know.
+    #[must_use]
+    pub fn with_interrupts(self, hook: Arc<dyn Fn(&'static str) -> bool + Send + Sync>) -> Self {
+        Self { inner: self.inner, interrupts: Some(hook) }
+    }
+
+    fn over(driver: Box<dyn Driver>, read_only: bool) -> Self {
+        Self { inner: Arc::new(Inner { driver, read_only }), interrupts: None }
+    }
+}
+
+impl Place {
+    /// The place for people: without the password of a database.
+    fn shown(&self) -> String {
+        match self {
+            Self::Memory => "memory".to_owned(),
+            Self::File(path) => path.display().to_string(),
+            Self::Postgres { schema, .. } => format!("the PostgreSQL schema {schema:?}"),
+        }
+    }
+}

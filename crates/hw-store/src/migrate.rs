@@ -1,0 +1,147 @@
+//! Brings a database's schema up to date, step by step, and never back.
+//!
+//! Each step is a pair of files with one number. Its digest is recorded: a step that was changed after
+//! it was applied somewhere is a mistake of ours that must not go unnoticed.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::Store;
+use crate::error::Error;
+use crate::sql::{Dialect, Sql, params};
+use crate::tx::{Step, Tx, step};
+
+/// Governs the tables that can be fetched again: with another guid they are emptied and refetched.
+pub const SCHEMA_GUID: &str = "7c0f3a52-4f0e-4d53-9c66-3d5a7e1f0b01";
+
+const MIGRATE: Step = step!("migrate");
+
+struct Migration {
+    number: i64,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    number: 1,
+    name: "ground",
+    sqlite: include_str!("../migrations/sqlite/0001_ground.sql"),
+    postgres: include_str!("../migrations/postgres/0001_ground.sql"),
+}];
+
+impl Migration {
+    fn script(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Sqlite => self.sqlite,
+            Dialect::Postgres => self.postgres,
+        }
+    }
+}
+
+struct Applied {
+    number: i64,
+    name: String,
+    digest: String,
+}
+
+/// Applies what is missing, each step in a transaction of its own.
+pub(crate) fn bring_up_to_date(store: &Store) -> Result<(), Error> {
+    store.write(MIGRATE, |tx| tx.batch(KEEP_MIGRATIONS))?;
+    for migration in MIGRATIONS {
+        store.write(MIGRATE, |tx| {
+            let applied = applied(tx)?;
+            check_applied(&applied, tx.dialect())?;
+            let known = applied.iter().any(|step| step.number == migration.number);
+            if known { Ok(()) } else { apply(tx, migration) }
+        })?;
+    }
+    store.write(MIGRATE, check_guid)
+}
+
+/// Refuses a database whose schema is not exactly ours; for stores that must not change it.
+pub(crate) fn check(store: &Store, missing: impl Fn() -> Error) -> Result<(), Error> {
+    store.read("open", |tx| {
+        if tx.count(HAS_MIGRATIONS, &[])? == 0 {
+            return Err(missing());
+        }
+        let applied = applied(tx)?;
+        check_applied(&applied, tx.dialect())?;
+        let guid = tx.first(GUID, &[], |mut row| row.text(0))?;
+        let current = applied.len() == MIGRATIONS.len() && guid.as_deref() == Some(SCHEMA_GUID);
+        if current { Ok(()) } else { Err(Error::OlderSchema) }
+    })
+}
+
+const KEEP_MIGRATIONS: &str = "create table if not exists migrations (
+    number bigint primary key,
+    name text not null,
+    digest text not null
+)";
+
+const HAS_MIGRATIONS: Sql = Sql::each(
+    "select count(*) from sqlite_master where type = 'table' and name = 'migrations'",
+    "select count(*) from pg_tables
+      where schemaname = current_schema() and tablename = 'migrations'",
+);
+
+fn applied(tx: &mut Tx<'_>) -> Result<Vec<Applied>, Error> {
+    const APPLIED: Sql = Sql::both("select number, name, digest from migrations order by number");
+    tx.query(APPLIED, &[], |mut row| {
+        Ok(Applied { number: row.int(0)?, name: row.text(1)?, digest: row.text(2)? })
+    })
+}
+
+fn check_applied(applied: &[Applied], dialect: Dialect) -> Result<(), Error> {
+    let known = MIGRATIONS.len() as i64;
+    for step in applied {
+        let Some(ours) = MIGRATIONS.iter().find(|ours| ours.number == step.number) else {
+            return Err(Error::NewerSchema { found: step.number, known });
+        };
+        if digest(ours.script(dialect)) != step.digest {
+            return Err(Error::ChangedMigration { number: step.number, name: step.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn apply(tx: &mut Tx<'_>, migration: &Migration) -> Result<(), Error> {
+    const RECORD: Sql =
+        Sql::both("insert into migrations (number, name, digest) values ($1, $2, $3)");
+    const FIRST_VERSION: Sql = Sql::both(
+        "insert into schema_version (guid, number)
+         select $1, 0 where not exists (select 1 from schema_version)",
+    );
+    const VERSION: Sql = Sql::both("update schema_version set number = $1");
+    let script = migration.script(tx.dialect());
+    tx.batch(script)?;
+    tx.execute(RECORD, &params![migration.number, migration.name, &digest(script)])?;
+    tx.execute(FIRST_VERSION, &params![SCHEMA_GUID])?;
+    tx.execute(VERSION, &params![migration.number])?;
+    Ok(())
+}
+
+const GUID: Sql = Sql::both("select guid from schema_version");
+
+/// Empties what can be fetched again when it was written under another guid.
+fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
+    const EMPTY: &str = "delete from search; delete from issues; delete from repositories;
+         delete from quarantine; delete from sweep_rows; delete from cells; delete from lanes";
+    const SET_GUID: Sql = Sql::both("update schema_version set guid = $1");
+    let found = tx.first(GUID, &[], |mut row| row.text(0))?;
+    if found.as_deref() == Some(SCHEMA_GUID) {
+        return Ok(());
+    }
+    tracing::warn!(?found, ours = SCHEMA_GUID, "another schema; the mirror is fetched anew");
+    tx.batch(EMPTY)?;
+    tx.execute(SET_GUID, &params![SCHEMA_GUID])?;
+    Ok(())
+}
+
+fn digest(script: &str) -> String {
+    Sha256::digest(script).iter().fold(String::new(), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
+        hex
+    })
+}

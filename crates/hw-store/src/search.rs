@@ -1,0 +1,214 @@
+//! Search rows: kept by explicit statements in the transaction of the texts they are made of.
+//!
+//! Both databases are fed the tokens of `hw_rules::tokens`, so they find the same. A row's id carries the
+//! order of `updated_at`, so that the newest matches are the last rows of the index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::{Key, Kind};
+use hw_rules::time::Mark;
+use hw_rules::tokens;
+
+use crate::Store;
+use crate::error::Error;
+use crate::sql::{Dialect, Param, Sql, params};
+use crate::tx::Tx;
+
+pub(crate) mod again;
+mod facets;
+
+/// How much of a text is indexed: PostgreSQL's vectors end at a megabyte, with their positions.
+const INDEX_BYTES: usize = 256 * 1024;
+
+/// The bits of a row's id below the second.
+const LOW_BITS: u32 = 20;
+const LOW_MASK: i64 = (1 << LOW_BITS) - 1;
+
+/// One search result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchHit {
+    pub kind: Kind,
+    pub id: i64,
+    pub url: String,
+    pub title: String,
+}
+
+/// What is searchable of an item.
+pub(crate) struct SearchRow<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) title: &'a str,
+    pub(crate) body: &'a str,
+    pub(crate) repository: &'a str,
+    pub(crate) author: Option<&'a str>,
+    pub(crate) state: &'a str,
+    pub(crate) labels: &'a [String],
+    pub(crate) created_at: &'a str,
+}
+
+impl Store {
+    /// The newest items that contain every word of the query.
+    pub fn search(&self, query: &str, limit: u64) -> Result<Vec<SearchHit>, Error> {
+        const SEARCH: Sql = Sql::each(
+            "select issues.id, issues.url, issues.title
+               from search
+               join cells on cells.search_rowid = search.rowid
+               join issues on issues.host = cells.host and issues.id = cells.id
+              where search match $1
+              order by search.rowid desc limit $2",
+            "select issues.id, issues.url, issues.title
+               from search
+               join cells on cells.search_rowid = search.rowid
+               join issues on issues.host = cells.host and issues.id = cells.id
+              where search.words @@ plainto_tsquery('simple', $1)
+              order by search.rowid desc limit $2",
+        );
+        let tokens = tokens::tokens(query);
+        if tokens.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read("search", |tx| {
+            let words = words(&tokens, tx.dialect());
+            tx.query(SEARCH, &params![&words, limit], |mut row| {
+                let (id, url, title) = (row.int(0)?, row.text(1)?, row.text(2)?);
+                Ok(SearchHit { kind: Kind::Issue, id, url, title })
+            })
+        })
+    }
+}
+
+/// All of the tokens, as each database spells it.
+fn words(tokens: &[String], dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Sqlite => {
+            let quoted: Vec<_> = tokens.iter().map(|token| format!("\"{token}\"")).collect();
+            format!("{{title body repository author}} : ({})", quoted.join(" AND "))
+        }
+        Dialect::Postgres => tokens.join(" "),
+    }
+}
+
+/// Finds a row id for each item: in the order of `updated_at`, and not taken.
+///
+/// Each wish comes with the row id its item has now, which it may keep.
+pub(crate) fn rowids(
+    tx: &mut Tx<'_>,
+    wishes: &[(Key, Mark, Option<i64>)],
+) -> Result<BTreeMap<Key, i64>, Error> {
+    let mut found = BTreeMap::new();
+    let mut used = BTreeSet::new();
+    let mut open: Vec<_> =
+        wishes.iter().map(|(key, mark, now)| (*key, first_rowid(*key, *mark), *now)).collect();
+    while !open.is_empty() {
+        let candidates: Vec<_> = open.iter().map(|(_, rowid, _)| *rowid).collect();
+        let taken = taken(tx, &candidates)?;
+        open.retain_mut(|(key, rowid, now)| {
+            let free = *now == Some(*rowid) || !taken.contains(rowid);
+            if free && used.insert(*rowid) {
+                found.insert(*key, *rowid);
+                return false;
+            }
+            *rowid = bumped(*rowid);
+            true
+        });
+    }
+    Ok(found)
+}
+
+fn first_rowid(key: Key, updated_at: Mark) -> i64 {
+    (updated_at.0.div_euclid(1_000) << LOW_BITS) | (key.id & LOW_MASK)
+}
+
+/// The next row id within the same second.
+fn bumped(rowid: i64) -> i64 {
+    (rowid & !LOW_MASK) | ((rowid + 1) & LOW_MASK)
+}
+
+fn taken(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, Error> {
+    const TAKEN: Sql = Sql::each(
+        "select search_rowid from cells
+          where search_rowid in (select value from json_each($1))",
+        "select search_rowid from cells where search_rowid = any($1)",
+    );
+    let rows = tx.query(TAKEN, &params![rowids], |mut row| row.int(0))?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(crate) fn remove(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<(), Error> {
+    const REMOVE: Sql = Sql::both("delete from search where rowid = $1");
+    let rows: Vec<_> = rowids.iter().map(|rowid| vec![Param::Int(*rowid)]).collect();
+    tx.execute_each(REMOVE, &rows)
+}
+
+/// Writes search rows in the order of their ids.
+///
+/// FTS5 gathers rows in memory while their ids ascend; one that descends has it write a segment first,
+/// and a newest-first page would be as many segments as rows.
+pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, SearchRow<'_>)]) -> Result<(), Error> {
+    const INSERT: Sql = Sql::each(
+        "insert into search (rowid, type, url, title, body, repository, author, facets,
+                             created_at, state, boost)
+         values ($1, '', '', $2, $3, $4, $5, $6, $7, $8, 1.0)",
+        "insert into search (rowid, words, facets, created_at, state, boost)
+         values ($1,
+                 setweight(to_tsvector('simple', $2), 'A')
+                 || setweight(to_tsvector('simple', $3), 'D')
+                 || setweight(to_tsvector('simple', $4), 'D')
+                 || setweight(to_tsvector('simple', $5), 'D'),
+                 to_tsvector('simple', $6), $7, $8, 1.0)",
+    );
+    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row))).collect();
+    fed.sort_unstable_by_key(|(rowid, _)| *rowid);
+    let rows: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
+    tx.execute_each(INSERT, &rows)
+}
+
+/// A search row as the index is fed with it.
+struct Fed<'a> {
+    title: String,
+    body: String,
+    repository: String,
+    author: String,
+    facets: String,
+    created_at: &'a str,
+    state: &'a str,
+}
+
+impl<'a> Fed<'a> {
+    fn of(row: &SearchRow<'a>) -> Self {
+        Self {
+            title: fed(row.title),
+            body: fed(row.body),
+            repository: fed(row.repository),
+            author: fed(row.author.unwrap_or_default()),
+            facets: facets::of(row),
+            created_at: row.created_at,
+            state: row.state,
+        }
+    }
+
+    fn values(&self, rowid: i64) -> Vec<Param<'_>> {
+        params![
+            rowid,
+            &self.title,
+            &self.body,
+            &self.repository,
+            &self.author,
+            &self.facets,
+            self.created_at,
+            self.state,
+        ]
+        .to_vec()
+    }
+}
+
+/// The tokens of a text, cut between two of them.
+fn fed(text: &str) -> String {
+    let mut tokens = tokens::joined(text);
+    if INDEX_BYTES < tokens.len() {
+        let end = tokens.floor_char_boundary(INDEX_BYTES);
+        let cut = tokens.get(..end).and_then(|kept| kept.rfind(' ')).unwrap_or(0);
+        tokens.truncate(cut);
+    }
+    tokens
+}

@@ -1,0 +1,220 @@
+//! Sweeps: a whole listing, staged page by page, and swapped in only when it is complete.
+
+use std::collections::BTreeMap;
+
+use hw_rules::cells::Cell;
+use hw_rules::item::{Key, Kind};
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::reconcile::{self, Findings};
+use hw_rules::time::{Mark, SourceTime};
+use hw_rules::version::Seen;
+use hw_rules::walk::Cursor;
+
+use crate::error::Error;
+use crate::leases::{self, Lease};
+use crate::mirror::removal;
+use crate::sql::{Row, Sql, params};
+use crate::tx::{Step, Tx, step};
+use crate::{Store, cells, lanes};
+
+/// How far a sweep got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepState {
+    /// Its first look.
+    pub began: Seen,
+    /// Where the next page begins.
+    pub cursor: Option<Cursor>,
+    pub listed: u64,
+    pub complete: bool,
+}
+
+/// One page of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepPage {
+    /// The look that brought it; the first page's is kept as the sweep's beginning.
+    pub began: Seen,
+    /// Id, node id and `updated_at` of each row.
+    pub rows: Vec<(i64, String, SourceTime)>,
+    pub next: Option<Cursor>,
+    pub complete: bool,
+    pub checked_at_ms: i64,
+}
+
+/// What a complete sweep found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SweepFindings {
+    pub findings: Findings,
+    /// The node id of each id found.
+    pub node_ids: BTreeMap<i64, String>,
+    /// An item that was listed and is held: the second look asks for it, too.
+    pub sibling: Option<(i64, String)>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub removed: u64,
+}
+
+const STAGE: Step = step!("stage");
+const SWEEP: Step = step!("sweep");
+
+impl Store {
+    /// The sweep a lane is in the middle of.
+    pub fn sweep(&self, lane: &Lane) -> Result<Option<SweepState>, Error> {
+        self.read("sweep", |tx| {
+            let Some(id) = lanes::known_id(tx, lane)? else { return Ok(None) };
+            state(tx, id)
+        })
+    }
+
+    /// Keeps one more page of a sweep.
+    pub fn stage_sweep(&self, lease: &Lease, lane: &Lane, page: &SweepPage) -> Result<(), Error> {
+        const MOVE: Sql = Sql::both(
+            "update lanes
+                set sweep_began_at_ms = coalesce(sweep_began_at_ms, $1),
+                    sweep_began_request = coalesce(sweep_began_request, $2),
+                    sweep_cursor = $3, sweep_complete = $4
+              where id = $5",
+        );
+        self.write(STAGE, |tx| {
+            leases::check(tx, lease)?;
+            let id = lanes::lane_id(tx, lane)?;
+            stage(tx, id, &page.rows)?;
+            let Seen { at_ms, request } = page.began;
+            let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
+            tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id])?;
+            lanes::checked(tx, id, page.checked_at_ms)
+        })
+    }
+
+    /// Compares a complete sweep with what is held.
+    pub fn sweep_findings(&self, lane: &Lane) -> Result<SweepFindings, Error> {
+        self.read("sweep", |tx| {
+            let (id, sweep) = complete_sweep(tx, lane)?;
+            let held = cells::of_lane(tx, id)?;
+            let listed = staged(tx, id)?;
+            let marks = listed.iter().map(|(id, (_, mark))| (*id, *mark)).collect();
+            let findings = reconcile::compare(&held, &marks, sweep.began);
+            let sibling = listed
+                .iter()
+                .find(|(id, _)| held.get(id).is_some_and(Cell::is_present))
+                .map(|(id, (node, _))| (*id, node.clone()));
+            let mut node_ids = node_ids(tx, lane, &findings.suspects)?;
+            for id in &findings.fetch {
+                node_ids.extend(listed.get(id).map(|(node, _)| (*id, node.clone())));
+            }
+            Ok(SweepFindings { findings, node_ids, sibling })
+        })
+    }
+
+    /// Ends a complete sweep: what was confirmed gone is removed, unless it would be too much at once.
+    pub fn finish_sweep(
+        &self,
+        lease: &Lease,
+        lane: &Lane,
+        gone: &[(i64, Seen)],
+        allow_mass_removal: bool,
+    ) -> Result<Swept, Error> {
+        self.write(SWEEP, |tx| {
+            leases::check(tx, lease)?;
+            let (id, _) = complete_sweep(tx, lane)?;
+            let held = cells::present_in_lane(tx, id)?;
+            let kind = kind(lane);
+            let gone: Vec<_> =
+                gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
+            let removed = removal::bury(tx, &lane.host, id, &gone)?;
+            brake(removed, held, allow_mass_removal)?;
+            clear(tx, id)?;
+            Ok(Swept { removed })
+        })
+    }
+}
+
+fn brake(removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Error> {
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    Ok(reconcile::brake(size(removed), size(held), allow_mass_removal)?)
+}
+
+fn kind(lane: &Lane) -> Kind {
+    match lane.surface {
+        Surface::Repositories => Kind::Repository,
+        Surface::Issues => Kind::Issue,
+    }
+}
+
+fn complete_sweep(tx: &mut Tx<'_>, lane: &Lane) -> Result<(i64, SweepState), Error> {
+    let none = || Error::NoSweep { lane: Box::new(lane.clone()) };
+    let id = lanes::known_id(tx, lane)?.ok_or_else(none)?;
+    let sweep = state(tx, id)?.filter(|sweep| sweep.complete).ok_or_else(none)?;
+    Ok((id, sweep))
+}
+
+fn state(tx: &mut Tx<'_>, lane: i64) -> Result<Option<SweepState>, Error> {
+    const STATE: Sql = Sql::both(
+        "select sweep_began_at_ms, sweep_began_request, sweep_cursor, sweep_complete,
+                (select count(*) from sweep_rows where sweep_rows.lane = lanes.id)
+           from lanes where id = $1 and sweep_began_at_ms is not null",
+    );
+    let read = |mut row: Row| {
+        Ok(SweepState {
+            began: Seen { at_ms: row.int(0)?, request: row.int(1)? },
+            cursor: row.maybe_text(2)?.map(Cursor),
+            complete: row.flag(3)?,
+            listed: row.int(4)?.unsigned_abs(),
+        })
+    };
+    tx.first(STATE, &params![lane], read)
+}
+
+fn stage(tx: &mut Tx<'_>, lane: i64, rows: &[(i64, String, SourceTime)]) -> Result<(), Error> {
+    const STAGE: Sql = Sql::both(
+        "insert into sweep_rows (lane, id, node_id, updated_at_ms) values ($1, $2, $3, $4)
+         on conflict (lane, id) do update
+            set node_id = excluded.node_id, updated_at_ms = excluded.updated_at_ms
+          where sweep_rows.updated_at_ms < excluded.updated_at_ms",
+    );
+    let rows: Vec<_> =
+        rows.iter().map(|(id, node, at)| params![lane, *id, node, at.mark().0].to_vec()).collect();
+    tx.execute_each(STAGE, &rows)
+}
+
+fn staged(tx: &mut Tx<'_>, lane: i64) -> Result<BTreeMap<i64, (String, Mark)>, Error> {
+    const STAGED: Sql =
+        Sql::both("select id, node_id, updated_at_ms from sweep_rows where lane = $1");
+    let rows = tx.query(STAGED, &params![lane], |mut row| {
+        Ok((row.int(0)?, (row.text(1)?, Mark(row.int(2)?))))
+    })?;
+    Ok(rows.into_iter().collect())
+}
+
+/// The node ids of items that are held.
+fn node_ids(tx: &mut Tx<'_>, lane: &Lane, ids: &[i64]) -> Result<BTreeMap<i64, String>, Error> {
+    const REPOSITORIES: Sql = Sql::each(
+        "select id, node_id from repositories
+          where host = $1 and id in (select value from json_each($2))",
+        "select id, node_id from repositories where host = $1 and id = any($2)",
+    );
+    const ISSUES: Sql = Sql::each(
+        "select id, node_id from issues
+          where host = $1 and id in (select value from json_each($2))",
+        "select id, node_id from issues where host = $1 and id = any($2)",
+    );
+    let sql = match kind(lane) {
+        Kind::Repository => REPOSITORIES,
+        Kind::Issue => ISSUES,
+    };
+    let read = |mut row: Row| Ok((row.int(0)?, row.text(1)?));
+    Ok(tx.query(sql, &params![&lane.host, ids], read)?.into_iter().collect())
+}
+
+fn clear(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
+    const ROWS: Sql = Sql::both("delete from sweep_rows where lane = $1");
+    const STATE: Sql = Sql::both(
+        "update lanes
+            set sweep_due_ms = null, sweep_began_at_ms = null, sweep_began_request = null,
+                sweep_cursor = null, sweep_complete = $1
+          where id = $2",
+    );
+    tx.execute(ROWS, &params![lane])?;
+    tx.execute(STATE, &params![false, lane]).map(drop)
+}

@@ -1,0 +1,6 @@
+//! Views: one question a file, with its statement, its row and its answer.
+
+mod cell;
+pub(crate) mod counts;
+pub(crate) mod issues;
+mod repositories;

@@ -1,0 +1,33 @@
+//! One store story, told to both databases.
+
+#![expect(clippy::unwrap_used, reason = "a story that goes wrong ends there")]
+
+/// Tells each story to SQLite and to PostgreSQL.
+macro_rules! both {
+    ($($story:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $story() {
+                super::$story(&crate::world::File::new().place);
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $story() {
+                super::$story(&crate::world::Schema::new().place);
+            })*
+        }
+    };
+}
+
+mod ingest;
+mod lanes;
+mod leases;
+mod names;
+mod principals;
+mod quarantine;
+mod schema;
+mod search;
+mod sweep;
+mod together;
+mod world;

@@ -1,0 +1,65 @@
+use hw_store::{IngestPage, Place, Unreadable};
+
+use crate::world::{
+    issue, issues, issues_through, lane, open, organization, repositories, seen, through,
+};
+
+both![
+    what_cannot_be_read_is_counted_and_the_lane_goes_on,
+    what_can_be_read_again_leaves_quarantine,
+    a_place_in_a_listing_is_cleared_in_its_own_lane_only,
+    a_huge_raw_text_is_cut,
+];
+
+fn what_cannot_be_read_is_counted_and_the_lane_goes_on(place: &Place) {
+    let (store, lease) = open(place);
+    for second in [10, 11] {
+        let page = with_unreadable(issues_through(vec![issue(6, 10, "x")], 10), "I_5", second);
+        assert_eq!(store.ingest(&lease, &page).unwrap().quarantined, 1);
+    }
+    let [kept] = store.quarantined().unwrap().try_into().unwrap();
+    assert_eq!((kept.lane, kept.subject.as_str()), (lane().to_string(), "I_5"));
+    assert_eq!((kept.tries, kept.seen), (2, seen(11)));
+    assert_eq!((kept.reason.as_str(), kept.raw.as_str()), ("no title", "{\"a\":\u{fffd}}"));
+    assert_eq!(store.counts().unwrap().quarantined, 1);
+    assert_eq!(store.lane_state(&lane()).unwrap().coverage, through(10));
+}
+
+fn what_can_be_read_again_leaves_quarantine(place: &Place) {
+    let (store, lease) = open(place);
+    let page = with_unreadable(with_unreadable(issues(vec![]), "I_5", 10), "I_6", 10);
+    store.ingest(&lease, &page).unwrap();
+    store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
+    let left: Vec<_> = store.quarantined().unwrap().into_iter().map(|q| q.subject).collect();
+    assert_eq!(left, ["I_6"]);
+}
+
+fn a_place_in_a_listing_is_cleared_in_its_own_lane_only(place: &Place) {
+    let (store, lease) = open(place);
+    for page in [issues(vec![]), repositories(vec![])] {
+        store.ingest(&lease, &with_unreadable(page, "after:", 10)).unwrap();
+    }
+    let mut again = issues(vec![issue(5, 10, "x")]);
+    again.cleared.push("after:".to_owned());
+    store.ingest(&lease, &again).unwrap();
+    let left: Vec<_> = store.quarantined().unwrap().into_iter().map(|q| q.lane).collect();
+    assert_eq!(left, [organization().to_string()]);
+}
+
+fn a_huge_raw_text_is_cut(place: &Place) {
+    let (store, lease) = open(place);
+    let mut page = with_unreadable(issues(vec![]), "I_5", 10);
+    page.quarantined[0].raw = "ä".repeat(100_000);
+    store.ingest(&lease, &page).unwrap();
+    assert_eq!(store.quarantined().unwrap()[0].raw.len(), 64 * 1024);
+}
+
+fn with_unreadable(mut page: IngestPage, subject: &str, second: i64) -> IngestPage {
+    page.quarantined.push(Unreadable {
+        subject: subject.to_owned(),
+        reason: "no title".to_owned(),
+        raw: "{\"a\":\0}".to_owned(),
+        seen: seen(second),
+    });
+    page
+}
