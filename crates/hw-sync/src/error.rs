@@ -1,0 +1,50 @@
+//! Why a turn or a run ended early.
+
+use hw_rules::coverage::Refused;
+use hw_sources::trouble::Trouble;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The source could not or would not serve one lane; the others go on.
+    #[error("{lane}: {trouble}")]
+    Source { lane: String, trouble: Trouble },
+    /// A page contradicts what is held; the lane stops, nothing was written.
+    #[error("{lane}: {refused}")]
+    Page { lane: String, refused: Refused },
+    /// A sweep could not be completed; nothing was removed.
+    #[error("{lane}: the sweep stopped: {reason}")]
+    Sweep { lane: String, reason: String },
+    #[error("another pull is running: {owner}, since {since_ms} ms")]
+    Busy { owner: String, since_ms: i64 },
+    #[error(transparent)]
+    Store(#[from] hw_store::Error),
+    /// A test pulled the plug.
+    #[error("crashed at {0:?}")]
+    Crashed(&'static str),
+}
+
+impl Error {
+    /// Whether the process has no lease to give back: it is as good as dead, or somebody else works.
+    pub(crate) fn loses_the_lease(&self) -> bool {
+        match self {
+            Self::Crashed(_) => true,
+            Self::Store(error) => {
+                matches!(error, hw_store::Error::LeaseLost { .. } | hw_store::Error::Interrupted(_))
+            }
+            Self::Source { .. } | Self::Page { .. } | Self::Sweep { .. } | Self::Busy { .. } => {
+                false
+            }
+        }
+    }
+
+    /// Whether only this lane is concerned, so that the others go on.
+    pub fn is_of_one_lane(&self) -> bool {
+        match self {
+            // a token that is refused is refused everywhere
+            Self::Source { trouble, .. } => !matches!(trouble, Trouble::Denied(_)),
+            Self::Page { .. } | Self::Sweep { .. } => true,
+            Self::Store(error) => matches!(error, hw_store::Error::Brake { .. }),
+            Self::Busy { .. } | Self::Crashed(_) => false,
+        }
+    }
+}

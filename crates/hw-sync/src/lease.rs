@@ -1,0 +1,91 @@
+//! The lease: one pull at a time, renewed while it works, given back at the end.
+
+use std::pin::pin;
+
+use hw_store::{Lease, Store};
+
+use crate::Error;
+use crate::clock::Clock;
+
+pub const RENEW_MS: i64 = 1_000;
+pub const EXPIRES_MS: i64 = 5_000;
+
+/// Takes the lease, or says who holds it and since when.
+pub fn take(store: &Store, clock: &dyn Clock, name: &str, owner: &str) -> Result<Lease, Error> {
+    match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
+        Ok(lease) => Ok(lease),
+        Err(held) => Err(Error::Busy { owner: held.owner, since_ms: held.since_ms }),
+    }
+}
+
+/// Does the work and keeps the lease alive meanwhile; stops the work when the lease is lost.
+pub async fn keep<T>(
+    store: &Store,
+    clock: &dyn Clock,
+    lease: &Lease,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let mut work = pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = clock.sleep_until(clock.now_ms() + RENEW_MS) => {
+                store.renew_lease(lease, clock.now_ms(), EXPIRES_MS)?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use hw_store::Place;
+
+    use super::*;
+    use crate::clock::Waiting;
+
+    #[tokio::test]
+    async fn long_work_keeps_its_lease_by_renewing_it() {
+        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
+        let lease = take(&store, &clock, "pull", "first").unwrap();
+        keep(&store, &clock, &lease, naps(20)).await.unwrap();
+        let refused = take(&store, &clock, "pull", "second").unwrap_err();
+        assert!(matches!(refused, Error::Busy { owner, since_ms: 0 } if owner == "first"));
+    }
+
+    #[tokio::test]
+    async fn work_stops_when_the_lease_went_to_somebody_else() {
+        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
+        let lease = take(&store, &clock, "pull", "first").unwrap();
+        clock.0.fetch_add(EXPIRES_MS, Ordering::SeqCst);
+        take(&store, &clock, "pull", "second").unwrap();
+        let stopped = keep(&store, &clock, &lease, naps(20)).await.unwrap_err();
+        assert!(stopped.loses_the_lease(), "{stopped}");
+    }
+
+    /// A clock that jumps to wherever somebody wants to wait for.
+    #[derive(Default)]
+    struct Jumping(AtomicI64);
+
+    impl Clock for Jumping {
+        fn now_ms(&self) -> i64 {
+            self.0.load(Ordering::SeqCst)
+        }
+
+        fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
+            Box::pin(async move {
+                self.0.fetch_max(until_ms, Ordering::SeqCst);
+            })
+        }
+    }
+
+    /// Work that takes so many polls.
+    async fn naps(count: u32) -> Result<(), Error> {
+        for _ in 0..count {
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+}
