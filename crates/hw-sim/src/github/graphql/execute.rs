@@ -1,0 +1,243 @@
+//! The walk over a plan, writing the answer as it goes.
+
+use serde_json::Value;
+
+use super::Call;
+use super::plan::{PlanField, Variables};
+use super::problems::{Problem, Step};
+use super::sabotage::Sabotage;
+use crate::faults::Fault;
+use crate::github::limits::Quota;
+use crate::json::Json;
+use crate::world::{Comment, Found, Repository, Thread, User, View};
+
+/// Anything a selection can be made on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Object<'w> {
+    Organization,
+    Repository(&'w Repository),
+    Thread(&'w Thread),
+    Comment(&'w Comment),
+    Actor(&'w User),
+    Label(&'w str),
+    Category(&'w str),
+    RateLimit,
+}
+
+impl Object<'_> {
+    pub(super) fn type_name(self) -> &'static str {
+        match self {
+            Self::Organization => "Organization",
+            Self::Repository(_) => "Repository",
+            Self::Thread(thread) => thread.kind.type_name(),
+            Self::Comment(comment) => comment.kind.type_name(),
+            Self::Actor(user) => user.type_name,
+            Self::Label(_) => "Label",
+            Self::Category(_) => "DiscussionCategory",
+            Self::RateLimit => "RateLimit",
+        }
+    }
+}
+
+pub(crate) struct Run<'a> {
+    pub(super) view: View<'a>,
+    pub(super) call: &'a Call,
+    pub(super) quota: Quota,
+    pub(super) out: Json,
+    pub(super) problems: Vec<Problem>,
+    pub(super) path: Vec<Step>,
+    pub(super) sabotage: Sabotage,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(view: View<'a>, call: &'a Call, quota: Quota, sabotage: Sabotage) -> Self {
+        Self {
+            view,
+            call,
+            quota,
+            out: Json::new(),
+            problems: Vec::new(),
+            path: Vec::new(),
+            sabotage,
+        }
+    }
+
+    pub(super) fn variables(&self) -> &'a Variables {
+        &self.call.variables
+    }
+
+    pub(super) fn places(&self) -> usize {
+        self.sabotage.seen
+    }
+
+    /// The whole body, and whether the sabotage struck.
+    pub(super) fn finish(self) -> (String, bool) {
+        let data = self.out.finish();
+        let errors: Vec<Value> = self.problems.iter().map(Problem::json).collect();
+        let body = if errors.is_empty() {
+            format!(r#"{{"data":{data}}}"#)
+        } else {
+            format!(r#"{{"data":{data},"errors":{}}}"#, Value::Array(errors))
+        };
+        (body, self.sabotage.hit)
+    }
+
+    pub(super) fn roots(&mut self) {
+        let exhausted = self.sabotage.strikes(Fault::ResourceLimits);
+        if exhausted && self.sabotage.roll.is_multiple_of(4) {
+            self.out.null();
+            self.problems.push(too_much());
+            return;
+        }
+        let roots = &self.call.plan().roots;
+        let answered =
+            if exhausted { self.sabotage.roll % roots.len().max(1) } else { roots.len() };
+        self.out.open_object();
+        for (position, field) in roots.iter().enumerate() {
+            if !field.is_shown(self.variables()) {
+                continue;
+            }
+            self.path.push(Step::Key(field.key.clone()));
+            self.out.key(&field.key);
+            if answered <= position && !matches!(&*field.name, "viewer" | "rateLimit") {
+                self.out.null();
+                self.problems.push(too_much().at(&self.path, field.location));
+            } else {
+                self.root(field);
+            }
+            self.path.pop();
+        }
+        self.out.close_object();
+    }
+
+    fn root(&mut self, field: &PlanField) {
+        let variables = self.variables();
+        match &*field.name {
+            "viewer" => self.object(Object::Actor(self.view.viewer()), field),
+            "rateLimit" => self.object(Object::RateLimit, field),
+            "organization" => {
+                let login = field.text("login", variables).unwrap_or_default();
+                let found = login.eq_ignore_ascii_case(self.view.organization());
+                self.found_or(field, found.then_some(Object::Organization), || {
+                    format!("Could not resolve to an Organization with the login of '{login}'.")
+                });
+            }
+            "repository" => self.repository_root(field),
+            "node" => {
+                let id = field.text("id", variables).unwrap_or_default();
+                self.node(field, &id);
+            }
+            "nodes" => self.nodes(field),
+            _ => self.out.string("Query"),
+        }
+    }
+
+    fn repository_root(&mut self, field: &PlanField) {
+        let variables = self.variables();
+        let owner = field.text("owner", variables).unwrap_or_default();
+        let name = field.text("name", variables).unwrap_or_default();
+        let follow = field.argument("followRenames", variables);
+        let follow = follow.and_then(|it| it.as_bool()).unwrap_or(true);
+        let ours = owner.eq_ignore_ascii_case(self.view.organization());
+        let found = ours.then(|| self.view.repository_named(&name, follow)).flatten();
+        self.found_or(field, found.map(Object::Repository), || {
+            format!("Could not resolve to a Repository with the name '{owner}/{name}'.")
+        });
+    }
+
+    fn nodes(&mut self, field: &PlanField) {
+        let ids = field.argument("ids", self.variables());
+        let ids = ids.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        self.out.open_array();
+        for (position, id) in ids.iter().enumerate() {
+            self.path.push(Step::Index(position));
+            self.node(field, id.as_str().unwrap_or_default());
+            self.path.pop();
+        }
+        self.out.close_array();
+    }
+
+    fn node(&mut self, field: &PlanField, id: &str) {
+        let object = self.view.node(id).and_then(|found| self.object_of(found));
+        self.found_or(field, object, || {
+            format!("Could not resolve to a node with the global id of '{id}'.")
+        });
+    }
+
+    fn object_of(&self, found: Found) -> Option<Object<'a>> {
+        match found {
+            Found::Organization => Some(Object::Organization),
+            Found::Repository(index) => self.view.repository(index).map(Object::Repository),
+            Found::Thread(index) => self.view.thread(index).map(Object::Thread),
+            Found::Comment(index) => self.view.comment(index).map(Object::Comment),
+            Found::User(index) => Some(Object::Actor(self.view.user(index))),
+        }
+    }
+
+    /// The object, or null and a `NOT_FOUND` that names the place.
+    pub(super) fn found_or(
+        &mut self,
+        field: &PlanField,
+        object: Option<Object<'a>>,
+        message: impl FnOnce() -> String,
+    ) {
+        match object {
+            Some(object) if !self.sabotage.strikes(Fault::NotFoundOnce) => match object {
+                Object::Thread(_) | Object::Comment(_) => self.fragile(field, object),
+                Object::Organization
+                | Object::Repository(_)
+                | Object::Actor(_)
+                | Object::Label(_)
+                | Object::Category(_)
+                | Object::RateLimit => self.object(object, field),
+            },
+            _ => {
+                self.out.null();
+                let problem = Problem::new("NOT_FOUND", message());
+                self.problems.push(problem.at(&self.path, field.location));
+            }
+        }
+    }
+
+    pub(super) fn object(&mut self, object: Object<'a>, field: &PlanField) {
+        self.object_without(object, field, usize::MAX);
+    }
+
+    /// The object with one of the fields a reader cannot do without missing or of a wrong type.
+    pub(super) fn spoiled_object(&mut self, object: Object<'a>, field: &PlanField) {
+        const NEEDED: [&str; 7] =
+            ["id", "fullDatabaseId", "databaseId", "number", "updatedAt", "createdAt", "title"];
+        let kids = field.kids_for(object.type_name());
+        let needed: Vec<usize> =
+            (0..kids.len()).filter(|at| NEEDED.contains(&&*kids[*at].name)).collect();
+        let choice = self.sabotage.roll / 2 % needed.len().max(1);
+        self.object_without(object, field, needed.get(choice).copied().unwrap_or(0));
+    }
+
+    fn object_without(&mut self, object: Object<'a>, field: &PlanField, spoiled: usize) {
+        self.out.open_object();
+        for (position, kid) in field.kids_for(object.type_name()).iter().enumerate() {
+            if !kid.is_shown(self.variables()) {
+                continue;
+            }
+            if position == spoiled && self.sabotage.roll.is_multiple_of(2) {
+                continue;
+            }
+            self.path.push(Step::Key(kid.key.clone()));
+            self.out.key(&kid.key);
+            if position == spoiled {
+                self.out.raw(r#"{"unexpected":true}"#);
+            } else if &*kid.name == "__typename" {
+                self.out.string(object.type_name());
+            } else {
+                self.field(object, kid);
+            }
+            self.path.pop();
+        }
+        self.out.close_object();
+    }
+}
+
+fn too_much() -> Problem {
+    Problem::new("RESOURCE_LIMITS_EXCEEDED", "Resource limits for this query exceeded.".to_owned())
+}

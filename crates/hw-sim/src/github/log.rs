@@ -1,0 +1,51 @@
+//! What was asked, for tests that count.
+
+use crate::faults::Fault;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    GraphQl,
+    Rest,
+}
+
+/// One request and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestEntry {
+    pub at_ms: i64,
+    pub kind: RequestKind,
+    /// Method and target, or the root fields with the connections right below them, each with its
+    /// arguments.
+    pub what: String,
+    /// 0 when no status was sent.
+    pub status: u16,
+    /// What it took from its hourly quota.
+    pub points: u32,
+    pub fault: Option<Fault>,
+}
+
+/// Sums over all requests, and each of them.
+#[derive(Debug, Clone, Default)]
+pub struct RequestLog {
+    pub total: u64,
+    pub graphql: u64,
+    pub rest: u64,
+    /// Of the GraphQL quota.
+    pub points: u64,
+    pub not_modified: u64,
+    pub entries: Vec<RequestEntry>,
+}
+
+impl RequestLog {
+    pub(crate) fn note(&mut self, entry: RequestEntry) {
+        self.total += 1;
+        match entry.kind {
+            RequestKind::GraphQl => {
+                self.graphql += 1;
+                self.points += u64::from(entry.points);
+            }
+            RequestKind::Rest => self.rest += 1,
+        }
+        self.not_modified += u64::from(entry.status == 304);
+        self.entries.push(entry);
+    }
+}

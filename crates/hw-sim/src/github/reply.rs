@@ -1,0 +1,84 @@
+//! An answer before it becomes bytes.
+
+use crate::times;
+
+/// Status, headers and body of an answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Vec<u8>,
+    /// Whether the quota headers go with it.
+    pub(crate) shows_quota: bool,
+}
+
+impl Reply {
+    pub(crate) fn json(status: u16, body: String) -> Self {
+        let content = ("Content-Type", "application/json; charset=utf-8".to_owned());
+        Self { status, headers: vec![content], body: body.into_bytes(), shows_quota: true }
+    }
+
+    /// GitHub's usual apology: one message and where to read about it.
+    pub(crate) fn message(status: u16, message: &str) -> Self {
+        let body = serde_json::json!({
+            "message": message,
+            "documentation_url": "https://docs.github.com/rest",
+            "status": status.to_string(),
+        });
+        Self::json(status, body.to_string())
+    }
+
+    pub(crate) fn html(status: u16) -> Self {
+        let page = "<!DOCTYPE html><html><head><title>Unicorn! &middot; GitHub</title></head>\
+                    <body><p>This page is taking too long to load.</p></body></html>";
+        Self {
+            status,
+            headers: vec![("Content-Type", "text/html".to_owned())],
+            body: page.as_bytes().to_vec(),
+            shows_quota: false,
+        }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: String) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub(crate) fn without_quota(mut self) -> Self {
+        self.shows_quota = false;
+        self
+    }
+
+    /// The bytes of the answer, dated by the clock at the moment it leaves.
+    pub(crate) fn bytes(&self, sent_ms: i64, serial: u64) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
+        head.push_str(&format!("Date: {}\r\n", times::http_date(sent_ms)));
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("X-GitHub-Request-Id: SIM0:{serial:08X}\r\n"));
+        head.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
+        let mut bytes = head.into_bytes();
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "Created",
+        301 => "Moved Permanently",
+        304 => "Not Modified",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        410 => "Gone",
+        422 => "Unprocessable Entity",
+        429 => "Too Many Requests",
+        502 => "Bad Gateway",
+        504 => "Gateway Timeout",
+        _ => "Unknown",
+    }
+}

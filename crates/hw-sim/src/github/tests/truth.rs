@@ -1,0 +1,168 @@
+//! Promises of the world, its replicas and its lists.
+
+use super::*;
+
+#[test]
+fn what_is_read_in_fair_weather_is_the_truth() {
+    let spec = WorldSpec { writers: Writers::busy(30, i64::MAX), ..WorldSpec::small() };
+    let mut github = GitHub::new(&spec, 4);
+    github.advance(spec.start_ms + 600_000);
+    let truth = github.world().truth();
+    for issue in truth.issues.values() {
+        let query =
+            "query($id: ID!) { node(id: $id) { ... on Issue { title body url state updatedAt } } }";
+        let read = ask(&mut github, query, json!({ "id": issue.node_id }))["data"]["node"].take();
+        let told = json!({
+            "title": issue.title, "body": issue.body, "url": issue.url,
+            "state": issue.state, "updatedAt": issue.updated_at,
+        });
+        assert_eq!(read, told);
+    }
+}
+
+#[test]
+fn a_lagging_replica_shows_the_older_text() {
+    let spec = WorldSpec { replica_lag_ms: 10_000, ..WorldSpec::small() };
+    let mut github = GitHub::new(&spec, 3);
+    let (id, node) = first_issue(&github);
+    github.world_mut().edit_issue(id, Some("new"), None, spec.start_ms + 1000);
+    let query = "query($id: ID!) { node(id: $id) { ... on Issue { title } } }";
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..40 {
+        let answer = at(&mut github, query, json!({ "id": node }), spec.start_ms + 5000);
+        seen.insert(answer["data"]["node"]["title"].as_str().unwrap() == "new");
+    }
+    assert_eq!(seen.len(), 2, "both the new and the old text are shown");
+}
+
+#[test]
+fn a_list_is_behind_its_own_items() {
+    let spec = WorldSpec { list_lag_ms: 60_000, ..WorldSpec::small() };
+    let behind = (0..20).any(|seed| {
+        let mut github = GitHub::new(&spec, seed);
+        let (id, node) = first_issue(&github);
+        github.world_mut().edit_issue(id, Some("new"), None, spec.start_ms);
+        let list = titles(&ask(&mut github, ISSUES, json!({ "first": 100 })));
+        let query = "query($id: ID!) { node(id: $id) { ... on Issue { title } } }";
+        let read = ask(&mut github, query, json!({ "id": node }));
+        assert_eq!(read["data"]["node"]["title"], "new");
+        !list.contains(&"new".to_owned())
+    });
+    assert!(behind);
+}
+
+#[test]
+fn a_deleted_account_leaves_its_words_without_an_author() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let truth = github.world().truth();
+    let (id, issue) = truth.issues.iter().find(|(_, issue)| issue.author.is_some()).unwrap();
+    let now = github.now_ms;
+    github.world_mut().delete_account(issue.author.as_deref().unwrap(), now);
+    let after = &github.world().truth().issues[id];
+    assert_eq!((after.author.as_ref(), after.author_id), (None, None));
+    assert_eq!(after.updated_at, issue.updated_at);
+}
+
+#[test]
+fn the_history_of_an_issue_holds_every_state_it_had() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let (id, _) = first_issue(&github);
+    let now = github.now_ms;
+    let before = github.world().history_of_issue(id).len();
+    let world = github.world_mut();
+    world.edit_issue(id, Some("one"), None, now + 1);
+    world.edit_issue(id, Some("two"), None, now + 2);
+    world.add_comment(ThreadKind::Issue, id, "moves the time", now + 5000);
+    let history = world.history_of_issue(id);
+    let titles: Vec<&str> = history[before..].iter().map(|(_, issue)| &*issue.title).collect();
+    assert_eq!(titles, ["one", "two", "two"]);
+    assert_eq!(history.last().unwrap().1, world.truth().issues[&id]);
+}
+
+#[test]
+fn when_the_writers_have_stopped_a_walk_reads_the_truth() {
+    let walk = "query($name: String!, $after: String) { repository(owner: \"acme\", name: $name) {
+        issues(first: 7, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
+            pageInfo { hasNextPage endCursor }
+            nodes { fullDatabaseId title body state stateReason updatedAt closedAt
+                    author { login } labels(first: 20) { nodes { name } } } } } }";
+    for seed in 0..10 {
+        let until = WorldSpec::small().start_ms + 1_800_000;
+        let spec = WorldSpec {
+            repositories: 4,
+            list_lag_ms: 20_000,
+            replica_lag_ms: 10_000,
+            writers: Writers::busy(60, until),
+            ..WorldSpec::small()
+        };
+        let mut github = GitHub::new(&spec, seed);
+        github.advance(until + 60_000);
+        let truth = github.world().truth();
+        let mut read = Vec::new();
+        for repository in truth.repositories.values().filter(|it| !it.is_archived && !it.is_fork) {
+            let mut after = Value::Null;
+            loop {
+                let variables = json!({ "name": repository.name, "after": after });
+                let page = ask(&mut github, walk, variables)["data"]["repository"]["issues"].take();
+                read.extend(page["nodes"].as_array().unwrap().clone());
+                after = page["pageInfo"]["endCursor"].clone();
+                if page["pageInfo"]["hasNextPage"] == false {
+                    break;
+                }
+            }
+        }
+        let told = truth.issues.values().map(|it| {
+            let labels: Vec<Value> = it.labels.iter().map(|name| json!({ "name": name })).collect();
+            json!({
+                "fullDatabaseId": it.id.to_string(), "title": it.title, "body": it.body,
+                "state": it.state, "stateReason": it.state_reason, "updatedAt": it.updated_at,
+                "closedAt": it.closed_at, "labels": { "nodes": labels },
+                "author": it.author.as_ref().map(|login| json!({ "login": login })),
+            })
+        });
+        read.sort_by_key(|it| it["fullDatabaseId"].to_string());
+        assert_eq!(read, told.collect::<Vec<_>>(), "seed {seed}");
+    }
+}
+
+#[test]
+fn hostile_words_arrive_as_the_oracle_tells_them() {
+    let spec = WorldSpec { hostile_text: true, issues: 40, ..WorldSpec::small() };
+    let mut halves = 0;
+    for seed in 0..5 {
+        let mut github = GitHub::new(&spec, seed);
+        let now = github.now_ms;
+        let bytes = response(github.handle(&post(ISSUES, &json!({ "first": 100 })), now));
+        let text = String::from_utf8(bytes).unwrap();
+        let (body, found) = healed(text.split_once("\r\n\r\n").unwrap().1);
+        halves += found;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let truth = github.world().truth();
+        let edges = answer["data"]["repository"]["issues"]["edges"].as_array().unwrap().clone();
+        assert_eq!(edges.len(), 40);
+        for edge in edges {
+            let id: i64 = edge["node"]["fullDatabaseId"].as_str().unwrap().parse().unwrap();
+            let told = &truth.issues[&id];
+            assert_eq!(
+                (&edge["node"]["title"], &edge["node"]["body"]),
+                (&json!(told.title), &json!(told.body))
+            );
+        }
+    }
+    assert!(0 < halves, "no half of a pair was sent, so nothing was proven");
+}
+
+/// The JSON with every half of a surrogate pair replaced, and how many there were.
+fn healed(json: &str) -> (String, usize) {
+    let (mut out, mut found, mut rest) = (String::new(), 0, json);
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let half = escape.starts_with("\\ud800") || escape.starts_with("\\udc00");
+        out.push_str(if half { "\u{fffd}" } else { &escape[..2] });
+        found += usize::from(half);
+        rest = &escape[if half { 6 } else { 2 }..];
+    }
+    out.push_str(rest);
+    (out, found)
+}

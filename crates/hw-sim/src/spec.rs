@@ -1,0 +1,169 @@
+//! What a simulated world is asked to be.
+
+use std::ops::RangeInclusive;
+
+use crate::faults::FaultRates;
+
+/// 2026-01-02T03:04:05Z, the birth of the ready-made worlds.
+const BIRTH_MS: i64 = 1_767_323_045_000;
+
+/// The size, the weather and the habits of a world.
+///
+/// From the fourth repository on, every seventh is archived and every seventh is a fork.
+#[derive(Debug, Clone)]
+pub struct WorldSpec {
+    pub organization: String,
+    pub repositories: usize,
+    /// Per repository, as the next two.
+    pub issues: usize,
+    pub pull_requests: usize,
+    pub discussions: usize,
+    /// On average.
+    pub comments_per_thread: usize,
+    pub users: usize,
+    /// The end of the seeded history, which lies before it, spread over `history_days`.
+    pub start_ms: i64,
+    pub history_days: u32,
+    pub hostile_text: bool,
+    pub writers: Writers,
+    /// The longest time a change may stay out of lists.
+    pub list_lag_ms: u64,
+    /// The longest time a replica may lag behind.
+    pub replica_lag_ms: u64,
+    pub faults: FaultRates,
+    pub limits: Limits,
+    pub latency_ms: RangeInclusive<u64>,
+}
+
+impl WorldSpec {
+    /// Two repositories with a handful of everything, fair weather, nobody writing.
+    #[must_use]
+    pub fn small() -> Self {
+        Self {
+            organization: "acme".to_owned(),
+            repositories: 2,
+            issues: 6,
+            pull_requests: 3,
+            discussions: 2,
+            comments_per_thread: 2,
+            users: 5,
+            start_ms: BIRTH_MS,
+            history_days: 30,
+            hostile_text: false,
+            writers: Writers::none(),
+            list_lag_ms: 0,
+            replica_lag_ms: 0,
+            faults: FaultRates::none(),
+            limits: Limits::default(),
+            latency_ms: 40..=120,
+        }
+    }
+
+    /// An invented organisation of twelve repositories, large enough to look around in.
+    #[must_use]
+    pub fn demo() -> Self {
+        Self {
+            organization: "harbourworks".to_owned(),
+            repositories: 12,
+            issues: 50,
+            pull_requests: 20,
+            discussions: 6,
+            comments_per_thread: 2,
+            users: 18,
+            history_days: 300,
+            latency_ms: 5..=25,
+            ..Self::small()
+        }
+    }
+}
+
+/// How busy the people of a world are.
+#[derive(Debug, Clone)]
+pub struct Writers {
+    pub actions_per_minute: u32,
+    pub until_ms: i64,
+    pub weights: Weights,
+}
+
+impl Writers {
+    #[must_use]
+    pub fn none() -> Self {
+        Self { actions_per_minute: 0, until_ms: i64::MIN, weights: Weights::default() }
+    }
+
+    /// So many actions a minute of every sort, until a moment.
+    #[must_use]
+    pub fn busy(actions_per_minute: u32, until_ms: i64) -> Self {
+        Self { actions_per_minute, until_ms, weights: Weights::default() }
+    }
+}
+
+/// How often each action is chosen, relative to the others.
+#[derive(Debug, Clone)]
+pub struct Weights {
+    pub create_issue: u32,
+    pub create_pull_request: u32,
+    pub create_discussion: u32,
+    pub edit: u32,
+    /// Two edits within one second.
+    pub double_edit: u32,
+    pub close_or_reopen: u32,
+    pub label: u32,
+    pub comment: u32,
+    pub edit_comment: u32,
+    pub delete_comment: u32,
+    pub delete: u32,
+    pub transfer: u32,
+    pub create_repository: u32,
+    pub rename_repository: u32,
+    pub archive_or_unarchive: u32,
+    pub delete_account: u32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            create_issue: 14,
+            create_pull_request: 6,
+            create_discussion: 4,
+            edit: 20,
+            double_edit: 6,
+            close_or_reopen: 12,
+            label: 8,
+            comment: 24,
+            edit_comment: 8,
+            delete_comment: 3,
+            delete: 4,
+            transfer: 2,
+            create_repository: 1,
+            rename_repository: 1,
+            archive_or_unarchive: 1,
+            delete_account: 1,
+        }
+    }
+}
+
+/// The quotas of the one principal that asks.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub graphql_points_per_hour: u32,
+    pub core_per_hour: u32,
+    /// Secondary: GraphQL requests a minute.
+    pub graphql_per_minute: u32,
+    /// Secondary: REST points a minute (a write counts five).
+    pub core_per_minute: u32,
+    /// Secondary: requests in flight, both sides together.
+    pub concurrent: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            graphql_points_per_hour: 5000,
+            core_per_hour: 5000,
+            graphql_per_minute: 2000,
+            core_per_minute: 900,
+            concurrent: 100,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The simulated world: everything that was ever written, with its history.
+//!
+//! Only verbs change it, each at a moment its caller names. Nobody in here knows that it is read.
+
+mod comments;
+mod ledger;
+mod objects;
+mod repositories;
+mod seeding;
+mod texts;
+mod threads;
+mod versions;
+mod view;
+mod writers;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+pub(crate) use objects::{Comment, Repository, Thread, User};
+pub use objects::{CommentKind, ThreadKind};
+use texts::Author;
+pub use texts::Text;
+pub(crate) use versions::Versions;
+pub(crate) use view::{Departure, Found, View};
+
+use crate::spec::Writers;
+
+/// The first id of issues, pull requests and comments alike: beyond 32 bits, and the same for all,
+/// because GitHub's ids are unique within one kind only.
+const WIDE_IDS_FROM: i64 = 3_000_000_000;
+
+/// Everything that is and was.
+#[derive(Debug)]
+pub struct World {
+    organization: Arc<str>,
+    viewer: usize,
+    repositories: Vec<RepositoryEntry>,
+    threads: Vec<ThreadEntry>,
+    comments: Vec<CommentEntry>,
+    users: Vec<UserEntry>,
+    nodes: HashMap<Arc<str>, Found>,
+    /// Whoever had a name, oldest first, in lower case.
+    names: HashMap<String, Vec<usize>>,
+    thread_ids: HashMap<(ThreadKind, i64), usize>,
+    ids: Ids,
+    dice: fastrand::Rng,
+    author: Author,
+    list_lag_ms: u64,
+    writers: Writers,
+    next_action_ms: i64,
+}
+
+#[derive(Debug)]
+struct RepositoryEntry {
+    versions: Versions<Repository>,
+    threads: [Vec<usize>; 3],
+    /// Whoever got each number, from 1 on; numbers are never given twice.
+    numbered: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct ThreadEntry {
+    versions: Versions<Thread>,
+    /// Every comment that ever was here; a transfer takes them along.
+    comments: Vec<usize>,
+    moved_to: Option<usize>,
+}
+
+#[derive(Debug)]
+struct CommentEntry {
+    versions: Versions<Comment>,
+    /// Replies to it, or the line comments of a review.
+    children: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct UserEntry {
+    user: User,
+    is_deleted: bool,
+}
+
+/// The last id given out, per sequence.
+#[derive(Debug)]
+struct Ids {
+    repository: i64,
+    issue: i64,
+    pull_request: i64,
+    discussion: i64,
+    conversation: i64,
+    review_comment: i64,
+    review: i64,
+    discussion_comment: i64,
+}
+
+impl Ids {
+    fn new() -> Self {
+        Self {
+            repository: 700_000_000,
+            issue: WIDE_IDS_FROM,
+            pull_request: WIDE_IDS_FROM,
+            discussion: 7_000_000,
+            conversation: WIDE_IDS_FROM,
+            review_comment: WIDE_IDS_FROM,
+            review: WIDE_IDS_FROM,
+            discussion_comment: 12_000_000,
+        }
+    }
+
+    fn thread(&mut self, kind: ThreadKind) -> &mut i64 {
+        match kind {
+            ThreadKind::Issue => &mut self.issue,
+            ThreadKind::PullRequest => &mut self.pull_request,
+            ThreadKind::Discussion => &mut self.discussion,
+        }
+    }
+
+    fn comment(&mut self, kind: CommentKind) -> &mut i64 {
+        match kind {
+            CommentKind::Conversation => &mut self.conversation,
+            CommentKind::ReviewComment => &mut self.review_comment,
+            CommentKind::Review => &mut self.review,
+            CommentKind::Discussion | CommentKind::Reply => &mut self.discussion_comment,
+        }
+    }
+}
+
+impl World {
+    /// The organisation's login.
+    #[must_use]
+    pub fn organization(&self) -> &str {
+        &self.organization
+    }
+
+    /// The login behind every token.
+    #[must_use]
+    pub fn viewer(&self) -> &str {
+        self.users.get(self.viewer).map_or("", |entry| &entry.user.login)
+    }
+
+    /// What a replica that stopped at a moment shows.
+    pub(crate) fn view(&self, at_ms: i64) -> View<'_> {
+        View::new(self, at_ms)
+    }
+
+    pub(crate) fn thread_by_id(&self, kind: ThreadKind, id: i64, at_ms: i64) -> Option<&Thread> {
+        self.view(at_ms).thread(*self.thread_ids.get(&(kind, id))?)
+    }
+
+    /// Every moment at which a thread, or the repository it is in, changed; oldest first.
+    pub(crate) fn moments_of(&self, kind: ThreadKind, id: i64) -> Vec<i64> {
+        let Some(index) = self.thread_ids.get(&(kind, id)) else { return Vec::new() };
+        let versions = &self.threads[*index].versions;
+        let homes = versions.iter().filter_map(|version| version.state.as_ref());
+        let home = homes.map(|thread| thread.repository).next();
+        let home = home.into_iter().flat_map(|home| self.repositories[home].versions.iter());
+        let mut moments: Vec<i64> = versions.iter().map(|version| version.at_ms).collect();
+        moments.extend(home.map(|version| version.at_ms));
+        moments.sort_unstable();
+        moments.dedup();
+        moments
+    }
+
+    /// When a change made now reaches the lists: often at once.
+    fn listed_from(&mut self, now_ms: i64) -> i64 {
+        if self.list_lag_ms == 0 || self.dice.bool() {
+            return now_ms;
+        }
+        let lag = self.dice.u64(0..=self.list_lag_ms);
+        now_ms.saturating_add_unsigned(lag)
+    }
+
+    fn living_user(&mut self) -> Option<usize> {
+        let alive: Vec<usize> =
+            (0..self.users.len()).filter(|index| !self.users[*index].is_deleted).collect();
+        alive.get(self.dice.usize(0..alive.len().max(1))).copied()
+    }
+}
+
+/// An opaque id in the newer of GitHub's two formats.
+fn node_id(prefix: &str, id: i64) -> Arc<str> {
+    format!("{prefix}_kwDO{}", URL_SAFE_NO_PAD.encode(id.to_be_bytes())).into()
+}
+
+/// The next id of a sequence; ids have gaps, as everywhere.
+fn next_id(last: &mut i64, dice: &mut fastrand::Rng) -> i64 {
+    *last += dice.i64(1..=3);
+    *last
+}

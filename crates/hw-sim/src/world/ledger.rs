@@ -1,0 +1,151 @@
+//! How threads enter the record, change in it and leave it.
+
+use std::sync::Arc;
+
+use super::objects::ThreadKind;
+use super::texts::{Text, one_of};
+use super::{Found, Thread, ThreadEntry, Versions, World, next_id, node_id};
+
+const CATEGORIES: [&str; 4] = ["General", "Ideas", "Q&A", "Announcements"];
+
+impl World {
+    pub(super) fn add_thread(
+        &mut self,
+        kind: ThreadKind,
+        repository: usize,
+        title: Text,
+        body: Text,
+        now_ms: i64,
+    ) -> usize {
+        let thread = self.draft(kind, repository, title, body, now_ms);
+        self.insert_thread(thread, now_ms)
+    }
+
+    fn draft(
+        &mut self,
+        kind: ThreadKind,
+        repository: usize,
+        title: Text,
+        body: Text,
+        now_ms: i64,
+    ) -> Thread {
+        let id = next_id(self.ids.thread(kind), &mut self.dice);
+        let issue_id = match kind {
+            ThreadKind::PullRequest => self.issue_id_other_than(id),
+            ThreadKind::Issue | ThreadKind::Discussion => id,
+        };
+        let number = 1 + count(self.repositories[repository].numbered.len());
+        Thread {
+            index: self.threads.len(),
+            kind,
+            id,
+            node_id: node_id(prefix(kind), id),
+            issue_id,
+            number,
+            repository,
+            title,
+            body,
+            open: true,
+            state_reason: None,
+            author: self.living_user(),
+            labels: Vec::new(),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            closed_ms: None,
+            merged_ms: None,
+            is_draft: self.dice.u8(0..5) == 0,
+            head_ref: format!("change-{number}").into(),
+            head_oid: format!("{:016x}{:024x}", self.dice.u64(..), self.dice.u64(..)).into(),
+            closes: if 1 < number && self.dice.bool() {
+                vec![self.dice.i64(1..number)]
+            } else {
+                Vec::new()
+            },
+            category: one_of(&mut self.dice, &CATEGORIES),
+            is_answered: false,
+        }
+    }
+
+    fn issue_id_other_than(&mut self, id: i64) -> i64 {
+        match next_id(&mut self.ids.issue, &mut self.dice) {
+            same if same == id => next_id(&mut self.ids.issue, &mut self.dice),
+            other => other,
+        }
+    }
+
+    fn insert_thread(&mut self, thread: Thread, now_ms: i64) -> usize {
+        let index = thread.index;
+        self.nodes.insert(Arc::clone(&thread.node_id), Found::Thread(index));
+        self.thread_ids.insert((thread.kind, thread.id), index);
+        self.repositories[thread.repository].threads[slot(thread.kind)].push(index);
+        self.repositories[thread.repository].numbered.push(index);
+        let versions = Versions::new(now_ms, self.listed_from(now_ms), thread);
+        self.threads.push(ThreadEntry { versions, comments: Vec::new(), moved_to: None });
+        index
+    }
+
+    pub(super) fn change_thread(
+        &mut self,
+        index: usize,
+        now_ms: i64,
+        change: impl FnOnce(&mut Thread),
+    ) {
+        let Some(mut next) = self.threads[index].versions.now().cloned() else { return };
+        change(&mut next);
+        let listed = self.listed_from(now_ms);
+        self.threads[index].versions.push(now_ms, listed, Some(next));
+    }
+
+    pub(super) fn remove_thread(&mut self, index: usize, now_ms: i64) {
+        let listed = self.listed_from(now_ms);
+        self.threads[index].versions.push(now_ms, listed, None);
+    }
+
+    pub(super) fn transfer(&mut self, index: usize, to: usize, now_ms: i64) -> Option<usize> {
+        let old = self.threads[index].versions.now().cloned()?;
+        let fresh = self.draft(old.kind, to, old.title.clone(), old.body.clone(), now_ms);
+        let moved = Thread {
+            index: fresh.index,
+            id: fresh.id,
+            node_id: fresh.node_id,
+            issue_id: fresh.issue_id,
+            number: fresh.number,
+            repository: to,
+            updated_ms: old.updated_ms.max(now_ms),
+            ..old
+        };
+        let moved = self.insert_thread(moved, now_ms);
+        self.remove_thread(index, now_ms);
+        self.threads[index].moved_to = Some(moved);
+        for comment in self.threads[index].comments.clone() {
+            self.change_comment(comment, now_ms, |comment| comment.thread = moved);
+            self.threads[moved].comments.push(comment);
+        }
+        Some(moved)
+    }
+
+    pub(super) fn thread_index(&self, kind: ThreadKind, id: i64) -> usize {
+        let found = self.thread_ids.get(&(kind, id));
+        *found.expect("a verb names a thread that was created before")
+    }
+}
+
+fn count(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+pub(super) fn slot(kind: ThreadKind) -> usize {
+    match kind {
+        ThreadKind::Issue => 0,
+        ThreadKind::PullRequest => 1,
+        ThreadKind::Discussion => 2,
+    }
+}
+
+fn prefix(kind: ThreadKind) -> &'static str {
+    match kind {
+        ThreadKind::Issue => "I",
+        ThreadKind::PullRequest => "PR",
+        ThreadKind::Discussion => "D",
+    }
+}

@@ -1,0 +1,110 @@
+//! Verbs on repositories and accounts.
+
+use std::sync::Arc;
+
+use super::texts::Text;
+use super::{Found, Repository, RepositoryEntry, Versions, World, next_id, node_id};
+
+impl World {
+    /// A new, empty repository.
+    pub fn create_repository(&mut self, name: &str, now_ms: i64) -> i64 {
+        let index = self.add_repository(name, now_ms);
+        self.repositories[index].versions.now().map_or(0, |repository| repository.id)
+    }
+
+    /// Its old name goes on leading to it until somebody else takes that name.
+    pub fn rename_repository(&mut self, id: i64, name: &str, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.change_repository(index, now_ms, |repository| repository.name = name.into());
+        self.names.entry(name.to_lowercase()).or_default().push(index);
+    }
+
+    pub fn archive_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.change_repository(index, now_ms, |repository| repository.is_archived = true);
+    }
+
+    pub fn unarchive_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.change_repository(index, now_ms, |repository| repository.is_archived = false);
+    }
+
+    /// Everything in it goes with it.
+    pub fn delete_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        let listed = self.listed_from(now_ms);
+        self.repositories[index].versions.push(now_ms, listed, None);
+    }
+
+    /// Everything the account wrote stays, its author becomes null and no time moves.
+    pub fn delete_account(&mut self, login: &str, now_ms: i64) {
+        let Some(index) = self.users.iter().position(|entry| &*entry.user.login == login) else {
+            return;
+        };
+        self.users[index].is_deleted = true;
+        for thread in 0..self.threads.len() {
+            let now = self.threads[thread].versions.now();
+            if now.is_some_and(|thread| thread.author == Some(index)) {
+                self.change_thread(thread, now_ms, |thread| thread.author = None);
+            }
+        }
+        for comment in 0..self.comments.len() {
+            let now = self.comments[comment].versions.now();
+            if now.is_some_and(|comment| comment.author == Some(index)) {
+                self.change_comment(comment, now_ms, |comment| comment.author = None);
+            }
+        }
+    }
+
+    pub(super) fn add_repository(&mut self, name: &str, now_ms: i64) -> usize {
+        let index = self.repositories.len();
+        let id = next_id(&mut self.ids.repository, &mut self.dice);
+        let node_id = node_id("R", id);
+        let repository = Repository {
+            index,
+            id,
+            node_id: Arc::clone(&node_id),
+            name: name.into(),
+            description: Text::plain(&format!("All about the {}.", name.replace('-', " "))),
+            is_archived: false,
+            is_fork: false,
+            has_issues: true,
+            has_discussions: true,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            pushed_ms: now_ms,
+        };
+        let versions = Versions::new(now_ms, self.listed_from(now_ms), repository);
+        self.repositories.push(RepositoryEntry {
+            versions,
+            threads: Default::default(),
+            numbered: Vec::new(),
+        });
+        self.nodes.insert(node_id, Found::Repository(index));
+        self.names.entry(name.to_lowercase()).or_default().push(index);
+        index
+    }
+
+    pub(super) fn change_repository(
+        &mut self,
+        index: usize,
+        now_ms: i64,
+        change: impl FnOnce(&mut Repository),
+    ) {
+        let Some(mut next) = self.repositories[index].versions.now().cloned() else { return };
+        change(&mut next);
+        next.updated_ms = next.updated_ms.max(now_ms);
+        let listed = self.listed_from(now_ms);
+        self.repositories[index].versions.push(now_ms, listed, Some(next));
+    }
+
+    pub(super) fn repository_index(&self, id: i64) -> usize {
+        self.repositories
+            .iter()
+            .position(|entry| {
+                let mut states = entry.versions.iter().filter_map(|version| version.state.as_ref());
+                states.any(|repository| repository.id == id)
+            })
+            .expect("a verb names a repository that was created before")
+    }
+}

@@ -1,0 +1,168 @@
+//! Whatever happens, the mirror ends equal to the world.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use hw_sim::{Fault, FaultRates, Limits, WorldSpec, Writers};
+use hw_store::Store;
+use hw_sync::crash::Plug;
+
+use crate::harness::{
+    Judge, Puller, Scene, Watch, check_mirror, on_virtual_time, postgres, seeds, seeds_postgres,
+};
+
+const MINUTE_MS: i64 = 60_000;
+
+/// What happened over all seeds, to prove that the trouble was real.
+#[derive(Debug, Default)]
+struct Trouble {
+    faults: BTreeMap<Fault, u64>,
+    crashes: BTreeMap<&'static str, u64>,
+    removed: u64,
+    quarantined: u64,
+    pages: u64,
+}
+
+#[test]
+fn the_issues_lane_always_ends_equal_to_the_world() {
+    let mut trouble = Trouble::default();
+    for seed in seeds() {
+        let spec = spec(seed);
+        let scene =
+            Scene { largest_page: u32::try_from(3 + seed % 9).unwrap(), ..Scene::new(&spec, seed) };
+        survive(&scene, &spec, &mut trouble).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+    trouble.was_real();
+}
+
+#[test]
+fn the_issues_lane_always_ends_equal_to_the_world_on_postgres() {
+    for seed in seeds_postgres() {
+        let spec = spec(seed);
+        let place = postgres(&format!("converge_{}_{seed}", std::process::id()));
+        let store = Store::open(&place).unwrap();
+        let scene = Scene { largest_page: 10, ..Scene::with_store(&spec, seed, store) };
+        survive(&scene, &spec, &mut Trouble::default())
+            .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+    }
+}
+
+/// A small busy world in bad weather, different for each seed.
+fn spec(seed: u64) -> WorldSpec {
+    let mut dice = fastrand::Rng::with_seed(seed);
+    let small = WorldSpec::small();
+    let lag = dice.u64(0..=60_000);
+    WorldSpec {
+        repositories: dice.usize(1..=3),
+        issues: dice.usize(0..=30),
+        pull_requests: 1,
+        discussions: 0,
+        comments_per_thread: 1,
+        hostile_text: true,
+        writers: Writers::busy(dice.u32(1..=20), small.start_ms + 20 * MINUTE_MS),
+        list_lag_ms: lag,
+        replica_lag_ms: 60_000 - lag,
+        faults: FaultRates::every(dice.f64() * 0.02),
+        limits: Limits::default(),
+        ..small
+    }
+}
+
+/// Pulls again and again while people write, answers fail and processes die; then calm, and the truth.
+fn survive(scene: &Scene, spec: &WorldSpec, trouble: &mut Trouble) -> Result<(), String> {
+    let crashes = Arc::new(Mutex::new(BTreeMap::new()));
+    on_virtual_time(async {
+        let mut watch = Watch::default();
+        let mut turns = 0;
+        while scene.clock.now() < spec.writers.until_ms || turns < 4 {
+            let puller = Puller {
+                reconcile: turns % 3 == 2,
+                plug: Some(plug(scene.seed ^ (turns << 32), &crashes)),
+                ..Puller::default()
+            };
+            if let Ok(summary) = scene.pull(&puller).await {
+                trouble.pages += summary.issues.pages;
+                trouble.quarantined += summary.issues.quarantined;
+            }
+            watch.look(scene)?;
+            scene.clock.pass(20_000).await;
+            turns += 1;
+        }
+        calm(scene, spec).await;
+        quiet_turns(scene, trouble).await
+    })?;
+    scene.world(|github| {
+        for (fault, times) in github.fired() {
+            *trouble.faults.entry(*fault).or_default() += times;
+        }
+        // a process that dies with a limit in hand, or on its way, takes it to the grave; the next one
+        // learns it anew with one request
+        let lost = crashes.lock().unwrap().get("pause: before commit").copied().unwrap_or(0)
+            + scene.undelivered.load(Ordering::SeqCst);
+        let started = github.started_while_limited();
+        if lost < started {
+            return Err(format!("{started} requests were started while limited"));
+        }
+        Ok(())
+    })?;
+    crashes
+        .lock()
+        .unwrap()
+        .iter()
+        .for_each(|(point, n)| *trouble.crashes.entry(point).or_default() += n);
+    Ok(())
+}
+
+/// Writers rest, faults end, and everything that was on its way arrives.
+async fn calm(scene: &Scene, spec: &WorldSpec) {
+    scene.world(|github| github.change_weather(FaultRates::none()));
+    let rest = spec.writers.until_ms - scene.clock.now();
+    scene.clock.pass(u64::try_from(rest).unwrap_or(0) + 3 * 60_000).await;
+}
+
+async fn quiet_turns(scene: &Scene, trouble: &mut Trouble) -> Result<(), String> {
+    let pulled = scene.pull(&Puller::default()).await.map_err(|error| error.to_string())?;
+    if !pulled.errors.is_empty() {
+        return Err(format!("a quiet pull had errors: {:?}", pulled.errors));
+    }
+    check_mirror(scene, Judge::CreationsAndEdits)?;
+    let sweep = Puller { reconcile: true, ..Puller::default() };
+    let swept = scene.pull(&sweep).await.map_err(|error| error.to_string())?;
+    if !swept.errors.is_empty() {
+        return Err(format!("a quiet sweep had errors: {:?}", swept.errors));
+    }
+    trouble.removed += swept.issues.removed;
+    check_mirror(scene, Judge::Everything)
+}
+
+/// Pulls the plug now and then, at whichever point is reached.
+fn plug(seed: u64, crashes: &Arc<Mutex<BTreeMap<&'static str, u64>>>) -> Plug {
+    let dice = Mutex::new(fastrand::Rng::with_seed(seed));
+    let crashes = Arc::clone(crashes);
+    Arc::new(move |point| {
+        let crash = dice.lock().unwrap().u32(0..100) < 3;
+        if crash {
+            *crashes.lock().unwrap().entry(point).or_default() += 1;
+        }
+        crash
+    })
+}
+
+impl Trouble {
+    /// A test that armed trouble and met none proved nothing.
+    fn was_real(&self) {
+        if seeds().count() < 50 {
+            return;
+        }
+        for fault in Fault::ALL.into_iter().filter(|fault| *fault != Fault::Unauthorized) {
+            assert!(
+                self.faults.contains_key(&fault),
+                "{fault:?} never happened: {:?}",
+                self.faults
+            );
+        }
+        assert!(7 <= self.crashes.len(), "not every point saw a crash: {:?}", self.crashes);
+        assert!(0 < self.removed && 0 < self.pages, "{self:?}");
+    }
+}

@@ -1,0 +1,41 @@
+//! Time that jumps: the runtime's paused clock, read as unix milliseconds.
+
+use std::time::Duration;
+
+use hw_sync::clock::{Clock, Waiting};
+use tokio::time::Instant;
+
+pub(crate) struct VirtualClock {
+    start_ms: i64,
+    started: std::sync::OnceLock<Instant>,
+}
+
+impl VirtualClock {
+    pub(crate) fn starting_at(start_ms: i64) -> Self {
+        Self { start_ms, started: std::sync::OnceLock::new() }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the runtime's paused clock, not the machine's")]
+    pub(crate) fn now(&self) -> i64 {
+        let started = self.started.get_or_init(Instant::now);
+        self.start_ms + i64::try_from(started.elapsed().as_millis()).unwrap()
+    }
+
+    /// Lets time pass.
+    #[expect(clippy::disallowed_methods, reason = "the runtime's paused clock, not the machine's")]
+    pub(crate) async fn pass(&self, ms: u64) {
+        self.now();
+        tokio::time::sleep(Duration::from_millis(ms)).await;
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now_ms(&self) -> i64 {
+        self.now()
+    }
+
+    fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
+        let wait = u64::try_from(until_ms - self.now()).unwrap_or(0);
+        Box::pin(self.pass(wait))
+    }
+}

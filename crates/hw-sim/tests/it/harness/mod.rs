@@ -1,0 +1,165 @@
+//! What the tests are built from: a virtual clock, a wire to the simulated GitHub, and the judge's eye.
+
+mod clock;
+mod judge;
+mod wire;
+
+use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use hw_rules::pace::Pace;
+use hw_sim::{GitHub, WorldSpec};
+use hw_sources::github::graphql::Endpoint;
+use hw_store::{Place, Store};
+use hw_sync::crash::{CrashPoints, Plug};
+use hw_sync::fetch::{Fetch, Line};
+use hw_sync::run::{Pull, Summary, pull};
+
+pub(crate) use clock::VirtualClock;
+pub(crate) use judge::{Judge, Watch, check_mirror};
+pub(crate) use wire::Wire;
+
+pub(crate) const HOST: &str = "github.com";
+
+/// A simulated GitHub, a store, and a clock that both live by.
+pub(crate) struct Scene {
+    pub(crate) github: Arc<Mutex<GitHub>>,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<VirtualClock>,
+    pub(crate) organization: String,
+    pub(crate) largest_page: u32,
+    pub(crate) seed: u64,
+    /// Answers that were sent to a process that died before they arrived.
+    pub(crate) undelivered: Arc<AtomicU64>,
+}
+
+/// Who pulls, and how.
+pub(crate) struct Puller {
+    pub(crate) owner: &'static str,
+    pub(crate) reconcile: bool,
+    pub(crate) plug: Option<Plug>,
+    pub(crate) window_days: Option<u32>,
+}
+
+impl Default for Puller {
+    fn default() -> Self {
+        Self { owner: "test", reconcile: false, plug: None, window_days: None }
+    }
+}
+
+impl Scene {
+    /// A world made from a seed, and an empty store in memory.
+    pub(crate) fn new(spec: &WorldSpec, seed: u64) -> Self {
+        Self::with_store(spec, seed, Store::open(&Place::Memory).unwrap())
+    }
+
+    pub(crate) fn with_store(spec: &WorldSpec, seed: u64, store: Store) -> Self {
+        Self {
+            github: Arc::new(Mutex::new(GitHub::new(spec, seed))),
+            store,
+            clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
+            organization: spec.organization.clone(),
+            largest_page: 100,
+            seed,
+            undelivered: Arc::default(),
+        }
+    }
+
+    /// A new process: everything but the store and the world starts anew.
+    pub(crate) fn process(&self, plug: Option<Plug>) -> (Store, Fetch) {
+        let store = match &plug {
+            Some(plug) => self.store.clone().with_interrupts(Arc::clone(plug)),
+            None => self.store.clone(),
+        };
+        let line = Line {
+            transport: Arc::new(Wire::of(self)),
+            endpoint: Endpoint {
+                url: "https://api.github.com/graphql".into(),
+                token: "t0ken".into(),
+            },
+            clock: self.clock.clone(),
+            crash: plug.map(CrashPoints::new).unwrap_or_default(),
+            pace: Pace::Adaptive,
+            largest_page: self.largest_page,
+            seed: self.seed,
+        };
+        (store.clone(), Fetch::new(line, store, HOST))
+    }
+
+    pub(crate) async fn pull(&self, puller: &Puller) -> Result<Summary, hw_sync::Error> {
+        let (store, fetch) = self.process(puller.plug.clone());
+        pull(&store, &fetch, &self.plan(puller)).await
+    }
+
+    pub(crate) fn plan(&self, puller: &Puller) -> Pull {
+        Pull {
+            host: HOST.into(),
+            organization: self.organization.clone(),
+            owner: puller.owner.into(),
+            window_days: puller.window_days,
+            reconcile: puller.reconcile,
+            allow_mass_removal: false,
+        }
+    }
+
+    /// Polls a pull until the world has seen so many requests; true when it ended before.
+    pub(crate) async fn poll_until<T>(
+        &self,
+        pull: &mut Pin<&mut impl Future<Output = T>>,
+        requests: u64,
+    ) -> bool {
+        while self.world(|github| github.requests().total) < requests {
+            tokio::select! {
+                biased;
+                _ = pull.as_mut() => return true,
+                () = self.clock.pass(5) => {}
+            }
+        }
+        false
+    }
+
+    /// Looks into the world, or changes it by hand.
+    pub(crate) fn world<T>(&self, look: impl FnOnce(&mut GitHub) -> T) -> T {
+        let mut github = self.github.lock().unwrap();
+        github.advance(self.clock.now());
+        look(&mut github)
+    }
+}
+
+/// Runs a story on virtual time: whoever waits makes the time jump.
+pub(crate) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap().block_on(story)
+}
+
+/// The seeds to try: 1 to `HIGHWATER_SEEDS`, a few without it; `HIGHWATER_SEED` alone to look at one.
+pub(crate) fn seeds() -> std::ops::RangeInclusive<u64> {
+    if let Some(seed) = number("HIGHWATER_SEED") {
+        return seed..=seed;
+    }
+    1..=number("HIGHWATER_SEEDS").unwrap_or(20)
+}
+
+/// The same for PostgreSQL, where each costs more.
+pub(crate) fn seeds_postgres() -> std::ops::RangeInclusive<u64> {
+    1..=number("HIGHWATER_SEEDS_POSTGRES").unwrap_or(2)
+}
+
+/// A place of its own in the private PostgreSQL that `./check` starts.
+pub(crate) fn postgres(schema: &str) -> Place {
+    let url = variable("HIGHWATER_TEST_POSTGRES").expect(
+        "HIGHWATER_TEST_POSTGRES is not set: `./check` starts a private PostgreSQL and sets it",
+    );
+    Place::Postgres { url, schema: schema.to_owned() }
+}
+
+fn number(name: &str) -> Option<u64> {
+    variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}

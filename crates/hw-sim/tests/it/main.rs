@@ -1,0 +1,11 @@
+//! The system's tests: the whole of highwater against the simulated world, on virtual time.
+//!
+//! What is expected comes from the world, never from our own rules. A failing seed prints its number.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+mod converge;
+mod harness;
+mod limits;
+mod owners;
+mod stories;

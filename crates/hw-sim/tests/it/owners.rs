@@ -1,0 +1,87 @@
+//! Two processes at the same lanes: one works, the other is refused or finds that it lost its lease.
+
+use std::pin::pin;
+
+use hw_sim::WorldSpec;
+use hw_store::{Place, Store};
+
+use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time, postgres};
+
+#[test]
+fn a_second_pull_is_told_who_works_and_since_when() {
+    let scene = Scene::new(&spec(), 1);
+    on_virtual_time(async {
+        let start = scene.clock.now();
+        let first = Puller { owner: "first", ..Puller::default() };
+        let mut first = pin!(scene.pull(&first));
+        assert!(!scene.poll_until(&mut first, 3).await, "it is still at work");
+        let second = Puller { owner: "second", ..Puller::default() };
+        let refused = scene.pull(&second).await.unwrap_err();
+        let hw_sync::Error::Busy { owner, since_ms } = refused else {
+            panic!("not refused: {refused}")
+        };
+        assert_eq!((owner.as_str(), since_ms), ("first", start));
+        first.await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn an_owner_that_stalled_past_its_lease_stops_and_its_older_text_never_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    stall_one_of_two(|round| Place::File(folder.path().join(format!("{round}.db"))));
+}
+
+#[test]
+fn an_owner_that_stalled_past_its_lease_stops_on_postgres_too() {
+    stall_one_of_two(|round| postgres(&format!("owners_{}_{round}", std::process::id())));
+}
+
+/// The first process has asked for a page and is stopped before the answer is kept. The second takes the
+/// lease, reads the newer text and ends. Then the first goes on with what it has in hand.
+fn stall_one_of_two(place: impl Fn(u64) -> Place) {
+    for stall_after in 2..12 {
+        let (spec, place) = (spec(), place(stall_after));
+        let scene = Scene {
+            largest_page: 5,
+            ..Scene::with_store(&spec, stall_after, Store::open(&place).unwrap())
+        };
+        on_virtual_time(async {
+            let other = Scene { store: Store::open(&place).unwrap(), ..share(&scene) };
+            let stalled = Puller { owner: "stalled", ..Puller::default() };
+            let mut stalled = pin!(scene.pull(&stalled));
+            if scene.poll_until(&mut stalled, stall_after).await {
+                return;
+            }
+            for id in scene.world(|g| g.world().truth().issues.into_keys().collect::<Vec<_>>()) {
+                let now = scene.clock.now();
+                scene.world(|g| g.world_mut().edit_issue(id, None, Some("newer"), now));
+            }
+            scene.clock.pass(6_000).await;
+            let fresh = Puller { owner: "fresh", ..Puller::default() };
+            other.pull(&fresh).await.unwrap();
+            check_mirror(&scene, Judge::Everything).unwrap();
+
+            let error = stalled.await.unwrap_err();
+            let lost = matches!(&error, hw_sync::Error::Store(hw_store::Error::LeaseLost { .. }));
+            assert!(lost, "after {stall_after} requests: {error}");
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+fn share(scene: &Scene) -> Scene {
+    Scene {
+        github: scene.github.clone(),
+        store: scene.store.clone(),
+        clock: scene.clock.clone(),
+        organization: scene.organization.clone(),
+        largest_page: scene.largest_page,
+        seed: scene.seed,
+        undelivered: scene.undelivered.clone(),
+    }
+}
+
+fn spec() -> WorldSpec {
+    WorldSpec { repositories: 2, issues: 17, latency_ms: 50..=50, ..WorldSpec::small() }
+}

@@ -1,0 +1,266 @@
+//! Single stories, each a promise that went wrong elsewhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hw_rules::coverage::Side;
+use hw_rules::lane::Lane;
+use hw_sim::{Fault, FaultRates, WorldSpec};
+use hw_sync::crash::Plug;
+
+use crate::harness::{HOST, Judge, Puller, Scene, check_mirror, on_virtual_time};
+
+const OK: Puller = Puller { owner: "test", reconcile: false, plug: None, window_days: None };
+const SWEEP: Puller = Puller { reconcile: true, ..OK };
+
+#[test]
+fn an_interrupted_first_walk_leaves_no_hole() {
+    let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(30), 1) };
+    on_virtual_time(async {
+        let crash = Puller { plug: Some(at("ingest: after commit", 4)), ..OK };
+        scene.pull(&crash).await.unwrap_err();
+        let half = scene.store.counts().unwrap().issues;
+        assert!(0 < half && half < 30, "the crash came in the middle: {half}");
+        scene.clock.pass(10_000).await;
+        scene.world(|github| {
+            let newest = *github.world().truth().issues.keys().next_back().unwrap();
+            github.world_mut().edit_issue(
+                newest,
+                Some("moved to the top"),
+                None,
+                scene.clock.now(),
+            );
+        });
+        let before = scene.world(|github| github.requests().total);
+        scene.pull(&OK).await.unwrap();
+        let asked = scene.world(|github| github.requests().total) - before;
+        check_mirror(&scene, Judge::Everything).unwrap();
+        let (introduction, head, rest) = (2, 1, 3);
+        assert_eq!(asked, introduction + head + rest, "only the head and what was missing is read");
+    });
+}
+
+#[test]
+fn an_edit_in_the_watermarks_own_second_is_not_lost() {
+    let scene = Scene::new(&one_repository(6), 2);
+    on_virtual_time(async {
+        let second = scene.clock.now() / 1_000 * 1_000;
+        let ids = issue_ids(&scene);
+        scene.world(|github| {
+            github.world_mut().edit_issue(ids[0], None, Some("first"), second + 10);
+        });
+        scene.pull(&OK).await.unwrap();
+        // an older issue, in the very second the watermark stands at, after we looked
+        scene.world(|github| {
+            github.world_mut().edit_issue(ids[3], None, Some("second"), second + 900);
+        });
+        scene.world(|github| {
+            github.world_mut().edit_issue(ids[0], None, Some("again"), second + 950);
+        });
+        scene.clock.pass(5_000).await;
+        scene.pull(&OK).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn what_becomes_visible_a_minute_late_is_not_lost() {
+    let spec = WorldSpec { list_lag_ms: 60_000, ..one_repository(4) };
+    for seed in 1..=20 {
+        let scene = Scene::new(&spec, seed);
+        on_virtual_time(async {
+            let repository = repository_id(&scene);
+            for n in 0..8 {
+                let now = scene.clock.now();
+                scene.world(|github| github.world_mut().create_issue(repository, "t", "b", now));
+                scene.pull(&OK).await.unwrap();
+                scene.clock.pass(7_000 + n * 1_000).await;
+            }
+            scene.clock.pass(120_000).await;
+            scene.pull(&OK).await.unwrap();
+            check_mirror(&scene, Judge::Everything)
+                .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        });
+    }
+}
+
+#[test]
+fn a_deleted_issue_goes_with_the_next_sweep_and_stays_gone() {
+    let scene = Scene::new(&one_repository(9), 3);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        scene.clock.pass(300_000).await;
+        let gone = issue_ids(&scene)[4];
+        scene.world(|github| github.world_mut().delete_issue(gone, scene.clock.now()));
+        scene.clock.pass(300_000).await;
+        scene.pull(&OK).await.unwrap();
+        assert_eq!(scene.store.counts().unwrap().issues, 9, "a scan cannot see a deletion");
+        assert_eq!(scene.pull(&SWEEP).await.unwrap().issues.removed, 1);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        scene.pull(&SWEEP).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+        assert_eq!(scene.store.counts().unwrap().tombstones, 1);
+    });
+}
+
+#[test]
+fn a_passing_not_found_removes_nothing() {
+    let scene = Scene::new(&one_repository(9), 4);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        scene.clock.pass(300_000).await;
+        scene.world(|github| github.arm(Fault::NotFoundOnce, 1));
+        let failed = scene.pull(&OK).await;
+        let complained = failed.is_err() || !failed.unwrap().errors.is_empty();
+        assert!(complained, "a hidden repository is an error, not an empty one");
+        assert_eq!(scene.store.counts().unwrap().issues, 9);
+        scene.clock.pass(300_000).await;
+        scene.pull(&SWEEP).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn the_last_issue_of_a_repository_can_go_too() {
+    let scene = Scene::new(&one_repository(3), 5);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        delete_all(&scene);
+        scene.clock.pass(300_000).await;
+        scene.pull(&SWEEP).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+        assert_eq!(scene.store.counts().unwrap().issues, 0);
+    });
+}
+
+#[test]
+fn the_brake_stops_a_mass_removal() {
+    let scene = Scene::new(&one_repository(40), 6);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        delete_all(&scene);
+        scene.clock.pass(300_000).await;
+        let stopped = scene.pull(&SWEEP).await.unwrap();
+        assert!(stopped.errors[0].1.contains("40 of 40"), "{:?}", stopped.errors);
+        assert_eq!(scene.store.counts().unwrap().issues, 40);
+        let (store, fetch) = scene.process(None);
+        let plan = hw_sync::run::Pull { allow_mass_removal: true, ..scene.plan(&SWEEP) };
+        hw_sync::run::pull(&store, &fetch, &plan).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn an_unreadable_issue_is_quarantined_and_read_later() {
+    let scene = Scene::new(&one_repository(12), 7);
+    on_virtual_time(async {
+        let mut pull = std::pin::pin!(scene.pull(&OK));
+        assert!(!scene.poll_until(&mut pull, 2).await, "the issues are still to come");
+        // once in the page, then alone by its id, then again with the quarantined
+        scene.world(|github| github.arm(Fault::BadNode, 200));
+        pull.await.unwrap();
+        let counts = scene.store.counts().unwrap();
+        assert!(0 < counts.quarantined, "{counts:?}");
+        assert!(8 < counts.issues, "the others are held: {counts:?}");
+        scene.world(|github| github.change_weather(FaultRates::none()));
+        scene.clock.pass(300_000).await;
+        scene.pull(&OK).await.unwrap();
+        assert_eq!(scene.store.counts().unwrap().quarantined, 0);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_page_that_is_too_much_is_halved_and_the_size_remembered() {
+    let scene = Scene::new(&one_repository(60), 8);
+    on_virtual_time(async {
+        let lane = Lane::issues(HOST, repository_id(&scene));
+        scene.pull(&OK).await.unwrap();
+        assert_eq!(scene.store.lane_state(&lane).unwrap().page_size, 100);
+        scene.clock.pass(300_000).await;
+        let mut pull = std::pin::pin!(scene.pull(&OK));
+        // the viewer and the list come first
+        let asked = scene.world(|github| github.requests().total);
+        assert!(!scene.poll_until(&mut pull, asked + 2).await, "the issues are still to come");
+        scene.world(|github| github.arm(Fault::GatewayTimeout, 3));
+        pull.await.unwrap();
+        assert_eq!(
+            scene.store.lane_state(&lane).unwrap().page_size,
+            13,
+            "100, 50, 25, 12, and one step up"
+        );
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn the_window_is_held_and_a_wider_one_shows_as_a_gap_until_it_is_filled() {
+    let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(60), 9) };
+    on_virtual_time(async {
+        let lane = Lane::issues(HOST, repository_id(&scene));
+        let narrow = Puller { window_days: Some(10), ..OK };
+        scene.pull(&narrow).await.unwrap();
+        let few = scene.store.counts().unwrap().issues;
+        assert!(0 < few && few < 60, "{few} within ten days");
+        let crash = Puller { plug: Some(at("ingest: after commit", 4)), ..OK };
+        scene.pull(&crash).await.unwrap_err();
+        let coverage = scene.store.lane_state(&lane).unwrap().coverage;
+        assert_eq!(coverage.gap.map(|gap| gap.side), Some(Side::Below));
+        scene.clock.pass(10_000).await;
+        scene.pull(&OK).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+        assert_eq!(scene.store.lane_state(&lane).unwrap().coverage.gap, None);
+    });
+}
+
+#[test]
+fn a_renamed_repository_keeps_its_issues_under_the_new_name() {
+    let scene = Scene::new(&one_repository(5), 10);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        let id = repository_id(&scene);
+        scene
+            .world(|github| github.world_mut().rename_repository(id, "renamed", scene.clock.now()));
+        scene.clock.pass(300_000).await;
+        scene.pull(&OK).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+        assert_eq!(scene.store.counts().unwrap().repositories, 1);
+    });
+}
+
+#[test]
+fn a_refused_token_stops_the_pull_and_loses_nothing() {
+    let scene = Scene::new(&one_repository(5), 11);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        scene.world(|github| github.arm(Fault::Unauthorized, 1));
+        let error = scene.pull(&OK).await.unwrap_err();
+        assert!(error.to_string().contains("token was refused"), "{error}");
+        scene.pull(&OK).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// Crashes at the n-th passing of a point.
+fn at(point: &'static str, nth: u32) -> Plug {
+    let passed = AtomicU32::new(0);
+    Arc::new(move |reached| reached == point && passed.fetch_add(1, Ordering::SeqCst) + 1 == nth)
+}
+
+fn one_repository(issues: usize) -> WorldSpec {
+    WorldSpec { repositories: 1, issues, ..WorldSpec::small() }
+}
+
+fn repository_id(scene: &Scene) -> i64 {
+    scene.world(|github| *github.world().truth().repositories.keys().next().unwrap())
+}
+
+fn issue_ids(scene: &Scene) -> Vec<i64> {
+    scene.world(|github| github.world().truth().issues.keys().copied().collect())
+}
+
+fn delete_all(scene: &Scene) {
+    for id in issue_ids(scene) {
+        scene.world(|github| github.world_mut().delete_issue(id, scene.clock.now()));
+    }
+}
