@@ -1,0 +1,21 @@
+//! highwater: keeps a local, searchable copy of what people say, and never loses a word.
+//!
+//! This is the only place that reads arguments, environment and files, and that prints.
+
+mod cli;
+mod commands;
+mod config;
+mod report;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Parses, runs, reports.
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    let settings = config::Settings::from_environment();
+    report::log_to_stderr(settings.log.as_deref());
+    report::exit(commands::run(cli, &settings))
+}

@@ -1,0 +1,120 @@
+//! What people see besides results: errors with hints, exit codes, logs.
+
+use std::fmt;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use tracing_subscriber::filter::LevelFilter;
+
+/// Why a command ended without its result, as an exit code.
+const YOURS_TO_FIX: u8 = 1;
+const OURS: u8 = 3;
+const INTERRUPTED: u8 = 130;
+
+/// What a person can do about an error: added to it as context.
+#[derive(Debug)]
+pub(crate) struct Hint(pub String);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Not the user's fault: something that must never happen did.
+#[derive(Debug)]
+pub(crate) struct Ours(pub String);
+
+impl fmt::Display for Ours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Ours {}
+
+/// The user pressed Ctrl-C.
+#[derive(Debug)]
+pub(crate) struct Interrupted;
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted; nothing that was kept is lost")
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+/// Logs go to stderr; `level` is what `HIGHWATER_LOG` says, warnings without it.
+pub(crate) fn log_to_stderr(level: Option<&str>) {
+    let level = level.and_then(|text| text.parse().ok()).unwrap_or(LevelFilter::WARN);
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .init();
+}
+
+/// Tells a person what went wrong, and the caller how it ended.
+pub(crate) fn exit(result: anyhow::Result<()>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    if is_closed_pipe(&error) {
+        return ExitCode::SUCCESS;
+    }
+    // a closed stderr leaves nobody to tell
+    write!(std::io::stderr(), "{}", told(&error)).ok();
+    ExitCode::from(code(&error))
+}
+
+/// One sentence on what failed, the causes, and what to do.
+fn told(error: &anyhow::Error) -> String {
+    let mut lines = Vec::new();
+    let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
+    for cause in error.chain() {
+        let text = hw_rules::clean::for_terminal(&cause.to_string());
+        if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
+            lines.push(text);
+        }
+    }
+    let mut out = format!("Error: {}\n", lines.remove(0));
+    lines.iter().for_each(|cause| out.push_str(&format!("  because {cause}\n")));
+    hint.iter().for_each(|hint| out.push_str(&format!("hint: {hint}\n")));
+    out
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if error.downcast_ref::<Ours>().is_some() {
+        OURS
+    } else if error.downcast_ref::<Interrupted>().is_some() {
+        INTERRUPTED
+    } else {
+        YOURS_TO_FIX
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_a_sentence_its_causes_and_a_hint() {
+        let error = anyhow::anyhow!("no such file\u{1b}[31m")
+            .context("cannot open the workspace")
+            .context(Hint("run `highwater demo --once` first".into()));
+        let expected = "Error: cannot open the workspace\n  because no such file[31m\n\
+                        hint: run `highwater demo --once` first\n";
+        assert_eq!(told(&error), expected);
+        assert_eq!(code(&error), YOURS_TO_FIX);
+    }
+
+    #[test]
+    fn whose_fault_it_is_shows_in_the_exit_code() {
+        assert_eq!(code(&anyhow::Error::new(Ours("x".into()))), OURS);
+        assert_eq!(code(&anyhow::Error::new(Interrupted).context("stopping")), INTERRUPTED);
+    }
+}

@@ -1,0 +1,81 @@
+//! Which database a command works on.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hw_store::Place;
+
+use crate::cli::WorkspaceArgs;
+use crate::config::Settings;
+use crate::report::Hint;
+
+/// The database that the arguments and the environment name.
+pub(crate) fn place(args: &WorkspaceArgs, settings: &Settings) -> anyhow::Result<Place> {
+    if let Some(database) = &args.database {
+        return named(database, args);
+    }
+    let home = args.home.clone().or_else(|| settings.home.clone());
+    let home =
+        home.context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?;
+    let folder = home.join("db");
+    let name = match args.workspace.as_ref().or(args.organization.as_ref()) {
+        Some(name) => name.clone(),
+        None => only_one(&folder)?.unwrap_or_else(|| "default".to_owned()),
+    };
+    check_name(&name)?;
+    Ok(Place::File(file(&home, &name)))
+}
+
+/// Where a home directory keeps a workspace's database.
+pub(crate) fn file(home: &Path, name: &str) -> PathBuf {
+    home.join("db").join(format!("{name}.db"))
+}
+
+/// Makes a home directory, for nobody else to read.
+pub(crate) fn make_home(home: &Path) -> anyhow::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(home.join("db"))
+        .with_context(|| format!("cannot make the folder {}", home.display()))
+}
+
+fn named(database: &str, args: &WorkspaceArgs) -> anyhow::Result<Place> {
+    if !database.starts_with("postgres://") && !database.starts_with("postgresql://") {
+        return Ok(Place::File(PathBuf::from(database)));
+    }
+    let name = args.workspace.as_ref().or(args.organization.as_ref());
+    let schema = name.map_or("default", String::as_str);
+    check_name(schema)?;
+    Ok(Place::Postgres { url: database.to_owned(), schema: schema.to_owned() })
+}
+
+/// The name of the only workspace there; an error when there are several.
+fn only_one(folder: &Path) -> anyhow::Result<Option<String>> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(None) };
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let databases = files.filter(|path| path.extension().is_some_and(|ext| ext == "db"));
+    let mut names: Vec<String> = databases
+        .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+        .collect();
+    names.sort_unstable();
+    if 1 < names.len() {
+        let error = anyhow::anyhow!("there are several workspaces: {}", names.join(", "));
+        return Err(error.context(Hint("name one with --workspace".into())));
+    }
+    Ok(names.pop())
+}
+
+/// A name becomes part of a path, so it is letters, digits, `-`, `_` and `.`, and no dot in front.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let fine =
+        !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(plain);
+    anyhow::ensure!(
+        fine,
+        "not a workspace's name: {name:?} (letters, digits, -, _ and . are allowed)"
+    );
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! `docs/cli.md` is what the program itself says; this test keeps it so.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+/// Every page of help, in the order of the document.
+const PAGES: [&[&str]; 4] = [&[], &["demo"], &["list"], &["list", "issues"]];
+
+#[test]
+fn the_command_page_is_what_the_program_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let written = page();
+    if std::env::var_os("HIGHWATER_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &written).unwrap();
+    }
+    let held = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        held == written,
+        "docs/cli.md differs from the program's help: run the tests once with HIGHWATER_UPDATE_DOCS=1"
+    );
+}
+
+fn page() -> String {
+    let mut page = String::from(
+        "# The commands\n\nWritten by a test from the program's own help; change the help, not this page.\n",
+    );
+    for command in PAGES {
+        let name = [&["highwater"], command].concat().join(" ");
+        page.push_str(&format!("\n## `{name}`\n\n```text\n{}```\n", help(command)));
+    }
+    page
+}
+
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_highwater")).args(command).arg("--help").output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}

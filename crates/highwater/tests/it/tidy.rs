@@ -1,0 +1,492 @@
+//! What the compiler does not see: walls between crates, forgotten files, paired files, true documents.
+//!
+//! Each check looks at the tree as it lies there and says what to do. It never changes a file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn every_crate_uses_only_what_the_architecture_lets_it_use() {
+    let manifests: BTreeMap<String, BTreeSet<String>> =
+        crates().iter().map(|dir| (name_of(dir), libraries_of(&manifest(dir)))).collect();
+    report(broken_walls(&read("ARCHITECTURE.md"), &manifests));
+}
+
+#[test]
+fn every_source_file_is_declared_by_its_crate() {
+    let mut problems = Vec::new();
+    for dir in crates() {
+        let mut reached = BTreeSet::new();
+        for root in roots(&dir) {
+            reach(&root, true, &mut reached);
+        }
+        let all = ["src", "tests"].iter().flat_map(|part| files(&dir.join(part)));
+        for file in all.filter(|file| is_rust(file) && !reached.contains(file)) {
+            problems.push(format!(
+                "{}: nobody declares it, so nothing in it is compiled; add `mod {};` above it or delete it",
+                shown(&file),
+                file.file_stem().unwrap().display(),
+            ));
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn every_migration_exists_for_both_databases() {
+    let names = |database| names_in(&root().join("crates/hw-store/migrations").join(database));
+    report(unpaired_migrations(&names("sqlite"), &names("postgres")));
+}
+
+#[test]
+fn placeholders_appear_in_the_order_of_their_numbers() {
+    let mut problems = Vec::new();
+    let mut with_placeholders = 0;
+    for file in files(&root().join("crates/hw-store/src")).iter().filter(|file| is_rust(file)) {
+        for text in strings(&fs::read_to_string(file).unwrap()) {
+            with_placeholders += usize::from(text.contains("$1"));
+            if let Some(problem) = disordered(&text) {
+                problems.push(format!("{}: {problem}", shown(file)));
+            }
+        }
+    }
+    assert!(0 < with_placeholders, "no statement was found in hw-store, so nothing was proven");
+    report(problems);
+}
+
+#[test]
+fn every_command_is_documented() {
+    let help = Command::new(env!("CARGO_BIN_EXE_highwater")).arg("--help").output().unwrap();
+    let commands = commands(&String::from_utf8(help.stdout).unwrap());
+    assert!(
+        !commands.is_empty(),
+        "`highwater --help` lists no commands under `Commands:`; if its layout changed, change `commands` in tidy.rs"
+    );
+    let documents = format!("{}\n{}", read_if_there("README.md"), read_if_there("docs/cli.md"));
+    let unknown =
+        commands.iter().filter(|name| !has_word(&documents, &format!("highwater {name}")));
+    report(unknown.map(|name| {
+        format!(
+            "`highwater {name}` is in neither README.md nor docs/cli.md; write down what it does"
+        )
+    }));
+}
+
+#[test]
+fn no_file_knows_the_machine_it_was_written_on() {
+    let homes = ["work", "root", "home", "Users"].map(|name| format!("/{name}/"));
+    let mut problems = Vec::new();
+    for file in files(root()) {
+        let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+        for (number, line) in text.lines().enumerate() {
+            if let Some(home) = homes.iter().find(|home| has_path(line, home)) {
+                let place = format!("{}:{}", shown(&file), number + 1);
+                problems.push(format!(
+                    "{place}: has a path below {home}; write it relative, or with `~`"
+                ));
+            }
+        }
+    }
+    report(problems);
+}
+
+#[test]
+fn the_architecture_can_be_read_in_one_sitting() {
+    let lines = read("ARCHITECTURE.md").lines().count();
+    assert!(
+        lines < 250,
+        "ARCHITECTURE.md has {lines} lines; keep it under 250: move what is not map, journey, invariant or glossary to docs/"
+    );
+}
+
+#[test]
+fn every_test_named_by_a_requirement_exists() {
+    let mut functions = BTreeSet::new();
+    for file in crates().iter().flat_map(|dir| files(dir)).filter(|file| is_rust(file)) {
+        functions.extend(functions_in(&fs::read_to_string(file).unwrap()));
+    }
+    let named = tests_named(&read("docs/requirements.md"));
+    let missing = named.into_iter().filter(|(_, name)| !functions.contains(name));
+    report(missing.map(|(line, name)| {
+        format!("docs/requirements.md:{line}: no test is called `{name}`; write it, or name the one that shows this")
+    }));
+}
+
+// Each check can fail.
+
+#[test]
+fn a_dependency_through_a_wall_is_found() {
+    let table = "## Who may use whom\n\n| crate | may use | wall |\n|---|---|---|\n\
+                 | a | — | x |\n| `b` | `a` | x |\n| gone | — | x |\n\n## Next\n| c | a | x |\n";
+    let uses = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    let manifests = [("a", uses(&["b", "serde"])), ("b", uses(&["a"])), ("c", uses(&[]))]
+        .map(|(k, v)| (k.to_owned(), v));
+    let problems = broken_walls(table, &BTreeMap::from(manifests));
+    assert_eq!(problems.len(), 3, "{problems:?}");
+    assert!(problems[0].starts_with("crates/a/Cargo.toml: uses b"));
+    assert!(problems[1].starts_with("crates/c: not in"));
+    assert!(problems[2].starts_with("ARCHITECTURE.md: lists gone"));
+}
+
+#[test]
+fn a_module_is_found_behind_attributes_and_comments() {
+    let source = "#[cfg(test)]\n#[path = \"x_tests.rs\"]\nmod tests;\n// mod no;\npub(crate) mod yes;\nmod inline {\n}\n";
+    let found = [(Some("x_tests.rs".to_owned()), "tests".to_owned()), (None, "yes".to_owned())];
+    assert_eq!(declarations(source), found);
+}
+
+#[test]
+fn a_migration_without_a_twin_or_a_number_is_found() {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let whole = names(&["0001_a.sql", "0002_b.sql"]);
+    assert_eq!(unpaired_migrations(&whole, &whole).len(), 0);
+    assert_eq!(unpaired_migrations(&whole, &names(&["0001_a.sql"])).len(), 1);
+    let hole = names(&["0001_a.sql", "0003_c.sql"]);
+    assert_eq!(unpaired_migrations(&hole, &hole).len(), 1);
+    assert_eq!(unpaired_migrations(&[], &[]).len(), 1);
+}
+
+#[test]
+fn a_placeholder_out_of_order_is_found() {
+    let source = "let a = \"select $1, $2, $1\"; // \"select $9\"\nlet c = '\"'; let b = r#\" update t set x = $2 \"#;";
+    let found: Vec<_> = strings(source).iter().map(|text| disordered(text).is_some()).collect();
+    assert_eq!(found, [false, true]);
+    assert!(disordered("select $1, $3").is_some());
+    assert!(disordered("it costs $5").is_none());
+}
+
+#[test]
+fn a_path_is_told_from_the_middle_of_an_address() {
+    let home = format!("/{}/", "work");
+    assert!(has_path(&format!("see {home}notes"), &home));
+    assert!(!has_path(&format!("https://example.com{home}notes"), &home));
+}
+
+// Walls.
+
+fn broken_walls(architecture: &str, manifests: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let table = walls(architecture);
+    let mut problems = Vec::new();
+    for (name, libraries) in manifests {
+        let Some(allowed) = table.get(name) else {
+            problems.push(format!(
+                "crates/{name}: not in the table under `{WALLS}` in ARCHITECTURE.md; name its wall there"
+            ));
+            continue;
+        };
+        for used in libraries.iter().filter(|used| manifests.contains_key(*used)) {
+            if !allowed.contains(used) {
+                problems.push(format!(
+                    "crates/{name}/Cargo.toml: uses {used}, which ARCHITECTURE.md does not let it use; \
+                     drop the dependency, or move the wall there and say why"
+                ));
+            }
+        }
+    }
+    for name in table.keys().filter(|name| !manifests.contains_key(*name)) {
+        problems.push(format!("ARCHITECTURE.md: lists {name}, which is no crate; remove its row"));
+    }
+    problems
+}
+
+const WALLS: &str = "## Who may use whom";
+
+/// The table: `| crate | may use | wall |`, where the second cell is a comma separated list or `—`.
+fn walls(architecture: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let section = architecture.lines().skip_while(|line| line.trim_end() != WALLS).skip(1);
+    let rows =
+        section.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with('|'));
+    let rows = rows.skip(2).map(|row| {
+        let cells: Vec<String> =
+            row.split('|').map(|cell| cell.replace('`', "").trim().to_owned()).collect();
+        assert!(
+            cells.len() == 5,
+            "ARCHITECTURE.md: a row under `{WALLS}` needs three cells: {row}"
+        );
+        let allowed =
+            cells[2].split(',').map(|name| name.trim().to_owned()).filter(|name| name != "—");
+        (cells[1].clone(), allowed.collect())
+    });
+    rows.collect()
+}
+
+/// What goes into the crate itself; what its tests use is free.
+fn libraries_of(manifest: &toml::Table) -> BTreeSet<String> {
+    let platforms = manifest.get("target").and_then(toml::Value::as_table);
+    let tables =
+        platforms.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    let tables = tables.chain([manifest]);
+    let kinds =
+        tables.flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| table.get(kind)));
+    let entries = kinds.flatten().filter_map(toml::Value::as_table).flatten();
+    let names = entries
+        .map(|(key, entry)| entry.get("package").and_then(toml::Value::as_str).unwrap_or(key));
+    names.map(str::to_owned).collect()
+}
+
+// Modules.
+
+/// The files a compiler starts from: the usual ones, and those the manifest names.
+fn roots(dir: &Path) -> Vec<PathBuf> {
+    let manifest = manifest(dir);
+    let one = manifest.get("lib").into_iter();
+    let many =
+        ["bin", "test"].into_iter().filter_map(|kind| manifest.get(kind)?.as_array()).flatten();
+    let named = one.chain(many).filter_map(|target| Some(dir.join(target.get("path")?.as_str()?)));
+    let mut roots: Vec<PathBuf> =
+        named.chain(["src/lib.rs", "src/main.rs"].map(|root| dir.join(root))).collect();
+    for place in ["src/bin", "tests"] {
+        for entry in entries(&dir.join(place)) {
+            roots.push(if entry.is_dir() { entry.join("main.rs") } else { entry });
+        }
+    }
+    roots.retain(|root| root.is_file() && is_rust(root));
+    roots
+}
+
+fn reach(file: &Path, is_root: bool, reached: &mut BTreeSet<PathBuf>) {
+    if !file.is_file() || !reached.insert(file.to_owned()) {
+        return;
+    }
+    let here = file.parent().unwrap();
+    let is_root = is_root || file.ends_with("mod.rs");
+    let below = if is_root { here.to_owned() } else { file.with_extension("") };
+    for (path, name) in declarations(&fs::read_to_string(file).unwrap()) {
+        match path {
+            Some(path) => reach(&here.join(path), false, reached),
+            None => {
+                reach(&below.join(format!("{name}.rs")), false, reached);
+                reach(&below.join(name).join("mod.rs"), false, reached);
+            }
+        }
+    }
+}
+
+/// Every `mod name;`, with the `#[path]` before it.
+fn declarations(source: &str) -> Vec<(Option<String>, String)> {
+    let mut found = Vec::new();
+    let mut path = None;
+    for line in source.lines() {
+        let mut rest = line.trim();
+        while let Some((attribute, after)) =
+            rest.strip_prefix("#[").and_then(|rest| rest.split_once(']'))
+        {
+            let value = attribute.strip_prefix("path").and_then(|value| value.split('"').nth(1));
+            path = value.map(str::to_owned).or(path);
+            rest = after.trim_start();
+        }
+        if rest.is_empty() || rest.starts_with("//") {
+            continue;
+        }
+        let path = path.take();
+        if let Some(name) = declared(rest) {
+            found.push((path, name.to_owned()));
+        }
+    }
+    found
+}
+
+fn declared(line: &str) -> Option<&str> {
+    let line = match line.strip_prefix("pub(") {
+        Some(rest) => rest.split_once(')')?.1.trim_start(),
+        None => line.strip_prefix("pub ").unwrap_or(line),
+    };
+    Some(line.strip_prefix("mod ")?.split_once(';')?.0.trim())
+}
+
+// SQL.
+
+fn unpaired_migrations(sqlite: &[String], postgres: &[String]) -> Vec<String> {
+    let (left, right): (BTreeSet<_>, BTreeSet<_>) =
+        (sqlite.iter().collect(), postgres.iter().collect());
+    let mut problems = Vec::new();
+    for name in left.symmetric_difference(&right) {
+        problems.push(format!(
+            "crates/hw-store/migrations: {name} exists for one database only; write its twin, empty if need be"
+        ));
+    }
+    for (number, name) in left.union(&right).enumerate() {
+        let number = format!("{:04}_", number + 1);
+        if !name.starts_with(&number) {
+            problems.push(format!(
+                "crates/hw-store/migrations: {name} stands where {number}… is expected; number them 0001, 0002, … without a hole"
+            ));
+        }
+    }
+    if left.is_empty() && right.is_empty() {
+        problems
+            .push("crates/hw-store/migrations: no migration in sqlite/ or postgres/".to_owned());
+    }
+    problems
+}
+
+/// Says what is wrong with a statement's placeholders.
+///
+/// SQLite counts `$1` by where it first stands, not by its digit: out of order, values land in the wrong columns.
+fn disordered(text: &str) -> Option<String> {
+    const VERBS: [&str; 7] = ["select", "insert", "update", "delete", "with", "create", "replace"];
+    let first = text.split_whitespace().next()?.to_lowercase();
+    if !VERBS.contains(&first.as_str()) {
+        return None;
+    }
+    let mut seen: Vec<u32> = Vec::new();
+    for rest in text.split('$').skip(1) {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        seen.extend(digits.parse::<u32>().ok().filter(|number| !seen.contains(number)));
+    }
+    let in_order = seen.iter().zip(1..).all(|(number, place)| *number == place);
+    let start: String = text.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+    (!in_order).then(|| {
+        format!("`{start} …` first uses {seen:?}; number its placeholders $1, $2, … as they come")
+    })
+}
+
+/// The string literals of a Rust file, their escapes left as they are.
+fn strings(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let (before, from) = rest.split_at(at);
+        rest = &from[1..];
+        if from.starts_with("//") {
+            rest = from.split_once('\n').map_or("", |(_, after)| after);
+        } else if let Some(after) =
+            ["'\"'", "'\\\"'"].iter().find_map(|quote| from.strip_prefix(quote))
+        {
+            rest = after;
+        } else if from.starts_with('"') {
+            let hashes = &before[before.trim_end_matches('#').len()..];
+            let is_raw = before.trim_end_matches('#').ends_with('r');
+            let end = if is_raw { rest.find(&format!("\"{hashes}")) } else { closing_quote(rest) };
+            let end = end.unwrap_or(rest.len());
+            found.push(rest[..end].to_owned());
+            rest = rest.get(end + 1..).unwrap_or("");
+        }
+    }
+    found
+}
+
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    })
+}
+
+// Documents.
+
+/// The names under `Commands:`, where each stands behind two blanks.
+fn commands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed =
+        listed.take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
+    let names = listed
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let goes_on = |next: char| next.is_alphanumeric() || next == '-' || next == '_';
+    text.match_indices(word).any(|(at, _)| !text[at + word.len()..].starts_with(goes_on))
+}
+
+fn has_path(line: &str, start: &str) -> bool {
+    let goes_on = |before: char| before.is_alphanumeric() || "._-~}$*/>".contains(before);
+    line.match_indices(start).any(|(at, _)| !line[..at].ends_with(goes_on))
+}
+
+fn functions_in(source: &str) -> impl Iterator<Item = String> {
+    source.split("fn ").skip(1).map(|rest| rest.chars().take_while(|c| is_snake(*c)).collect())
+}
+
+/// The tests in the last column, with the number of the line: back-quoted, at least three underscores.
+fn tests_named(requirements: &str) -> Vec<(usize, String)> {
+    let mut named = Vec::new();
+    for (number, line) in requirements.lines().enumerate().filter(|(_, line)| line.starts_with('|'))
+    {
+        let last = line.trim_end().trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        let quoted = last.split('`').skip(1).step_by(2);
+        let tests =
+            quoted.filter(|name| 3 <= name.matches('_').count() && name.chars().all(is_snake));
+        named.extend(tests.map(|name| (number + 1, name.to_owned())));
+    }
+    named
+}
+
+fn is_snake(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
+}
+
+// The tree.
+
+fn report(problems: impl IntoIterator<Item = String>) {
+    let problems: Vec<String> = problems.into_iter().collect();
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+fn crates() -> Vec<PathBuf> {
+    let mut crates = entries(&root().join("crates"));
+    crates.retain(|dir| dir.join("Cargo.toml").is_file());
+    crates
+}
+
+fn manifest(dir: &Path) -> toml::Table {
+    fs::read_to_string(dir.join("Cargo.toml")).unwrap().parse().unwrap()
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name))
+        .unwrap_or_else(|error| panic!("{name} belongs to this tree: {error}"))
+}
+
+fn read_if_there(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_default()
+}
+
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Every file below, but not what was built, what git keeps, or what others wrote.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let (dirs, mut files): (Vec<_>, Vec<_>) =
+        entries(dir).into_iter().partition(|path| path.is_dir());
+    let foreign = ["target", "vendor", "vendored", "node_modules"];
+    for dir in dirs {
+        let name = name_of(&dir);
+        let hidden = name.starts_with('.') && name != ".ci";
+        if !hidden && !foreign.contains(&name.as_str()) && !dir.join("CACHEDIR.TAG").exists() {
+            files.extend(self::files(&dir));
+        }
+    }
+    files.retain(|file| file.is_file());
+    files
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    entries(dir).iter().map(|path| name_of(path)).collect()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
