@@ -23,6 +23,11 @@ pub fn after_server_error(attempt: u32, jitter: Jitter) -> i64 {
     jitter.stretch(doubling(5_000, attempt), 0.25).min(LONGEST_MS)
 }
 
+/// The wait before asking for less: the next try is another question, so it does not grow.
+pub fn before_asking_for_less(jitter: Jitter) -> i64 {
+    jitter.stretch(2_000, 0.25)
+}
+
 /// The wait after the n-th network failure (first = 1): three quick tries, then 60 to 120 s.
 pub fn after_network_error(attempt: u32, jitter: Jitter) -> i64 {
     match attempt {

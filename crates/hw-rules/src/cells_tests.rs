@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::item::{Issue, Item};
 use crate::time::SourceTime;
 use crate::version::Digest;
 
@@ -72,6 +73,70 @@ proptest! {
                 prop_assert!(old <= new);
             }
         }
+    }
+}
+
+proptest! {
+    /// The same for whole pages, with the text that the store writes: what is held in the end does not
+    /// depend on which page came first, or twice.
+    #[test]
+    fn any_order_of_pages_ends_in_the_same_texts(
+        (pages, shuffled) in prop::collection::vec(page(), 0..6).prop_flat_map(|pages| {
+            let mut twice = pages.clone();
+            twice.extend(pages.iter().step_by(2).cloned());
+            (Just(pages), Just(twice).prop_shuffle())
+        })
+    ) {
+        prop_assert_eq!(written(&pages), written(&shuffled));
+    }
+}
+
+/// Each key's cell and the title that is held, after these pages.
+fn written(pages: &[Vec<Observation>]) -> BTreeMap<Key, (Cell, String)> {
+    let mut held: BTreeMap<Key, Cell> = BTreeMap::new();
+    let mut texts: BTreeMap<Key, String> = BTreeMap::new();
+    for page in pages {
+        for write in diff(&held, page) {
+            if write.change.writes_text()
+                && let Some(Item::Issue(issue)) = write.text.map(|index| page[index].item.clone())
+            {
+                texts.insert(write.key, issue.title);
+            }
+            held.insert(write.key, write.cell);
+        }
+    }
+    held.into_iter().map(|(key, cell)| (key, (cell, texts[&key].clone()))).collect()
+}
+
+fn page() -> impl Strategy<Value = Vec<Observation>> {
+    let row = (0i64..3, 0i64..4, 0u8..3);
+    (prop::collection::vec(row, 1..5), 0i64..6).prop_map(|(rows, request)| {
+        let observe = |(id, second, text): (i64, i64, u8)| Observation {
+            item: Item::Issue(issue(id, second, &text.to_string())),
+            seen: seen(request),
+        };
+        rows.into_iter().map(observe).collect()
+    })
+}
+
+fn issue(id: i64, second: i64, title: &str) -> Issue {
+    let updated_at = SourceTime::parse(&format!("2026-01-01T00:00:{second:02}Z")).unwrap();
+    Issue {
+        id,
+        node_id: format!("I_{id}"),
+        number: id,
+        repository_id: 1,
+        url: String::new(),
+        title: title.to_owned(),
+        body: String::new(),
+        state: "OPEN".to_owned(),
+        state_reason: None,
+        labels: vec![],
+        author: None,
+        author_id: None,
+        created_at: updated_at.clone(),
+        updated_at,
+        closed_at: None,
     }
 }
 

@@ -125,12 +125,43 @@ impl Coverage {
     }
 
     /// The coverage after one page, read as `ask` said.
+    ///
+    /// A listing that says in the middle of being read that it holds nothing at all was switched off, or
+    /// emptied: its end is not the end of what was being read, so the place is kept and nothing claimed.
     pub fn step(self, ask: &Ask, page: &Page) -> Result<Self, Refused> {
         self.check_time(page.date)?;
+        let is_in_the_middle = ask.place == Place::Gap || ask.after.is_some();
+        if is_in_the_middle && page.total_count == Some(0) {
+            return Ok(self);
+        }
         match ask.place {
             Place::Head => self.step_head(ask, page),
             Place::Gap => self.step_gap(page),
         }
+    }
+
+    /// How far down rows of this page are kept: to the window, but never less than what reading it claims.
+    ///
+    /// The window moves with time and with the settings; a walk that was begun with a wider one goes on
+    /// to its own floor.
+    pub fn keeps_down_to(&self, ask: &Ask, window: Floor) -> Floor {
+        let begun = window.min(ask.stop);
+        self.from.map_or(begun, |from| from.min(begun))
+    }
+
+    /// Goes back to the top, when the source no longer knows the place where this page was to begin.
+    pub fn forget_place(mut self, place: Place) -> Self {
+        match place {
+            Place::Head => self.walk = None,
+            Place::Gap => self.gap = self.gap.map(|gap| Gap { cursor: None, ..gap }),
+        }
+        self
+    }
+
+    /// When the lane was last looked at, if this step ended a look: the first page of the walk that closed.
+    pub fn looked_at(&self, ask: &Ask) -> Option<Mark> {
+        let closed = ask.place == Place::Head && self.walk.is_none();
+        self.head.as_ref().filter(|_| closed).map(|head| head.date)
     }
 
     /// Refuses a watermark that the source itself has not reached yet.
@@ -199,6 +230,11 @@ impl Coverage {
         let floor = Floor::At(through.minus(OVERLAP_MS));
         self.gap = Some(Gap { side: Side::Above, target: through, floor, cursor: None });
         self
+    }
+
+    /// Whether [from, through] is all there is to say: no gap, and no walk that was left in the middle.
+    pub fn is_complete(&self) -> bool {
+        self.through.is_some() && self.gap.is_none() && self.walk.is_none()
     }
 
     /// Whether nothing that existed at the last completed walk can still be on its way.

@@ -87,6 +87,8 @@ enum Event {
     Delete(prop::sample::Index),
     Interrupt,
     Page,
+    Window(i64),
+    SwitchOffOrOn,
 }
 
 proptest! {
@@ -105,15 +107,22 @@ proptest! {
                 Event::Create => list.create(),
                 Event::Delete(index) => list.delete_at(index),
                 Event::Interrupt => turn = mirror.begin(),
+                Event::SwitchOffOrOn => list.is_off = !list.is_off,
+                Event::Window(second) => {
+                    mirror.window = Floor::At(Mark(second * 1_000));
+                    turn = mirror.begin();
+                }
                 Event::Page => if !mirror.advance(&mut turn, &list) { turn = mirror.begin() },
             }
             prop_assert!(mark <= mirror.coverage.through, "a watermark never moves back");
             prop_assert!(mirror.claims_only_what_it_holds(&list), "{:?}", mirror.coverage);
         }
         list.now += 1_000;
+        list.is_off = false;
         mirror.turn(&list);
-        prop_assert_eq!(mirror.alive(&list), list.rows.clone());
-        prop_assert!(mirror.coverage.gap.is_none() && mirror.coverage.walk.is_none());
+        prop_assert_eq!(mirror.alive_within(&list), list.within(mirror.window));
+        // what was emptied in the middle of a walk keeps its gap until there is something to read again
+        prop_assert!(list.rows.is_empty() || mirror.coverage.is_complete());
     }
 }
 
@@ -123,6 +132,8 @@ fn event() -> impl Strategy<Value = Event> {
         2 => Just(Event::Create),
         1 => any::<prop::sample::Index>().prop_map(Event::Delete),
         2 => Just(Event::Interrupt),
+        1 => Just(Event::SwitchOffOrOn),
+        1 => (0i64..500).prop_map(Event::Window),
         8 => Just(Event::Page),
     ]
 }
@@ -131,12 +142,14 @@ fn event() -> impl Strategy<Value = Event> {
 struct Listing {
     rows: BTreeMap<i64, i64>,
     now: i64,
+    /// Answers as if it were empty.
+    is_off: bool,
 }
 
 impl Listing {
     fn of(seconds: &[i64]) -> Self {
         let rows = (0..).zip(seconds.iter().copied()).collect();
-        Self { rows, now: 1_000 }
+        Self { rows, now: 1_000, is_off: false }
     }
 
     fn edit(&mut self, id: i64) {
@@ -163,12 +176,22 @@ impl Listing {
         }
     }
 
+    fn within(&self, window: Floor) -> BTreeMap<i64, i64> {
+        let within =
+            self.rows.iter().filter(|(_, second)| !window.is_above(Mark(**second * 1_000)));
+        within.map(|(id, second)| (*id, *second)).collect()
+    }
+
     fn newest(&self) -> (i64, SourceTime) {
         let (id, second) = self.rows.iter().max_by_key(|(id, second)| (**second, **id)).unwrap();
         (*id, time(*second))
     }
 
     fn page(&self, ask: &Ask) -> Page {
+        if self.is_off {
+            let date = Mark(self.now * 1_000);
+            return Page { date, entries: vec![], total_count: Some(0), next: None };
+        }
         let after = ask.after.as_ref().map(key_of);
         let mut rows: Vec<(i64, i64)> =
             self.rows.iter().map(|(id, second)| (*second, *id)).collect();
@@ -225,7 +248,14 @@ impl Mirror {
                 None => return false,
             },
         };
+        let before = self.coverage.clone();
         self.read(&ask, list);
+        if self.coverage == before {
+            return false;
+        }
+        if !self.coverage.has_unfinished_head() {
+            self.coverage = self.coverage.clone().open_turn(self.window);
+        }
         if ask.place == Place::Head && !self.coverage.has_unfinished_head() {
             *turn = if matches!(turn, Turn::Old) { Turn::Head } else { Turn::Gap };
         }
@@ -235,7 +265,8 @@ impl Mirror {
     fn read(&mut self, ask: &Ask, list: &Listing) {
         let page = list.page(ask);
         self.pages_read += 1;
-        for entry in &page.entries {
+        let floor = self.coverage.keeps_down_to(ask, self.window);
+        for entry in page.entries.iter().filter(|entry| !floor.is_above(entry.updated_at.mark())) {
             let second = entry.updated_at.mark().0 / 1_000;
             let held = self.held.entry(entry.id).or_insert(second);
             *held = second.max(*held);
@@ -253,10 +284,11 @@ impl Mirror {
         (0..pages).for_each(|_| assert!(self.advance(&mut turn, list)));
     }
 
-    /// What is held, less what the listing no longer has: only a sweep can know that.
-    fn alive(&self, list: &Listing) -> BTreeMap<i64, i64> {
+    /// What is held within the window, less what the listing no longer has: only a sweep can know that.
+    fn alive_within(&self, list: &Listing) -> BTreeMap<i64, i64> {
         let alive = self.held.iter().filter(|(id, _)| list.rows.contains_key(id));
-        alive.map(|(id, second)| (*id, *second)).collect()
+        let within = alive.filter(|(_, second)| !self.window.is_above(Mark(**second * 1_000)));
+        within.map(|(id, second)| (*id, *second)).collect()
     }
 
     fn claims_only_what_it_holds(&self, list: &Listing) -> bool {

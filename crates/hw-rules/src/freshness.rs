@@ -9,7 +9,7 @@ use crate::time::Mark;
 pub struct Freshness {
     /// Everything that was said up to here is in the answer; none when a lane was never read.
     pub fresh_through: Option<Mark>,
-    /// Lanes that are not complete: never read to the end, or with an open gap.
+    /// Lanes that are not complete: never read to the end, with an open gap, or with a walk under way.
     pub incomplete: Vec<String>,
     /// Lanes whose last turn failed.
     pub failing: Vec<String>,
@@ -23,7 +23,7 @@ impl Freshness {
         for (name, lane) in lanes {
             let looked = lane.checked_at_ms.map(|at| Mark(at).minus(OVERLAP_MS));
             earliest = Some(earliest.map_or(looked, |earliest| earliest.min(looked)));
-            if lane.coverage.through.is_none() || lane.coverage.gap.is_some() {
+            if !lane.coverage.is_complete() {
                 fresh.incomplete.push(name.clone());
             }
             if 0 < lane.failures {
@@ -44,6 +44,7 @@ impl Freshness {
 mod tests {
     use super::*;
     use crate::coverage::Coverage;
+    use crate::walk::{Floor, Walk};
 
     #[test]
     fn an_answer_is_as_fresh_as_its_oldest_lane() {
@@ -63,6 +64,13 @@ mod tests {
             (fresh.incomplete, fresh.failing),
             (vec!["never".into()], vec!["failing".into()])
         );
+    }
+
+    #[test]
+    fn a_walk_left_in_the_middle_is_not_complete() {
+        let mut lane = lane(Some(100_000));
+        lane.coverage.walk = Some(Walk::down_to(Floor::Beginning));
+        assert_eq!(Freshness::of([("a".into(), &lane)]).incomplete, vec!["a".to_owned()]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub struct LaneState {
     pub failures: u32,
     /// When a sweep is due; none when nobody asked for one.
     pub sweep_due_ms: Option<i64>,
-    /// Whether a sweep was begun and not finished.
+    /// Whether a sweep was begun and not finished; it stays due until it is.
     pub sweeping: bool,
     /// How many rows a page may have at this lane; what the source could not serve is remembered.
     pub page_size: u32,
@@ -51,7 +51,7 @@ pub fn next(state: &LaneState, paused_until_ms: Option<i64>, now_ms: i64) -> Pla
         let why = if 0 < state.failures { Why::BackingOff } else { Why::NotDue };
         return Plan::Sleep { until_ms: state.due_ms, why };
     }
-    if state.sweeping || state.sweep_due_ms.is_some_and(|due| due <= now_ms) {
+    if state.sweep_due_ms.is_some_and(|due| due <= now_ms) {
         return Plan::Sweep;
     }
     Plan::Scan
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_pause_comes_before_everything() {
-        let state = LaneState { sweeping: true, due_ms: 9, ..LaneState::default() };
+        let state = LaneState { sweep_due_ms: Some(0), due_ms: 9, ..LaneState::default() };
         assert_eq!(next(&state, Some(8), 5), Plan::Sleep { until_ms: 8, why: Why::Paused });
         assert_eq!(next(&state, Some(8), 8), Plan::Sleep { until_ms: 9, why: Why::NotDue });
         assert_eq!(next(&state, Some(8), 9), Plan::Sweep);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_runs_when_it_is_due_and_goes_on_when_it_was_begun() {
+    fn a_sweep_runs_when_it_is_due() {
         let due = LaneState { sweep_due_ms: Some(7), ..LaneState::default() };
         assert_eq!(next(&due, None, 6), Plan::Scan);
         assert_eq!(next(&due, None, 7), Plan::Sweep);

@@ -9,6 +9,7 @@ use crate::OVERLAP_MS;
 use crate::cells::Cell;
 use crate::time::Mark;
 use crate::version::Seen;
+use crate::walk::Floor;
 
 /// Above this many removals, the share counts.
 pub const BRAKE_ITEMS: usize = 20;
@@ -24,12 +25,20 @@ pub struct Findings {
     pub suspects: Vec<i64>,
 }
 
-/// Compares a complete listing (id → `updated_at`) with what is held, both ways.
+/// Compares a complete listing (id → `updated_at`) with what is held down to `from`, both ways.
 ///
 /// `began` is the first look of the sweep. What was seen after that, or so shortly before that a list may
 /// not show it yet, is no suspect: it arrived while the sweep was under way, and the listing cannot know.
-pub fn compare(held: &BTreeMap<i64, Cell>, listed: &BTreeMap<i64, Mark>, began: Seen) -> Findings {
-    let fetch = listed.iter().filter(|(id, at)| wants_reading(held.get(id), **at));
+pub fn compare(
+    held: &BTreeMap<i64, Cell>,
+    listed: &BTreeMap<i64, Mark>,
+    from: Floor,
+    began: Seen,
+) -> Findings {
+    let is_held = |id: &i64| held.get(id).is_some_and(Cell::is_present);
+    let fetch = listed.iter().filter(|(id, at)| {
+        (is_held(id) || !from.is_above(**at)) && wants_reading(held.get(id), **at)
+    });
     let suspects = held.iter().filter(|(id, cell)| {
         cell.is_present() && !listed.contains_key(id) && was_old_news(cell, began)
     });
@@ -55,7 +64,7 @@ fn was_old_news(cell: &Cell, began: Seen) -> bool {
 pub struct SecondLook {
     /// For each suspect, whether it answered.
     pub answered: BTreeMap<i64, bool>,
-    /// Whether an item of the same scope that the sweep listed answered in the same look.
+    /// Whether something that must be there answered in the same look.
     pub sibling_answered: bool,
 }
 
@@ -83,6 +92,8 @@ pub fn brake(removals: usize, held: usize, allow_mass_removal: bool) -> Result<(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::time::SourceTime;
     use crate::version::{Digest, Version};
@@ -93,7 +104,7 @@ mod tests {
     fn both_ways_are_compared() {
         let held = BTreeMap::from([(1, cell(0, 1)), (2, cell(0, 1)), (3, cell(0, 1))]);
         let listed = BTreeMap::from([(2, Mark(0)), (3, Mark(9_000)), (4, Mark(0))]);
-        let findings = compare(&held, &listed, seen(10 * MINUTE));
+        let findings = compare(&held, &listed, Floor::Beginning, seen(10 * MINUTE));
         assert_eq!(findings, Findings { fetch: vec![3, 4], suspects: vec![1] });
     }
 
@@ -101,15 +112,24 @@ mod tests {
     fn what_arrived_during_the_sweep_is_no_suspect() {
         let held =
             BTreeMap::from([(1, cell(0, 11 * MINUTE)), (2, cell(10 * MINUTE - 30, 9 * MINUTE))]);
-        let findings = compare(&held, &BTreeMap::new(), seen(10 * MINUTE));
+        let findings = compare(&held, &BTreeMap::new(), Floor::Beginning, seen(10 * MINUTE));
         assert_eq!(findings, Findings::default());
     }
 
     #[test]
     fn what_is_listed_again_after_its_tombstone_is_read_again() {
         let held = BTreeMap::from([(1, cell(0, 1).bury(seen(5)))]);
-        let findings = compare(&held, &BTreeMap::from([(1, Mark(0))]), seen(10 * MINUTE));
+        let findings =
+            compare(&held, &BTreeMap::from([(1, Mark(0))]), Floor::Beginning, seen(10 * MINUTE));
         assert_eq!(findings.fetch, vec![1]);
+    }
+
+    #[test]
+    fn what_lies_below_the_window_is_not_fetched_unless_it_is_held() {
+        let held = BTreeMap::from([(1, cell(5, 1))]);
+        let listed = BTreeMap::from([(1, Mark(9_000)), (2, Mark(9_000)), (3, Mark(10_000))]);
+        let from = Floor::At(Mark(10_000));
+        assert_eq!(compare(&held, &listed, from, seen(10 * MINUTE)).fetch, vec![1, 3]);
     }
 
     #[test]
@@ -127,6 +147,54 @@ mod tests {
         assert!(brake(21, 105, false).is_ok(), "exactly a fifth may go");
         assert_eq!(brake(21, 104, false), Err(Brake { removals: 21, held: 104 }));
         assert!(brake(21, 104, true).is_ok(), "a person said so");
+    }
+
+    /// What happened to one object: when it was last updated, whether and when we saw it, whether it still
+    /// exists, and whether it changed while the sweep was under way.
+    type Fate = (i64, Option<i64>, bool, bool);
+
+    proptest! {
+        /// A sweep, what it fetches and what it removes, with looks that arrive while it is under way: in
+        /// the end the mirror holds what a cold pull would.
+        #[test]
+        fn after_reconcile_the_mirror_equals_a_cold_pull(
+            fates in prop::collection::vec((0i64..500, prop::option::of(0i64..500), any::<bool>(), any::<bool>()), 0..20)
+        ) {
+            let began = seen(1_000);
+            let mut held = BTreeMap::new();
+            let mut listed = BTreeMap::new();
+            let mut truth = BTreeMap::new();
+            for (id, (updated, looked, exists, moves)) in (0i64..).zip(fates as Vec<Fate>) {
+                if let Some(looked) = looked {
+                    held.insert(id, cell(updated.min(looked), looked));
+                }
+                if exists {
+                    listed.insert(id, Mark(updated * 1_000));
+                    truth.insert(id, if moves { 1_100 } else { updated });
+                }
+                // a scan brings what changed during the sweep, before its findings are drawn
+                if exists && moves {
+                    held.insert(id, cell(1_100, 1_200));
+                }
+            }
+            let findings = compare(&held, &listed, Floor::Beginning, began);
+            for id in findings.fetch {
+                held.insert(id, cell(truth[&id], 1_300));
+            }
+            let look = SecondLook {
+                answered: findings.suspects.iter().map(|id| (*id, truth.contains_key(id))).collect(),
+                sibling_answered: true,
+            };
+            for id in confirmed_gone(&look) {
+                let buried = held[&id].bury(seen(1_300));
+                held.insert(id, buried);
+            }
+            let present = held.iter().filter(|(_, cell)| cell.is_present());
+            let present: BTreeMap<i64, i64> = present
+                .map(|(id, cell)| (*id, cell.version.as_ref().unwrap().updated_at.mark().0 / 1_000))
+                .collect();
+            prop_assert_eq!(present, truth);
+        }
     }
 
     fn cell(updated_s: i64, seen_s: i64) -> Cell {

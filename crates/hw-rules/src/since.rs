@@ -21,6 +21,8 @@ pub struct SinceWalk {
 /// What one page said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SincePage {
+    /// The answer's `Date`: no mark goes beyond it.
+    pub date: Mark,
     /// When each row was updated, as listed: oldest first.
     pub updated_at: Vec<Mark>,
     /// Whether the list says that there is more.
@@ -37,17 +39,15 @@ pub enum SinceStep {
 impl SinceWalk {
     /// A walk from a watermark, less the overlap; from the beginning without one.
     pub fn from(watermark: Option<Mark>, overlap_ms: i64) -> Self {
-        Self {
-            since: watermark.map(|mark| second(mark.minus(overlap_ms))),
-            page: 1,
-            newest: watermark,
-        }
+        let since = watermark.map(|mark| second(mark.minus(overlap_ms)));
+        // asked for everything since the epoch, GitHub answers with nothing at all
+        Self { since: since.filter(|since| 0 < since.0), page: 1, newest: watermark }
     }
 
     /// What the walk is after one more page.
     pub fn step(self, page: &SincePage) -> SinceStep {
         let last = page.updated_at.iter().max().copied();
-        let newest = self.newest.max(last);
+        let newest = self.newest.max(last.map(|last| last.min(page.date)));
         if !page.has_next {
             return SinceStep::Closed(newest);
         }
@@ -76,9 +76,22 @@ mod tests {
     #[test]
     fn a_full_page_within_one_second_turns_the_page_inside_it() {
         let walk = SinceWalk { since: Some(Mark(5_000)), page: 1, newest: None };
-        let full = SincePage { updated_at: vec![Mark(5_000); 3], has_next: true };
+        let full =
+            SincePage { date: Mark(9_000), updated_at: vec![Mark(5_000); 3], has_next: true };
         let SinceStep::Open(walk) = walk.step(&full) else { panic!("there is more") };
         assert_eq!((walk.since, walk.page), (Some(Mark(5_000)), 2));
+    }
+
+    #[test]
+    fn the_epoch_is_never_asked_for() {
+        assert_eq!(SinceWalk::from(Some(Mark(30_000)), 60_000).since, None);
+        assert_eq!(SinceWalk::from(Some(Mark(90_500)), 60_000).since, Some(Mark(30_000)));
+    }
+
+    #[test]
+    fn a_time_in_the_future_is_not_claimed() {
+        let page = SincePage { date: Mark(9_000), updated_at: vec![Mark(99_000)], has_next: false };
+        assert_eq!(SinceWalk::from(None, 0).step(&page), SinceStep::Closed(Some(Mark(9_000))));
     }
 
     proptest! {
@@ -123,6 +136,9 @@ mod tests {
         let skip = (walk.page as usize - 1) * size;
         let rows: Vec<_> = matching.iter().skip(skip).take(size).copied().collect();
         let updated_at = rows.iter().map(|(_, at)| Mark(at * 1_000)).collect();
-        (SincePage { updated_at, has_next: skip + size < matching.len() }, rows)
+        (
+            SincePage { date: Mark(i64::MAX), updated_at, has_next: skip + size < matching.len() },
+            rows,
+        )
     }
 }

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct Mark(pub i64);
 
 impl Mark {
+    /// Before everything: what is complete up to here holds nothing yet.
+    pub const BEGINNING: Self = Self(i64::MIN);
+
     /// The mark this much earlier; the beginning of time at worst.
     pub fn minus(self, ms: i64) -> Self {
         Self(self.0.saturating_sub(ms))
@@ -24,6 +27,7 @@ impl Mark {
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
+            _ if *self == Self::BEGINNING => f.write_str("the beginning"),
             Ok(t) => write!(f, "{t}"),
             Err(_) => write!(f, "{} ms", self.0),
         }

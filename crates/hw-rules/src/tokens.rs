@@ -26,7 +26,7 @@ pub fn joined(text: &str) -> String {
 fn words(chunk: &str, out: &mut Vec<String>) {
     let mut word = String::new();
     for c in chunk.chars() {
-        if is_single(c) {
+        if is_single(c) && c.is_alphanumeric() {
             flush(&mut word, out);
             out.push(c.to_string());
         } else if c.is_alphanumeric() {

@@ -126,9 +126,11 @@ impl Head {
     /// The mark that a walk from here may claim once it has reached its stop.
     ///
     /// Never beyond the answer's `Date`: a time in the future would hide whatever comes before it. An
-    /// empty listing is complete up to its `Date`.
+    /// empty listing raises nothing: it may be a fault, or a feature that is switched off for a while,
+    /// and reading it again from the beginning costs one page.
     pub fn mark(&self) -> Mark {
-        self.newest.as_ref().map_or(self.date, |(_, updated_at)| updated_at.mark().min(self.date))
+        let newest = self.newest.as_ref().map(|(_, updated_at)| updated_at.mark());
+        newest.map_or(Mark::BEGINNING, |newest| newest.min(self.date))
     }
 }
 
@@ -160,6 +162,13 @@ mod tests {
         let step = Walk::down_to(Floor::Beginning).step(&page(&[5_000_000], None)).unwrap();
         let Step::Closed(closed) = step else { panic!("the listing ended") };
         assert_eq!(closed.head.mark(), Mark(100_000));
+    }
+
+    #[test]
+    fn an_empty_listing_claims_nothing() {
+        let step = Walk::down_to(Floor::Beginning).step(&page(&[], None)).unwrap();
+        let Step::Closed(closed) = step else { panic!("the listing ended") };
+        assert_eq!(closed.head.mark(), Mark::BEGINNING);
     }
 
     #[test]
