@@ -79,7 +79,8 @@ pub struct Gate {
     failures_in_a_row: u32,
     paused_until_ms: i64,
     recovering: bool,
-    last_answer_ms: Option<i64>,
+    /// Since when requests go unanswered.
+    silent_since_ms: Option<i64>,
     spent: VecDeque<(i64, Api, i64)>,
     usage: Usage,
 }
@@ -94,7 +95,7 @@ impl Default for Gate {
             failures_in_a_row: 0,
             paused_until_ms: i64::MIN,
             recovering: false,
-            last_answer_ms: None,
+            silent_since_ms: None,
             spent: VecDeque::new(),
             usage: Usage::default(),
         }
@@ -123,14 +124,14 @@ impl Gate {
     pub fn settle(&mut self, settled: Settled, now_ms: i64) -> Advice {
         self.in_flight = self.in_flight.saturating_sub(1);
         if settled != Settled::NoAnswer {
-            self.last_answer_ms = Some(now_ms);
+            self.silent_since_ms = None;
             self.failures_in_a_row = 0;
         }
         match settled {
             Settled::Clean => self.learn_clean(),
             Settled::Limited { until_ms, secondary } => self.learn_limit(until_ms, secondary),
             Settled::Trouble => self.clean_in_a_row = 0,
-            Settled::NoAnswer => return self.learn_silence(),
+            Settled::NoAnswer => return self.learn_silence(now_ms),
         }
         Advice::Nothing
     }
@@ -182,7 +183,8 @@ impl Gate {
         }
     }
 
-    fn learn_silence(&mut self) -> Advice {
+    fn learn_silence(&mut self, now_ms: i64) -> Advice {
+        self.silent_since_ms.get_or_insert(now_ms);
         self.clean_in_a_row = 0;
         self.failures_in_a_row += 1;
         if self.failures_in_a_row.is_multiple_of(RENEW_AFTER) {
@@ -193,9 +195,10 @@ impl Gate {
     }
 
     fn forget_if_stale(&mut self, now_ms: i64) {
-        let silent = self.last_answer_ms.is_some_and(|last| last + FORGET_AFTER_MS < now_ms);
-        if silent && self.in_flight == 0 && self.usage != Usage::default() {
+        let silent = self.silent_since_ms.is_some_and(|since| since + FORGET_AFTER_MS < now_ms);
+        if silent {
             tracing::info!("no answer for five minutes: the remembered limits are learned anew");
+            self.silent_since_ms = Some(now_ms);
             self.usage = Usage::default();
             self.limits_in_a_row = 0;
             self.recovering = false;
@@ -266,6 +269,24 @@ mod tests {
         let mut gate = Gate::default();
         let advice: Vec<Advice> = (0..4).map(|_| gate.settle(Settled::NoAnswer, 0)).collect();
         assert_eq!(advice, [Advice::Nothing, Advice::Nothing, Advice::Renew, Advice::Nothing]);
+    }
+
+    #[test]
+    fn a_long_pause_is_not_silence_but_five_minutes_without_an_answer_are() {
+        let mut gate = Gate::default();
+        gate.observe_usage(Usage { used: 9, limit: 10 });
+        gate.settle(Settled::Limited { until_ms: 600_000, secondary: true }, 0);
+        assert_eq!(gate.admit(Api::Graphql, 1, 600_000), Admission::Go);
+        assert_eq!(
+            (gate.limits_in_a_row(), gate.is_recovering()),
+            (1, true),
+            "nothing is forgotten"
+        );
+
+        gate.settle(Settled::NoAnswer, 600_000);
+        assert_eq!(gate.admit(Api::Graphql, 1, 900_001), Admission::Go);
+        assert_eq!((gate.limits_in_a_row(), gate.is_recovering()), (0, false));
+        assert_eq!(gate.usage(), Usage::default());
     }
 
     fn fill(gate: &mut Gate, now_ms: i64) -> usize {

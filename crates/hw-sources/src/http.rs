@@ -23,7 +23,8 @@ impl Http {
     }
 }
 
-/// A client without redirects: what is sent to the configured host goes nowhere else.
+/// A client without redirects and without proxies: what is sent to the configured host goes nowhere else,
+/// whatever the environment says.
 fn client() -> Result<reqwest::Client, Broken> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
@@ -32,6 +33,7 @@ fn client() -> Result<reqwest::Client, Broken> {
     });
     reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
         .connect_timeout(Duration::from_secs(10))
         .build()
         .map_err(|error| Broken(reason(&error)))

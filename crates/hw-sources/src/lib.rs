@@ -1,4 +1,4 @@
-//! The clients of GitHub and Bluesky: requests out, observations in.
+//! The clients of the sources: requests out, observations in.
 //!
 //! A client remembers nothing and cannot see the store. Bytes become observations here, each with the
 //! `seen` of the answer that carried it; every signal that the source gives about limits and trouble is

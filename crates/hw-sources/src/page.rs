@@ -51,6 +51,8 @@ pub struct Unreadable {
     pub reason: String,
     /// What came instead, as JSON.
     pub raw: String,
+    /// When it was last changed, where that much could be read.
+    pub updated_at: Option<SourceTime>,
     pub seen: Seen,
 }
 
@@ -59,15 +61,16 @@ pub struct Unreadable {
 pub enum Subject {
     /// By its node id.
     Node(String),
-    /// Not even its id came: the one row after this place in the listing.
-    After(Option<walk::Cursor>),
+    /// Not even its id came: by its own place in the listing, and the place before it.
+    Place { at: walk::Cursor, after: Option<walk::Cursor> },
 }
 
 impl std::fmt::Display for Subject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Node(id) => f.write_str(id),
-            Self::After(cursor) => write!(f, "after:{}", cursor.as_ref().map_or("", |c| &c.0)),
+            Self::Place { at, after: None } => write!(f, "at {}", at.0),
+            Self::Place { at, after: Some(after) } => write!(f, "at {} after {}", at.0, after.0),
         }
     }
 }
@@ -75,10 +78,28 @@ impl std::fmt::Display for Subject {
 impl Subject {
     /// Reads what [`Display`](std::fmt::Display) wrote.
     pub fn parse(text: &str) -> Self {
-        match text.strip_prefix("after:") {
-            None => Self::Node(text.to_owned()),
-            Some("") => Self::After(None),
-            Some(cursor) => Self::After(Some(walk::Cursor(cursor.to_owned()))),
+        let Some(place) = text.strip_prefix("at ") else { return Self::Node(text.to_owned()) };
+        let cursor = |text: &str| walk::Cursor(text.to_owned());
+        match place.split_once(" after ") {
+            None => Self::Place { at: cursor(place), after: None },
+            Some((at, after)) => Self::Place { at: cursor(at), after: Some(cursor(after)) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_reads_what_it_wrote() {
+        let cursor = |text: &str| walk::Cursor(text.to_owned());
+        for subject in [
+            Subject::Node("I_kwDO".into()),
+            Subject::Place { at: cursor("Y3Vy=="), after: None },
+            Subject::Place { at: cursor("Y3Vy=="), after: Some(cursor("abc")) },
+        ] {
+            assert_eq!(Subject::parse(&subject.to_string()), subject);
         }
     }
 }

@@ -20,6 +20,9 @@ pub enum Trouble {
     Denied(String),
     #[error("not there, or hidden from this token: {0}")]
     Hidden(String),
+    /// The place where a page was to begin is not known to the source any more.
+    #[error("the source no longer knows the place to go on at: {0}")]
+    BadCursor(String),
     /// Our own nonsense: the server understood the request and found it wrong.
     #[error("the request was refused as wrong: {0}")]
     Wrong(String),
@@ -59,6 +62,10 @@ pub enum Wait {
     Unsaid,
 }
 
+/// No wait is shorter, whatever the source says: a limit met again at once is met for nothing.
+const SHORTEST_MS: i64 = 1_000;
+/// No wait that a source names is believed beyond this: the longest window is an hour.
+const BELIEVED_MS: i64 = 2 * 3_600_000;
 /// After a reset, this much more: windows jitter by a second, and replicas disagree.
 const RESET_MARGIN_MS: i64 = 30_000;
 
@@ -66,9 +73,11 @@ impl Wait {
     /// Until when (our clock) nothing is started, after the n-th limit in a row.
     pub fn until_ms(self, now_ms: i64, in_a_row: u32, jitter: Jitter) -> i64 {
         let wait = match self {
-            Self::RetryAfter(ms) => ms,
-            Self::Reset(ms) => ms.max(0).saturating_add(RESET_MARGIN_MS),
-            Self::Unsaid => backoff::after_silent_limit(in_a_row, jitter),
+            Self::RetryAfter(ms) if ms <= BELIEVED_MS => ms.max(SHORTEST_MS),
+            Self::Reset(ms) if ms <= BELIEVED_MS => ms.max(0) + RESET_MARGIN_MS,
+            Self::RetryAfter(_) | Self::Reset(_) | Self::Unsaid => {
+                backoff::after_silent_limit(in_a_row, jitter)
+            }
         };
         now_ms.saturating_add(wait)
     }
@@ -96,7 +105,9 @@ impl Trouble {
             Self::TooMuch(_) => Verdict::AskForLess,
             Self::Server(_) | Self::Garbled(_) => Verdict::RetryServer,
             Self::Network(_) => Verdict::RetryNetwork,
-            Self::Denied(_) | Self::Hidden(_) | Self::Wrong(_) => Verdict::GiveUp,
+            Self::Denied(_) | Self::Hidden(_) | Self::BadCursor(_) | Self::Wrong(_) => {
+                Verdict::GiveUp
+            }
         }
     }
 }
@@ -117,5 +128,13 @@ mod tests {
         assert_eq!(until(Wait::Reset(10_000)), 41_000);
         assert_eq!(until(Wait::Reset(-5)), 31_000);
         assert_eq!(until(Wait::Unsaid), 61_000);
+    }
+
+    #[test]
+    fn a_wait_that_cannot_be_meant_is_not_believed() {
+        let until = |wait: Wait| wait.until_ms(1_000, 1, Jitter(0.0));
+        assert_eq!(until(Wait::RetryAfter(0)), 2_000, "never at once");
+        assert_eq!(until(Wait::RetryAfter(i64::MAX)), 61_000);
+        assert_eq!(until(Wait::Reset(1_767_225_600_000)), 61_000, "milliseconds taken for seconds");
     }
 }

@@ -36,6 +36,8 @@ pub struct Answer {
     pub errors: Vec<GraphqlError>,
     pub date: Mark,
     pub sample: Option<Sample>,
+    /// What it took from the hour's points, by the source's own account.
+    pub cost: i64,
     /// Unreadable characters that were replaced.
     pub replaced: u32,
 }
@@ -86,7 +88,8 @@ pub fn read(response: &Response) -> Result<Answer, Trouble> {
         return Err(without_data(&errors));
     }
     let sample = limits::sample(response);
-    Ok(Answer { data, errors, date, sample, replaced: document.replaced })
+    let cost = data.pointer("/rateLimit/cost").and_then(Value::as_i64).unwrap_or(0);
+    Ok(Answer { data, errors, date, sample, cost, replaced: document.replaced })
 }
 
 fn errors_of(document: &Value) -> Vec<GraphqlError> {
@@ -111,6 +114,20 @@ impl GraphqlError {
     pub fn is_not_found(&self) -> bool {
         self.kind == "NOT_FOUND"
     }
+
+    /// Whether the token may not look there; as good as not found.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self.kind.as_str(), "FORBIDDEN" | "INSUFFICIENT_SCOPES")
+    }
+
+    /// Whether the document itself is wrong. GitHub gives those a code of its own, in this style.
+    fn is_our_mistake(&self) -> bool {
+        let starts_small = self.kind.starts_with(|c: char| c.is_ascii_lowercase());
+        (starts_small && !self.kind.contains('_'))
+            || self.kind.contains("PAGINATION")
+            || self.message.starts_with("Parse error")
+            || self.message.contains("doesn't exist on type")
+    }
 }
 
 /// The errors that concern the answer as a whole.
@@ -124,6 +141,7 @@ fn trouble_of_errors(response: &Response, errors: &[GraphqlError]) -> Option<Tro
             "RESOURCE_LIMITS_EXCEEDED" | "MAX_NODE_LIMIT_EXCEEDED" => {
                 return Some(Trouble::TooMuch(error.message.clone()));
             }
+            "INVALID_CURSOR_ARGUMENTS" => return Some(Trouble::BadCursor(error.message.clone())),
             _ if limits::is_secondary(&error.message) => return limit(LimitKind::Secondary),
             _ => {}
         }
@@ -133,13 +151,19 @@ fn trouble_of_errors(response: &Response, errors: &[GraphqlError]) -> Option<Tro
 
 /// What an answer without any data means.
 fn without_data(errors: &[GraphqlError]) -> Trouble {
+    let any = |fits: fn(&GraphqlError) -> bool| errors.iter().find(|error| fits(error));
+    if let Some(error) = any(|error| error.is_not_found() || error.is_forbidden()) {
+        return Trouble::Hidden(error.message.clone());
+    }
+    if let Some(error) = any(GraphqlError::is_our_mistake) {
+        return Trouble::Wrong(error.message.clone());
+    }
     match errors.first() {
         None => Trouble::Garbled("neither data nor errors".into()),
-        Some(error) if error.is_not_found() => Trouble::Hidden(error.message.clone()),
         Some(error) if error.message.contains("Something went wrong") => {
             Trouble::TooMuch(error.message.clone())
         }
-        Some(error) => Trouble::Wrong(error.message.clone()),
+        Some(error) => Trouble::Server(error.message.clone()),
     }
 }
 
@@ -197,6 +221,14 @@ mod tests {
         assert!(matches!(read(&ok("{}")), Err(Trouble::Garbled(_))));
         let wrong = r#"{"errors":[{"message":"Field 'x' doesn't exist on type 'Query'"}]}"#;
         assert!(matches!(read(&ok(wrong)), Err(Trouble::Wrong(_))));
+        let coded = r#"{"errors":[{"message":"m","extensions":{"code":"undefinedField"}}]}"#;
+        assert!(matches!(read(&ok(coded)), Err(Trouble::Wrong(_))));
+        let unknown = r#"{"data":null,"errors":[{"type":"INTERNAL","message":"oops"}]}"#;
+        assert!(matches!(read(&ok(unknown)), Err(Trouble::Server(_))));
+        let forbidden = r#"{"data":null,"errors":[{"type":"FORBIDDEN","message":"no"}]}"#;
+        assert!(matches!(read(&ok(forbidden)), Err(Trouble::Hidden(_))));
+        let lost = r#"{"data":{"node":null},"errors":[{"type":"INVALID_CURSOR_ARGUMENTS","message":"m"}]}"#;
+        assert!(matches!(read(&ok(lost)), Err(Trouble::BadCursor(_))));
         let undated = Response { headers: vec![], ..ok(r#"{"data":{}}"#) };
         assert!(matches!(read(&undated), Err(Trouble::Garbled(_))));
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::graphql::{Answer, Query};
 use super::node::{self, ACTOR, Actor, BigInt, Connection};
-use crate::page::{ItemsPage, LookPage, RollPage, RollRow};
+use crate::page::{ItemsPage, LookPage, RollPage, RollRow, Subject, Unreadable};
 use crate::trouble::Trouble;
 
 /// Everything the mirror keeps of an issue.
@@ -33,24 +33,37 @@ pub fn page_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query
       edges {{ cursor node {{ {fields} }} }}
     }}
   }} }}
+  rateLimit {{ cost }}
 }}"
     );
     listing(document, repository, first, after)
 }
 
+/// One page, newest change first, of nothing but ids and times: for a row too heavy to be served whole.
+pub fn light_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query {
+    roll_in_order("UPDATED_AT, direction: DESC", repository, first, after)
+}
+
 /// One page of the roll: every issue's id and time of change, in the order of creation, which is fixed.
 pub fn roll_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    let document = "query IssueRoll($id: ID!, $first: Int!, $after: String) {
-  node(id: $id) { ... on Repository {
+    roll_in_order("CREATED_AT, direction: ASC", repository, first, after)
+}
+
+fn roll_in_order(order: &str, repository: &str, first: u32, after: Option<&Cursor>) -> Query {
+    let document = format!(
+        "query IssueRoll($id: ID!, $first: Int!, $after: String) {{
+  node(id: $id) {{ ... on Repository {{
     databaseId
-    issues(first: $first, after: $after, orderBy: { field: CREATED_AT, direction: ASC }) {
+    issues(first: $first, after: $after, orderBy: {{ field: {order} }}) {{
       totalCount
-      pageInfo { hasNextPage endCursor }
-      edges { cursor node { id fullDatabaseId updatedAt } }
-    }
-  } }
-}";
-    listing(document.into(), repository, first, after)
+      pageInfo {{ hasNextPage endCursor }}
+      edges {{ cursor node {{ id fullDatabaseId updatedAt }} }}
+    }}
+  }} }}
+  rateLimit {{ cost }}
+}}"
+    );
+    listing(document, repository, first, after)
 }
 
 fn listing(document: String, repository: &str, first: u32, after: Option<&Cursor>) -> Query {
@@ -67,6 +80,7 @@ pub fn look_query(repository: &str, node_ids: &[String]) -> Query {
         "query IssueLook($scope: ID!, $ids: [ID!]!) {{
   scope: node(id: $scope) {{ ... on Repository {{ databaseId hasIssuesEnabled }} }}
   nodes(ids: $ids) {{ __typename ... on Issue {{ {fields} }} }}
+  rateLimit {{ cost }}
 }}"
     );
     Query { document, variables: json!({ "scope": repository, "ids": node_ids }) }
@@ -162,6 +176,32 @@ pub fn read_roll(
     })
 }
 
+/// Reads a light page: its rows stand in their places, and all of them wait to be read.
+pub fn read_light(
+    answer: &Answer,
+    repository_id: i64,
+    after: Option<&Cursor>,
+    request: i64,
+) -> Result<ItemsPage, Trouble> {
+    let listed: Connection<RawRoll> = connection(answer, repository_id, after, request)?;
+    let mut unreadable = listed.unreadable;
+    let mut entries = Vec::new();
+    for row in listed.rows {
+        unreadable.push(Unreadable {
+            subject: Subject::Node(row.node.id),
+            reason: "too much for one answer".into(),
+            raw: String::new(),
+            updated_at: Some(row.node.updated_at.clone()),
+            seen: answer.seen(request),
+        });
+        let (id, updated_at) = (row.node.full_database_id.0, row.node.updated_at);
+        entries.push(Entry { id, updated_at, cursor: row.cursor });
+    }
+    let shape =
+        Page { date: answer.date, entries, total_count: listed.total_count, next: listed.next };
+    Ok(ItemsPage { observations: vec![], shape, unreadable })
+}
+
 /// The issues of the repository that was asked for.
 ///
 /// An answer about another repository is a rename or a reused name, never data.
@@ -208,7 +248,8 @@ pub fn read_look(
             }
             Found::Absent => look.absent.push(id.clone()),
             Found::Unreadable(reason) => {
-                look.unreadable.push(node::lone_unreadable(id, node, reason, seen));
+                let subject = Subject::Node(id.clone());
+                look.unreadable.push(node::unreadable(subject, Some(node), reason, seen));
             }
         }
     }

@@ -2,7 +2,6 @@ use hw_rules::time::Mark;
 
 use super::super::graphql::GraphqlError;
 use super::*;
-use crate::page::Subject;
 
 #[test]
 fn a_bad_node_spoils_nothing_but_itself() {
@@ -18,11 +17,15 @@ fn a_bad_node_spoils_nothing_but_itself() {
 }
 
 #[test]
-fn a_null_node_is_known_by_the_place_after_which_it_stood() {
+fn a_null_node_is_known_by_its_place() {
     let page = read_page(&listed(&[edge(1, &node(1)), edge(2, &Value::Null)]), 7, None, 9).unwrap();
-    assert_eq!(page.unreadable[0].subject, Subject::After(Some(Cursor("c1".into()))));
+    let place = |at: &str, after: Option<&str>| Subject::Place {
+        at: Cursor(at.into()),
+        after: after.map(|after| Cursor(after.into())),
+    };
+    assert_eq!(page.unreadable[0].subject, place("c2", Some("c1")));
     let first = read_page(&listed(&[edge(1, &Value::Null)]), 7, None, 9).unwrap();
-    assert_eq!(first.unreadable[0].subject, Subject::After(None));
+    assert_eq!(first.unreadable[0].subject, place("c1", None));
 }
 
 #[test]
@@ -107,6 +110,7 @@ fn listed(edges: &[Value]) -> Answer {
         errors: vec![],
         date: Mark(0),
         sample: None,
+        cost: 1,
         replaced: 0,
     }
 }

@@ -28,14 +28,26 @@ impl Sample {
 
 /// The `x-ratelimit-*` headers, when they are all there.
 pub fn sample(response: &Response) -> Option<Sample> {
-    let number = |name| response.header(name).and_then(|text| text.trim().parse::<i64>().ok());
     Some(Sample {
         resource: response.header("x-ratelimit-resource").unwrap_or("core").to_owned(),
-        limit: number("x-ratelimit-limit")?,
-        remaining: number("x-ratelimit-remaining")?,
-        used: number("x-ratelimit-used")?,
-        reset: Mark(number("x-ratelimit-reset")?.saturating_mul(1_000)),
+        limit: number(response, "x-ratelimit-limit")?,
+        remaining: number(response, "x-ratelimit-remaining")?,
+        used: number(response, "x-ratelimit-used")?,
+        reset: reset(response)?,
     })
+}
+
+fn number(response: &Response, name: &str) -> Option<i64> {
+    response.header(name)?.trim().parse().ok()
+}
+
+fn reset(response: &Response) -> Option<Mark> {
+    Some(Mark(number(response, "x-ratelimit-reset")?.saturating_mul(1_000)))
+}
+
+/// Whether nothing is left; each header counts alone, whichever others a proxy has dropped.
+fn nothing_remains(response: &Response) -> bool {
+    number(response, "x-ratelimit-remaining").is_some_and(|remaining| remaining <= 0)
 }
 
 /// The answer's `Date`: the only clock that counts.
@@ -52,7 +64,8 @@ pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
         200..=299 => None,
         401 => Some(Trouble::Denied(text)),
         403 | 429 => Some(limited(response, &text).map_or(Trouble::Denied(text), Trouble::Limited)),
-        404 | 410 => Some(Trouble::Hidden(text)),
+        404 | 410 | 451 => Some(Trouble::Hidden(text)),
+        300..=399 => Some(Trouble::Wrong(redirected(response))),
         502 | 504 => Some(Trouble::TooMuch(format!("status {}", response.status))),
         500..=599 => Some(Trouble::Server(format!("status {}: {text}", response.status))),
         400 | 422 => Some(Trouble::Wrong(text)),
@@ -62,7 +75,7 @@ pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
 
 /// Whether a 403 or 429 is a limit, and which; without any sign a 403 is a plain refusal.
 fn limited(response: &Response, text: &str) -> Option<Limit> {
-    let nothing_remains = sample(response).is_some_and(|sample| sample.remaining <= 0);
+    let nothing_remains = nothing_remains(response);
     let secondary = is_secondary(text);
     if !nothing_remains && !secondary && response.status != 429 && retry_after(response).is_none() {
         return None;
@@ -87,17 +100,28 @@ fn wait(response: &Response) -> Wait {
     if let Some(ms) = retry_after(response) {
         return Wait::RetryAfter(ms);
     }
-    match (sample(response), date(response)) {
-        (Some(sample), Some(date)) if sample.remaining <= 0 => {
-            Wait::Reset(from_date(sample.reset, date))
+    match (reset(response), date(response)) {
+        (Some(reset), Some(date)) if nothing_remains(response) => {
+            Wait::Reset(from_date(reset, date))
         }
         _ => Wait::Unsaid,
     }
 }
 
+/// `retry-after` in milliseconds: a number of seconds, or a date.
 fn retry_after(response: &Response) -> Option<i64> {
-    let seconds: i64 = response.header("retry-after")?.trim().parse().ok()?;
-    Some(seconds.max(0).saturating_mul(1_000))
+    let text = response.header("retry-after")?.trim();
+    let seconds = text.parse::<i64>().ok().map(|seconds| seconds.max(0).saturating_mul(1_000));
+    seconds.or_else(|| {
+        let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
+        Some(from_date(Mark(until), date(response)?).max(0))
+    })
+}
+
+/// Where a redirect points to; it is never followed, because the token stays with the configured host.
+fn redirected(response: &Response) -> String {
+    let to = response.header("location").unwrap_or("nowhere");
+    format!("status {}, redirected to {to}", response.status)
 }
 
 /// The `message` of an error answer, or the beginning of whatever came.
@@ -135,6 +159,25 @@ mod tests {
         let old =
             answer(403, &[], r#"{"message":"You have triggered an abuse detection mechanism"}"#);
         assert_eq!(limit_of(&old), Some((LimitKind::Secondary, Wait::Unsaid)));
+    }
+
+    #[test]
+    fn one_header_is_enough_for_a_limit() {
+        let lone = |name: &str, value: &str| Response {
+            headers: vec![("date".into(), DATE.into()), (name.into(), value.into())],
+            ..answer(403, &[], "")
+        };
+        let empty = lone("x-ratelimit-remaining", "0");
+        assert_eq!(limit_of(&empty), Some((LimitKind::Primary, Wait::Unsaid)));
+        let dated = lone("retry-after", "Thu, 01 Jan 2026 00:00:09 GMT");
+        assert_eq!(limit_of(&dated), Some((LimitKind::Secondary, Wait::RetryAfter(9_000))));
+    }
+
+    #[test]
+    fn a_redirect_is_told_and_never_followed() {
+        let moved = answer(302, &[("location", "https://elsewhere.example/graphql")], "");
+        let Some(Trouble::Wrong(told)) = trouble_of_status(&moved) else { panic!("not followed") };
+        assert!(told.contains("elsewhere.example"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Nodes parsed one by one: a bad one spoils nothing but itself.
 
+use hw_rules::time::SourceTime;
 use hw_rules::version::Seen;
 use hw_rules::walk::Cursor;
 use serde::Deserialize;
@@ -67,20 +68,22 @@ pub(super) fn connection<T: DeserializeOwned>(
     let mut before = after.cloned();
     for (index, edge) in edges.iter().enumerate() {
         let place = format!("{path}.edges.{index}");
-        match row(edge).and_then(|row| whole(answer, &place, row)) {
+        // without its place a row cannot be asked for again: the page is no page
+        let at = cursor(edge)?;
+        match row(edge, &at).and_then(|row| whole(answer, &place, row)) {
             Ok(row) => out.rows.push(row),
             Err(reason) => {
+                let reason = answer.error_at(&place).map_or(reason, |error| error.message.clone());
+                let subject = subject(edge, &at, before);
                 out.unreadable.push(unreadable(
-                    answer,
-                    edge,
-                    &place,
-                    &reason,
-                    before.as_ref(),
-                    request,
+                    subject,
+                    edge.get("node"),
+                    reason,
+                    answer.seen(request),
                 ));
             }
         }
-        before = cursor(edge).or(before);
+        before = Some(at);
     }
     Some(out)
 }
@@ -99,11 +102,17 @@ fn cursor(edge: &Value) -> Option<Cursor> {
     edge.get("cursor").and_then(Value::as_str).map(|text| Cursor(text.to_owned()))
 }
 
-fn row<T: DeserializeOwned>(edge: &Value) -> Result<Row<T>, String> {
-    let cursor = cursor(edge).ok_or("no cursor")?;
+fn row<T: DeserializeOwned>(edge: &Value, at: &Cursor) -> Result<Row<T>, String> {
     let node = edge.get("node").filter(|node| !node.is_null()).ok_or("null")?;
     let node = T::deserialize(node).map_err(|error| error.to_string())?;
-    Ok(Row { cursor, node })
+    Ok(Row { cursor: at.clone(), node })
+}
+
+fn subject(edge: &Value, at: &Cursor, before: Option<Cursor>) -> Subject {
+    match edge.pointer("/node/id").and_then(Value::as_str) {
+        Some(id) => Subject::Node(id.to_owned()),
+        None => Subject::Place { at: at.clone(), after: before },
+    }
 }
 
 /// A row with an error anywhere inside is not what the source holds: a null in it may be no ghost and no
@@ -115,35 +124,29 @@ fn whole<T>(answer: &Answer, place: &str, row: Row<T>) -> Result<Row<T>, String>
     }
 }
 
-fn unreadable(
-    answer: &Answer,
-    edge: &Value,
-    place: &str,
-    reason: &str,
-    before: Option<&Cursor>,
-    request: i64,
+/// A node that could not be read, with as much of it as can be told.
+pub(super) fn unreadable(
+    subject: Subject,
+    node: Option<&Value>,
+    reason: String,
+    seen: Seen,
 ) -> Unreadable {
-    let id = edge.pointer("/node/id").and_then(Value::as_str);
-    let subject =
-        id.map_or_else(|| Subject::After(before.cloned()), |id| Subject::Node(id.to_owned()));
-    let told = answer.error_at(place).map(|error| error.message.as_str());
+    let time = node.and_then(|node| node.get("updatedAt")).and_then(Value::as_str);
     Unreadable {
         subject,
-        reason: told.unwrap_or(reason).to_owned(),
-        raw: edge.to_string(),
-        seen: answer.seen(request),
+        reason,
+        raw: node.unwrap_or(&Value::Null).to_string(),
+        updated_at: time.and_then(|time| SourceTime::parse(time).ok()),
+        seen,
     }
 }
 
-/// One node asked for by its id.
-pub(super) fn lone_unreadable(id: &str, node: &Value, reason: String, seen: Seen) -> Unreadable {
-    Unreadable { subject: Subject::Node(id.to_owned()), reason, raw: node.to_string(), seen }
-}
-
-/// Why a root is null: only a NOT_FOUND says that it is not there; anything else is a fault.
+/// Why a root is null: NOT_FOUND and FORBIDDEN say that it is not there for us; anything else is a fault.
 pub(super) fn missing(answer: &Answer, path: &str) -> Trouble {
     match answer.error_at(path) {
-        Some(error) if error.is_not_found() => Trouble::Hidden(error.message.clone()),
+        Some(error) if error.is_not_found() || error.is_forbidden() => {
+            Trouble::Hidden(error.message.clone())
+        }
         Some(error) => Trouble::Server(error.message.clone()),
         None => Trouble::Garbled(format!("{path} is null without an error")),
     }

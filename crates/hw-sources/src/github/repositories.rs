@@ -26,6 +26,7 @@ pub fn query(organization: &str, first: u32, after: Option<&Cursor>) -> Query {
       } }
     }
   }
+  rateLimit { cost }
 }";
     let after = after.map(|cursor| &cursor.0);
     Query {

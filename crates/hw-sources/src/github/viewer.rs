@@ -12,7 +12,10 @@ pub struct Viewer {
 }
 
 pub fn query() -> Query {
-    Query { document: "query Viewer { viewer { login databaseId } }".into(), variables: json!({}) }
+    Query {
+        document: "query Viewer { viewer { login databaseId } rateLimit { cost } }".into(),
+        variables: json!({}),
+    }
 }
 
 pub fn read(answer: &Answer) -> Result<Viewer, Trouble> {
