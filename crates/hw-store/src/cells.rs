@@ -113,6 +113,24 @@ pub(crate) fn keep(
     tx.execute_each(KEEP, &rows)
 }
 
+/// Has the next look at these objects count as an edit, whatever it shows: their texts are not what the
+/// source showed.
+pub(crate) fn forget_digests(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    ids: &[i64],
+) -> Result<(), Error> {
+    const FORGET: Sql = Sql::both(
+        "update cells set digest = $1
+          where host = $2 and kind = $3 and id = $4 and digest is not null",
+    );
+    const NONE: Digest = Digest([0; 32]);
+    let row = |id: &i64| params![NONE.0.as_slice(), host, kind.name(), *id].to_vec();
+    let rows: Vec<_> = ids.iter().map(row).collect();
+    tx.execute_each(FORGET, &rows)
+}
+
 fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
     let version = row.cell.version.as_ref();
     let gone = row.cell.gone;

@@ -1,18 +1,24 @@
 //! The seam between what highwater means and how a database runs it.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::error::DriverError;
 use crate::sql::{Dialect, Param, Row, Sql};
 
+mod permits;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;
+
+/// How many may read at once, each on a connection of its own, and how long one more waits.
+const READERS: usize = 8;
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A database: hands out sessions.
 pub(crate) trait Driver: Send + Sync {
     /// A session that may write.
     fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError>;
-    /// A session for views.
+    /// A session for views; waits while too many are reading.
     fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError>;
 }
 

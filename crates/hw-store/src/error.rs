@@ -31,6 +31,8 @@ pub enum Error {
     ChangedMigration { number: i64, name: String },
     #[error("there is no database at {0}")]
     NoDatabase(String),
+    #[error("a PostgreSQL schema cannot be named {name:?}: {why}")]
+    SchemaName { name: String, why: &'static str },
     #[error("the store was opened for reading only")]
     ReadOnly,
     #[error("the database holds something unreadable: {0}")]

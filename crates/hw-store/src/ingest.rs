@@ -2,7 +2,7 @@
 
 use hw_rules::cells::{self as rule, Change, Write};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{Key, Observation};
+use hw_rules::item::{Key, Kind, Observation};
 use hw_rules::lane::Lane;
 
 use crate::Store;
@@ -22,7 +22,8 @@ pub struct IngestPage {
     pub observations: Vec<Observation>,
     /// The lane's coverage with this page; none for items read by id, which move nothing.
     pub coverage: Option<Coverage>,
-    pub checked_at_ms: i64,
+    /// The source's time of a look at the whole lane that this page ended; none when it ended none.
+    pub checked_at_ms: Option<i64>,
     pub page_size: u32,
     pub quarantined: Vec<Unreadable>,
     /// Subjects that were in quarantine and were read now; those known by node id need no naming.
@@ -73,10 +74,11 @@ fn keep(
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())
-        .filter_map(|write| Some(&observations.get(write.text?)?.item))
+        .filter_map(|write| observations.get(write.text?))
         .collect();
-    mirror::repositories::keep(tx, host, &written)?;
-    let new_rowids = mirror::issues::keep(tx, host, held, &written)?;
+    let nameless = mirror::repositories::keep(tx, host, observations, &written)?;
+    let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
+    let new_rowids = mirror::issues::keep(tx, host, held, &items)?;
     let removed = writes.iter().filter(|write| write.change == Change::Removed);
     mirror::removal::remove(tx, host, removed.map(|write| (write.key, &write.cell)))?;
     let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
@@ -89,7 +91,8 @@ fn keep(
             search_rowid: rowid(*key).filter(|_| cell.is_present()),
         })
         .collect();
-    cells::keep(tx, host, lane, &rows)
+    cells::keep(tx, host, lane, &rows)?;
+    cells::forget_digests(tx, host, Kind::Repository, &nameless)
 }
 
 fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {
@@ -97,7 +100,9 @@ fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error>
     if let Some(coverage) = &page.coverage {
         lanes::advance(tx, lane, &page.lane, coverage)?;
     }
-    lanes::checked(tx, lane, page.checked_at_ms)?;
+    if let Some(at_ms) = page.checked_at_ms {
+        lanes::checked(tx, lane, at_ms)?;
+    }
     tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)
 }
 

@@ -28,6 +28,7 @@ pub struct Failure {
 
 const FIRST_PAGE_SIZE: u32 = 100;
 
+const FINISH_TURN: Step = step!("finish turn");
 const POSTPONE: Step = step!("postpone");
 const MAKE_DUE: Step = step!("make due");
 const REQUEST_SWEEP: Step = step!("request sweep");
@@ -75,6 +76,17 @@ impl Store {
             leases::check(tx, lease)?;
             let id = lane_id(tx, lane)?;
             tx.execute(KEEP, &params![due_ms, failures, page_size, &message, id]).map(drop)
+        })
+    }
+
+    /// Records a turn that ended well: earlier failures are over.
+    pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
+        const KEEP: Sql =
+            Sql::both("update lanes set failures = 0, last_error = null where id = $1");
+        self.write(FINISH_TURN, |tx| {
+            leases::check(tx, lease)?;
+            let id = lane_id(tx, lane)?;
+            tx.execute(KEEP, &params![id]).map(drop)
         })
     }
 
@@ -141,7 +153,7 @@ pub(crate) fn known_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<Option<i64>, Erro
     tx.first(ID, &params![&lane.to_string()], |mut row| row.int(0))
 }
 
-fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
+pub(crate) fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
     const COVERAGE: Sql = Sql::both("select coverage from lanes where id = $1");
     let text = tx.first(COVERAGE, &params![id], |mut row| row.text(0))?;
     parse_coverage(&text.unwrap_or_default())
@@ -174,8 +186,7 @@ fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), E
 pub(crate) fn checked(tx: &mut Tx<'_>, id: i64, at_ms: i64) -> Result<(), Error> {
     const KEEP: Sql = Sql::both(
         "update lanes
-            set checked_at_ms = case when $1 < checked_at_ms then checked_at_ms else $1 end,
-                failures = 0, last_error = null
+            set checked_at_ms = case when $1 < checked_at_ms then checked_at_ms else $1 end
           where id = $2",
     );
     tx.execute(KEEP, &params![at_ms, id]).map(drop)

@@ -24,10 +24,21 @@ pub struct HeldBy {
     pub expires_ms: i64,
 }
 
+impl HeldBy {
+    /// Whether the lease is still held, to somebody who asks for it for `ttl_ms`.
+    ///
+    /// One that ends absurdly late was taken or renewed by a clock that stood in another year.
+    fn holds(&self, now_ms: i64, ttl_ms: i64) -> bool {
+        let absurd = now_ms.saturating_add(ttl_ms.saturating_mul(10));
+        now_ms < self.expires_ms && self.expires_ms <= absurd
+    }
+}
+
 const LEASE: Step = step!("lease");
 
 impl Store {
-    /// Takes a lease that is free or has expired, or tells who holds it.
+    /// Takes a lease that is free or has expired, or tells who holds it. One that would last ten times as
+    /// long as asked for, or longer, counts as expired.
     pub fn take_lease(
         &self,
         name: &str,
@@ -44,7 +55,7 @@ impl Store {
              returning epoch",
         );
         self.write(LEASE, |tx| {
-            if let Some(holder) = holder(tx, name)?.filter(|holder| now_ms < holder.expires_ms) {
+            if let Some(holder) = holder(tx, name)?.filter(|holder| holder.holds(now_ms, ttl_ms)) {
                 return Ok(Err(holder));
             }
             let expires_ms = now_ms.saturating_add(ttl_ms);
@@ -86,6 +97,12 @@ fn holder(tx: &mut Tx<'_>, name: &str) -> Result<Option<HeldBy>, Error> {
         Ok(HeldBy { owner: row.text(0)?, since_ms: row.int(1)?, expires_ms: row.int(2)? })
     };
     tx.first(HOLDER, &params![name], read)
+}
+
+/// Has every owner stop at its next write: what it knows of the database no longer holds.
+pub(crate) fn end_all(tx: &mut Tx<'_>) -> Result<(), Error> {
+    const END: Sql = Sql::both("update leases set owner = null, epoch = epoch + 1");
+    tx.execute(END, &[]).map(drop)
 }
 
 /// Refuses a write whose owner is no longer the one that holds the lease.

@@ -11,6 +11,7 @@
 //! driver keeps a small runtime of its own for its sockets. Callers on an async runtime wrap their calls
 //! in `block_in_place`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ use driver::postgres::Postgres;
 use driver::sqlite::Sqlite;
 
 /// Where a workspace's database is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Place {
     /// A database that ends with its store.
     Memory,
@@ -58,6 +59,9 @@ pub enum Place {
         schema: String,
     },
 }
+
+/// PostgreSQL cuts longer names, and two workspaces could meet in one schema.
+const LONGEST_SCHEMA: usize = 63;
 
 /// Tells at a named point whether the process is to "crash" there.
 type Interrupts = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
@@ -77,6 +81,7 @@ struct Inner {
 impl Store {
     /// Opens the database for writing; creates it when it is missing and brings its schema up to date.
     pub fn open(place: &Place) -> Result<Self, Error> {
+        place.check()?;
         let driver: Result<Box<dyn Driver>, _> = match place {
             Place::Memory => Sqlite::memory().map(|driver| Box::new(driver) as _),
             Place::File(path) => Sqlite::create(path).map(|driver| Box::new(driver) as _),
@@ -92,6 +97,7 @@ impl Store {
 
     /// Opens an existing database for views; never creates, migrates or writes.
     pub fn open_reader(place: &Place) -> Result<Self, Error> {
+        place.check()?;
         let missing = || Error::NoDatabase(place.shown());
         let failed = |source| Error::Database { step: "open", source };
         let driver: Box<dyn Driver> = match place {
@@ -120,7 +126,33 @@ impl Store {
     }
 }
 
+/// Without the URL: it may carry a password.
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("Memory"),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Postgres { schema, .. } => {
+                f.debug_struct("Postgres").field("schema", schema).finish_non_exhaustive()
+            }
+        }
+    }
+}
+
 impl Place {
+    /// Refuses a schema name that PostgreSQL would cut short, or keeps for itself.
+    fn check(&self) -> Result<(), Error> {
+        let Self::Postgres { schema, .. } = self else { return Ok(()) };
+        let why = match schema.as_str() {
+            "" => "it is empty",
+            name if LONGEST_SCHEMA < name.len() => "it is longer than 63 bytes",
+            name if name.starts_with("pg_") => "names that begin with pg_ are PostgreSQL's own",
+            name if name.contains('\0') => "it contains U+0000",
+            _ => return Ok(()),
+        };
+        Err(Error::SchemaName { name: schema.clone(), why })
+    }
+
     /// The place for people: without the password of a database.
     fn shown(&self) -> String {
         match self {

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Store;
 use crate::error::Error;
+use crate::leases;
 use crate::sql::{Dialect, Sql, params};
 use crate::tx::{Step, Tx, step};
 
@@ -68,9 +69,12 @@ pub(crate) fn check(store: &Store, missing: impl Fn() -> Error) -> Result<(), Er
         }
         let applied = applied(tx)?;
         check_applied(&applied, tx.dialect())?;
+        // somebody may be at it: before the first step there is no version to read
+        if applied.len() != MIGRATIONS.len() {
+            return Err(Error::OlderSchema);
+        }
         let guid = tx.first(GUID, &[], |mut row| row.text(0))?;
-        let current = applied.len() == MIGRATIONS.len() && guid.as_deref() == Some(SCHEMA_GUID);
-        if current { Ok(()) } else { Err(Error::OlderSchema) }
+        if guid.as_deref() == Some(SCHEMA_GUID) { Ok(()) } else { Err(Error::OlderSchema) }
     })
 }
 
@@ -119,12 +123,14 @@ fn apply(tx: &mut Tx<'_>, migration: &Migration) -> Result<(), Error> {
     tx.execute(RECORD, &params![migration.number, migration.name, &digest(script)])?;
     tx.execute(FIRST_VERSION, &params![SCHEMA_GUID])?;
     tx.execute(VERSION, &params![migration.number])?;
-    Ok(())
+    leases::end_all(tx)
 }
 
 const GUID: Sql = Sql::both("select guid from schema_version");
 
 /// Empties what can be fetched again when it was written under another guid.
+///
+/// Whoever is writing meanwhile would go on to claim pages that are gone now, and so has to stop.
 fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
     const EMPTY: &str = "delete from search; delete from issues; delete from repositories;
          delete from quarantine; delete from sweep_rows; delete from cells; delete from lanes";
@@ -136,7 +142,7 @@ fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
     tracing::warn!(?found, ours = SCHEMA_GUID, "another schema; the mirror is fetched anew");
     tx.batch(EMPTY)?;
     tx.execute(SET_GUID, &params![SCHEMA_GUID])?;
-    Ok(())
+    leases::end_all(tx)
 }
 
 fn digest(script: &str) -> String {

@@ -52,17 +52,21 @@ impl Store {
     }
 }
 
-/// The pause of a principal and of all below it: `host` stands for every `host/user`.
+/// The pause of a principal, of all below it and of all above it: `host` stands for every `host/user`.
 ///
-/// Before the first answer nobody knows whom a token speaks for, and so any pause at the host counts.
+/// Before the first answer nobody knows whom a token speaks for: then any pause at the host counts, and
+/// what the host asked for then holds for whoever it turns out to be.
 fn pause_of(tx: &mut Tx<'_>, principal: &str) -> Result<Option<i64>, Error> {
-    const PAUSED: Sql = Sql::both(
+    const PAUSED: Sql = Sql::each(
         "select max(paused_until_ms) from principals
-          where name = $1 or substr(name, 1, $2) = $3",
+          where name in (select value from json_each($1)) or substr(name, 1, $2) = $3",
+        "select max(paused_until_ms) from principals
+          where name = any($1) or substr(name, 1, $2) = $3",
     );
+    let above = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
+    let names: Vec<_> = above.chain([principal]).collect();
     let below = format!("{principal}/");
     let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-    let paused =
-        tx.first(PAUSED, &params![principal, length, &below], |mut row| row.maybe_int(0))?;
-    Ok(paused.flatten())
+    let params = params![names.as_slice(), length, &below];
+    Ok(tx.first(PAUSED, &params, |mut row| row.maybe_int(0))?.flatten())
 }

@@ -1,14 +1,19 @@
 //! Quarantine: what a page contained and could not be read, until it can.
 
-use hw_rules::clean;
+use std::collections::BTreeSet;
+
 use hw_rules::item::Item;
+use hw_rules::lane::Lane;
+use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
+use hw_rules::{OVERLAP_MS, clean};
 
 use crate::Store;
 use crate::error::Error;
 use crate::ingest::IngestPage;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
 use crate::tx::Tx;
+use crate::views::repositories::time;
 
 /// How much of an unreadable text is kept.
 const RAW_BYTES: usize = 64 * 1024;
@@ -20,6 +25,8 @@ pub struct Unreadable {
     pub subject: String,
     pub reason: String,
     pub raw: String,
+    /// Which version of it, as far as that much could be read.
+    pub updated_at: Option<SourceTime>,
     pub seen: Seen,
 }
 
@@ -31,33 +38,53 @@ pub struct Quarantined {
     pub subject: String,
     pub reason: String,
     pub raw: String,
+    /// The newest version of it that could not be read.
+    pub updated_at: Option<SourceTime>,
     /// How often it was tried.
     pub tries: u64,
     /// The last try.
     pub seen: Seen,
 }
 
+macro_rules! quarantined {
+    ($rest:literal) => {
+        Sql::both(concat!(
+            "select lanes.name, subject, reason, raw, tries, seen_at_ms, seen_request, updated_at
+               from quarantine join lanes on lanes.id = quarantine.lane ",
+            $rest
+        ))
+    };
+}
+
 impl Store {
-    /// All that is in quarantine.
+    /// What is in quarantine, for views: by lane and subject, a thousand at most.
+    ///
+    /// Each comes with its raw text; [`Store::counts`] tells how many there are.
     pub fn quarantined(&self) -> Result<Vec<Quarantined>, Error> {
-        const ALL: Sql = Sql::both(
-            "select lanes.name, subject, reason, raw, tries, seen_at_ms, seen_request
-               from quarantine join lanes on lanes.id = quarantine.lane
-              order by lanes.name, subject",
-        );
-        self.read("quarantine", |tx| {
-            tx.query(ALL, &[], |mut row| {
-                Ok(Quarantined {
-                    lane: row.text(0)?,
-                    subject: row.text(1)?,
-                    reason: row.text(2)?,
-                    raw: row.text(3)?,
-                    tries: row.int(4)?.unsigned_abs(),
-                    seen: Seen { at_ms: row.int(5)?, request: row.int(6)? },
-                })
-            })
-        })
+        const ALL: Sql = quarantined!("order by lanes.name, subject limit 1000");
+        self.read("quarantine", |tx| tx.query(ALL, &[], read))
     }
+
+    /// What one lane has in quarantine: what was tried least, and longest ago, comes first.
+    pub fn quarantined_of(&self, lane: &Lane, limit: u64) -> Result<Vec<Quarantined>, Error> {
+        const OF_LANE: Sql = quarantined!(
+            "where lanes.name = $1 order by tries, seen_at_ms, seen_request, subject limit $2"
+        );
+        let (name, limit) = (lane.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
+        self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read))
+    }
+}
+
+fn read(mut row: Row) -> Result<Quarantined, Error> {
+    Ok(Quarantined {
+        lane: row.text(0)?,
+        subject: row.text(1)?,
+        reason: row.text(2)?,
+        raw: row.text(3)?,
+        tries: row.int(4)?.unsigned_abs(),
+        seen: Seen { at_ms: row.int(5)?, request: row.int(6)? },
+        updated_at: row.maybe_text(7)?.as_deref().map(time).transpose()?,
+    })
 }
 
 /// Releases what a page could read, and takes in what it could not.
@@ -67,18 +94,34 @@ pub(crate) fn settle(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<()
     page.quarantined.iter().try_for_each(|unreadable| take_in(tx, lane, unreadable))
 }
 
-/// A node id means one object, whichever lane it came by.
+/// A node id means one object, whichever lane it came by. An older version of it releases nothing: what
+/// could not be read is still missing.
 fn release_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<(), Error> {
-    const RELEASE: Sql = Sql::each(
+    const RELEASE: Sql = Sql::both(
         "delete from quarantine
-          where subject in (select value from json_each($1))
-            and lane in (select id from lanes where host = $2)",
-        "delete from quarantine
-          where subject = any($1) and lane in (select id from lanes where host = $2)",
+          where subject = $1 and (updated_at_ms is null or updated_at_ms <= $2)
+            and lane in (select id from lanes where host = $3)",
+    );
+    let held = held_nodes(tx, page)?;
+    let read: Vec<_> = page
+        .observations
+        .iter()
+        .map(|observation| &observation.item)
+        .filter(|item| held.contains(node_id(item)))
+        .map(|item| params![node_id(item), item.updated_at().mark().0, &page.lane.host].to_vec())
+        .collect();
+    tx.execute_each(RELEASE, &read)
+}
+
+/// Which of a page's node ids are in quarantine: nearly always none.
+fn held_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<BTreeSet<String>, Error> {
+    const HELD: Sql = Sql::each(
+        "select subject from quarantine where subject in (select value from json_each($1))",
+        "select subject from quarantine where subject = any($1)",
     );
     let nodes: Vec<_> =
         page.observations.iter().map(|observation| node_id(&observation.item)).collect();
-    tx.execute(RELEASE, &params![nodes.as_slice(), &page.lane.host]).map(drop)
+    Ok(tx.query(HELD, &params![nodes.as_slice()], |mut row| row.text(0))?.into_iter().collect())
 }
 
 /// A place in a listing means something in its own lane only.
@@ -95,16 +138,43 @@ fn node_id(item: &Item) -> &str {
     }
 }
 
+/// Takes in what could not be read. The newest version of it that was met is the one it waits for.
 fn take_in(tx: &mut Tx<'_>, lane: i64, unreadable: &Unreadable) -> Result<(), Error> {
     const KEEP: Sql = Sql::both(
-        "insert into quarantine (lane, subject, reason, raw, tries, seen_at_ms, seen_request)
-         values ($1, $2, $3, $4, 1, $5, $6)
+        "insert into quarantine (lane, subject, reason, raw, tries, seen_at_ms, seen_request,
+                                 updated_at, updated_at_ms)
+         values ($1, $2, $3, $4, 1, $5, $6, $7, $8)
          on conflict (lane, subject) do update
             set reason = excluded.reason, raw = excluded.raw, tries = quarantine.tries + 1,
-                seen_at_ms = excluded.seen_at_ms, seen_request = excluded.seen_request",
+                seen_at_ms = excluded.seen_at_ms, seen_request = excluded.seen_request,
+                updated_at = case when quarantine.updated_at_ms is null
+                                    or quarantine.updated_at_ms < excluded.updated_at_ms
+                                  then excluded.updated_at else quarantine.updated_at end,
+                updated_at_ms = case when quarantine.updated_at_ms is null
+                                       or quarantine.updated_at_ms < excluded.updated_at_ms
+                                     then excluded.updated_at_ms
+                                     else quarantine.updated_at_ms end",
     );
-    let Unreadable { subject, reason, raw, seen } = unreadable;
+    let Unreadable { subject, reason, raw, updated_at, seen } = unreadable;
     let raw = raw.get(..raw.floor_char_boundary(RAW_BYTES)).unwrap_or_default();
     let [subject, reason, raw] = [subject, reason, raw].map(clean::storable);
-    tx.execute(KEEP, &params![lane, &subject, &reason, &raw, seen.at_ms, seen.request]).map(drop)
+    let (at, at_ms) =
+        (updated_at.as_ref().map(SourceTime::as_str), updated_at.as_ref().map(|at| at.mark().0));
+    let seen = (seen.at_ms, seen.request);
+    tx.execute(KEEP, &params![lane, &subject, &reason, &raw, seen.0, seen.1, at, at_ms]).map(drop)
+}
+
+/// Releases the nodes of a lane that its complete roll does not list: they are not there to be read.
+///
+/// What was met so late that the roll may not show it yet stays.
+pub(crate) fn release_unlisted(tx: &mut Tx<'_>, lane: i64, began: Seen) -> Result<(), Error> {
+    const RELEASE: Sql = Sql::both(
+        "delete from quarantine
+          where lane = $1 and substr(subject, 1, 3) <> 'at '
+            and subject not in (select node_id from sweep_rows where lane = $1)
+            and (updated_at_ms < $2
+                 or updated_at_ms is null and (seen_at_ms, seen_request) < ($3, $4))",
+    );
+    let old_news = Mark(began.at_ms).minus(OVERLAP_MS).0;
+    tx.execute(RELEASE, &params![lane, old_news, began.at_ms, began.request]).map(drop)
 }

@@ -1,24 +1,28 @@
 //! Search rows: kept by explicit statements in the transaction of the texts they are made of.
 //!
-//! Both databases are fed the tokens of `hw_rules::tokens`, so they find the same. A row's id carries the
+//! Both databases are fed the tokens of `hw_rules::tokens`, as they are, so they find the same. A row's id carries the
 //! order of `updated_at`, so that the newest matches are the last rows of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{Key, Kind};
 use hw_rules::time::Mark;
-use hw_rules::tokens;
 
 use crate::Store;
 use crate::error::Error;
-use crate::sql::{Dialect, Param, Sql, params};
+use crate::sql::{Param, Sql, params};
 use crate::tx::Tx;
 
 pub(crate) mod again;
 mod facets;
+mod words;
 
-/// How much of a text is indexed: PostgreSQL's vectors end at a megabyte, with their positions.
-const INDEX_BYTES: usize = 256 * 1024;
+use words::Spelling;
+
+/// How much of a text is indexed, as tokens: PostgreSQL's vectors end at a megabyte, with their places.
+const BODY_BYTES: usize = 256 * 1024;
+/// The same for titles and names, which are short, and for queries.
+const NAME_BYTES: usize = 16 * 1024;
 
 /// The bits of a row's id below the second.
 const LOW_BITS: u32 = 20;
@@ -59,32 +63,21 @@ impl Store {
                from search
                join cells on cells.search_rowid = search.rowid
                join issues on issues.host = cells.host and issues.id = cells.id
-              where search.words @@ plainto_tsquery('simple', $1)
+              where search.words @@ cast($1::text as tsquery)
               order by search.rowid desc limit $2",
         );
-        let tokens = tokens::tokens(query);
+        let tokens = words::of(query, NAME_BYTES);
         if tokens.is_empty() {
             return Ok(Vec::new());
         }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read("search", |tx| {
-            let words = words(&tokens, tx.dialect());
-            tx.query(SEARCH, &params![&words, limit], |mut row| {
+            let all = words::all(&tokens, tx.dialect());
+            tx.query(SEARCH, &params![&all, limit], |mut row| {
                 let (id, url, title) = (row.int(0)?, row.text(1)?, row.text(2)?);
                 Ok(SearchHit { kind: Kind::Issue, id, url, title })
             })
         })
-    }
-}
-
-/// All of the tokens, as each database spells it.
-fn words(tokens: &[String], dialect: Dialect) -> String {
-    match dialect {
-        Dialect::Sqlite => {
-            let quoted: Vec<_> = tokens.iter().map(|token| format!("\"{token}\"")).collect();
-            format!("{{title body repository author}} : ({})", quoted.join(" AND "))
-        }
-        Dialect::Postgres => tokens.join(" "),
     }
 }
 
@@ -151,13 +144,12 @@ pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, SearchRow<'_>)]) -> Result<(
          values ($1, '', '', $2, $3, $4, $5, $6, $7, $8, 1.0)",
         "insert into search (rowid, words, facets, created_at, state, boost)
          values ($1,
-                 setweight(to_tsvector('simple', $2), 'A')
-                 || setweight(to_tsvector('simple', $3), 'D')
-                 || setweight(to_tsvector('simple', $4), 'D')
-                 || setweight(to_tsvector('simple', $5), 'D'),
-                 to_tsvector('simple', $6), $7, $8, 1.0)",
+                 setweight(cast($2::text as tsvector), 'A') || cast($3::text as tsvector)
+                 || cast($4::text as tsvector) || cast($5::text as tsvector),
+                 cast($6::text as tsvector), $7, $8, 1.0)",
     );
-    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row))).collect();
+    let spell = words::spelling(tx.dialect());
+    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row, spell))).collect();
     fed.sort_unstable_by_key(|(rowid, _)| *rowid);
     let rows: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
     tx.execute_each(INSERT, &rows)
@@ -175,13 +167,14 @@ struct Fed<'a> {
 }
 
 impl<'a> Fed<'a> {
-    fn of(row: &SearchRow<'a>) -> Self {
+    fn of(row: &SearchRow<'a>, spell: Spelling) -> Self {
+        let name = |text: &str| spell(&words::of(text, NAME_BYTES));
         Self {
-            title: fed(row.title),
-            body: fed(row.body),
-            repository: fed(row.repository),
-            author: fed(row.author.unwrap_or_default()),
-            facets: facets::of(row),
+            title: name(row.title),
+            body: spell(&words::of(row.body, BODY_BYTES)),
+            repository: name(row.repository),
+            author: name(row.author.unwrap_or_default()),
+            facets: spell(&words::fitting(facets::of(row), NAME_BYTES)),
             created_at: row.created_at,
             state: row.state,
         }
@@ -200,15 +193,4 @@ impl<'a> Fed<'a> {
         ]
         .to_vec()
     }
-}
-
-/// The tokens of a text, cut between two of them.
-fn fed(text: &str) -> String {
-    let mut tokens = tokens::joined(text);
-    if INDEX_BYTES < tokens.len() {
-        let end = tokens.floor_char_boundary(INDEX_BYTES);
-        let cut = tokens.get(..end).and_then(|kept| kept.rfind(' ')).unwrap_or(0);
-        tokens.truncate(cut);
-    }
-    tokens
 }

@@ -1,21 +1,21 @@
 //! Sweeps: a whole listing, staged page by page, and swapped in only when it is complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::Cell;
 use hw_rules::item::{Key, Kind};
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, Findings};
+use hw_rules::reconcile::{self, Brake, Findings};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
-use hw_rules::walk::Cursor;
+use hw_rules::walk::{Cursor, Floor};
 
 use crate::error::Error;
 use crate::leases::{self, Lease};
 use crate::mirror::removal;
 use crate::sql::{Row, Sql, params};
 use crate::tx::{Step, Tx, step};
-use crate::{Store, cells, lanes};
+use crate::{Store, cells, lanes, quarantine};
 
 /// How far a sweep got.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,6 @@ pub struct SweepPage {
     pub rows: Vec<(i64, String, SourceTime)>,
     pub next: Option<Cursor>,
     pub complete: bool,
-    pub checked_at_ms: i64,
 }
 
 /// What a complete sweep found.
@@ -46,8 +45,9 @@ pub struct SweepFindings {
     pub findings: Findings,
     /// The node id of each id found.
     pub node_ids: BTreeMap<i64, String>,
-    /// An item that was listed and is held: the second look asks for it, too.
-    pub sibling: Option<(i64, String)>,
+    /// Up to three items that were listed and are held, from all over the roll: the second look asks
+    /// for them, too. One of them may be gone by then.
+    pub siblings: Vec<(i64, String)>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,6 +56,7 @@ pub struct Swept {
 }
 
 const STAGE: Step = step!("stage");
+const RESTART: Step = step!("restart sweep");
 const SWEEP: Step = step!("sweep");
 
 impl Store {
@@ -82,8 +83,16 @@ impl Store {
             stage(tx, id, &page.rows)?;
             let Seen { at_ms, request } = page.began;
             let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
-            tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id])?;
-            lanes::checked(tx, id, page.checked_at_ms)
+            tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id]).map(drop)
+        })
+    }
+
+    /// Forgets what a sweep has listed so far, so that it starts over; it stays due.
+    pub fn restart_sweep(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
+        self.write(RESTART, |tx| {
+            leases::check(tx, lease)?;
+            let id = lanes::lane_id(tx, lane)?;
+            unstage(tx, id)
         })
     }
 
@@ -94,20 +103,19 @@ impl Store {
             let held = cells::of_lane(tx, id)?;
             let listed = staged(tx, id)?;
             let marks = listed.iter().map(|(id, (_, mark))| (*id, *mark)).collect();
-            let findings = reconcile::compare(&held, &marks, sweep.began);
-            let sibling = listed
-                .iter()
-                .find(|(id, _)| held.get(id).is_some_and(Cell::is_present))
-                .map(|(id, (node, _))| (*id, node.clone()));
+            let from = lanes::coverage_of(tx, id)?.from.unwrap_or(Floor::Beginning);
+            let findings = reconcile::compare(&held, &marks, from, sweep.began);
+            let siblings = siblings(&listed, &held);
             let mut node_ids = node_ids(tx, lane, &findings.suspects)?;
             for id in &findings.fetch {
                 node_ids.extend(listed.get(id).map(|(node, _)| (*id, node.clone())));
             }
-            Ok(SweepFindings { findings, node_ids, sibling })
+            Ok(SweepFindings { findings, node_ids, siblings })
         })
     }
 
-    /// Ends a complete sweep: what was confirmed gone is removed, unless it would be too much at once.
+    /// Ends a complete sweep: what was confirmed gone is removed, unless it would be too much at once,
+    /// and what could not be read and is no longer listed leaves quarantine.
     pub fn finish_sweep(
         &self,
         lease: &Lease,
@@ -117,22 +125,43 @@ impl Store {
     ) -> Result<Swept, Error> {
         self.write(SWEEP, |tx| {
             leases::check(tx, lease)?;
-            let (id, _) = complete_sweep(tx, lane)?;
+            let (id, sweep) = complete_sweep(tx, lane)?;
             let held = cells::present_in_lane(tx, id)?;
             let kind = kind(lane);
             let gone: Vec<_> =
                 gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
             let removed = removal::bury(tx, &lane.host, id, &gone)?;
-            brake(removed, held, allow_mass_removal)?;
+            brake(kind, removed, held, allow_mass_removal)?;
+            quarantine::release_unlisted(tx, id, sweep.began)?;
             clear(tx, id)?;
             Ok(Swept { removed })
         })
     }
 }
 
-fn brake(removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Error> {
+/// Above this many, repositories are not removed in one go: each takes all of its items with it.
+const BRAKE_REPOSITORIES: u64 = 1;
+
+fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Error> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    Ok(reconcile::brake(size(removed), size(held), allow_mass_removal)?)
+    let (removals, of) = (size(removed), size(held));
+    if kind == Kind::Repository && BRAKE_REPOSITORIES < removed && !allow_mass_removal {
+        return Err(Brake { removals, held: of }.into());
+    }
+    Ok(reconcile::brake(removals, of, allow_mass_removal)?)
+}
+
+/// The first, the middle and the last of what is both listed and held.
+fn siblings(
+    listed: &BTreeMap<i64, (String, Mark)>,
+    held: &BTreeMap<i64, Cell>,
+) -> Vec<(i64, String)> {
+    let known: Vec<_> =
+        listed.iter().filter(|(id, _)| held.get(id).is_some_and(Cell::is_present)).collect();
+    let last = known.len().saturating_sub(1);
+    let places = BTreeSet::from([0, last / 2, last]);
+    let sibling = |place: usize| known.get(place).map(|(id, (node, _))| (**id, node.clone()));
+    places.into_iter().filter_map(sibling).collect()
 }
 
 fn kind(lane: &Lane) -> Kind {
@@ -208,11 +237,18 @@ fn node_ids(tx: &mut Tx<'_>, lane: &Lane, ids: &[i64]) -> Result<BTreeMap<i64, S
 }
 
 fn clear(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
+    const DONE: Sql = Sql::both("update lanes set sweep_due_ms = null where id = $1");
+    unstage(tx, lane)?;
+    tx.execute(DONE, &params![lane]).map(drop)
+}
+
+/// Forgets the roll and how far it got.
+fn unstage(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
     const ROWS: Sql = Sql::both("delete from sweep_rows where lane = $1");
     const STATE: Sql = Sql::both(
         "update lanes
-            set sweep_due_ms = null, sweep_began_at_ms = null, sweep_began_request = null,
-                sweep_cursor = null, sweep_complete = $1
+            set sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
+                sweep_complete = $1
           where id = $2",
     );
     tx.execute(ROWS, &params![lane])?;

@@ -26,6 +26,9 @@ macro_rules! step {
 }
 pub(crate) use step;
 
+/// How many statements may be on their way to a database at once.
+const UNDER_WAY: usize = 500;
+
 /// An open transaction. Dropped without a commit, it never happened.
 pub(crate) struct Tx<'a> {
     session: Box<dyn Session + 'a>,
@@ -106,11 +109,10 @@ impl<'a> Tx<'a> {
         self.session.execute(sql, params).map_err(at(self.step))
     }
 
+    /// Runs one statement for each row of parameters, in order; a few hundred are under way at a time.
     pub(crate) fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), Error> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        self.session.execute_each(sql, rows).map_err(at(self.step))
+        let mut chunks = rows.chunks(UNDER_WAY);
+        chunks.try_for_each(|rows| self.session.execute_each(sql, rows)).map_err(at(self.step))
     }
 
     /// Calls `each` with the rows one by one, without holding them all.

@@ -3,4 +3,4 @@
 mod cell;
 pub(crate) mod counts;
 pub(crate) mod issues;
-mod repositories;
+pub(crate) mod repositories;

@@ -48,7 +48,7 @@ create table repositories (
     node_id text not null,
     owner text collate "C" not null,
     name text collate "C" not null,
-    url text collate "C" not null unique,
+    url text collate "C" not null,
     is_archived boolean not null,
     is_fork boolean not null,
     has_discussions_enabled boolean not null,
@@ -56,7 +56,8 @@ create table repositories (
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     primary key (host, id),
-    unique (host, owner, name)
+    unique (host, owner, name),
+    unique (host, url)
 );
 create index repositories_updated_at on repositories (updated_at);
 
@@ -67,7 +68,7 @@ create table issues (
     number bigint not null,
     repository_id bigint not null,
     repository text collate "C" not null,
-    url text collate "C" not null unique,
+    url text collate "C" not null,
     title text not null,
     body bytea not null,
     state text not null,
@@ -78,7 +79,8 @@ create table issues (
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     closed_at text collate "C",
-    primary key (host, id)
+    primary key (host, id),
+    unique (host, url)
 );
 create index issues_repository_id on issues (host, repository_id, id);
 create index issues_repository on issues (repository);
@@ -107,6 +109,8 @@ create table quarantine (
     tries bigint not null,
     seen_at_ms bigint not null,
     seen_request bigint not null,
+    updated_at text,
+    updated_at_ms bigint,
     primary key (lane, subject)
 );
 create index quarantine_subject on quarantine (subject);

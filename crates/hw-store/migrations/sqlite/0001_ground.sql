@@ -48,7 +48,7 @@ create table repositories (
     node_id text not null,
     owner text not null,
     name text not null,
-    url text not null unique,
+    url text not null,
     is_archived integer not null,
     is_fork integer not null,
     has_discussions_enabled integer not null,
@@ -56,7 +56,8 @@ create table repositories (
     created_at text not null,
     updated_at text not null,
     primary key (host, id),
-    unique (host, owner, name)
+    unique (host, owner, name),
+    unique (host, url)
 );
 create index repositories_updated_at on repositories (updated_at);
 
@@ -67,7 +68,7 @@ create table issues (
     number integer not null,
     repository_id integer not null,
     repository text not null,
-    url text not null unique,
+    url text not null,
     title text not null,
     body text not null,
     state text not null,
@@ -78,7 +79,8 @@ create table issues (
     created_at text not null,
     updated_at text not null,
     closed_at text,
-    primary key (host, id)
+    primary key (host, id),
+    unique (host, url)
 );
 create index issues_repository_id on issues (host, repository_id, id);
 create index issues_repository on issues (repository);
@@ -88,11 +90,12 @@ create index issues_updated_at on issues (updated_at);
 create index issues_closed_at on issues (closed_at);
 create index issues_repository_created_at on issues (repository, created_at);
 
+-- it is fed our own tokens with a space between each: no other character is looked at
 create virtual table search using fts5 (
     type, title, body, url, repository, author, facets,
     created_at unindexed, state unindexed, boost unindexed,
     content = '', contentless_delete = 1, contentless_unindexed = 1,
-    tokenize = 'unicode61 remove_diacritics 0'
+    tokenize = 'ascii'
 );
 -- every page is a segment of the index: twice the usual number may gather before they are merged
 insert into search (search, rank) values ('automerge', 8);
@@ -105,6 +108,8 @@ create table quarantine (
     tries integer not null,
     seen_at_ms integer not null,
     seen_request integer not null,
+    updated_at text,
+    updated_at_ms integer,
     primary key (lane, subject)
 );
 create index quarantine_subject on quarantine (subject);

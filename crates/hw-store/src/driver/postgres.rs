@@ -7,6 +7,7 @@
 //! comparison with what is held is true until it commits, also for rows that are not there yet.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -16,22 +17,35 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Driver, Session};
+use super::permits::Permits;
+use super::{Driver, PATIENCE, READERS, Session};
 use crate::error::DriverError;
 
 mod session;
+mod tls;
 mod values;
 
 use session::Loan;
 
 const IDLE_CLIENTS: usize = 4;
 const CONNECT: Duration = Duration::from_secs(10);
+/// A connection that was lost without a word is noticed after this time, whether we speak or listen.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How long a statement may take. Rows that are read may wait for whoever looks at them.
+const LIMITS: &str = "set lock_timeout = '10s'; set statement_timeout = '60s';
+     set idle_in_transaction_session_timeout = '60s'";
+const READING_LIMITS: &str = "set local statement_timeout = '10min'";
 
 pub(crate) struct Postgres {
     config: Config,
     schema: String,
     runtime: Option<Runtime>,
     idle: Mutex<Vec<Connected>>,
+    reading: Permits,
+    tls: Option<MakeRustlsConnect>,
+    /// Whether TLS was preferred, tried and in vain.
+    tls_failed: AtomicBool,
 }
 
 /// A client and the statements it has prepared.
@@ -46,10 +60,13 @@ impl Postgres {
         let driver = Self::new(url, schema)?;
         let connected = driver.take()?;
         let lock = lock_key(schema);
-        let schema = quoted(schema);
-        block_on(connected.client.batch_execute(&format!(
-            "begin; select pg_advisory_xact_lock({lock}); create schema if not exists {schema}; commit"
-        )))?;
+        let batch = |script: &str| block_on(connected.client.batch_execute(script));
+        batch(&format!("begin; select pg_advisory_xact_lock({lock})"))?;
+        // even `if not exists` asks for a right that nobody needs when it does
+        if !connected.has_schema(schema)? {
+            batch(&format!("create schema {}", quoted(schema)))?;
+        }
+        batch("commit")?;
         driver.give_back(connected);
         Ok(driver)
     }
@@ -58,28 +75,29 @@ impl Postgres {
     pub(crate) fn existing(url: &str, schema: &str) -> Result<Option<Self>, DriverError> {
         let driver = Self::new(url, schema)?;
         let connected = driver.take()?;
-        let found = block_on(
-            connected.client.query("select 1 from pg_namespace where nspname = $1", &[&schema]),
-        )?;
+        let found = connected.has_schema(schema)?;
         driver.give_back(connected);
-        Ok((!found.is_empty()).then_some(driver))
+        Ok(found.then_some(driver))
     }
 
     fn new(url: &str, schema: &str) -> Result<Self, DriverError> {
+        let config = with_limits(url.parse()?);
+        let tls = tls::of(config.get_ssl_mode())?;
+        // last, because an async caller must not drop it on its way out
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("postgres")
             .enable_all()
             .build()?;
-        let mut config: Config = url.parse()?;
-        if config.get_application_name().is_none() {
-            config.application_name("highwater");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
-        }
-        let schema = schema.to_owned();
-        Ok(Self { config, schema, runtime: Some(runtime), idle: Mutex::default() })
+        Ok(Self {
+            tls,
+            tls_failed: AtomicBool::new(false),
+            config,
+            schema: schema.to_owned(),
+            runtime: Some(runtime),
+            idle: Mutex::default(),
+            reading: Permits::new(READERS, PATIENCE),
+        })
     }
 
     /// An idle client that still lives, or a new one.
@@ -102,14 +120,27 @@ impl Postgres {
     }
 
     fn connect(&self) -> Result<Connected, DriverError> {
-        let wants_tls = self.config.get_ssl_mode() == SslMode::Require;
-        let client = if wants_tls { self.dial(tls()?)? } else { self.dial(NoTls)? };
-        block_on(client.batch_execute(&format!(
-            "set search_path to {}; set lock_timeout = '10s';
-             set idle_in_transaction_session_timeout = '60s'",
-            quoted(&self.schema)
-        )))?;
+        let client = match &self.tls {
+            Some(tls) if !self.tls_failed.load(Ordering::Relaxed) => self.dial_with(tls)?,
+            _ => self.dial(NoTls)?,
+        };
+        let schema = quoted(&self.schema);
+        block_on(client.batch_execute(&format!("set search_path to {schema}; {LIMITS}")))?;
         Ok(Connected { client, statements: HashMap::new() })
+    }
+
+    /// Connects with TLS when the server offers it. Where TLS is preferred and not required, a server
+    /// whose certificate nobody vouches for is spoken to without.
+    fn dial_with(&self, tls: &MakeRustlsConnect) -> Result<Client, DriverError> {
+        let required = self.config.get_ssl_mode() != SslMode::Prefer;
+        match self.dial(tls.clone()) {
+            Err(error) if !required && tls::is_to_blame(&*error) => {
+                tracing::warn!(error = &*error, "PostgreSQL is spoken to without TLS");
+                self.tls_failed.store(true, Ordering::Relaxed);
+                self.dial(NoTls)
+            }
+            done => done,
+        }
     }
 
     /// Connects on our runtime, and leaves the connection there.
@@ -123,7 +154,7 @@ impl Postgres {
         let runtime = self.runtime.as_ref().expect("the runtime stays until the driver is dropped");
         let (answer, answered) = mpsc::channel();
         let config = self.config.clone();
-        runtime.spawn(async move {
+        let dialing = runtime.spawn(async move {
             match config.connect(tls).await {
                 Ok((client, connection)) => {
                     if answer.send(Ok(client)).is_ok()
@@ -136,7 +167,18 @@ impl Postgres {
                 Err(error) => answer.send(Err(error)).unwrap_or_default(),
             }
         });
-        Ok(answered.recv()??)
+        let client = answered.recv_timeout(self.dial_time()).map_err(|_| {
+            dialing.abort();
+            "the PostgreSQL server does not answer"
+        })?;
+        Ok(client?)
+    }
+
+    /// How long connecting may take: each host has its time, and as much again is for the greeting.
+    fn dial_time(&self) -> Duration {
+        let hosts = u32::try_from(self.config.get_hosts().len()).unwrap_or(u32::MAX);
+        let each = self.config.get_connect_timeout().copied().unwrap_or(CONNECT);
+        each.saturating_mul(hosts.saturating_add(1))
     }
 }
 
@@ -149,15 +191,35 @@ impl Drop for Postgres {
     }
 }
 
-fn tls() -> Result<MakeRustlsConnect, DriverError> {
-    // an error means that the program has chosen its provider already
-    drop(rustls::crypto::ring::default_provider().install_default());
-    let (tls, unreadable) = MakeRustlsConnect::with_native_certs()
-        .map_err(|errors| format!("no certificate authorities on this machine: {errors:?}"))?;
-    for error in unreadable {
-        tracing::warn!(%error, "a certificate authority of this machine cannot be used");
+impl Connected {
+    fn has_schema(&self, name: &str) -> Result<bool, DriverError> {
+        const FOUND: &str = "select 1 from pg_namespace where nspname = $1";
+        Ok(!block_on(self.client.query(FOUND, &[&name]))?.is_empty())
     }
-    Ok(tls)
+}
+
+/// Names us, and bounds every wait that the URL leaves unbounded.
+fn with_limits(mut config: Config) -> Config {
+    const SYSTEM_IDLE: Duration = Duration::from_secs(2 * 60 * 60);
+    if config.get_application_name().is_none() {
+        config.application_name("highwater");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(SILENCE);
+    }
+    if config.get_keepalives_idle() == SYSTEM_IDLE {
+        config.keepalives_idle(SILENCE / 2);
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(SILENCE / 6);
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(3);
+    }
+    config
 }
 
 fn quoted(name: &str) -> String {
@@ -172,10 +234,29 @@ fn lock_key(schema: &str) -> i64 {
 
 impl Driver for Postgres {
     fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError> {
-        Ok(Box::new(Loan::of(self)?))
+        Ok(Box::new(Loan::of(self, None)?))
     }
 
     fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError> {
-        self.writer()
+        Ok(Box::new(Loan::of(self, Some(self.reading.take()?))?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wait_is_bounded_unless_the_url_says_otherwise() {
+        let ours = with_limits("postgres://host/db".parse().unwrap());
+        assert_eq!(ours.get_connect_timeout(), Some(&CONNECT));
+        assert_eq!(ours.get_tcp_user_timeout(), Some(&SILENCE));
+        let lost = ours.get_keepalives_idle() + ours.get_keepalives_interval().unwrap() * 3;
+        assert!(ours.get_keepalives() && lost <= SILENCE);
+        let url = "postgres://host/db?connect_timeout=3&tcp_user_timeout=4&keepalives_idle=5";
+        let theirs = with_limits(url.parse().unwrap());
+        assert_eq!(theirs.get_connect_timeout(), Some(&Duration::from_secs(3)));
+        assert_eq!(theirs.get_tcp_user_timeout(), Some(&Duration::from_secs(4)));
+        assert_eq!(theirs.get_keepalives_idle(), Duration::from_secs(5));
     }
 }

@@ -10,12 +10,16 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql};
 
-use super::{Driver, EachRow, Session};
+use super::permits::{Permit, Permits};
+use super::{Driver, EachRow, PATIENCE, READERS, Session};
 use crate::error::DriverError;
 use crate::sql::{Dialect, Param, Row, Sql, Value};
 
 const BUSY: Duration = Duration::from_secs(10);
 const IDLE_READERS: usize = 4;
+/// The cache of a writer and of a reader, in KiB.
+const WRITER_CACHE: i64 = 64 * 1024;
+const READER_CACHE: i64 = 8 * 1024;
 
 pub(crate) struct Sqlite {
     /// None in a database in memory: its one connection does everything.
@@ -23,6 +27,7 @@ pub(crate) struct Sqlite {
     /// Closed before the writer: the last connection to close moves the log into the file, and a
     /// read-only one cannot.
     readers: Mutex<Vec<Connection>>,
+    reading: Permits,
     /// None when opened for reading only.
     writer: Option<Mutex<Connection>>,
 }
@@ -31,7 +36,7 @@ impl Sqlite {
     pub(crate) fn memory() -> Result<Self, DriverError> {
         let connection = Connection::open_in_memory()?;
         set_up_writer(&connection)?;
-        Ok(Self { path: None, writer: Some(Mutex::new(connection)), readers: Mutex::default() })
+        Ok(Self::over(None, Some(connection), vec![]))
     }
 
     pub(crate) fn create(path: &Path) -> Result<Self, DriverError> {
@@ -42,13 +47,20 @@ impl Sqlite {
         connection.busy_timeout(BUSY)?;
         use_wal(&connection)?;
         set_up_writer(&connection)?;
-        let writer = Some(Mutex::new(connection));
-        Ok(Self { path: Some(path.to_owned()), writer, readers: Mutex::default() })
+        Ok(Self::over(Some(path), Some(connection), vec![]))
     }
 
     pub(crate) fn existing(path: &Path) -> Result<Self, DriverError> {
-        let readers = Mutex::new(vec![open_reader(path)?]);
-        Ok(Self { path: Some(path.to_owned()), writer: None, readers })
+        Ok(Self::over(Some(path), None, vec![open_reader(path)?]))
+    }
+
+    fn over(path: Option<&Path>, writer: Option<Connection>, readers: Vec<Connection>) -> Self {
+        Self {
+            path: path.map(Path::to_owned),
+            readers: Mutex::new(readers),
+            reading: Permits::new(READERS, PATIENCE),
+            writer: writer.map(Mutex::new),
+        }
     }
 }
 
@@ -71,7 +83,7 @@ fn use_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
 fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -65_536)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.set_prepared_statement_cache_capacity(128);
     Ok(())
@@ -82,7 +94,7 @@ fn open_reader(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "query_only", true)?;
-    connection.pragma_update(None, "cache_size", -65_536)?;
+    connection.pragma_update(None, "cache_size", -READER_CACHE)?;
     Ok(connection)
 }
 
@@ -94,12 +106,13 @@ impl Driver for Sqlite {
 
     fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError> {
         let Some(path) = &self.path else { return self.writer() };
+        let permit = self.reading.take()?;
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
             None => open_reader(path)?,
         };
-        Ok(Box::new(Reader { home: &self.readers, connection: Some(connection) }))
+        Ok(Box::new(Reader { home: &self.readers, connection: Some(connection), _permit: permit }))
     }
 }
 
@@ -109,6 +122,7 @@ struct Writer<'a>(MutexGuard<'a, Connection>);
 struct Reader<'a> {
     home: &'a Mutex<Vec<Connection>>,
     connection: Option<Connection>,
+    _permit: Permit<'a>,
 }
 
 impl Drop for Reader<'_> {

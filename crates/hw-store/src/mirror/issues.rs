@@ -35,7 +35,8 @@ pub(crate) fn keep(
     let repositories: Vec<_> = repositories.into_iter().collect();
     let names = names::of_repositories(tx, host, &repositories)?;
     let placed = place(&issues, &names);
-    free_urls(tx, host, &placed)?;
+    let urls: Vec<_> = placed.iter().map(|placed| (placed.issue.id, placed.url.clone())).collect();
+    names::free_urls(tx, host, &urls)?;
     let rows: Vec<_> = placed.iter().map(|placed| values(host, placed)).collect();
     tx.execute_each(KEEP, &rows)?;
     index(tx, held, &placed)
@@ -49,40 +50,23 @@ fn issue<'a>(item: &&'a Item) -> Option<&'a Issue> {
 }
 
 fn place<'a>(issues: &[&'a Issue], names: &BTreeMap<i64, Named>) -> Vec<Placed<'a>> {
-    let mut taken = BTreeSet::new();
-    let mut place = |issue: &'a Issue| {
+    let place = |(issue, (_, url)): (&&'a Issue, (i64, String))| {
         let named = names.get(&issue.repository_id);
         let repository =
             named.map_or_else(|| names::repository_in(&issue.url), |named| &named.name);
-        let mut url = named
-            .map_or_else(|| issue.url.clone(), |named| names::issue_url(&named.url, &issue.url));
-        if !taken.insert(url.clone()) {
-            url = format!("{url}~{}", issue.id);
-        }
         let labels = serde_json::to_string(&issue.labels).expect("a list of texts is always JSON");
         Placed { issue, repository: repository.to_owned(), url, labels }
     };
-    issues.iter().map(|issue| place(issue)).collect()
+    issues.iter().zip(urls(issues, names)).map(place).collect()
 }
 
-/// Sets aside URLs that are held by another issue: a name was reused, and the old holder is stale.
-fn free_urls(tx: &mut Tx<'_>, host: &str, placed: &[Placed<'_>]) -> Result<(), Error> {
-    const HOLDERS: Sql = Sql::each(
-        "select id, url from issues where url in (select value from json_each($1))",
-        "select id, url from issues where url = any($1)",
-    );
-    const SET_ASIDE: Sql = Sql::both("update issues set url = $1 where host = $2 and id = $3");
-    let owners: BTreeMap<_, _> =
-        placed.iter().map(|placed| (placed.url.as_str(), placed.issue.id)).collect();
-    let urls: Vec<_> = owners.keys().copied().collect();
-    let holders =
-        tx.query(HOLDERS, &params![urls.as_slice()], |mut row| Ok((row.int(0)?, row.text(1)?)))?;
-    for (id, url) in holders {
-        if owners.get(url.as_str()) != Some(&id) {
-            tx.execute(SET_ASIDE, &params![&format!("{url}~{id}"), host, id])?;
-        }
-    }
-    Ok(())
+/// The URLs the issues are to have, in their order.
+fn urls(issues: &[&Issue], names: &BTreeMap<i64, Named>) -> Vec<(i64, String)> {
+    let url = |issue: &&Issue| match names.get(&issue.repository_id) {
+        Some(named) => (issue.id, names::issue_url(&named.url, &issue.url)),
+        None => (issue.id, issue.url.clone()),
+    };
+    names::apart(issues.iter().map(url).collect())
 }
 
 const KEEP: Sql = Sql::both(

@@ -3,7 +3,7 @@
 //! A repository's row is the authority on its name. Its issues are stored under that name whatever their
 //! own URL said when they were read, so a page read before a rename and one read after it agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::Repository;
 
@@ -39,8 +39,15 @@ impl Named {
 
     /// The same repository under a name nobody else can have: `~` is in no GitHub name.
     pub(crate) fn set_aside(&self) -> Self {
+        if self.is_set_aside() {
+            return self.clone();
+        }
         let mark = |text: &str| format!("{text}~{}", self.id);
         Self { name: mark(&self.name), url: mark(&self.url), ..self.clone() }
+    }
+
+    pub(crate) fn is_set_aside(&self) -> bool {
+        self.name.ends_with(&format!("~{}", self.id))
     }
 }
 
@@ -61,25 +68,87 @@ pub(crate) fn of_repositories(
     Ok(rows.into_iter().map(|named| (named.id, named)).collect())
 }
 
+/// How many issues are carried at a time.
+const CARRY: i64 = 500;
+
 /// Brings a repository's issues, and their search rows, under its present name.
+///
+/// However many they are, they move in one transaction: nobody sees half a rename. A few hundred at a
+/// time are held in memory.
 pub(crate) fn carry(tx: &mut Tx<'_>, host: &str, named: &Named) -> Result<(), Error> {
-    const URLS: Sql =
-        Sql::both("select id, url from issues where host = $1 and repository_id = $2 order by id");
     const RENAME: Sql =
         Sql::both("update issues set repository = $1, url = $2 where host = $3 and id = $4");
-    let issues = tx.query(URLS, &params![host, named.id], |mut row| {
-        let id = row.int(0)?;
-        Ok((id, issue_url(&named.url, &row.text(1)?)))
-    })?;
-    let rows: Vec<_> =
-        issues.iter().map(|(id, url)| params![&named.name, url, host, *id].to_vec()).collect();
-    tx.execute_each(RENAME, &rows)?;
+    let mut after = i64::MIN;
+    loop {
+        let urls = next_urls(tx, host, named, after)?;
+        let Some((last, _)) = urls.last() else { break };
+        after = *last;
+        free_urls(tx, host, &urls)?;
+        let rows: Vec<_> =
+            urls.iter().map(|(id, url)| params![&named.name, url, host, *id].to_vec()).collect();
+        tx.execute_each(RENAME, &rows)?;
+    }
     search::again::index(tx, host, named.id)
 }
 
-/// An issue's URL under its repository's: the last two parts stay.
+/// The next issues of a repository, with the URLs they are to have.
+fn next_urls(
+    tx: &mut Tx<'_>,
+    host: &str,
+    named: &Named,
+    after: i64,
+) -> Result<Vec<(i64, String)>, Error> {
+    const URLS: Sql = Sql::both(
+        "select id, url from issues
+          where host = $1 and repository_id = $2 and $3 < id order by id limit $4",
+    );
+    let urls = tx.query(URLS, &params![host, named.id, after, CARRY], |mut row| {
+        Ok((row.int(0)?, issue_url(&named.url, &row.text(1)?)))
+    })?;
+    Ok(apart(urls))
+}
+
+/// The same URLs, each given to its first claimant only.
+pub(crate) fn apart(urls: Vec<(i64, String)>) -> Vec<(i64, String)> {
+    let mut taken = BTreeSet::new();
+    let mut own = |(id, url): (i64, String)| {
+        let url = if taken.contains(&url) { format!("{url}~{id}") } else { url };
+        taken.insert(url.clone());
+        (id, url)
+    };
+    urls.into_iter().map(&mut own).collect()
+}
+
+/// Sets aside URLs that are held by another issue: a name was reused, and the old holder is stale.
+pub(crate) fn free_urls(
+    tx: &mut Tx<'_>,
+    host: &str,
+    wanted: &[(i64, String)],
+) -> Result<(), Error> {
+    const HOLDERS: Sql = Sql::each(
+        "select id, url from issues
+          where host = $1 and url in (select value from json_each($2))",
+        "select id, url from issues where host = $1 and url = any($2)",
+    );
+    const SET_ASIDE: Sql = Sql::both("update issues set url = $1 where host = $2 and id = $3");
+    let owners: BTreeMap<_, _> = wanted.iter().map(|(id, url)| (url.as_str(), *id)).collect();
+    let urls: Vec<_> = owners.keys().copied().collect();
+    let holders = tx.query(HOLDERS, &params![host, urls.as_slice()], |mut row| {
+        Ok((row.int(0)?, row.text(1)?))
+    })?;
+    let stale: Vec<_> = holders
+        .into_iter()
+        .filter(|(id, url)| owners.get(url.as_str()) != Some(id))
+        .map(|(id, url)| (id, format!("{url}~{id}")))
+        .collect();
+    let rows: Vec<_> = stale.iter().map(|(id, url)| params![url, host, *id].to_vec()).collect();
+    tx.execute_each(SET_ASIDE, &rows)
+}
+
+/// An issue's URL under its repository's: the last two parts stay, without what set it aside.
 pub(crate) fn issue_url(repository_url: &str, url: &str) -> String {
-    format!("{repository_url}/{}", tail(url))
+    let tail = tail(url);
+    format!("{repository_url}/{}", tail.split_once('~').map_or(tail, |(own, _)| own))
 }
 
 fn tail(url: &str) -> &str {

@@ -90,19 +90,43 @@ fn remove_repository(tx: &mut Tx<'_>, host: &str, id: i64, cell: &Cell) -> Resul
     tx.execute(REMOVE, &params![host, id]).map(drop)
 }
 
+/// How many issues are buried at a time.
+const BURY: i64 = 500;
+
 /// A repository that was confirmed gone is a look at each of its issues, too.
+///
+/// However many they are, they go in one transaction with their repository; a few hundred at a time are
+/// held in memory.
 fn bury_issues_of(tx: &mut Tx<'_>, host: &str, id: i64, seen: Seen) -> Result<(), Error> {
+    let mut after = i64::MIN;
+    loop {
+        let issues = next_issues(tx, host, id, after)?;
+        let Some((last, _)) = issues.last() else { return Ok(()) };
+        after = *last;
+        let mut by_lane: BTreeMap<i64, Vec<(Key, Seen)>> = BTreeMap::new();
+        for (id, lane) in issues {
+            by_lane.entry(lane).or_default().push((Key { kind: Kind::Issue, id }, seen));
+        }
+        by_lane.iter().try_for_each(|(lane, gone)| bury(tx, host, *lane, gone).map(drop))?;
+    }
+}
+
+/// The next issues of a repository, each with its lane.
+fn next_issues(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repository_id: i64,
+    after: i64,
+) -> Result<Vec<(i64, i64)>, Error> {
     const ISSUES: Sql = Sql::both(
         "select issues.id, cells.lane
            from issues
            join cells on cells.host = issues.host and cells.kind = 'issue'
                      and cells.id = issues.id
-          where issues.host = $1 and issues.repository_id = $2",
+          where issues.host = $1 and issues.repository_id = $2 and $3 < issues.id
+          order by issues.id limit $4",
     );
-    let issues = tx.query(ISSUES, &params![host, id], |mut row| Ok((row.int(0)?, row.int(1)?)))?;
-    let mut by_lane: BTreeMap<i64, Vec<(Key, Seen)>> = BTreeMap::new();
-    for (id, lane) in issues {
-        by_lane.entry(lane).or_default().push((Key { kind: Kind::Issue, id }, seen));
-    }
-    by_lane.iter().try_for_each(|(lane, gone)| bury(tx, host, *lane, gone).map(drop))
+    tx.query(ISSUES, &params![host, repository_id, after, BURY], |mut row| {
+        Ok((row.int(0)?, row.int(1)?))
+    })
 }

@@ -1,82 +1,179 @@
 //! Repositories, and what their renames drag along.
 
-use hw_rules::item::{Item, Repository};
+use std::collections::BTreeMap;
+
+use hw_rules::item::{Item, Observation, Repository};
+use hw_rules::time::Mark;
+use hw_rules::version::Seen;
 
 use super::names::{self, Named};
 use crate::error::Error;
 use crate::sql::{Param, Row, Sql, params};
 use crate::tx::Tx;
 
-/// Writes repositories; a new name or URL is carried to the issues.
-pub(crate) fn keep(tx: &mut Tx<'_>, host: &str, items: &[&Item]) -> Result<(), Error> {
-    let repositories: Vec<_> = items.iter().filter_map(|item| repository(item)).collect();
-    if repositories.is_empty() {
-        return Ok(());
+/// Writes those repositories of a page that it changed; a new name or URL is carried to the issues.
+///
+/// Tells which repositories had to give up their name, so that their next look is written, too: what
+/// they are called is not known yet.
+pub(crate) fn keep(
+    tx: &mut Tx<'_>,
+    host: &str,
+    page: &[Observation],
+    written: &[&Observation],
+) -> Result<Vec<i64>, Error> {
+    let mut written: Vec<_> = written.iter().filter_map(|seen| repository(seen)).collect();
+    if written.is_empty() {
+        return Ok(Vec::new());
     }
-    let mut known = known(tx, host, &repositories)?;
-    let mut moved = Vec::new();
-    for repository in &repositories {
-        let now = Named::of(repository);
-        for holder in known.iter_mut().filter(|holder| holder.is_in_the_way_of(&now)) {
-            set_aside(tx, host, holder)?;
-            moved.push(holder.clone());
-        }
-        if let Some(before) = known.iter_mut().find(|before| before.id == now.id) {
-            if *before != now {
-                moved.push(now.clone());
-            }
-            *before = now;
-        } else {
-            known.push(now);
-        }
-    }
-    write(tx, host, &repositories)?;
-    moved.iter().try_for_each(|named| names::carry(tx, host, named))
+    written.sort_unstable_by_key(|(_, claim)| *claim);
+    let mut names = Names { before: known(tx, host, &written)?, now: BTreeMap::new() };
+    names.now = names.before.clone();
+    names.confirm(page.iter().filter_map(repository));
+    names.give(&written);
+    set_aside(tx, host, &names)?;
+    write(tx, host, &written, &names)?;
+    let mut moved = names.before.iter().filter_map(|(id, (before, _))| {
+        names.now.get(id).filter(|(now, _)| now != before).map(|(now, _)| now)
+    });
+    moved.try_for_each(|named| names::carry(tx, host, named))?;
+    Ok(names.set_aside().map(|named| named.id).collect())
 }
 
-fn repository<'a>(item: &&'a Item) -> Option<&'a Repository> {
-    match item {
-        Item::Repository(repository) => Some(repository),
+fn repository(observation: &Observation) -> Option<(&Repository, Claim)> {
+    match &observation.item {
+        Item::Repository(repository) => Some((repository, Claim::of(repository, observation.seen))),
         Item::Issue(_) => None,
     }
 }
 
+/// When a repository was last seen under its name: the later look has the better claim to it.
+///
+/// A listing can show one name twice when a rename happens while it is read. Then the repository that
+/// was updated last has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    seen: Option<Seen>,
+    updated_at: Option<Mark>,
+    id: i64,
+}
+
+impl Claim {
+    fn of(repository: &Repository, seen: Seen) -> Self {
+        let updated_at = Some(repository.updated_at.mark());
+        Self { seen: Some(seen), updated_at, id: repository.id }
+    }
+
+    /// Of a repository that is about to be called something else.
+    fn none(id: i64) -> Self {
+        Self { seen: None, updated_at: None, id }
+    }
+}
+
+/// What the repositories around a page are called, and since when that is known.
+struct Names {
+    before: BTreeMap<i64, (Named, Claim)>,
+    now: BTreeMap<i64, (Named, Claim)>,
+}
+
+impl Names {
+    /// Renews the claims of repositories that the page shows under the name they have.
+    fn confirm<'a>(&mut self, seen: impl Iterator<Item = (&'a Repository, Claim)>) {
+        for (repository, newer) in seen {
+            if let Some((named, claim)) = self.now.get_mut(&repository.id)
+                && *named == Named::of(repository)
+            {
+                *claim = newer.max(*claim);
+            }
+        }
+    }
+
+    /// Gives each of these repositories its name, unless somebody else has the better claim to it.
+    fn give(&mut self, repositories: &[(&Repository, Claim)]) {
+        for (repository, _) in repositories {
+            if let Some((_, claim)) = self.now.get_mut(&repository.id) {
+                *claim = Claim::none(repository.id);
+            }
+        }
+        for (repository, claim) in repositories {
+            let wanted = Named::of(repository);
+            let in_the_way = |(named, _): &&mut (Named, Claim)| named.is_in_the_way_of(&wanted);
+            let mut holders: Vec<_> = self.now.values_mut().filter(in_the_way).collect();
+            let lost = holders.iter().any(|(_, held)| claim < held);
+            if !lost {
+                holders.iter_mut().for_each(|(named, _)| *named = named.set_aside());
+            }
+            let named = if lost { wanted.set_aside() } else { wanted };
+            self.now.insert(repository.id, (named, *claim));
+        }
+    }
+
+    /// The repositories that have no name of their own now.
+    fn set_aside(&self) -> impl Iterator<Item = &Named> {
+        self.now.values().map(|(named, _)| named).filter(|named| named.is_set_aside())
+    }
+}
+
 /// The rows that have the ids, the names or the URLs of these repositories.
-fn known(tx: &mut Tx<'_>, host: &str, repositories: &[&Repository]) -> Result<Vec<Named>, Error> {
+fn known(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repositories: &[(&Repository, Claim)],
+) -> Result<BTreeMap<i64, (Named, Claim)>, Error> {
     const KNOWN: Sql = Sql::each(
-        "select id, owner, name, url from repositories
-          where host = $1 and (id in (select value from json_each($2))
-                               or name in (select value from json_each($3))
-                               or url in (select value from json_each($4)))",
-        "select id, owner, name, url from repositories
-          where host = $1 and (id = any($2) or name = any($3) or url = any($4))",
+        "select repositories.id, owner, name, url, seen_at_ms, seen_request, updated_at_ms
+           from repositories
+           left join cells on cells.host = repositories.host and cells.kind = 'repository'
+                          and cells.id = repositories.id
+          where repositories.host = $1
+            and (repositories.id in (select value from json_each($2))
+                 or name in (select value from json_each($3))
+                 or url in (select value from json_each($4)))",
+        "select repositories.id, owner, name, url, seen_at_ms, seen_request, updated_at_ms
+           from repositories
+           left join cells on cells.host = repositories.host and cells.kind = 'repository'
+                          and cells.id = repositories.id
+          where repositories.host = $1
+            and (repositories.id = any($2) or name = any($3) or url = any($4))",
     );
-    let ids: Vec<_> = repositories.iter().map(|repository| repository.id).collect();
-    let names: Vec<_> = repositories.iter().map(|repository| repository.name.as_str()).collect();
-    let urls: Vec<_> = repositories.iter().map(|repository| repository.url.as_str()).collect();
+    let ids: Vec<_> = repositories.iter().map(|(repository, _)| repository.id).collect();
+    let names: Vec<_> = repositories.iter().map(|(row, _)| row.name.as_str()).collect();
+    let urls: Vec<_> = repositories.iter().map(|(row, _)| row.url.as_str()).collect();
     let params = params![host, ids.as_slice(), names.as_slice(), urls.as_slice()];
-    tx.query(KNOWN, &params, read)
+    Ok(tx.query(KNOWN, &params, read)?.into_iter().collect())
 }
 
-fn read(mut row: Row) -> Result<Named, Error> {
-    Ok(Named { id: row.int(0)?, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? })
+fn read(mut row: Row) -> Result<(i64, (Named, Claim)), Error> {
+    let id = row.int(0)?;
+    let named = Named { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
+    let seen = row.maybe_int(4)?.zip(row.maybe_int(5)?);
+    let seen = seen.map(|(at_ms, request)| Seen { at_ms, request });
+    Ok((id, (named, Claim { seen, updated_at: row.maybe_int(6)?.map(Mark), id })))
 }
 
-/// Frees a name that now belongs to another repository; the old holder's new one is not known yet.
-fn set_aside(tx: &mut Tx<'_>, host: &str, holder: &mut Named) -> Result<(), Error> {
+/// Frees every name that changes hands, before the first is written: two may swap theirs.
+fn set_aside(tx: &mut Tx<'_>, host: &str, names: &Names) -> Result<(), Error> {
     const RENAME: Sql =
         Sql::both("update repositories set name = $1, url = $2 where host = $3 and id = $4");
-    *holder = holder.set_aside();
-    tracing::info!(
-        host,
-        id = holder.id,
-        name = holder.name,
-        "a repository lost its name to another"
-    );
-    tx.execute(RENAME, &params![&holder.name, &holder.url, host, holder.id]).map(drop)
+    let freed: Vec<_> = names
+        .before
+        .iter()
+        .filter(|(id, (before, _))| names.now.get(id).is_some_and(|(now, _)| now != before))
+        .map(|(_, (before, _))| before.set_aside())
+        .collect();
+    for named in names.set_aside() {
+        tracing::info!(host, id = named.id, name = named.name, "a name belongs to another now");
+    }
+    let rows: Vec<_> =
+        freed.iter().map(|now| params![&now.name, &now.url, host, now.id].to_vec()).collect();
+    tx.execute_each(RENAME, &rows)
 }
 
-fn write(tx: &mut Tx<'_>, host: &str, repositories: &[&Repository]) -> Result<(), Error> {
+fn write(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repositories: &[(&Repository, Claim)],
+    names: &Names,
+) -> Result<(), Error> {
     const KEEP: Sql = Sql::both(
         "insert into repositories (host, id, node_id, owner, name, url, is_archived, is_fork,
                                    has_discussions_enabled, has_issues_enabled, created_at,
@@ -90,18 +187,21 @@ fn write(tx: &mut Tx<'_>, host: &str, repositories: &[&Repository]) -> Result<()
                 has_issues_enabled = excluded.has_issues_enabled,
                 created_at = excluded.created_at, updated_at = excluded.updated_at",
     );
-    let rows: Vec<_> = repositories.iter().map(|repository| values(host, repository)).collect();
+    let rows: Vec<_> = repositories
+        .iter()
+        .filter_map(|(row, _)| Some(values(host, row, &names.now.get(&row.id)?.0)))
+        .collect();
     tx.execute_each(KEEP, &rows)
 }
 
-fn values<'a>(host: &'a str, repository: &'a Repository) -> Vec<Param<'a>> {
+fn values<'a>(host: &'a str, repository: &'a Repository, named: &'a Named) -> Vec<Param<'a>> {
     params![
         host,
         repository.id,
         &repository.node_id,
-        &repository.owner,
-        &repository.name,
-        &repository.url,
+        &named.owner,
+        &named.name,
+        &named.url,
         repository.is_archived,
         repository.is_fork,
         repository.has_discussions_enabled,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::SearchRow;
 
-/// The facets of a row, a space between each.
-pub(super) fn of(row: &SearchRow<'_>) -> String {
+/// The facets of a row.
+pub(super) fn of(row: &SearchRow<'_>) -> Vec<String> {
     let mut facets = vec![
         facet("type", row.kind.name()),
         facet("repo", row.repository),
@@ -13,7 +13,7 @@ pub(super) fn of(row: &SearchRow<'_>) -> String {
     ];
     facets.extend(row.author.map(|author| facet("author", author)));
     facets.extend(row.labels.iter().map(|label| facet("label", label)));
-    facets.join(" ")
+    facets
 }
 
 /// One facet. What is no letter or digit is spelled out, so that `a-b` and `ab` stay two names.

@@ -35,6 +35,6 @@ fn read(mut row: Row) -> Result<Repository, Error> {
     })
 }
 
-pub(super) fn time(text: &str) -> Result<SourceTime, Error> {
+pub(crate) fn time(text: &str) -> Result<SourceTime, Error> {
     SourceTime::parse(text).map_err(|error| Error::Damaged(error.to_string()))
 }

@@ -8,7 +8,7 @@ use crate::world::{issue, issues, issues_through, lane, open, organization, thro
 
 both![
     a_lane_never_seen_claims_nothing_and_reading_creates_nothing,
-    a_failed_turn_is_remembered_until_a_page_succeeds,
+    a_failed_turn_is_remembered_until_a_turn_ends_well,
     a_reset_opens_a_gap,
     the_earlier_request_for_a_sweep_stays,
     the_last_look_at_the_source_never_moves_back,
@@ -22,7 +22,7 @@ fn a_lane_never_seen_claims_nothing_and_reading_creates_nothing(place: &Place) {
     assert_eq!(lanes, [organization()]);
 }
 
-fn a_failed_turn_is_remembered_until_a_page_succeeds(place: &Place) {
+fn a_failed_turn_is_remembered_until_a_turn_ends_well(place: &Place) {
     let (store, lease) = open(place);
     let message = "bad gateway\0".to_owned();
     let failure = Failure { due_ms: 9_000, failures: 3, page_size: 25, message };
@@ -32,7 +32,9 @@ fn a_failed_turn_is_remembered_until_a_page_succeeds(place: &Place) {
     assert_eq!(errors(&store), [Some("bad gateway\u{fffd}".to_owned()), None]);
     store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
     let state = store.lane_state(&lane()).unwrap();
-    assert_eq!((state.failures, state.page_size), (0, 100));
+    assert_eq!((state.failures, state.page_size), (3, 100), "one page is not a turn");
+    store.finish_turn(&lease, &lane()).unwrap();
+    assert_eq!(store.lane_state(&lane()).unwrap().failures, 0);
     assert_eq!(errors(&store), [None, None]);
 }
 
@@ -59,7 +61,8 @@ fn the_earlier_request_for_a_sweep_stays(place: &Place) {
 
 fn the_last_look_at_the_source_never_moves_back(place: &Place) {
     let (store, lease) = open(place);
-    for (checked_at_ms, known) in [(5_000, 5_000), (4_000, 5_000), (6_000, 6_000)] {
+    let looks = [(Some(5_000), 5_000), (Some(4_000), 5_000), (None, 5_000), (Some(6_000), 6_000)];
+    for (checked_at_ms, known) in looks {
         let mut page = issues(vec![]);
         page.checked_at_ms = checked_at_ms;
         store.ingest(&lease, &page).unwrap();

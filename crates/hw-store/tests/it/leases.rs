@@ -9,6 +9,7 @@ both![
     a_renewed_lease_does_not_expire,
     a_released_lease_is_free_at_once_and_its_owner_cannot_write,
     every_take_raises_the_epoch,
+    a_lease_from_another_year_is_no_lease,
 ];
 
 fn a_held_lease_is_refused_with_who_and_since_when(place: &Place) {
@@ -65,4 +66,13 @@ fn every_take_raises_the_epoch(place: &Place) {
     assert!(first.epoch < second.epoch);
     let refused = store.ingest(&first, &issues(vec![]));
     assert!(matches!(refused, Err(Error::LeaseLost { .. })), "the owner's name proves nothing");
+}
+
+fn a_lease_from_another_year_is_no_lease(place: &Place) {
+    let (store, lease) = open(place);
+    let year_2030 = 1_900_000_000_000;
+    store.renew_lease(&lease, 55_000, 5_000).unwrap();
+    assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_err(), "ten times as long");
+    store.renew_lease(&lease, year_2030, 5_000).unwrap();
+    assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_ok());
 }

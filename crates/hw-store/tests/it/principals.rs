@@ -4,7 +4,11 @@ use hw_store::{Place, Store};
 
 use crate::world::{crashing_at, open};
 
-both![request_numbers_never_repeat, a_pause_is_never_shortened];
+both![
+    request_numbers_never_repeat,
+    a_pause_is_never_shortened,
+    a_pause_holds_for_what_is_above_and_below,
+];
 
 fn request_numbers_never_repeat(place: &Place) {
     let stores = [Store::open(place).unwrap(), Store::open(place).unwrap()];
@@ -34,4 +38,15 @@ fn a_pause_is_never_shortened(place: &Place) {
     }
     assert_eq!(store.reserve("ada", 1).unwrap().paused_until_ms, Some(700));
     assert_eq!(store.reserve("bot", 1).unwrap().paused_until_ms, None);
+}
+
+fn a_pause_holds_for_what_is_above_and_below(place: &Place) {
+    let (store, _) = open(place);
+    store.pause("github.com/ada", 500, "secondary limit").unwrap();
+    assert_eq!(store.paused_until("github.com").unwrap(), Some(500), "it may be ada's token");
+    assert_eq!(store.paused_until("github.com/bot").unwrap(), None);
+    store.pause("github.com", 700, "bad credentials").unwrap();
+    assert_eq!(store.paused_until("github.com/ada").unwrap(), Some(700));
+    assert_eq!(store.reserve("github.com/bot", 1).unwrap().paused_until_ms, Some(700));
+    assert_eq!(store.paused_until("github.community/ada").unwrap(), None);
 }

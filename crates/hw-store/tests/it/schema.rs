@@ -1,6 +1,6 @@
 use hw_store::{Error, Place, SCHEMA_GUID, Store};
 
-use crate::world::{bodies, found, issue, issues, open, raw};
+use crate::world::{Schema, bodies, found, issue, issues, issues_through, open, raw};
 
 both![
     a_reader_sees_what_is_written_and_writes_nothing,
@@ -8,6 +8,8 @@ both![
     a_newer_schema_is_refused,
     a_changed_migration_is_refused,
     another_guid_empties_the_mirror_and_a_reader_refuses_it,
+    another_guid_stops_whoever_is_writing,
+    a_reader_between_two_migrations_finds_an_older_schema,
     opening_twice_at_once_migrates_once,
 ];
 
@@ -78,4 +80,65 @@ fn opening_twice_at_once_migrates_once(place: &Place) {
         }
     });
     assert!(Store::open_reader(place).is_ok());
+}
+
+fn another_guid_stops_whoever_is_writing(place: &Place) {
+    let (store, lease) = open(place);
+    raw(place, "update schema_version set guid = 'another'");
+    let other = Store::open(place).unwrap();
+    let refused = store.ingest(&lease, &issues_through(vec![], 10));
+    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    let refused = store.renew_lease(&lease, 1, 5_000);
+    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    let next = other.take_lease("pull", "me", 1, 5_000).unwrap().unwrap();
+    assert!(lease.epoch < next.epoch);
+}
+
+fn a_reader_between_two_migrations_finds_an_older_schema(place: &Place) {
+    const FIRST: &str = "create table migrations (number bigint, name text, digest text)";
+    match place {
+        Place::Postgres { schema, .. } => {
+            raw(place, &format!("create schema {schema}; {FIRST}"));
+        }
+        Place::File(path) => {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            raw(place, FIRST);
+        }
+        Place::Memory => panic!("nobody else reads there"),
+    }
+    let refused = Store::open_reader(place).err();
+    assert!(matches!(refused, Some(Error::OlderSchema)), "{refused:?}");
+}
+
+#[test]
+fn a_schema_name_that_postgresql_would_change_or_refuse_is_refused() {
+    for name in ["", "pg_mirror", "a\0b", &"ä".repeat(32)] {
+        let (url, schema) = ("postgres://nowhere.invalid/db".to_owned(), name.to_owned());
+        let place = Place::Postgres { url, schema };
+        for refused in [Store::open(&place).err(), Store::open_reader(&place).err()] {
+            assert!(matches!(refused, Some(Error::SchemaName { .. })), "{refused:?}");
+        }
+    }
+}
+
+#[test]
+fn a_schema_that_is_there_needs_no_right_to_make_one() {
+    let schema = Schema::new();
+    let Place::Postgres { url, schema: name } = &schema.place else { panic!("it is PostgreSQL") };
+    raw(
+        &schema.place,
+        &format!("create role {name} login; create schema {name} authorization {name}"),
+    );
+    let url = format!("{url}?user={name}");
+    let (store, _) = open(&Place::Postgres { url, schema: name.clone() });
+    assert_eq!(store.counts().unwrap().repositories, 1);
+    drop(store);
+    raw(&schema.place, &format!("drop owned by {name} cascade; drop role {name}"));
+}
+
+#[test]
+fn a_place_shows_no_password() {
+    let url = "postgres://ada:hunter2@host/db".to_owned();
+    let place = Place::Postgres { url, schema: "acme".to_owned() };
+    assert_eq!(format!("{place:?}"), "Postgres { schema: \"acme\", .. }");
 }

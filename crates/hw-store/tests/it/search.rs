@@ -11,6 +11,8 @@ both![
     an_edit_within_one_second_keeps_one_row,
     items_of_one_second_do_not_push_each_other_out,
     a_huge_body_is_kept_and_its_beginning_is_found,
+    scripts_and_signs_are_found_as_they_are_written,
+    huge_words_names_and_queries_are_cut_alike,
 ];
 
 fn search_rows_appear_and_follow_edits(place: &Place) {
@@ -86,4 +88,38 @@ fn a_huge_body_is_kept_and_its_beginning_is_found(place: &Place) {
     store.ingest(&lease, &issues(vec![huge])).unwrap();
     assert_eq!(crate::world::bodies(&store)[0].len(), length);
     assert_eq!((found(&store, "begin w1"), found(&store, "end")), (vec![5], vec![]));
+}
+
+fn scripts_and_signs_are_found_as_they_are_written(place: &Place) {
+    let (store, lease) = open(place);
+    let texts = ["हि", "ही", "x²", "½", "Ⓐ", "naïve", "naive", "µs", "μs", "ไทย", "Ünï"];
+    let page = (0..).zip(texts).map(|(id, text)| issue(id, 10 + id, text)).collect();
+    store.ingest(&lease, &issues(page)).unwrap();
+    for (id, text) in (0..).zip(texts) {
+        assert_eq!(found(&store, text), [id], "{text}");
+    }
+    for part in ["ह", "x", "1", "2", "na", "s", "ไ"] {
+        assert_eq!(found(&store, part), Vec::<i64>::new(), "{part}");
+    }
+}
+
+fn huge_words_names_and_queries_are_cut_alike(place: &Place) {
+    let (store, lease) = open(place);
+    let mut huge = issue(5, 10, "x");
+    let Item::Issue(issue) = &mut huge.item else { panic!("an issue was made") };
+    let many: Vec<_> = (0..3_000).map(|n| format!("w{n}")).collect();
+    issue.body = format!("{} {}", "y".repeat(5_000), many.join(" "));
+    issue.title = "日本語".repeat(100_000);
+    issue.author = Some("z".repeat(3_000));
+    issue.labels = vec!["\u{1f600}".repeat(3_000); 3];
+    store.ingest(&lease, &issues(vec![huge])).unwrap();
+    let queries = ["y".repeat(5_000), "z".repeat(3_000), "日本".to_owned(), many.join(" ")];
+    for query in queries {
+        assert_eq!(found(&store, &query), [5], "{query:.9}…");
+    }
+    assert_eq!(
+        found(&store, &format!("{} v", many.join(" "))),
+        [5],
+        "what is cut is not asked for"
+    );
 }

@@ -1,7 +1,8 @@
 use hw_rules::item::{Key, Kind};
 use hw_rules::plan::LaneState;
 use hw_rules::reconcile::{Brake, Findings};
-use hw_rules::walk::Cursor;
+use hw_rules::time::Mark;
+use hw_rules::walk::{Cursor, Floor};
 use hw_store::{Error, Lease, Place, Store, SweepPage, SweepState, Swept};
 
 use crate::world::{
@@ -16,6 +17,10 @@ both![
     what_is_confirmed_gone_leaves_text_and_search_and_keeps_a_tombstone,
     a_tombstone_is_respected_and_revived_by_a_later_look_only,
     the_brake_stops_a_mass_removal_and_changes_nothing,
+    two_repositories_do_not_go_in_one_sweep,
+    siblings_come_from_all_over_the_roll,
+    what_lies_below_the_coverage_is_not_missed,
+    a_sweep_that_starts_over_stays_due,
     a_crash_before_the_commit_removes_nothing,
     a_repository_takes_its_issues_with_it_and_is_read_anew_when_it_returns,
 ];
@@ -53,7 +58,7 @@ fn a_sweep_finds_what_is_missing_newer_and_absent(place: &Place) {
     assert_eq!(found.findings, Findings { fetch: vec![7, 9], suspects: vec![5] });
     let node = |id: i64| (id, format!("I_{id}"));
     assert_eq!(found.node_ids, [node(5), node(7), node(9)].into());
-    assert_eq!(found.sibling, Some(node(6)));
+    assert_eq!(found.siblings, [node(6), node(7)]);
 }
 
 fn an_unfinished_sweep_finds_and_removes_nothing(place: &Place) {
@@ -107,6 +112,52 @@ fn the_brake_stops_a_mass_removal_and_changes_nothing(place: &Place) {
     assert_eq!((done, held(&store).len()), (Swept { removed: 21 }, 9));
 }
 
+fn two_repositories_do_not_go_in_one_sweep(place: &Place) {
+    let (store, lease) = open(place);
+    let others = (2..=50).map(|id| repository(id, &format!("r{id}"), 0)).collect();
+    store.ingest(&lease, &repositories(others)).unwrap();
+    store.stage_sweep(&lease, &organization(), &listing(LATE, &[50], true)).unwrap();
+    let gone = [(2, seen(LATE)), (3, seen(LATE))];
+    let stopped = store.finish_sweep(&lease, &organization(), &gone, false);
+    let brake = Brake { removals: 2, held: 50 };
+    assert!(matches!(&stopped, Err(Error::Brake(b)) if *b == brake), "{stopped:?}");
+    assert_eq!(store.counts().unwrap().repositories, 50);
+    let done = store.finish_sweep(&lease, &organization(), &gone, true).unwrap();
+    assert_eq!((done.removed, store.counts().unwrap().repositories), (2, 48));
+}
+
+fn siblings_come_from_all_over_the_roll(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues((2..=8).map(|id| issue(id, 10, "x")).collect())).unwrap();
+    let ids: Vec<_> = (1..=9).collect();
+    store.stage_sweep(&lease, &lane(), &listing(LATE, &ids, true)).unwrap();
+    let siblings = store.sweep_findings(&lane()).unwrap().siblings;
+    assert_eq!(siblings, [2, 5, 8].map(|id| (id, format!("I_{id}"))));
+}
+
+fn what_lies_below_the_coverage_is_not_missed(place: &Place) {
+    let (store, lease) = open(place);
+    let mut page = issues_through(vec![issue(5, 100, "x")], 100);
+    page.coverage.as_mut().unwrap().from = Some(Floor::At(Mark(50_000)));
+    store.ingest(&lease, &page).unwrap();
+    store.stage_sweep(&lease, &lane(), &listing(LATE, &[6], true)).unwrap();
+    let findings = store.sweep_findings(&lane()).unwrap().findings;
+    assert_eq!(findings.fetch, Vec::<i64>::new(), "6 was updated at second 10");
+}
+
+fn a_sweep_that_starts_over_stays_due(place: &Place) {
+    let (store, lease) = open(place);
+    store.request_sweep(&lane(), 7).unwrap();
+    store.stage_sweep(&lease, &lane(), &listing(LATE, &[5, 6], false)).unwrap();
+    store.restart_sweep(&lease, &lane()).unwrap();
+    assert_eq!(store.sweep(&lane()).unwrap(), None);
+    let LaneState { sweeping, sweep_due_ms, .. } = store.lane_state(&lane()).unwrap();
+    assert_eq!((sweeping, sweep_due_ms), (false, Some(7)));
+    store.stage_sweep(&lease, &lane(), &listing(LATE + 9, &[7], true)).unwrap();
+    let sweep = store.sweep(&lane()).unwrap().unwrap();
+    assert_eq!((sweep.began, sweep.listed), (seen(LATE + 9), 1));
+}
+
 fn a_crash_before_the_commit_removes_nothing(place: &Place) {
     let (store, lease) = open(place);
     store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
@@ -151,6 +202,5 @@ fn listing(second: i64, ids: &[i64], complete: bool) -> SweepPage {
         rows: ids.iter().map(|id| (*id, format!("I_{id}"), time(10))).collect(),
         next: None,
         complete,
-        checked_at_ms: second * 1_000,
     }
 }

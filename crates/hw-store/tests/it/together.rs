@@ -1,8 +1,8 @@
 //! Several processes at once: each thread here has a store of its own.
 
-use hw_store::{IngestPage, IssueFilter, Place, Store};
+use hw_store::{Error, IngestPage, IssueFilter, Place, Store};
 
-use crate::world::{Schema, bodies, found, held, issue, issues, open, raw};
+use crate::world::{File, Schema, bodies, found, held, issue, issues, open, raw};
 
 both![the_comparison_happens_inside_the_transaction, a_reader_is_not_kept_waiting_by_a_writer,];
 
@@ -84,4 +84,26 @@ fn a_connection_that_broke_while_it_was_idle_is_replaced() {
     );
     store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
     assert_eq!(found(&store, "leaks"), [5]);
+}
+
+#[test]
+fn many_may_read_at_once_and_each_has_its_turn() {
+    for place in [&File::new().place, &Schema::new().place] {
+        let (store, lease) = open(place);
+        store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
+        std::thread::scope(|scope| {
+            let read = || (0..5).all(|_| found(&store, "leaks") == [5]);
+            let threads: Vec<_> = (0..30).map(|_| scope.spawn(read)).collect();
+            assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+        });
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://me@{}/db?connect_timeout=1", silent.local_addr().unwrap());
+    let failed = Store::open(&Place::Postgres { url, schema: "acme".to_owned() }).err();
+    let Some(Error::Database { step: "open", source }) = failed else { panic!("{failed:?}") };
+    assert_eq!(source.to_string(), "the PostgreSQL server does not answer");
 }

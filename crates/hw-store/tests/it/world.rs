@@ -137,7 +137,7 @@ pub(crate) fn issues_through(observations: Vec<Observation>, second: i64) -> Ing
 }
 
 fn page(lane: Lane, observations: Vec<Observation>, coverage: Option<Coverage>) -> IngestPage {
-    let (checked_at_ms, page_size) = (1_000, 100);
+    let (checked_at_ms, page_size) = (Some(1_000), 100);
     IngestPage {
         lane,
         observations,

@@ -7,7 +7,8 @@ use futures_executor::{block_on, block_on_stream};
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
-use super::{Connected, Postgres, lock_key, values};
+use super::{Connected, Postgres, READING_LIMITS, lock_key, values};
+use crate::driver::permits::Permit;
 use crate::driver::{EachRow, Session};
 use crate::error::DriverError;
 use crate::sql::{Dialect, Param, Sql};
@@ -16,6 +17,7 @@ use crate::sql::{Dialect, Param, Sql};
 pub(super) struct Loan<'a> {
     home: &'a Postgres,
     connected: Option<Connected>,
+    _permit: Option<Permit<'a>>,
     /// Whether a transaction is open; a client that would take one home is let go instead.
     open: bool,
 }
@@ -29,8 +31,8 @@ impl Drop for Loan<'_> {
 }
 
 impl<'a> Loan<'a> {
-    pub(super) fn of(home: &'a Postgres) -> Result<Self, DriverError> {
-        Ok(Self { home, connected: Some(home.take()?), open: false })
+    pub(super) fn of(home: &'a Postgres, permit: Option<Permit<'a>>) -> Result<Self, DriverError> {
+        Ok(Self { home, connected: Some(home.take()?), _permit: permit, open: false })
     }
 
     /// Begins a transaction. A connection that broke while it was idle is replaced: nothing was lost.
@@ -81,7 +83,7 @@ impl Session for Loan<'_> {
     }
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
-        self.begin("begin isolation level repeatable read read only")
+        self.begin(&format!("begin isolation level repeatable read read only; {READING_LIMITS}"))
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
