@@ -28,10 +28,12 @@ pub enum Fault {
     BadNode,
     Unauthorized,
     HtmlInsteadOfJson,
+    /// The token may not see it. GraphQL: a root or node is null with `FORBIDDEN`, or 403; REST: 403.
+    Forbidden,
 }
 
 impl Fault {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BadGateway,
         Self::GatewayTimeout,
         Self::SecondaryWithRetryAfter,
@@ -48,6 +50,7 @@ impl Fault {
         Self::BadNode,
         Self::Unauthorized,
         Self::HtmlInsteadOfJson,
+        Self::Forbidden,
     ];
 
     /// Whether it lives inside a GraphQL answer, and so needs one to happen in.
@@ -92,7 +95,7 @@ pub(crate) struct Weather {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) graphql: bool,
-    /// The larger of the widest page and the number of root fields.
+    /// See [`crate::WorldSpec::heaviest`].
     pub(crate) weight: u64,
 }
 
@@ -125,9 +128,14 @@ impl Weather {
         found
     }
 
+    /// Counts what looks like a fault but was neither ordered nor by chance.
+    pub(crate) fn count(&mut self, fault: Fault) {
+        *self.fired.entry(fault).or_default() += 1;
+    }
+
     /// Notes that a fault really happened, and uses up one order for it.
     pub(crate) fn happened(&mut self, fault: Fault) {
-        *self.fired.entry(fault).or_default() += 1;
+        self.count(fault);
         if let Some(order) = self.armed.iter_mut().find(|(armed, _)| *armed == fault) {
             order.1 -= 1;
         }

@@ -38,6 +38,11 @@ pub struct GitHub {
     dice: fastrand::Rng,
     replica_lag_ms: u64,
     latency_ms: RangeInclusive<u64>,
+    heaviest: Option<u64>,
+    /// Begins at the seed and counts the requests that were too much.
+    too_heavy: u64,
+    /// The dice of the clocks that disagree, if they do.
+    skew: Option<fastrand::Rng>,
     now_ms: i64,
 }
 
@@ -90,12 +95,15 @@ impl GitHub {
     pub fn new(spec: &WorldSpec, seed: u64) -> Self {
         Self {
             world: World::born(spec, seed),
-            gate: Gatekeeper::new(&spec.limits),
+            gate: Gatekeeper::new(&spec.limits, spec.jitter),
             weather: Weather::new(spec.faults.clone()),
             log: RequestLog::default(),
             dice: fastrand::Rng::with_seed(seed ^ 0x5bd1_e995_9d1b_54a5),
             replica_lag_ms: spec.replica_lag_ms,
             latency_ms: spec.latency_ms.clone(),
+            heaviest: spec.heaviest,
+            too_heavy: seed % 3,
+            skew: spec.jitter.then(|| fastrand::Rng::with_seed(seed ^ 0x27d4_eb2f_1656_67c5)),
             now_ms: spec.start_ms,
         }
     }
@@ -157,6 +165,8 @@ impl GitHub {
 
     fn answer(&mut self, request: &Request<'_>, latency_ms: u64) -> Answer {
         let resource = if request.is_graphql() { Resource::GraphQl } else { Resource::Core };
+        let skew_s = self.skew.as_mut().map_or(0, |dice| dice.i64(-1..=1));
+        self.gate.answer_with(skew_s);
         let (served, what) = match self.admit(request, resource, latency_ms) {
             Ok(visit) => {
                 let what = visit.call.as_ref().map(Call::summary);
@@ -169,6 +179,9 @@ impl GitHub {
     }
 
     fn serve(&mut self, visit: &Visit<'_>) -> Served {
+        if let Some(served) = self.too_much(visit) {
+            return served;
+        }
         for fault in self.weather.candidates(visit.target(), &mut self.dice) {
             if let Some(served) = self.strike(fault, visit) {
                 self.weather.happened(fault);
@@ -209,6 +222,9 @@ impl GitHub {
         let sent_ms = self.now_ms.saturating_add_unsigned(latency_ms);
         if reply.shows_quota {
             self.show_quota(&mut reply, resource);
+            if delivery == Delivery::Whole {
+                self.gate.was_told(resource, self.now_ms);
+            }
         }
         self.gate.under_way(sent_ms);
         let arrives = matches!(delivery, Delivery::Whole | Delivery::Half);
@@ -224,7 +240,8 @@ impl GitHub {
             points,
             fault,
         });
-        let bytes = reply.bytes(sent_ms, self.log.total);
+        let ahead_ms = self.skew.as_mut().map_or(0, |dice| if dice.bool() { 1000 } else { 0 });
+        let bytes = reply.bytes(sent_ms + ahead_ms, self.log.total);
         let outcome = match delivery {
             Delivery::Whole => Outcome::Response(bytes),
             Delivery::Half => Outcome::Truncated(halved(bytes, reply.body.len())),

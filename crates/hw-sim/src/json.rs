@@ -14,6 +14,17 @@ impl Json {
         Self { out: String::with_capacity(1024) }
     }
 
+    /// Where the next value will begin.
+    pub(crate) fn mark(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Forgets everything from a mark on and writes `null` there.
+    pub(crate) fn null_from(&mut self, mark: usize) {
+        self.out.truncate(mark);
+        self.null();
+    }
+
     pub(crate) fn finish(self) -> String {
         self.out
     }

@@ -125,6 +125,8 @@ pub struct TrueComment {
 
 impl World {
     /// What a complete mirror of the repositories that are neither archived nor forks holds.
+    ///
+    /// What the token has no access to is left out, and so are issues that are switched off.
     #[must_use]
     pub fn truth(&self) -> Truth {
         self.truth_where(|repository| !repository.is_archived && !repository.is_fork)
@@ -164,7 +166,7 @@ impl World {
         let mut history: Vec<(i64, TrueIssue)> = Vec::new();
         for moment in self.moments_of(ThreadKind::Issue, id) {
             let Some(thread) = self.thread_by_id(ThreadKind::Issue, id, moment) else { continue };
-            let told = Teller::new(self, moment).issue(thread);
+            let told = Teller::of_everything(self, moment).issue(thread);
             if history.last().is_none_or(|(_, last)| *last != told) {
                 history.push((moment, told));
             }

@@ -31,6 +31,12 @@ pub struct WorldSpec {
     /// The longest time a replica may lag behind.
     pub replica_lag_ms: u64,
     pub faults: FaultRates,
+    /// The heaviest GraphQL request that can be answered. One above it fails every time, whoever
+    /// retries: its weight is its widest outermost page, or the number of its root fields or ids.
+    pub heaviest: Option<u64>,
+    /// Whether the clocks of the service disagree by a second, in `Date` and in when a quota resets,
+    /// and time-outs cost points in the next hour.
+    pub jitter: bool,
     pub limits: Limits,
     pub latency_ms: RangeInclusive<u64>,
 }
@@ -54,9 +60,17 @@ impl WorldSpec {
             list_lag_ms: 0,
             replica_lag_ms: 0,
             faults: FaultRates::none(),
+            heaviest: None,
+            jitter: false,
             limits: Limits::default(),
             latency_ms: 40..=120,
         }
+    }
+
+    /// The small world with clocks that disagree.
+    #[must_use]
+    pub fn rough() -> Self {
+        Self { jitter: true, ..Self::small() }
     }
 
     /// An invented organisation of twelve repositories, large enough to look around in.
@@ -96,6 +110,12 @@ impl Writers {
     pub fn busy(actions_per_minute: u32, until_ms: i64) -> Self {
         Self { actions_per_minute, until_ms, weights: Weights::default() }
     }
+
+    /// The same, with the rarer and ruder actions as well.
+    #[must_use]
+    pub fn rough(actions_per_minute: u32, until_ms: i64) -> Self {
+        Self { actions_per_minute, until_ms, weights: Weights::rough() }
+    }
 }
 
 /// How often each action is chosen, relative to the others.
@@ -118,6 +138,34 @@ pub struct Weights {
     pub rename_repository: u32,
     pub archive_or_unarchive: u32,
     pub delete_account: u32,
+    /// Issues off where they are on, and on again where they are off.
+    pub switch_issues: u32,
+    pub delete_repository: u32,
+    /// The token loses its access to a repository, or gets it back.
+    pub hide_or_show_repository: u32,
+    /// A label gets another name on every thread of a repository, and no time moves.
+    pub rename_label: u32,
+    /// How often a new name of a repository is one that another gave up; not a weight.
+    pub reuse_name_percent: u32,
+}
+
+impl Weights {
+    /// The usual actions, and those that take things away without deleting them.
+    ///
+    /// A renamed label stays out: nothing tells of it, so only a test that reads everything anew
+    /// can ask for it.
+    #[must_use]
+    pub fn rough() -> Self {
+        Self {
+            switch_issues: 2,
+            delete_repository: 1,
+            hide_or_show_repository: 2,
+            create_repository: 2,
+            rename_repository: 2,
+            reuse_name_percent: 50,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Weights {
@@ -139,6 +187,11 @@ impl Default for Weights {
             rename_repository: 1,
             archive_or_unarchive: 1,
             delete_account: 1,
+            switch_issues: 0,
+            delete_repository: 0,
+            hide_or_show_repository: 0,
+            rename_label: 0,
+            reuse_name_percent: 0,
         }
     }
 }

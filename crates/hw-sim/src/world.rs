@@ -145,8 +145,9 @@ impl World {
         View::new(self, at_ms)
     }
 
+    /// Whether a reader could see it or not.
     pub(crate) fn thread_by_id(&self, kind: ThreadKind, id: i64, at_ms: i64) -> Option<&Thread> {
-        self.view(at_ms).thread(*self.thread_ids.get(&(kind, id))?)
+        self.view(at_ms).of_everything().thread(*self.thread_ids.get(&(kind, id))?)
     }
 
     /// Every moment at which a thread, or the repository it is in, changed; oldest first.

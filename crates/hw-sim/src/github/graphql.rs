@@ -1,5 +1,6 @@
 //! The GraphQL side: a document is checked against the schema, priced, paid for and walked.
 
+mod coerce;
 mod compile;
 mod connections;
 mod execute;
@@ -55,14 +56,15 @@ impl Call {
         };
         let given = match fields.remove("variables") {
             Some(Value::Object(given)) => given,
-            _ => Map::new(),
+            None | Some(Value::Null) => Map::new(),
+            Some(_) => return Err(Reply::message(400, "Problems parsing JSON")),
         };
         let compiled = compiled(query);
         let plan = match &*compiled {
             Ok(plan) => plan,
             Err(problems) => return Err(refusal(problems)),
         };
-        let variables = plan.bind(given).map_err(|problem| refusal(&[problem]))?;
+        let variables = plan.bind(&given).map_err(|problems| refusal(&problems))?;
         let price = price::price(plan, &variables).map_err(|problems| refusal(&problems))?;
         Ok(Self { compiled, variables, price })
     }

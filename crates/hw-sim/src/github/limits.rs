@@ -5,6 +5,8 @@ use crate::spec::Limits;
 
 const HOUR_S: i64 = 3600;
 const HEADERLESS_MS: i64 = 60_000;
+/// What a time-out costs in the window after it.
+const TIMED_OUT_POINTS: u32 = 10;
 
 /// The two sides with a quota of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +34,33 @@ struct Window {
     length_s: i64,
     used: u32,
     reset_s: Option<i64>,
+    /// The latest end that a client was told; nobody promises that answers agree.
+    told_s: Option<i64>,
+    /// What the next window begins with.
+    debt: u32,
 }
 
 impl Window {
     fn new(limit: u32, length_s: i64) -> Self {
-        Self { limit, length_s, used: 0, reset_s: None }
+        Self { limit, length_s, used: 0, reset_s: None, told_s: None, debt: 0 }
     }
 
     fn roll(&mut self, now_ms: i64) {
-        if self.reset_s.is_some_and(|reset| reset * 1000 <= now_ms) {
-            self.used = 0;
+        if self.end_s().is_some_and(|end| end * 1000 <= now_ms) {
+            self.used = std::mem::take(&mut self.debt).min(self.limit);
             self.reset_s = None;
+            self.told_s = None;
         }
+    }
+
+    /// When it really ends: the later of what was told.
+    fn end_s(&self) -> Option<i64> {
+        self.told_s.or(self.reset_s)
+    }
+
+    fn was_told(&mut self, skew_s: i64) {
+        let told = self.reset_s.map(|reset| reset + skew_s);
+        self.told_s = self.told_s.max(told);
     }
 
     /// Takes the points, or nothing when there are too few.
@@ -109,11 +126,15 @@ pub(crate) struct Gatekeeper {
     /// When each answer under way arrives.
     in_flight: Vec<i64>,
     standing: Vec<Standing>,
+    /// Whether clocks disagree and time-outs are not forgotten.
+    jitter: bool,
+    /// By how much the present answer's clock is wrong about resets.
+    skew_s: i64,
     pub(crate) started_while_limited: u64,
 }
 
 impl Gatekeeper {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, jitter: bool) -> Self {
         Self {
             core: Window::new(limits.core_per_hour, HOUR_S),
             graphql: Window::new(limits.graphql_points_per_hour, HOUR_S),
@@ -122,12 +143,40 @@ impl Gatekeeper {
             concurrent: limits.concurrent,
             in_flight: Vec::new(),
             standing: Vec::new(),
+            jitter,
+            skew_s: 0,
             started_while_limited: 0,
         }
     }
 
     pub(crate) fn quota(&mut self, resource: Resource, now_ms: i64) -> Quota {
-        self.window(resource).quota(now_ms)
+        let skew_s = self.skew_s;
+        let quota = self.window(resource).quota(now_ms);
+        Quota { reset_s: quota.reset_s + skew_s, ..quota }
+    }
+
+    /// Everything told from now on comes from a clock that is wrong by so much.
+    pub(crate) fn answer_with(&mut self, skew_s: i64) {
+        self.skew_s = skew_s;
+    }
+
+    /// The client now knows when this side's window ends, or believes so.
+    pub(crate) fn was_told(&mut self, resource: Resource, now_ms: i64) {
+        let skew_s = self.skew_s;
+        let window = self.window(resource);
+        window.roll(now_ms);
+        window.was_told(skew_s);
+        let Some(end_s) = window.end_s() else { return };
+        for limit in self.standing.iter_mut().filter(|limit| limit.resource == Some(resource)) {
+            limit.until_ms = limit.until_ms.max(end_s * 1000);
+        }
+    }
+
+    /// A request ran out of time, which is not forgotten.
+    pub(crate) fn timed_out(&mut self, resource: Resource) {
+        if self.jitter {
+            self.window(resource).debt += TIMED_OUT_POINTS;
+        }
     }
 
     pub(crate) fn charge(&mut self, resource: Resource, points: u32, now_ms: i64) -> bool {
@@ -175,13 +224,13 @@ impl Gatekeeper {
         sent_ms: i64,
         wait_s: i64,
     ) -> Reply {
-        let quota = self.window(resource).quota(now_ms);
+        let reset_s = self.quota(resource, now_ms).reset_s;
         let primary = matches!(signal, Signal::Primary | Signal::PrimaryOld);
         let scope = primary.then_some(resource);
         let standing = self.standing.iter().find(|limit| limit.resource == scope);
         let until_ms = standing.map_or_else(
             || match signal {
-                Signal::Primary | Signal::PrimaryOld => quota.reset_s * 1000,
+                Signal::Primary | Signal::PrimaryOld => reset_s * 1000,
                 Signal::RetryAfter => sent_ms + wait_s * 1000,
                 Signal::Headerless | Signal::As200 => sent_ms + HEADERLESS_MS,
             },
@@ -247,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_limit_holds_from_the_arrival_of_its_answer_to_its_end() {
-        let mut gate = Gatekeeper::new(&Limits::default());
+        let mut gate = Gatekeeper::new(&Limits::default(), false);
         gate.limit(Signal::Headerless, Resource::Core, 1000, 1200, 0);
         assert_eq!(gate.ignored(Resource::GraphQl, false, 1200), None);
         assert_eq!(gate.ignored(Resource::GraphQl, false, 1201), Some(Signal::Headerless));

@@ -47,6 +47,7 @@ impl GitHub {
         json.open_object();
         for (name, resource) in [("core", Resource::Core), ("graphql", Resource::GraphQl)] {
             let quota = self.gate.quota(resource, self.now_ms);
+            self.gate.was_told(resource, self.now_ms);
             json.key(name);
             json.raw(&format!(
                 r#"{{"limit":{},"used":{},"remaining":{},"reset":{}}}"#,
@@ -185,6 +186,9 @@ impl<'w> Reader<'w> {
         if let Some(thread) = self.view.thread_numbered(at.index, number) {
             let is_issue = thread.kind != ThreadKind::Discussion;
             return if is_issue { Ok(thread) } else { Err(not_found()) };
+        }
+        if !at.has_issues && self.view.of_everything().thread_numbered(at.index, number).is_some() {
+            return Err(Reply::message(410, "Issues are disabled for this repo"));
         }
         match self.view.departed(at.index, number) {
             Some(Departure::Moved(thread)) => {

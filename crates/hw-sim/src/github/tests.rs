@@ -1,7 +1,10 @@
 //! Promises of the service, and the words they are made of.
 
+mod absence;
+mod clocks;
 mod pages;
 mod refusals;
+mod too_much;
 mod truth;
 mod weather;
 

@@ -8,6 +8,11 @@ use crate::faults::Fault;
 /// GitHub gives up after ten seconds.
 const GIVES_UP_MS: u64 = 10_000;
 
+pub(super) const NOT_ACCESSIBLE: &str = "Resource not accessible by personal access token";
+
+/// How a request that is too much fails, in turn.
+const TOO_MUCH: [Fault; 3] = [Fault::BadGateway, Fault::GatewayTimeout, Fault::ResourceLimits];
+
 impl GitHub {
     /// The spoiled answer; `None` when there is no place for the fault in this one.
     pub(super) fn strike(&mut self, fault: Fault, visit: &Visit<'_>) -> Option<Served> {
@@ -35,13 +40,46 @@ impl GitHub {
                 let reply = Reply::message(401, "Bad credentials").without_quota();
                 Some(Served::whole(reply, 0, visit.latency_ms))
             }
+            Fault::Forbidden => self.forbidden(visit),
             Fault::HtmlInsteadOfJson => Some(Served::whole(Reply::html(200), 0, visit.latency_ms)),
         }
+    }
+
+    /// The failure of a request above the heaviest that can be answered: the same for every retry,
+    /// but in another guise.
+    pub(super) fn too_much(&mut self, visit: &Visit<'_>) -> Option<Served> {
+        if visit.target().weight <= self.heaviest? {
+            return None;
+        }
+        let fault = TOO_MUCH[usize::try_from(self.too_heavy % 3).unwrap_or(0)];
+        let served = if fault == Fault::ResourceLimits {
+            // a roll below four answers no root at all
+            self.sabotaged_at(fault, visit, |dice, _| (0, dice.usize(0..4)))?
+        } else {
+            self.strike(fault, visit)?
+        };
+        self.too_heavy += 1;
+        self.weather.count(fault);
+        Some(Served { fault: Some(fault), ..served })
+    }
+
+    /// Refused for good reason, with quota left: nobody should take it for a limit.
+    fn forbidden(&mut self, visit: &Visit<'_>) -> Option<Served> {
+        let left = self.gate.quota(visit.resource, visit.now_ms).remaining();
+        if visit.free || left <= visit.points() {
+            return None;
+        }
+        if visit.call.is_some() && self.dice.bool() {
+            return self.sabotaged(Fault::Forbidden, visit);
+        }
+        self.gate.charge(visit.resource, visit.points(), visit.now_ms);
+        Some(Served::whole(Reply::message(403, NOT_ACCESSIBLE), visit.points(), visit.latency_ms))
     }
 
     /// A gateway's answer. It tells nothing about what the server behind it did, or took.
     fn failed(&mut self, visit: &Visit<'_>, status: u16, latency_ms: u64) -> Option<Served> {
         let hidden = self.behind(visit)?;
+        self.gate.timed_out(visit.resource);
         let reply = if self.dice.bool() {
             Reply::html(status)
         } else {
@@ -83,6 +121,15 @@ impl GitHub {
     }
 
     fn sabotaged(&mut self, fault: Fault, visit: &Visit<'_>) -> Option<Served> {
+        self.sabotaged_at(fault, visit, |dice, places| (dice.usize(0..places), dice.usize(0..1000)))
+    }
+
+    fn sabotaged_at(
+        &mut self,
+        fault: Fault,
+        visit: &Visit<'_>,
+        choose: impl FnOnce(&mut fastrand::Rng, usize) -> (usize, usize),
+    ) -> Option<Served> {
         let call = visit.call.as_ref()?;
         let quota = self.gate.quota(visit.resource, visit.now_ms);
         let at_ms = self.replica();
@@ -90,7 +137,8 @@ impl GitHub {
         if places == 0 || !self.gate.charge(visit.resource, visit.points(), visit.now_ms) {
             return None;
         }
-        let sabotage = Sabotage::at(fault, self.dice.usize(0..places), self.dice.usize(0..1000));
+        let (place, roll) = choose(&mut self.dice, places);
+        let sabotage = Sabotage::at(fault, place, roll);
         let quota = self.gate.quota(visit.resource, visit.now_ms);
         let (body, hit) = call.run(self.world.view(at_ms), quota, sabotage);
         hit.then(|| Served::whole(Reply::json(200, body), visit.points(), visit.latency_ms))

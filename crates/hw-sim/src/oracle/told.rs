@@ -14,6 +14,11 @@ impl<'w> Teller<'w> {
         Self { view: world.view(at_ms) }
     }
 
+    /// Tells also what no reader could see at that moment.
+    pub(super) fn of_everything(world: &'w World, at_ms: i64) -> Self {
+        Self { view: world.view(at_ms).of_everything() }
+    }
+
     pub(super) fn repository(self, it: &Repository) -> TrueRepository {
         TrueRepository {
             id: it.id,

@@ -68,6 +68,8 @@ pub(crate) struct Repository {
     pub(crate) description: Text,
     pub(crate) is_archived: bool,
     pub(crate) is_fork: bool,
+    /// Whether the token has no access to it.
+    pub(crate) is_hidden: bool,
     pub(crate) has_issues: bool,
     pub(crate) has_discussions: bool,
     pub(crate) created_ms: i64,

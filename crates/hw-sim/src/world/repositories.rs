@@ -15,8 +15,7 @@ impl World {
     /// Its old name goes on leading to it until somebody else takes that name.
     pub fn rename_repository(&mut self, id: i64, name: &str, now_ms: i64) {
         let index = self.repository_index(id);
-        self.change_repository(index, now_ms, |repository| repository.name = name.into());
-        self.names.entry(name.to_lowercase()).or_default().push(index);
+        self.give_name(index, name, now_ms);
     }
 
     pub fn archive_repository(&mut self, id: i64, now_ms: i64) {
@@ -29,11 +28,36 @@ impl World {
         self.change_repository(index, now_ms, |repository| repository.is_archived = false);
     }
 
+    /// Without issues, its list of them is empty and each of them is not found; nothing is deleted,
+    /// and all come back when they are switched on again.
+    pub fn switch_issues(&mut self, repository: i64, on: bool, now_ms: i64) {
+        let index = self.repository_index(repository);
+        self.change_repository(index, now_ms, |repository| repository.has_issues = on);
+    }
+
+    /// The token loses its access: the repository and everything in it is not found any more, while
+    /// others go on writing there.
+    pub fn hide_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.record_repository(index, now_ms, |repository| repository.is_hidden = true);
+    }
+
+    /// The token has its access back.
+    pub fn show_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.record_repository(index, now_ms, |repository| repository.is_hidden = false);
+    }
+
+    /// The label has another name on every thread of the repository, and no time moves.
+    pub fn rename_label(&mut self, repository: i64, from: &str, to: &str, now_ms: i64) {
+        let index = self.repository_index(repository);
+        self.relabel(index, from, to, now_ms);
+    }
+
     /// Everything in it goes with it.
     pub fn delete_repository(&mut self, id: i64, now_ms: i64) {
         let index = self.repository_index(id);
-        let listed = self.listed_from(now_ms);
-        self.repositories[index].versions.push(now_ms, listed, None);
+        self.remove_repository(index, now_ms);
     }
 
     /// Everything the account wrote stays, its author becomes null and no time moves.
@@ -68,6 +92,7 @@ impl World {
             description: Text::plain(&format!("All about the {}.", name.replace('-', " "))),
             is_archived: false,
             is_fork: false,
+            is_hidden: false,
             has_issues: true,
             has_discussions: true,
             created_ms: now_ms,
@@ -85,7 +110,44 @@ impl World {
         index
     }
 
+    pub(super) fn remove_repository(&mut self, index: usize, now_ms: i64) {
+        let listed = self.listed_from(now_ms);
+        self.repositories[index].versions.push(now_ms, listed, None);
+    }
+
+    pub(super) fn give_name(&mut self, index: usize, name: &str, now_ms: i64) {
+        self.change_repository(index, now_ms, |repository| repository.name = name.into());
+        self.names.entry(name.to_lowercase()).or_default().push(index);
+    }
+
+    pub(super) fn relabel(&mut self, repository: usize, from: &str, to: &str, now_ms: i64) {
+        for thread in self.repositories[repository].threads.concat() {
+            let now = self.threads[thread].versions.now();
+            if now.is_some_and(|thread| thread.labels.iter().any(|held| &**held == from)) {
+                self.change_thread(thread, now_ms, |thread| {
+                    thread.labels.retain(|held| &**held != from && &**held != to);
+                    thread.labels.push(to.into());
+                    thread.labels.sort();
+                });
+            }
+        }
+    }
+
+    /// A change of its settings, which moves its time.
     pub(super) fn change_repository(
+        &mut self,
+        index: usize,
+        now_ms: i64,
+        change: impl FnOnce(&mut Repository),
+    ) {
+        self.record_repository(index, now_ms, |next| {
+            change(next);
+            next.updated_ms = next.updated_ms.max(now_ms);
+        });
+    }
+
+    /// A change that moves no time.
+    fn record_repository(
         &mut self,
         index: usize,
         now_ms: i64,
@@ -93,7 +155,6 @@ impl World {
     ) {
         let Some(mut next) = self.repositories[index].versions.now().cloned() else { return };
         change(&mut next);
-        next.updated_ms = next.updated_ms.max(now_ms);
         let listed = self.listed_from(now_ms);
         self.repositories[index].versions.push(now_ms, listed, Some(next));
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::objects::{CommentKind, ThreadKind};
-use super::texts::{Author, one_of};
+use super::texts::Author;
 use super::threads::{close, toggle_label};
 use super::{Found, Ids, User, UserEntry, World, node_id};
 use crate::spec::WorldSpec;
@@ -26,8 +26,6 @@ const LOGINS: [&str; 12] = [
     "anchor", "bosun", "cooper", "docker", "ensign", "ferryman", "gunnel", "halyard", "inlet",
     "jetty", "keel", "lanyard",
 ];
-pub(super) const LABELS: [&str; 6] =
-    ["bug", "documentation", "good first issue", "help wanted", "question", "spec:4.2"];
 const DAY_MS: i64 = 86_400_000;
 
 impl World {
@@ -127,7 +125,7 @@ impl World {
         }
         let last = moments.last().copied().unwrap_or(at_ms);
         if self.dice.bool() {
-            let label = one_of(&mut self.dice, &LABELS);
+            let label = self.author.label(&mut self.dice);
             self.change_thread(thread, last, |thread| toggle_label(thread, label, at_ms));
         }
         if self.dice.u8(0..3) == 0 {

@@ -120,6 +120,20 @@ const REMARKS: [&str; 12] = [
     "Let us talk about it on Monday.",
 ];
 
+const LABELS: [&str; 6] =
+    ["bug", "documentation", "good first issue", "help wanted", "question", "spec:4.2"];
+/// Labels that have broken somebody's reader before.
+const HOSTILE_LABELS: [&str; 8] = [
+    "a, b",
+    "\"quoted\" 'twice' \\",
+    "<b>bold</b>&amp;",
+    "港 🚢 e\u{301}",
+    "\u{202e}gub\u{202c}",
+    "zero\u{200b}width",
+    "[\"json\"]",
+    "\u{1b}[31mred\u{1b}[0m",
+];
+
 /// A seeded source of texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Author {
@@ -141,6 +155,13 @@ impl Author {
         let count = dice.usize(1..=4);
         let chosen = dice.choose_multiple(SENTENCES.iter().copied(), count);
         Text::plain(&format!("{}\n\nSeen in week {}.", chosen.join("\n\n"), dice.u8(1..=52)))
+    }
+
+    pub(crate) fn label(self, dice: &mut fastrand::Rng) -> &'static str {
+        if self.hostile && dice.u8(0..3) == 0 {
+            return one_of(dice, &HOSTILE_LABELS);
+        }
+        one_of(dice, &LABELS)
     }
 
     pub(crate) fn remark(self, dice: &mut fastrand::Rng) -> Text {

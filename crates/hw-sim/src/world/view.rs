@@ -18,11 +18,18 @@ pub(crate) enum Found {
 pub(crate) struct View<'w> {
     world: &'w World,
     at_ms: i64,
+    /// Whether it also shows what the token has no access to and what is switched off.
+    shows_all: bool,
 }
 
 impl<'w> View<'w> {
     pub(super) fn new(world: &'w World, at_ms: i64) -> Self {
-        Self { world, at_ms }
+        Self { world, at_ms, shows_all: false }
+    }
+
+    /// The same moment without anything hidden: for whoever must know what really is.
+    pub(crate) fn of_everything(self) -> Self {
+        Self { shows_all: true, ..self }
     }
 
     pub(crate) fn organization(self) -> &'w str {
@@ -42,25 +49,36 @@ impl<'w> View<'w> {
     }
 
     pub(crate) fn repository(self, index: usize) -> Option<&'w Repository> {
-        self.world.repositories[index].versions.at(self.at_ms)
+        let found = self.world.repositories[index].versions.at(self.at_ms);
+        found.filter(|it| self.shows_all || !it.is_hidden)
     }
 
     pub(crate) fn repository_by_id(self, id: i64) -> Option<&'w Repository> {
-        let entries = self.world.repositories.iter();
-        entries.filter_map(|entry| entry.versions.at(self.at_ms)).find(|found| found.id == id)
+        self.repositories().find(|found| found.id == id)
     }
 
-    /// Whoever has the name now; else, if asked to, whoever had it last.
+    /// Whoever has the name now; else, if asked to, whoever had it last, if that one is still there:
+    /// a name that was taken over never leads back to those who had it before.
     pub(crate) fn repository_named(self, name: &str, follow: bool) -> Option<&'w Repository> {
         let holders = self.world.names.get(&name.to_lowercase())?;
-        let mut there = holders.iter().rev().filter_map(|index| self.repository(*index));
-        let current = there.clone().find(|found| found.name.eq_ignore_ascii_case(name));
-        current.or_else(|| follow.then(|| there.next()).flatten())
+        let last = holders.iter().rev().find(|index| self.had_name(**index, name))?;
+        let found = self.repository(*last)?;
+        (follow || found.name.eq_ignore_ascii_case(name)).then_some(found)
+    }
+
+    fn had_name(self, index: usize, name: &str) -> bool {
+        let versions = self.world.repositories[index].versions.iter();
+        let mut known = versions.filter(|version| version.at_ms <= self.at_ms);
+        known.any(|version| {
+            version.state.as_ref().is_some_and(|it| it.name.eq_ignore_ascii_case(name))
+        })
     }
 
     pub(crate) fn thread(self, index: usize) -> Option<&'w Thread> {
         let thread = self.world.threads[index].versions.at(self.at_ms)?;
-        self.repository(thread.repository).map(|_| thread)
+        let home = self.repository(thread.repository)?;
+        let shown = self.shows_all || home.has_issues || thread.kind != ThreadKind::Issue;
+        shown.then_some(thread)
     }
 
     pub(crate) fn thread_numbered(self, repository: usize, number: i64) -> Option<&'w Thread> {
@@ -68,7 +86,7 @@ impl<'w> View<'w> {
     }
 
     /// Where a thread that had this number went, or that it is gone for good; `None` when it was
-    /// never there, as far as this replica knows.
+    /// never there as far as this replica knows, or went where the token cannot follow.
     pub(crate) fn departed(self, repository: usize, number: i64) -> Option<Departure<'w>> {
         let mut index = self.ever_numbered(repository, number)?;
         let versions = &self.world.threads[index].versions;
@@ -76,7 +94,10 @@ impl<'w> View<'w> {
         while let Some(next) = self.world.threads[index].moved_to {
             index = next;
         }
-        Some(self.thread(index).map_or(Departure::Deleted, Departure::Moved))
+        match self.of_everything().thread(index) {
+            None => Some(Departure::Deleted),
+            Some(_) => self.thread(index).map(Departure::Moved),
+        }
     }
 
     fn ever_numbered(self, repository: usize, number: i64) -> Option<usize> {
@@ -102,7 +123,17 @@ impl<'w> View<'w> {
     }
 
     pub(crate) fn listed_repositories(self) -> impl Iterator<Item = &'w Repository> {
-        self.world.repositories.iter().filter_map(move |entry| entry.versions.listed(self.at_ms))
+        let listed = self
+            .world
+            .repositories
+            .iter()
+            .filter_map(move |entry| entry.versions.listed(self.at_ms));
+        // a list may be late with anything but the token's rights
+        listed.filter(move |it| !it.is_hidden && !self.is_hidden(it.index))
+    }
+
+    fn is_hidden(self, index: usize) -> bool {
+        self.of_everything().repository(index).is_some_and(|it| it.is_hidden)
     }
 
     pub(crate) fn listed_threads(
@@ -110,7 +141,12 @@ impl<'w> View<'w> {
         repository: usize,
         kind: ThreadKind,
     ) -> impl Iterator<Item = &'w Thread> {
-        let indexes = &self.world.repositories[repository].threads[slot(kind)];
+        let off = self.repository(repository).is_some_and(|it| !it.has_issues);
+        let indexes = if off && kind == ThreadKind::Issue {
+            &[][..]
+        } else {
+            &self.world.repositories[repository].threads[slot(kind)]
+        };
         indexes
             .iter()
             .filter_map(move |index| self.world.threads[*index].versions.listed(self.at_ms))

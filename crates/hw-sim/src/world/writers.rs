@@ -1,7 +1,7 @@
 //! The people of the world, acting by themselves as time passes.
 
-use super::seeding::LABELS;
-use super::texts::one_of;
+use std::collections::BTreeSet;
+
 use super::threads::{reopen, toggle_label};
 use super::{ThreadKind, World};
 use crate::spec::Weights;
@@ -12,7 +12,7 @@ const FEWEST_PEOPLE: usize = 2;
 
 type Action = fn(&mut World, i64);
 
-fn actions(weights: &Weights) -> [(u32, Action); 16] {
+fn actions(weights: &Weights) -> [(u32, Action); 20] {
     [
         (weights.create_issue, |world, now| world.open_thread(ThreadKind::Issue, now)),
         (weights.create_pull_request, |world, now| world.open_thread(ThreadKind::PullRequest, now)),
@@ -30,6 +30,10 @@ fn actions(weights: &Weights) -> [(u32, Action); 16] {
         (weights.rename_repository, World::rename_something),
         (weights.archive_or_unarchive, World::archive_or_unarchive),
         (weights.delete_account, World::delete_some_account),
+        (weights.switch_issues, World::switch_some_issues),
+        (weights.delete_repository, World::delete_some_repository),
+        (weights.hide_or_show_repository, World::hide_or_show),
+        (weights.rename_label, World::rename_some_label),
     ]
 }
 
@@ -64,6 +68,9 @@ impl World {
 
     fn open_thread(&mut self, kind: ThreadKind, now_ms: i64) {
         let Some(repository) = self.some_repository() else { return };
+        if kind == ThreadKind::Issue && !self.has_issues(repository) {
+            return;
+        }
         let title = self.author.title(&mut self.dice);
         let body = self.author.body(&mut self.dice);
         self.add_thread(kind, repository, title, body, now_ms);
@@ -108,7 +115,7 @@ impl World {
 
     fn label_something(&mut self, now_ms: i64) {
         let Some(thread) = self.some_thread() else { return };
-        let label = one_of(&mut self.dice, &LABELS);
+        let label = self.author.label(&mut self.dice);
         self.change_thread(thread, now_ms, |thread| toggle_label(thread, label, now_ms));
     }
 
@@ -139,7 +146,7 @@ impl World {
     fn transfer_something(&mut self, now_ms: i64) {
         let (Some(thread), Some(to)) = (self.some_thread(), self.some_repository()) else { return };
         let Some(found) = self.threads[thread].versions.now() else { return };
-        if found.kind == ThreadKind::Issue && found.repository != to {
+        if found.kind == ThreadKind::Issue && found.repository != to && self.has_issues(to) {
             self.transfer(thread, to, now_ms);
         }
     }
@@ -148,15 +155,72 @@ impl World {
         if MOST_REPOSITORIES <= self.repositories.len() {
             return;
         }
-        let name = format!("annex-{}", self.repositories.len());
+        let name = self.freed_name().unwrap_or(format!("annex-{}", self.repositories.len()));
         self.add_repository(&name, now_ms);
     }
 
     fn rename_something(&mut self, now_ms: i64) {
         let Some(index) = self.some_repository() else { return };
-        let name = format!("berth-{}-{}", index, self.dice.u16(..));
-        self.change_repository(index, now_ms, |it| it.name = name.as_str().into());
-        self.names.entry(name).or_default().push(index);
+        let name = match self.freed_name() {
+            Some(name) => name,
+            None => format!("berth-{}-{}", index, self.dice.u16(..)),
+        };
+        self.give_name(index, &name, now_ms);
+    }
+
+    /// A name that somebody gave up, as often as the weights say.
+    fn freed_name(&mut self) -> Option<String> {
+        let percent = self.writers.weights.reuse_name_percent;
+        if percent == 0 || percent <= self.dice.u32(0..100) {
+            return None;
+        }
+        let taken = self.repositories.iter().filter_map(|entry| entry.versions.now());
+        let taken: BTreeSet<String> = taken.map(|it| it.name.to_lowercase()).collect();
+        let mut free: Vec<&String> =
+            self.names.keys().filter(|name| !taken.contains(*name)).collect();
+        free.sort_unstable();
+        free.get(self.dice.usize(0..free.len().max(1))).map(|name| (*name).clone())
+    }
+
+    fn switch_some_issues(&mut self, now_ms: i64) {
+        let Some(index) = self.some_repository() else { return };
+        self.change_repository(index, now_ms, |it| it.has_issues = !it.has_issues);
+    }
+
+    /// Never the last two.
+    fn delete_some_repository(&mut self, now_ms: i64) {
+        let Some(index) = self.some_repository() else { return };
+        if 2 < self.writable().len() {
+            self.remove_repository(index, now_ms);
+        }
+    }
+
+    /// More than half stay visible.
+    fn hide_or_show(&mut self, now_ms: i64) {
+        let Some(index) = self.some_repository() else { return };
+        let now = self.repositories.iter().filter_map(|entry| entry.versions.now());
+        let hidden = now.clone().filter(|it| it.is_hidden).count();
+        let may_hide = 2 * (hidden + 1) < now.count();
+        let Some(found) = self.repositories[index].versions.now() else { return };
+        let (id, is_hidden) = (found.id, found.is_hidden);
+        if is_hidden {
+            self.show_repository(id, now_ms);
+        } else if may_hide {
+            self.hide_repository(id, now_ms);
+        }
+    }
+
+    fn rename_some_label(&mut self, now_ms: i64) {
+        let Some(thread) = self.some_thread() else { return };
+        let Some(found) = self.threads[thread].versions.now() else { return };
+        let (repository, label) = (found.repository, found.labels.first().cloned());
+        let Some(label) = label else { return };
+        let name = format!("topic {}", self.dice.u16(..));
+        self.relabel(repository, &label, &name, now_ms);
+    }
+
+    fn has_issues(&self, repository: usize) -> bool {
+        self.repositories[repository].versions.now().is_some_and(|it| it.has_issues)
     }
 
     /// Never the last one that is open to writers.
@@ -196,7 +260,11 @@ impl World {
             let total: usize = held.iter().map(Vec::len).sum();
             let chosen = self.dice.usize(0..total.max(1));
             let thread = held.iter().flatten().nth(chosen).copied();
-            let living = thread.filter(|index| self.threads[*index].versions.now().is_some());
+            let issues = self.has_issues(repository);
+            let living = thread.filter(|index| {
+                let now = self.threads[*index].versions.now();
+                now.is_some_and(|it| issues || it.kind != ThreadKind::Issue)
+            });
             if living.is_some() {
                 return living;
             }

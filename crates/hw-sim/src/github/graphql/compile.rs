@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::plan::{Argument, Condition, Plan, PlanField, Variable};
 use super::problems::{Problem, Step};
 
-static SCHEMA: LazyLock<Valid<Schema>> = LazyLock::new(|| {
+pub(super) static SCHEMA: LazyLock<Valid<Schema>> = LazyLock::new(|| {
     Schema::parse_and_validate(include_str!("../schema.graphql"), "schema.graphql")
         .expect("the schema beside this code is valid")
 });
@@ -100,6 +100,7 @@ impl<'d> Compiler<'d> {
                 .collect(),
             shown: fields.iter().map(|(_, conditions)| conditions.clone()).collect(),
             location: self.location(key),
+            is_required: field.ty().is_non_null() && !field.ty().is_list(),
             is_connection: returns.as_str().ends_with("Connection"),
             kids: kids.collect(),
         }
@@ -143,13 +144,12 @@ fn variable_of(variable: &ast::VariableDefinition) -> Variable {
     let default = variable.default_value.as_ref().map(|value| argument_of(value));
     Variable {
         name: variable.name.to_string(),
-        type_text: variable.ty.to_string(),
-        is_required: variable.ty.is_non_null(),
+        ty: (*variable.ty).clone(),
         default: default.map(|value| value.bind(&serde_json::Map::new())),
     }
 }
 
-fn argument_of(value: &ast::Value) -> Argument {
+pub(super) fn argument_of(value: &ast::Value) -> Argument {
     match value {
         ast::Value::Null => Argument::Value(Value::Null),
         ast::Value::Enum(name) => Argument::Value(name.as_str().into()),

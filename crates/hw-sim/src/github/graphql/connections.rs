@@ -23,16 +23,35 @@ impl Cursor {
         Self { number, text: String::new(), id }
     }
 
-    pub(super) fn parse(cursor: &str) -> Option<Self> {
+    /// A place in a list of this sort; `None` for anything else, a cursor of another sort of list
+    /// among it.
+    fn parse(cursor: &str, list: &List<'_>) -> Option<Self> {
         let plain = String::from_utf8(STANDARD.decode(cursor).ok()?).ok()?;
-        let mut parts = plain.strip_prefix("cursor:v2:")?.splitn(3, ':');
+        let rest = plain.strip_prefix("cursor:v2:")?.strip_prefix(&list.tag())?;
+        let mut parts = rest.strip_prefix(':')?.splitn(3, ':');
         let number = parts.next()?.parse().ok()?;
         let id = parts.next()?.parse().ok()?;
         Some(Self { number, text: parts.next()?.to_owned(), id })
     }
 
-    fn encode(&self) -> String {
-        STANDARD.encode(format!("cursor:v2:{}:{}:{}", self.number, self.id, self.text))
+    fn encode(&self, list: &List<'_>) -> String {
+        let Self { number, text, id } = self;
+        STANDARD.encode(format!("cursor:v2:{}:{number}:{id}:{text}", list.tag()))
+    }
+}
+
+/// A sort of list, and the order it is asked for in.
+pub(super) struct List<'l> {
+    pub(super) type_name: &'l str,
+    /// What it is ordered by; empty where there is no choice.
+    pub(super) by: &'l str,
+    pub(super) descending: bool,
+}
+
+impl List<'_> {
+    /// What the cursors of such a list have in common.
+    fn tag(&self) -> String {
+        format!("{}.{}", self.type_name, self.by)
     }
 }
 
@@ -50,16 +69,21 @@ struct Stretch {
     before: Option<Cursor>,
 }
 
-struct Page<'w> {
+struct Page<'w, 'l> {
+    list: &'l List<'l>,
     items: Vec<Listed<'w>>,
     total: usize,
     has_next: bool,
     has_previous: bool,
 }
 
-fn paginate(mut items: Vec<Listed<'_>>, descending: bool, stretch: Stretch) -> Page<'_> {
+fn paginate<'w, 'l>(
+    mut items: Vec<Listed<'w>>,
+    list: &'l List<'l>,
+    stretch: Stretch,
+) -> Page<'w, 'l> {
     let total = items.len();
-    let order = |a: &Cursor, b: &Cursor| if descending { b.cmp(a) } else { a.cmp(b) };
+    let order = |a: &Cursor, b: &Cursor| if list.descending { b.cmp(a) } else { a.cmp(b) };
     let Stretch { first, last, after, before } = stretch;
     items.retain(|item| {
         after.as_ref().is_none_or(|after| order(after, &item.place).is_lt())
@@ -82,7 +106,7 @@ fn paginate(mut items: Vec<Listed<'_>>, descending: bool, stretch: Stretch) -> P
         items.drain(..items.len() - last);
         has_previous = true;
     }
-    Page { items, total, has_next, has_previous }
+    Page { list, items, total, has_next, has_previous }
 }
 
 impl<'a> Run<'a> {
@@ -90,11 +114,14 @@ impl<'a> Run<'a> {
     pub(super) fn connection(
         &mut self,
         field: &PlanField,
-        type_name: &str,
+        list: &List<'_>,
         items: Vec<Listed<'a>>,
-        descending: bool,
     ) {
-        let page = paginate(items, descending, self.stretch(field));
+        let stretch = match self.stretch(field, list) {
+            Ok(stretch) => stretch,
+            Err(cursor) => return self.refuse_cursor(field, &cursor),
+        };
+        let (page, type_name) = (paginate(items, list, stretch), list.type_name);
         self.out.open_object();
         for kid in field.kids_for(type_name) {
             if !kid.is_shown(self.variables()) {
@@ -108,7 +135,7 @@ impl<'a> Run<'a> {
                 "totalDiskUsage" => self.out.int(0),
                 "pageInfo" => self.page_info(kid, &page),
                 "nodes" => self.nodes_of(kid, &page),
-                "edges" => self.edges_of(kid, type_name, &page),
+                "edges" => self.edges_of(kid, &page),
                 other => unreachable!("the schema has no {type_name}.{other}"),
             }
             self.path.pop();
@@ -116,22 +143,34 @@ impl<'a> Run<'a> {
         self.out.close_object();
     }
 
-    fn stretch(&self, field: &PlanField) -> Stretch {
+    /// The stretch asked for, or the cursor that is none.
+    fn stretch(&self, field: &PlanField, list: &List<'_>) -> Result<Stretch, String> {
         let variables = self.variables();
         let number = |name| {
             let value = field.argument(name, variables)?.as_i64()?;
             usize::try_from(value).ok()
         };
-        let cursor = |name| Cursor::parse(&field.text(name, variables)?);
-        Stretch {
+        let cursor = |name| {
+            let given = field.text(name, variables);
+            given.map(|text| Cursor::parse(&text, list).ok_or(text)).transpose()
+        };
+        Ok(Stretch {
             first: number("first"),
             last: number("last"),
-            after: cursor("after"),
-            before: cursor("before"),
-        }
+            after: cursor("after")?,
+            before: cursor("before")?,
+        })
     }
 
-    fn page_info(&mut self, field: &PlanField, page: &Page<'a>) {
+    fn refuse_cursor(&mut self, field: &PlanField, cursor: &str) {
+        let message = format!("`{cursor}` does not appear to be a valid cursor.");
+        let problem = Problem::new("INVALID_CURSOR_ARGUMENTS", message);
+        self.problems.push(problem.at(&self.path, field.location));
+        self.out.null();
+        self.rising = field.is_required;
+    }
+
+    fn page_info(&mut self, field: &PlanField, page: &Page<'a, '_>) {
         self.out.open_object();
         for kid in field.kids_for("PageInfo") {
             if !kid.is_shown(self.variables()) {
@@ -141,19 +180,19 @@ impl<'a> Run<'a> {
             match &*kid.name {
                 "hasNextPage" => self.out.boolean(page.has_next),
                 "hasPreviousPage" => self.out.boolean(page.has_previous),
-                "startCursor" => self.cursor(page.items.first()),
-                "endCursor" => self.cursor(page.items.last()),
+                "startCursor" => self.cursor(page.items.first(), page.list),
+                "endCursor" => self.cursor(page.items.last(), page.list),
                 _ => self.out.string("PageInfo"),
             }
         }
         self.out.close_object();
     }
 
-    fn cursor(&mut self, item: Option<&Listed<'a>>) {
-        self.out.maybe(item, |out, item| out.string(&item.place.encode()));
+    fn cursor(&mut self, item: Option<&Listed<'a>>, list: &List<'_>) {
+        self.out.maybe(item, |out, item| out.string(&item.place.encode(list)));
     }
 
-    fn nodes_of(&mut self, field: &PlanField, page: &Page<'a>) {
+    fn nodes_of(&mut self, field: &PlanField, page: &Page<'a, '_>) {
         self.out.open_array();
         for (position, item) in page.items.iter().enumerate() {
             self.path.push(Step::Index(position));
@@ -163,17 +202,20 @@ impl<'a> Run<'a> {
         self.out.close_array();
     }
 
-    fn edges_of(&mut self, field: &PlanField, type_name: &str, page: &Page<'a>) {
-        let edge = type_name.replace("Connection", "Edge");
+    fn edges_of(&mut self, field: &PlanField, page: &Page<'a, '_>) {
+        let edge = page.list.type_name.replace("Connection", "Edge");
         self.out.open_array();
         for (position, item) in page.items.iter().enumerate() {
             self.path.push(Step::Index(position));
             self.out.open_object();
             for kid in field.kids_for(&edge) {
+                if !kid.is_shown(self.variables()) {
+                    continue;
+                }
                 self.path.push(Step::Key(kid.key.clone()));
                 self.out.key(&kid.key);
                 match &*kid.name {
-                    "cursor" => self.out.string(&item.place.encode()),
+                    "cursor" => self.out.string(&item.place.encode(page.list)),
                     "node" => self.fragile(kid, item.object),
                     _ => self.out.string(&edge),
                 }

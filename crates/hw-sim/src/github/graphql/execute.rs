@@ -8,6 +8,7 @@ use super::problems::{Problem, Step};
 use super::sabotage::Sabotage;
 use crate::faults::Fault;
 use crate::github::limits::Quota;
+use crate::github::weather::NOT_ACCESSIBLE;
 use crate::json::Json;
 use crate::world::{Comment, Found, Repository, Thread, User, View};
 
@@ -47,6 +48,8 @@ pub(crate) struct Run<'a> {
     pub(super) problems: Vec<Problem>,
     pub(super) path: Vec<Step>,
     pub(super) sabotage: Sabotage,
+    /// Whether a null is on its way up to the next place that may be null.
+    pub(super) rising: bool,
 }
 
 impl<'a> Run<'a> {
@@ -59,6 +62,7 @@ impl<'a> Run<'a> {
             problems: Vec::new(),
             path: Vec::new(),
             sabotage,
+            rising: false,
         }
     }
 
@@ -84,25 +88,27 @@ impl<'a> Run<'a> {
 
     pub(super) fn roots(&mut self) {
         let exhausted = self.sabotage.strikes(Fault::ResourceLimits);
-        if exhausted && self.sabotage.roll.is_multiple_of(4) {
+        let roots = &self.call.plan().roots;
+        let dear = roots.iter().filter(|root| root.is_shown(self.variables()) && is_dear(root));
+        let dear = dear.count();
+        if exhausted && (dear == 0 || self.sabotage.roll.is_multiple_of(4)) {
             self.out.null();
             self.problems.push(too_much());
             return;
         }
-        let roots = &self.call.plan().roots;
-        let answered =
-            if exhausted { self.sabotage.roll % roots.len().max(1) } else { roots.len() };
+        let mut left = if exhausted { self.sabotage.roll / 4 % dear } else { usize::MAX };
         self.out.open_object();
-        for (position, field) in roots.iter().enumerate() {
+        for field in roots {
             if !field.is_shown(self.variables()) {
                 continue;
             }
             self.path.push(Step::Key(field.key.clone()));
             self.out.key(&field.key);
-            if answered <= position && !matches!(&*field.name, "viewer" | "rateLimit") {
+            if is_dear(field) && left == 0 {
                 self.out.null();
                 self.problems.push(too_much().at(&self.path, field.location));
             } else {
+                left -= usize::from(is_dear(field));
                 self.root(field);
             }
             self.path.pop();
@@ -175,12 +181,21 @@ impl<'a> Run<'a> {
     }
 
     /// The object, or null and a `NOT_FOUND` that names the place.
+    ///
+    /// A root or a node may also be forbidden.
     pub(super) fn found_or(
         &mut self,
         field: &PlanField,
         object: Option<Object<'a>>,
         message: impl FnOnce() -> String,
     ) {
+        let top = matches!(self.path.as_slice(), [_] | [_, Step::Index(_)]);
+        if object.is_some() && top && self.sabotage.strikes(Fault::Forbidden) {
+            self.out.null();
+            let problem = Problem::new("FORBIDDEN", NOT_ACCESSIBLE.to_owned());
+            self.problems.push(problem.at(&self.path, field.location));
+            return;
+        }
         match object {
             Some(object) if !self.sabotage.strikes(Fault::NotFoundOnce) => match object {
                 Object::Thread(_) | Object::Comment(_) => self.fragile(field, object),
@@ -215,6 +230,7 @@ impl<'a> Run<'a> {
     }
 
     fn object_without(&mut self, object: Object<'a>, field: &PlanField, spoiled: usize) {
+        let start = self.out.mark();
         self.out.open_object();
         for (position, kid) in field.kids_for(object.type_name()).iter().enumerate() {
             if !kid.is_shown(self.variables()) {
@@ -233,9 +249,18 @@ impl<'a> Run<'a> {
                 self.field(object, kid);
             }
             self.path.pop();
+            if self.rising {
+                self.rising = field.is_required;
+                return self.out.null_from(start);
+            }
         }
         self.out.close_object();
     }
+}
+
+/// Whether a root counts where resources are short.
+fn is_dear(root: &PlanField) -> bool {
+    !matches!(&*root.name, "viewer" | "rateLimit")
 }
 
 fn too_much() -> Problem {

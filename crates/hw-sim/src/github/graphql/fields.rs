@@ -4,6 +4,9 @@ mod comments;
 mod lists;
 mod threads;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use super::execute::{Object, Run};
 use super::plan::PlanField;
 use crate::json::Json;
@@ -103,7 +106,7 @@ impl<'a> Run<'a> {
 
     fn label_field(&mut self, name: &str, field: &PlanField) {
         match &*field.name {
-            "id" => self.out.string(&format!("LA_kwDO{}", name.replace([' ', ':'], "_"))),
+            "id" => self.out.string(&format!("LA_kwDO{}", URL_SAFE_NO_PAD.encode(name))),
             "color" => self.out.string("ededed"),
             "url" => self.out.string("https://github.com/labels"),
             _ => self.out.string(name),

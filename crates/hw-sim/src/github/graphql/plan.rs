@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
+use super::coerce;
 use super::problems::Problem;
 
 pub(crate) type Variables = Map<String, Value>;
@@ -17,8 +19,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Variable {
     pub(super) name: String,
-    pub(super) type_text: String,
-    pub(super) is_required: bool,
+    pub(super) ty: Type,
     pub(super) default: Option<Value>,
 }
 
@@ -33,6 +34,8 @@ pub(crate) struct PlanField {
     pub(super) shown: Vec<Vec<Condition>>,
     pub(super) location: (usize, usize),
     pub(super) is_connection: bool,
+    /// Whether null is no value for it, so that null goes to whatever holds it.
+    pub(super) is_required: bool,
     /// What is selected below it, for each type it may turn out to be.
     pub(super) kids: Vec<(Box<str>, Vec<Self>)>,
 }
@@ -104,19 +107,16 @@ impl PlanField {
 
 impl Plan {
     /// The variables with their defaults, or what is wrong with them.
-    pub(super) fn bind(&self, mut given: Variables) -> Result<Variables, Problem> {
-        for variable in &self.variables {
-            if !given.contains_key(&variable.name)
-                && let Some(default) = &variable.default
-            {
-                given.insert(variable.name.clone(), default.clone());
-            }
-            let value = given.get(&variable.name).unwrap_or(&Value::Null);
-            if !variable.accepts(value) {
-                return Err(variable.complaint(value));
+    pub(super) fn bind(&self, given: &Variables) -> Result<Variables, Vec<Problem>> {
+        let (mut bound, mut problems) = (Variables::new(), Vec::new());
+        for Variable { name, ty, default } in &self.variables {
+            let value = given.get(name).or(default.as_ref());
+            match coerce::variable(name, ty, value) {
+                Ok(value) => drop(bound.insert(name.clone(), value)),
+                Err(problem) => problems.push(problem),
             }
         }
-        Ok(given)
+        if problems.is_empty() { Ok(bound) } else { Err(problems) }
     }
 
     /// The root fields with the connections right below them.
@@ -139,41 +139,5 @@ impl Plan {
             parts.push(head + &tail);
         }
         parts.join(" ")
-    }
-}
-
-impl Variable {
-    fn accepts(&self, value: &Value) -> bool {
-        if value.is_null() {
-            return !self.is_required;
-        }
-        match self.type_text.trim_end_matches('!') {
-            "Int" => value.is_i64() || value.is_u64(),
-            "String" | "DateTime" => value.is_string(),
-            "ID" => value.is_string() || value.is_i64(),
-            "Boolean" => value.is_boolean(),
-            _ => true,
-        }
-    }
-
-    fn complaint(&self, value: &Value) -> Problem {
-        let Self { name, type_text, .. } = self;
-        let message = format!("Variable ${name} of type {type_text} was provided invalid value");
-        let explanation = if value.is_null() {
-            "Expected value to not be null".to_owned()
-        } else {
-            format!("Could not coerce value {value} to {type_text}")
-        };
-        let extensions = serde_json::json!({
-            "value": value,
-            "problems": [{ "path": [], "explanation": explanation }],
-        });
-        Problem {
-            kind: None,
-            message,
-            path: Vec::new(),
-            location: (1, 1),
-            extensions: Some(extensions),
-        }
     }
 }

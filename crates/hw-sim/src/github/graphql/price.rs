@@ -1,6 +1,5 @@
 //! What a document costs, before anything is read.
 
-use super::connections::Cursor;
 use super::plan::{Plan, PlanField, Variables};
 use super::problems::{Problem, Step};
 
@@ -13,7 +12,8 @@ pub(crate) struct Price {
     /// How many connections would be read, each once per parent.
     pub(crate) requests: u64,
     pub(crate) nodes: u64,
-    /// The widest page, or the number of root fields if that is more.
+    /// The widest page that lies in no other page, or the number of ids or of root fields if that is
+    /// more: what a client can make smaller.
     pub(crate) weight: u64,
     pub(crate) points: u32,
 }
@@ -78,7 +78,11 @@ impl Counter<'_> {
         }
         // A value is of one type only, so the dearest of its possible types is what it may cost.
         let prices = field.kids.iter().map(|(_, kids)| self.all(kids, below)).collect::<Vec<_>>();
-        sum.add(prices.into_iter().max_by_key(|price| price.requests).unwrap_or_default());
+        let mut dearest = prices.into_iter().max_by_key(|price| price.requests).unwrap_or_default();
+        if 0 < sum.weight {
+            dearest.weight = 0;
+        }
+        sum.add(dearest);
         sum
     }
 
@@ -88,7 +92,12 @@ impl Counter<'_> {
         let (first, last) = (number("first"), number("last"));
         let name = &field.name;
         let (boundary, width) = match (first, last) {
-            (Some(first), _) => ("first", first),
+            (Some(first), both) => {
+                self.refuse_when(both.is_some(), field, "AMBIGUOUS_PAGINATION", || {
+                    format!("Passing both `first` and `last` to paginate the `{name}` connection is not supported.")
+                });
+                ("first", first)
+            }
             (None, Some(last)) => ("last", last),
             (None, None) => {
                 let reads = |kid: &PlanField| matches!(&*kid.name, "nodes" | "edges");
@@ -102,13 +111,6 @@ impl Counter<'_> {
         self.refuse_when(!(1..=100).contains(&width), field, "EXCESSIVE_PAGINATION", || format!(
             "Requesting {width} records on the `{name}` connection exceeds the `{boundary}` limit of 100 records."
         ));
-        for boundary in ["after", "before"] {
-            let cursor = field.text(boundary, self.variables);
-            let invalid = cursor.as_ref().is_some_and(|text| Cursor::parse(text).is_none());
-            self.refuse_when(invalid, field, "INVALID_CURSOR_ARGUMENTS", || {
-                format!("`{}` does not appear to be a valid cursor.", cursor.unwrap_or_default())
-            });
-        }
         u64::try_from(width).unwrap_or(0)
     }
 

@@ -80,3 +80,97 @@ fn without_a_token_there_is_no_answer() {
     let request = b"POST /graphql HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n{}";
     assert_eq!(parts(&response(github.handle(request, 0))).0, 403);
 }
+
+#[test]
+fn a_variable_of_a_wrong_type_is_refused_not_ignored() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let query = "query($first: Int, $order: IssueOrder, $states: [IssueState!], $f: IssueFilters) {
+        repository(owner: \"acme\", name: \"pump\") {
+            issues(first: $first, orderBy: $order, states: $states, filterBy: $f) { totalCount } } }";
+    let order = json!({ "field": "UPDATED_AT", "direction": "DESC" });
+    for (name, value, explanation) in [
+        ("first", json!("5"), "Could not coerce value \"5\" to Int"),
+        ("first", json!(2.5), "Could not coerce value 2.5 to Int"),
+        ("first", json!(3_000_000_000_i64), "Could not coerce value 3000000000 to Int"),
+        ("order", json!("UPDATED_AT"), "Expected \"UPDATED_AT\" to be a key-value object."),
+        ("order", json!({ "field": "UPDATED_AT" }), "Expected value to not be null"),
+        (
+            "order",
+            json!({ "field": "AGE", "direction": "DESC" }),
+            "Expected \"AGE\" to be one of: \
+            CREATED_AT, UPDATED_AT, COMMENTS",
+        ),
+        (
+            "order",
+            json!({ "field": "UPDATED_AT", "direction": "DESC", "then": 1 }),
+            "Field is not defined on IssueOrder",
+        ),
+        ("states", json!(["OPEN", "SHUT"]), "Expected \"SHUT\" to be one of: OPEN, CLOSED"),
+        ("states", json!([null]), "Expected value to not be null"),
+        ("f", json!({ "since": "yesterday" }), "Could not coerce value \"yesterday\" to DateTime"),
+    ] {
+        let answer = ask(&mut github, query, json!({ "first": 5, name: value }));
+        assert!(answer.get("data").is_none(), "{name}: {answer}");
+        let problem = &answer["errors"][0]["extensions"]["problems"][0];
+        assert_eq!(problem["explanation"], explanation, "{name}");
+    }
+    let good = json!({ "first": 5, "order": order, "states": "OPEN", "unused": 7,
+                       "f": { "since": "2020-01-01T00:00:00Z" } });
+    assert!(ask(&mut github, query, good).get("errors").is_none());
+}
+
+#[test]
+fn a_refused_variable_names_the_place_in_it() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
+    let answer = ask(&mut github, query, json!({ "ids": ["x", true] }));
+    assert_eq!(
+        answer["errors"][0]["message"],
+        "Variable $ids of type [ID!]! was provided invalid value for 1 \
+         (Could not coerce value true to ID)"
+    );
+    assert_eq!(answer["errors"][0]["extensions"]["problems"][0]["path"], json!([1]));
+}
+
+#[test]
+fn a_page_is_asked_for_from_one_end_only() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let query = "{ repository(owner: \"acme\", name: \"pump\") {
+        issues(first: 1, last: 1) { totalCount } } }";
+    let answer = ask(&mut github, query, json!({}));
+    assert!(answer.get("data").is_none());
+    assert_eq!(
+        answer["errors"][0]["message"],
+        "Passing both `first` and `last` to paginate the `issues` connection is not supported."
+    );
+}
+
+#[test]
+fn an_edge_shows_what_it_is_asked_to_include() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let query = "query($with: Boolean!) { repository(owner: \"acme\", name: \"pump\") {
+        issues(first: 1) { edges { cursor @include(if: $with) node @skip(if: $with) { id } } } } }";
+    for (with, key) in [(true, "cursor"), (false, "node")] {
+        let answer = ask(&mut github, query, json!({ "with": with }));
+        let edge = answer["data"]["repository"]["issues"]["edges"][0].as_object().unwrap().clone();
+        assert_eq!(edge.keys().collect::<Vec<_>>(), [key]);
+    }
+}
+
+#[test]
+fn a_name_that_was_taken_over_never_leads_back() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let truth = github.world().truth();
+    let ids: Vec<i64> = truth.repositories.keys().copied().collect();
+    let now = github.now_ms;
+    let world = github.world_mut();
+    world.rename_repository(ids[0], "engine", now);
+    world.rename_repository(ids[1], "pump", now + 10_000);
+    let query = "{ repository(owner: \"acme\", name: \"pump\") { databaseId } }";
+    let mut id = |at_ms| {
+        at(&mut github, query, json!({}), at_ms)["data"]["repository"]["databaseId"].as_i64()
+    };
+    assert_eq!((id(now + 5000), id(now + 10_000)), (Some(ids[0]), Some(ids[1])));
+    github.world_mut().delete_repository(ids[1], now + 20_000);
+    assert!(at(&mut github, query, json!({}), now + 20_000)["data"]["repository"].is_null());
+}

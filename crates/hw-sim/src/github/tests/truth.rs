@@ -166,3 +166,67 @@ fn healed(json: &str) -> (String, usize) {
     out.push_str(rest);
     (out, found)
 }
+
+#[test]
+fn a_renamed_label_moves_no_time() {
+    let mut github = GitHub::new(&WorldSpec::small(), 1);
+    let (id, _) = first_issue(&github);
+    let now = github.now_ms;
+    let world = github.world_mut();
+    world.label_thread(ThreadKind::Issue, id, "old name", now);
+    let before = world.truth();
+    let repository = before.issues[&id].repository_id;
+    world.rename_label(repository, "old name", "new name", now + 60_000);
+    let after = &world.truth().issues[&id];
+    assert_eq!(after.updated_at, before.issues[&id].updated_at);
+    assert!(after.labels.contains(&"new name".to_owned()), "{:?}", after.labels);
+    assert!(!after.labels.contains(&"old name".to_owned()), "{:?}", after.labels);
+}
+
+#[test]
+fn hostile_people_label_with_hostile_names_and_others_do_not() {
+    let query = "{ repository(owner: \"acme\", name: \"pump\") { issues(first: 100) { nodes {
+        fullDatabaseId labels(first: 20) { nodes { id name } } } } } }";
+    for hostile_text in [false, true] {
+        let mut plain = true;
+        for seed in 0..5 {
+            let spec = WorldSpec { hostile_text, issues: 40, ..WorldSpec::small() };
+            let mut github = GitHub::new(&spec, seed);
+            let answer = ask(&mut github, query, json!({}));
+            let truth = github.world().truth();
+            for node in answer["data"]["repository"]["issues"]["nodes"].as_array().unwrap() {
+                let id: i64 = node["fullDatabaseId"].as_str().unwrap().parse().unwrap();
+                let labels = node["labels"]["nodes"].as_array().unwrap();
+                let names: Vec<&str> =
+                    labels.iter().map(|label| label["name"].as_str().unwrap()).collect();
+                assert_eq!(names, truth.issues[&id].labels);
+                plain &= labels.iter().all(|label| label["id"].as_str().unwrap().is_ascii())
+                    && names.iter().all(|name| name.is_ascii());
+            }
+        }
+        assert_eq!(plain, !hostile_text);
+    }
+}
+
+#[test]
+fn rough_people_take_over_names_that_others_gave_up() {
+    let until = WorldSpec::small().start_ms + 7_200_000;
+    for (writers, wanted) in [(Writers::busy(60, until), false), (Writers::rough(60, until), true)]
+    {
+        let mut taken_over = false;
+        for seed in 0..5 {
+            let spec =
+                WorldSpec { repositories: 4, writers: writers.clone(), ..WorldSpec::small() };
+            let mut github = GitHub::new(&spec, seed);
+            let mut holders: BTreeMap<String, i64> = BTreeMap::new();
+            for minute in 1..=120 {
+                github.advance(spec.start_ms + minute * 60_000);
+                for repository in github.world().truth().repositories.into_values() {
+                    let before = holders.insert(repository.name, repository.id);
+                    taken_over |= before.is_some_and(|id| id != repository.id);
+                }
+            }
+        }
+        assert_eq!(taken_over, wanted);
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::connections::{Cursor, Listed};
+use super::super::connections::{Cursor, List, Listed};
 use super::super::execute::{Object, Run};
 use super::super::plan::{PlanField, Variables};
 use crate::times;
@@ -23,6 +23,14 @@ impl Order {
             descending: part("direction").map_or(usual.1, |direction| direction == "DESC"),
         }
     }
+
+    fn list<'l>(&'l self, type_name: &'l str) -> List<'l> {
+        List { type_name, by: &self.field, descending: self.descending }
+    }
+}
+
+fn unordered(type_name: &str) -> List<'_> {
+    List { type_name, by: "", descending: false }
 }
 
 impl<'a> Run<'a> {
@@ -31,17 +39,20 @@ impl<'a> Run<'a> {
         let order = Order::of(field, variables, ("CREATED_AT", false));
         let wants = |name: &str| field.argument(name, variables).and_then(|it| it.as_bool());
         let (archived, fork) = (wants("isArchived"), wants("isFork"));
+        let (issues, locked) = (wants("hasIssuesEnabled"), wants("isLocked"));
         let private = field.text("privacy", variables).is_some_and(|it| it == "PRIVATE");
         let listed = self.view.listed_repositories().filter(|it| {
             archived.is_none_or(|wanted| it.is_archived == wanted)
                 && fork.is_none_or(|wanted| it.is_fork == wanted)
+                && issues.is_none_or(|wanted| it.has_issues == wanted)
+                && locked != Some(true)
                 && !private
         });
         let items = listed.map(|it| Listed {
             place: place_of_repository(it, &order.field),
             object: Object::Repository(it),
         });
-        self.connection(field, "RepositoryConnection", items.collect(), order.descending);
+        self.connection(field, &order.list("RepositoryConnection"), items.collect());
     }
 
     pub(super) fn threads(&mut self, it: &'a Repository, kind: ThreadKind, field: &PlanField) {
@@ -60,7 +71,7 @@ impl<'a> Run<'a> {
             object: Object::Thread(thread),
         });
         let items = items.collect();
-        self.connection(field, connection_of(kind), items, order.descending);
+        self.connection(field, &order.list(connection_of(kind)), items);
     }
 
     pub(super) fn comments(&mut self, it: &'a Thread, kind: CommentKind, field: &PlanField) {
@@ -72,7 +83,7 @@ impl<'a> Run<'a> {
             )
         });
         let name = format!("{}Connection", kind.type_name());
-        self.connection(field, &name, items.collect(), order.descending);
+        self.connection(field, &order.list(&name), items.collect());
     }
 
     pub(super) fn children(&mut self, it: &'a Comment, field: &PlanField) {
@@ -84,7 +95,7 @@ impl<'a> Run<'a> {
             | CommentKind::Discussion
             | CommentKind::Reply => "DiscussionCommentConnection",
         };
-        self.connection(field, name, items.collect(), false);
+        self.connection(field, &unordered(name), items.collect());
     }
 
     pub(super) fn labels(&mut self, it: &'a Thread, field: &PlanField) {
@@ -92,7 +103,7 @@ impl<'a> Run<'a> {
             place: Cursor { number: 0, text: label.to_string(), id: position },
             object: Object::Label(label),
         });
-        self.connection(field, "LabelConnection", items.collect(), false);
+        self.connection(field, &unordered("LabelConnection"), items.collect());
     }
 
     pub(super) fn closing_issues(&mut self, it: &'a Thread, field: &PlanField) {
@@ -100,7 +111,7 @@ impl<'a> Run<'a> {
             place: Cursor::by_number(issue.number, issue.id),
             object: Object::Thread(issue),
         });
-        self.connection(field, "IssueConnection", items.collect(), false);
+        self.connection(field, &unordered("IssueConnection"), items.collect());
     }
 
     /// GitHub's order knows whole seconds, then the id.
