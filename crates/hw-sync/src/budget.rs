@@ -1,6 +1,7 @@
 //! Request numbers, reserved from the principal's row in small blocks.
 //!
-//! A number orders looks within one second of the source's clock, across processes and restarts.
+//! A number orders the looks of one process within one second of the source's clock, and no two looks of a
+//! workspace share one.
 
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
 //! Named points at which a test may pull the plug.
 //!
-//! Each is reached in every run, so a crash at each can be tried. Without a test they do nothing. The
-//! store has two more of its own, before and after each commit.
+//! Without a test they do nothing. The store has more of its own, before and after each commit.
 
 use std::sync::Arc;
 

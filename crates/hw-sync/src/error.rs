@@ -1,6 +1,7 @@
 //! Why a turn or a run ended early.
 
 use hw_rules::coverage::Refused;
+use hw_rules::time::Mark;
 use hw_sources::trouble::Trouble;
 
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum Error {
     /// A sweep could not be completed; nothing was removed.
     #[error("{lane}: the sweep stopped: {reason}")]
     Sweep { lane: String, reason: String },
-    #[error("another pull is running: {owner}, since {since_ms} ms")]
+    #[error("another pull is running: {owner}, since {}", Mark(*.since_ms))]
     Busy { owner: String, since_ms: i64 },
     #[error(transparent)]
     Store(#[from] hw_store::Error),
@@ -40,8 +41,10 @@ impl Error {
     /// Whether only this lane is concerned, so that the others go on.
     pub fn is_of_one_lane(&self) -> bool {
         match self {
-            // a token that is refused is refused everywhere
-            Self::Source { trouble, .. } => !matches!(trouble, Trouble::Denied(_)),
+            // a token that is refused is refused everywhere, and so is a line that is down
+            Self::Source { trouble, .. } => {
+                !matches!(trouble, Trouble::Denied(_) | Trouble::Network(_))
+            }
             Self::Page { .. } | Self::Sweep { .. } => true,
             Self::Store(error) => matches!(error, hw_store::Error::Brake { .. }),
             Self::Busy { .. } | Self::Crashed(_) => false,

@@ -21,6 +21,20 @@ use crate::crash::{self, CrashPoints};
 /// A request has this long; GitHub's own time-out of 10 s answers first.
 const REQUEST_MS: i64 = 12_000;
 
+/// How long one question is asked before it is given up. Waits for limits do not count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    pub tries: u32,
+    pub active_ms: i64,
+}
+
+impl Patience {
+    /// A page of a lane.
+    pub(crate) const PAGE: Self = Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000 };
+    /// One row among others: the lane does not wait for it.
+    pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000 };
+}
+
 /// What fetching needs from outside.
 #[derive(Clone)]
 pub struct Line {
@@ -70,11 +84,36 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
-/// How often each kind of trouble was met while asking one thing.
+/// What asking one thing has taken so far.
 #[derive(Default)]
-struct Tries {
+struct Spent {
     server: u32,
     network: u32,
+    active_ms: i64,
+}
+
+/// A place at the gate: given back with what came, or, if nobody gets to that, when it is dropped.
+struct Place<'a> {
+    fetch: &'a Fetch,
+    is_open: bool,
+}
+
+impl Place<'_> {
+    fn settle(mut self, settled: Settled, now_ms: i64) -> Advice {
+        self.is_open = false;
+        let advice = lock(&self.fetch.gate).settle(settled, now_ms);
+        self.fetch.freed.notify_waiters();
+        advice
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            lock(&self.fetch.gate).settle(Settled::Trouble, self.fetch.clock().now_ms());
+            self.fetch.freed.notify_waiters();
+        }
+    }
 }
 
 impl Fetch {
@@ -124,47 +163,57 @@ impl Fetch {
         Jitter(lock(&self.dice).f64())
     }
 
-    /// Asks until it is answered, with pages as large as the server can serve.
+    /// Asks until it is answered, for as much as the server can serve at once.
     ///
-    /// `size` is what to ask for; it shrinks when the server could not, and grows when it could.
+    /// `size` is how much to ask for; it shrinks when the server could not, and grows when it could. Both
+    /// `query` and `read` are told how much it is this time.
     pub(crate) async fn ask<T>(
         &self,
+        patience: Patience,
         size: &mut u32,
         query: impl Fn(u32) -> Query,
-        read: impl Fn(&Answer, i64) -> Result<T, Trouble>,
+        read: impl Fn(&Answer, i64, u32) -> Result<T, Trouble>,
     ) -> Result<T, Stop> {
-        let mut tries = Tries::default();
+        let mut spent = Spent::default();
         loop {
-            let number = self.start().await?;
-            match self.once(&query((*size).min(self.line.largest_page)), number, &read).await? {
+            let now_size = (*size).min(self.line.largest_page);
+            let (number, place) = self.start().await?;
+            let began_ms = self.clock().now_ms();
+            let read = |answer: &Answer| read(answer, number, now_size);
+            let came = self.once(&query(now_size), place, read).await?;
+            spent.active_ms += self.clock().now_ms() - began_ms;
+            match came {
                 Ok(page) => {
                     *size = page_size::grow(*size, self.line.largest_page);
                     return Ok(page);
                 }
-                Err(trouble) => self.bear(trouble, &mut tries, size).await?,
+                Err(trouble) => self.bear(trouble, patience, &mut spent, size).await?,
             }
         }
     }
 
-    /// Waits for a place at the gate and takes it; returns the request's number.
-    async fn start(&self) -> Result<i64, Stop> {
+    /// Takes a number, waits for a place at the gate, and takes it.
+    ///
+    /// The number comes first: it may have to wait for the database, and nothing may come between the
+    /// last look at the pauses and the request.
+    async fn start(&self) -> Result<(i64, Place<'_>), Stop> {
         self.keep_pace().await;
+        let number = lock(&self.numbers).next(&self.store, &self.principal())?;
         loop {
             let freed = self.freed.notified();
-            let now_ms = self.clock().now_ms();
             if let Some(until) = self.store.paused_until(&self.principal())? {
                 lock(&self.gate).pause(until);
             }
-            let admission = lock(&self.gate).admit(Api::Graphql, 1, now_ms);
+            let admission = lock(&self.gate).admit(Api::Graphql, 1, self.clock().now_ms());
             match admission {
                 Admission::Go => break,
                 Admission::WaitUntil(until) => self.clock().sleep_until(until).await,
                 Admission::Full => freed.await,
             }
         }
-        let number = lock(&self.numbers).next(&self.store, &self.principal())?;
+        let place = Place { fetch: self, is_open: true };
         self.line.crash.pass(crash::BEFORE_SENDING)?;
-        Ok(number)
+        Ok((number, place))
     }
 
     async fn keep_pace(&self) {
@@ -183,16 +232,16 @@ impl Fetch {
     async fn once<T>(
         &self,
         query: &Query,
-        number: i64,
-        read: impl Fn(&Answer, i64) -> Result<T, Trouble>,
+        place: Place<'_>,
+        read: impl Fn(&Answer) -> Result<T, Trouble>,
     ) -> Result<Result<T, Trouble>, Stop> {
         lock(&self.cost).requests += 1;
         let answer = self.exchange(query).await;
         let came = answer.and_then(|response| graphql::read(&response)).and_then(|answer| {
             self.note(&answer);
-            read(&answer, number)
+            read(&answer)
         });
-        self.settle(came.as_ref().err())?;
+        self.settle(place, came.as_ref().err())?;
         self.line.crash.pass(crash::ANSWERED)?;
         Ok(came)
     }
@@ -214,70 +263,81 @@ impl Fetch {
     /// Remembers what an answer says about the source: its time, and how much of the hour is used.
     fn note(&self, answer: &Answer) {
         *lock(&self.last_date) = Some(answer.date);
-        lock(&self.cost).replaced += u64::from(answer.replaced);
+        let mut cost = lock(&self.cost);
+        cost.replaced += u64::from(answer.replaced);
+        cost.points += answer.cost;
+        drop(cost);
         if let Some(sample) = &answer.sample {
             lock(&self.gate).observe_usage(sample.usage());
-            lock(&self.cost).points = sample.used;
         }
     }
 
-    /// Gives the place at the gate back. A pause is written first, so that nobody starts after it.
-    fn settle(&self, trouble: Option<&Trouble>) -> Result<(), Stop> {
+    /// Gives the place at the gate back. A pause is written first, so that nobody starts after it; should
+    /// the store fail at that, this process at least pauses.
+    fn settle(&self, place: Place<'_>, trouble: Option<&Trouble>) -> Result<(), Stop> {
         let now_ms = self.clock().now_ms();
-        let settled = match trouble {
-            None => Settled::Clean,
-            Some(Trouble::Limited(limit)) => self.pause(limit, now_ms)?,
-            Some(Trouble::Network(_)) => Settled::NoAnswer,
+        let (settled, written) = match trouble {
+            None => (Settled::Clean, Ok(())),
+            Some(Trouble::Limited(limit)) => self.pause(limit, now_ms),
+            Some(Trouble::Network(_)) => (Settled::NoAnswer, Ok(())),
             Some(
                 Trouble::TooMuch(_)
                 | Trouble::Server(_)
                 | Trouble::Garbled(_)
                 | Trouble::Denied(_)
                 | Trouble::Hidden(_)
+                | Trouble::BadCursor(_)
                 | Trouble::Wrong(_),
-            ) => Settled::Trouble,
+            ) => (Settled::Trouble, Ok(())),
         };
-        if lock(&self.gate).settle(settled, now_ms) == Advice::Renew {
+        if place.settle(settled, now_ms) == Advice::Renew {
             tracing::warn!("three requests in a row failed: making new connections");
             self.line.transport.renew();
         }
-        self.freed.notify_waiters();
-        Ok(())
+        Ok(written?)
     }
 
-    fn pause(&self, limit: &Limit, now_ms: i64) -> Result<Settled, Stop> {
+    fn pause(&self, limit: &Limit, now_ms: i64) -> (Settled, Result<(), Error>) {
         let in_a_row = lock(&self.gate).limits_in_a_row() + 1;
         let until_ms = limit.wait.until_ms(now_ms, in_a_row, self.jitter());
         tracing::warn!(%limit.kind, wait_s = (until_ms - now_ms) / 1_000, "limited: pausing");
-        self.store.pause(&self.principal(), until_ms, &limit.kind.to_string())?;
-        self.line.crash.pass(crash::PAUSE_WRITTEN)?;
-        Ok(Settled::Limited { until_ms, secondary: limit.kind == LimitKind::Secondary })
+        let written = self.store.pause(&self.principal(), until_ms, &limit.kind.to_string());
+        let written = written.map_err(Error::from);
+        let written = written.and_then(|()| self.line.crash.pass(crash::PAUSE_WRITTEN));
+        (Settled::Limited { until_ms, secondary: limit.kind == LimitKind::Secondary }, written)
     }
 
     /// Waits as the trouble demands, so that asking again makes sense; gives up when it does not.
-    async fn bear(&self, trouble: Trouble, tries: &mut Tries, size: &mut u32) -> Result<(), Stop> {
-        lock(&self.cost).retries += 1;
-        tracing::debug!(%trouble, "asking again");
+    async fn bear(
+        &self,
+        trouble: Trouble,
+        patience: Patience,
+        spent: &mut Spent,
+        size: &mut u32,
+    ) -> Result<(), Stop> {
         let wait = match trouble.verdict() {
-            Verdict::Pause => return Ok(()),
+            Verdict::Pause => 0,
             Verdict::GiveUp => return Err(Stop::Trouble(trouble)),
             Verdict::AskForLess => {
-                *size = page_size::shrink(*size);
-                tries.server += 1;
-                backoff::after_server_error(tries.server, self.jitter())
+                *size = page_size::shrink((*size).min(self.line.largest_page));
+                spent.server += 1;
+                backoff::before_asking_for_less(self.jitter())
             }
             Verdict::RetryServer => {
-                tries.server += 1;
-                backoff::after_server_error(tries.server, self.jitter())
+                spent.server += 1;
+                backoff::after_server_error(spent.server, self.jitter())
             }
             Verdict::RetryNetwork => {
-                tries.network += 1;
-                backoff::after_network_error(tries.network, self.jitter())
+                spent.network += 1;
+                backoff::after_network_error(spent.network, self.jitter())
             }
         };
-        if backoff::SERVER_TRIES <= tries.server + tries.network {
+        spent.active_ms += wait;
+        if patience.tries <= spent.server + spent.network || patience.active_ms < spent.active_ms {
             return Err(Stop::Trouble(trouble));
         }
+        tracing::debug!(%trouble, wait, "asking again");
+        lock(&self.cost).retries += 1;
         self.clock().sleep_until(self.clock().now_ms() + wait).await;
         Ok(())
     }

@@ -30,10 +30,20 @@ pub async fn keep<T>(
         tokio::select! {
             biased;
             done = &mut work => return done,
-            () = clock.sleep_until(clock.now_ms() + RENEW_MS) => {
-                store.renew_lease(lease, clock.now_ms(), EXPIRES_MS)?;
-            }
+            () = clock.sleep_until(clock.now_ms() + RENEW_MS) => renew(store, clock, lease)?,
         }
+    }
+}
+
+/// A database that is busy is no reason to stop: each write checks the epoch, so a lease that was lost
+/// meanwhile does no harm.
+fn renew(store: &Store, clock: &dyn Clock, lease: &Lease) -> Result<(), Error> {
+    match store.renew_lease(lease, clock.now_ms(), EXPIRES_MS) {
+        Err(error @ hw_store::Error::Database { .. }) => {
+            tracing::warn!(%error, "the lease could not be renewed; trying again");
+            Ok(())
+        }
+        other => Ok(other?),
     }
 }
 

@@ -8,15 +8,18 @@ use hw_sources::page::ItemsPage;
 use hw_store::IngestPage;
 
 use crate::Error;
-use crate::fetch::Stop;
+use crate::fetch::{Patience, Stop};
 use crate::retry;
 use crate::turn::{Room, named};
 
 /// Learns whom the token speaks for; limits are this user's from then on.
 pub(crate) async fn introduce(room: &Room<'_>, host: &str) -> Result<String, Error> {
-    let read = |answer: &_, _| viewer::read(answer);
-    let asked = room.fetch.ask(&mut 1, |_| viewer::query(), read).await;
-    let viewer = asked.map_err(|stop| named(stop, &Lane::repositories(host, "viewer")))?;
+    let read = |answer: &_, _, _| viewer::read(answer);
+    let asked = room.fetch.ask(Patience::PAGE, &mut 1, |_| viewer::query(), read).await;
+    let viewer = asked.map_err(|stop| match stop {
+        Stop::Trouble(trouble) => Error::Source { lane: host.to_owned(), trouble },
+        Stop::Error(error) => error,
+    })?;
     room.fetch.speak_for(format!("{host}/{}", viewer.id));
     Ok(viewer.login)
 }
@@ -24,28 +27,72 @@ pub(crate) async fn introduce(room: &Room<'_>, host: &str) -> Result<String, Err
 /// How often a page with unreadable rows is asked for again before it is taken as it is.
 const TRIES: u32 = 3;
 
-/// Reads the whole listing and keeps it; returns what it showed.
-pub(crate) async fn list(
-    room: &Room<'_>,
-    host: &str,
-    organization: &str,
-) -> Result<Vec<Repository>, Error> {
+/// What a listing showed.
+#[derive(Default)]
+pub(crate) struct Listed {
+    pub repositories: Vec<Repository>,
+    /// Rows that could not be read: who is behind them is not known, or known from earlier.
+    pub unreadable: Vec<String>,
+}
+
+/// Reads the whole listing and keeps it.
+pub(crate) async fn list(room: &Room<'_>, host: &str, organization: &str) -> Result<Listed, Error> {
     let lane = Lane::repositories(host, organization);
-    let mut found = Vec::new();
+    let mut listed = Listed::default();
     let mut size = room.store.lane_state(&lane)?.page_size;
     let mut after: Option<Cursor> = None;
+    // the listing is read whole each time, so it starts with nothing in quarantine
+    let mut cleared: Vec<String> = room
+        .store
+        .quarantined_of(&lane, u64::from(u32::MAX))?
+        .into_iter()
+        .map(|q| q.subject)
+        .collect();
+    let mut began = None;
     loop {
         let asked = page(room, organization, &mut size, after.as_ref()).await;
         let page = asked.map_err(|stop| named(stop, &lane))?;
-        found.extend(page.observations.iter().filter_map(|observation| match &observation.item {
+        listed.take_in(&page);
+        let next = page.shape.next.clone();
+        if next.is_some() && next == after {
+            let reason = "the listing turns in a circle".to_owned();
+            return Err(Error::Sweep { lane: lane.to_string(), reason });
+        }
+        after = next;
+        let began = *began.get_or_insert(page.shape.date.0);
+        let checked_at_ms = after.is_none().then_some(began);
+        room.store.ingest(
+            room.lease,
+            &IngestPage {
+                lane: lane.clone(),
+                quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
+                observations: page.observations,
+                coverage: None,
+                checked_at_ms,
+                page_size: size,
+                cleared: std::mem::take(&mut cleared),
+            },
+        )?;
+        if after.is_none() {
+            return Ok(listed);
+        }
+    }
+}
+
+impl Listed {
+    fn take_in(&mut self, page: &ItemsPage) {
+        let shown = page.observations.iter().filter_map(|observation| match &observation.item {
             Item::Repository(repository) => Some(repository.clone()),
             Item::Issue(_) => None,
-        }));
-        after = page.shape.next.clone();
-        keep(room, &lane, page, size)?;
-        if after.is_none() {
-            return Ok(found);
-        }
+        });
+        self.repositories.extend(shown);
+        self.unreadable.extend(page.unreadable.iter().map(|row| row.subject.to_string()));
+    }
+
+    /// Adds those that could not be read this time and are known from earlier.
+    pub(crate) fn remember(&mut self, known: Vec<Repository>) {
+        let unread = known.into_iter().filter(|known| self.unreadable.contains(&known.node_id));
+        self.repositories.extend(unread);
     }
 }
 
@@ -59,32 +106,11 @@ async fn page(
     let mut tries = 0;
     loop {
         let query = |first| repositories::query(organization, first, after);
-        let read = |answer: &_, number| repositories::read(answer, after, number);
-        let page = room.fetch.ask(size, query, read).await?;
+        let read = |answer: &_, number, _| repositories::read(answer, after, number);
+        let page = room.fetch.ask(Patience::PAGE, size, query, read).await?;
         tries += 1;
         if page.unreadable.is_empty() || TRIES <= tries {
             return Ok(page);
         }
     }
-}
-
-/// What is quarantined here is asked for anew with the next listing, which is read whole each time; so
-/// what was known only by its place is let go as soon as a page is readable.
-fn keep(room: &Room<'_>, lane: &Lane, page: ItemsPage, page_size: u32) -> Result<(), Error> {
-    let name = lane.to_string();
-    let held = room.store.quarantined()?.into_iter().filter(|held| held.lane == name);
-    let cleared = held.map(|held| held.subject).collect();
-    room.store.ingest(
-        room.lease,
-        &IngestPage {
-            lane: lane.clone(),
-            checked_at_ms: page.shape.date.0,
-            quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
-            observations: page.observations,
-            coverage: None,
-            page_size,
-            cleared,
-        },
-    )?;
-    Ok(())
 }

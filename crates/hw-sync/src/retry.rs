@@ -1,131 +1,150 @@
 //! What could not be read is asked for again alone; what still cannot is quarantined and asked for later.
 
+use hw_rules::OVERLAP_MS;
 use hw_rules::item::Observation;
+use hw_rules::time::Mark;
+use hw_rules::walk::Cursor;
 use hw_sources::github::issues;
 use hw_sources::page::{ItemsPage, Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
 
-use crate::fetch::Stop;
+use crate::fetch::{Patience, Stop};
 use crate::turn::{Followed, Room, Tally};
 
+/// How many rows of one page are asked for again at once; the others wait in quarantine.
+const OF_A_PAGE: usize = 10;
 /// How many of the quarantined are asked for again in one turn.
-const AT_ONCE: usize = 20;
+const OF_QUARANTINE: u64 = 20;
 
 /// What asking for one row again brought.
 enum Again {
-    Readable(Option<Box<Observation>>),
-    Still(Unreadable),
+    Readable(Box<Observation>),
+    /// Something else stands at its place by now: it changed, and comes with the head of the lane, or it
+    /// is gone, and the sweep will know.
+    Moved,
+    Still,
 }
 
-/// Asks for each unreadable row of a page again; what can be read now joins the page.
+/// Asks for unreadable rows of a page again; what can be read now joins the page.
 pub(crate) async fn alone(
     room: &Room<'_>,
     followed: &Followed,
     page: &mut ItemsPage,
-    size: &mut u32,
 ) -> Result<(), Stop> {
-    let mut still = Vec::new();
-    for unreadable in std::mem::take(&mut page.unreadable) {
-        match ask(room, followed, unreadable, size).await? {
-            Again::Readable(found) => page.observations.extend(found.map(|found| *found)),
-            Again::Still(unreadable) => still.push(unreadable),
+    let mut rows = std::mem::take(&mut page.unreadable);
+    let later = rows.split_off(rows.len().min(OF_A_PAGE));
+    for unreadable in rows {
+        match ask(room, followed, &unreadable).await? {
+            Again::Readable(found) => page.observations.push(*found),
+            Again::Moved | Again::Still => page.unreadable.push(unreadable),
         }
     }
-    page.unreadable = still;
+    page.unreadable.extend(later);
     Ok(())
 }
 
-/// Asks again for what earlier turns could not read.
+/// Asks again for what earlier turns could not read, the least tried first.
 pub(crate) async fn quarantined(
     room: &Room<'_>,
     followed: &Followed,
-    size: &mut u32,
     tally: &mut Tally,
 ) -> Result<(), Stop> {
-    let lane = followed.lane.to_string();
-    let held = room.store.quarantined()?.into_iter().filter(|held| held.lane == lane);
-    for held in held.take(AT_ONCE) {
-        let subject = Subject::parse(&held.subject);
-        let unreadable =
-            Unreadable { subject, reason: held.reason, raw: held.raw, seen: held.seen };
-        if let Again::Readable(found) = ask(room, followed, unreadable, size).await? {
-            let observations: Vec<Observation> = found.into_iter().map(|found| *found).collect();
-            let seen = observations.len();
-            let ingested = room.store.ingest(
-                room.lease,
-                &IngestPage {
-                    lane: followed.lane.clone(),
-                    observations,
-                    coverage: None,
-                    checked_at_ms: room.fetch.last_date().map_or(0, |date| date.0),
-                    page_size: *size,
-                    quarantined: Vec::new(),
-                    cleared: vec![held.subject],
-                },
-            )?;
-            tally.count(&ingested, seen);
+    for held in room.store.quarantined_of(&followed.lane, OF_QUARANTINE)? {
+        let unreadable = Unreadable {
+            subject: Subject::parse(&held.subject),
+            reason: held.reason,
+            raw: held.raw,
+            updated_at: held.updated_at,
+            seen: held.seen,
+        };
+        let mut page = nothing_of(room, followed)?;
+        match ask(room, followed, &unreadable).await? {
+            Again::Readable(found) => {
+                page.observations.push(*found);
+                page.cleared.push(held.subject);
+            }
+            Again::Moved => page.cleared.push(held.subject),
+            Again::Still => page.quarantined.push(quarantine(&unreadable)),
         }
+        let ingested = room.store.ingest(room.lease, &page)?;
+        tally.count(&ingested, page.observations.len());
     }
     Ok(())
 }
 
+/// A page of this lane that says nothing and moves nothing.
+fn nothing_of(room: &Room<'_>, followed: &Followed) -> Result<IngestPage, Stop> {
+    let lane = followed.lane.clone();
+    let page_size = room.store.lane_state(&lane)?.page_size;
+    Ok(IngestPage {
+        lane,
+        observations: Vec::new(),
+        coverage: None,
+        checked_at_ms: None,
+        page_size,
+        quarantined: Vec::new(),
+        cleared: Vec::new(),
+    })
+}
+
 /// One row again, by its id or by its place. Trouble with it alone is no trouble of the lane.
-async fn ask(
-    room: &Room<'_>,
-    followed: &Followed,
-    unreadable: Unreadable,
-    size: &mut u32,
-) -> Result<Again, Stop> {
-    let answer = match &unreadable.subject {
-        Subject::Node(id) => by_id(room, followed, id, size).await,
-        Subject::After(cursor) => at_place(room, followed, cursor.as_ref()).await,
+async fn ask(room: &Room<'_>, followed: &Followed, row: &Unreadable) -> Result<Again, Stop> {
+    let answer = match &row.subject {
+        Subject::Node(id) => by_id(room, followed, id).await,
+        Subject::Place { at, after } => at_place(room, followed, at, after.as_ref(), row).await,
     };
     match answer {
-        Ok(again) => Ok(again),
-        Err(Stop::Trouble(Trouble::Denied(reason))) => Err(Stop::Trouble(Trouble::Denied(reason))),
-        Err(Stop::Trouble(_)) => Ok(Again::Still(unreadable)),
-        Err(stop @ Stop::Error(_)) => Err(stop),
+        Ok(Again::Readable(found)) if is_older(&found, row) => Ok(Again::Still),
+        Err(Stop::Trouble(trouble)) if !matches!(trouble, Trouble::Denied(_)) => Ok(Again::Still),
+        other => other,
     }
 }
 
-async fn by_id(
-    room: &Room<'_>,
-    followed: &Followed,
-    id: &str,
-    size: &mut u32,
-) -> Result<Again, Stop> {
+/// Whether a lagging replica answered with what the row was before.
+fn is_older(found: &Observation, row: &Unreadable) -> bool {
+    row.updated_at.as_ref().is_some_and(|known| found.item.updated_at() < known)
+}
+
+/// An absence is no answer here: only a sweep may tell that something is gone.
+async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, Stop> {
     let ids = [id.to_owned()];
     let query = |_| issues::look_query(&followed.node_id, &ids);
-    let read = |answer: &_, number| issues::read_look(answer, &ids, followed.repository_id, number);
-    let look = room.fetch.ask(size, query, read).await?;
-    Ok(match look.unreadable.into_iter().next() {
-        Some(unreadable) => Again::Still(unreadable),
-        None => Again::Readable(look.observations.into_iter().next().map(Box::new)),
-    })
+    let read =
+        |answer: &_, number, _| issues::read_look(answer, &ids, followed.repository_id, number);
+    let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
+    let found = look.observations.into_iter().next();
+    Ok(found.map_or(Again::Still, |found| Again::Readable(Box::new(found))))
 }
 
 async fn at_place(
     room: &Room<'_>,
     followed: &Followed,
-    after: Option<&hw_rules::walk::Cursor>,
+    at: &Cursor,
+    after: Option<&Cursor>,
+    row: &Unreadable,
 ) -> Result<Again, Stop> {
     let query = |_| issues::page_query(&followed.node_id, 1, after);
     let read =
-        |answer: &_, number| issues::read_page(answer, followed.repository_id, after, number);
-    let page = room.fetch.ask(&mut 1, query, read).await?;
-    Ok(match page.unreadable.into_iter().next() {
-        Some(unreadable) => Again::Still(unreadable),
-        None => Again::Readable(page.observations.into_iter().next().map(Box::new)),
+        |answer: &_, number, _| issues::read_page(answer, followed.repository_id, after, number);
+    let page = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
+    let stands_there = page.shape.entries.first().is_some_and(|entry| entry.cursor == *at);
+    // a replica that lags may not show it yet, or show another still
+    let is_settled = Mark(row.seen.at_ms).plus(OVERLAP_MS) < page.shape.date;
+    Ok(match page.observations.into_iter().next() {
+        Some(found) if stands_there => Again::Readable(Box::new(found)),
+        _ if is_settled && page.unreadable.is_empty() => Again::Moved,
+        _ => Again::Still,
     })
 }
 
 /// An unreadable row as the store keeps it.
-pub(crate) fn quarantine(unreadable: &Unreadable) -> hw_store::Unreadable {
+pub(crate) fn quarantine(row: &Unreadable) -> hw_store::Unreadable {
     hw_store::Unreadable {
-        subject: unreadable.subject.to_string(),
-        reason: unreadable.reason.clone(),
-        raw: unreadable.raw.clone(),
-        seen: unreadable.seen,
+        subject: row.subject.to_string(),
+        reason: row.reason.clone(),
+        raw: row.raw.clone(),
+        updated_at: row.updated_at.clone(),
+        seen: row.seen,
     }
 }

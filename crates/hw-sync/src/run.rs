@@ -31,7 +31,8 @@ pub struct Summary {
     pub repositories: usize,
     pub issues: Tally,
     pub cost: Cost,
-    /// Lanes that failed, by name, and why; the others are complete.
+    /// Lanes that failed, by name, and why. The others were read to their ends; what could not be read in
+    /// them is in quarantine.
     pub errors: Vec<(String, String)>,
 }
 
@@ -41,9 +42,9 @@ pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, 
     fetch.crash().pass(crash::LEASE_TAKEN)?;
     let done =
         lease::keep(store, fetch.clock(), &lease, pull_all(store, fetch, pull, &lease)).await;
-    match &done {
-        Err(error) if error.loses_the_lease() => {}
-        _ => store.release_lease(&lease)?,
+    let is_ours = !matches!(&done, Err(error) if error.loses_the_lease());
+    if is_ours && let Err(error) = store.release_lease(&lease) {
+        tracing::warn!(%error, "the lease could not be given back; it expires by itself");
     }
     done
 }
@@ -62,9 +63,17 @@ async fn pull_all(
         allow_mass_removal: pull.allow_mass_removal,
     };
     let viewer = list::introduce(&room, &pull.host).await?;
-    let repositories = list::list(&room, &pull.host, &pull.organization).await?;
-    let mut summary = Summary { viewer, repositories: repositories.len(), ..Summary::default() };
-    for followed in follow(&pull.host, &repositories) {
+    let mut listed = list::list(&room, &pull.host, &pull.organization).await?;
+    listed.remember(store.repositories(&pull.host)?);
+    let repositories = listed.repositories.len();
+    let mut summary = Summary { viewer, repositories, ..Summary::default() };
+    let lane_name = Lane::repositories(&pull.host, &pull.organization).to_string();
+    for subject in &listed.unreadable {
+        summary
+            .errors
+            .push((lane_name.clone(), format!("a repository could not be read: {subject}")));
+    }
+    for followed in follow(&pull.host, &listed.repositories) {
         lane(&room, &followed, pull.reconcile, &mut summary).await?;
     }
     summary.cost = fetch.cost();
@@ -99,7 +108,6 @@ async fn lane(
         Ok(tally) => summary.issues.add(&tally),
         Err(error) if error.is_of_one_lane() => {
             tracing::warn!(%error, "a lane failed; the others go on");
-            room.postpone(&followed.lane, &error)?;
             summary.errors.push((followed.lane.to_string(), error.to_string()));
         }
         Err(error) => return Err(error),

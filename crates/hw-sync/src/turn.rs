@@ -1,10 +1,11 @@
 //! One turn of one lane: ask, decide, fetch, keep.
 
+use hw_rules::backoff;
 use hw_rules::lane::Lane;
 use hw_rules::plan::{self, LaneState, Plan, Why};
 use hw_rules::time::Mark;
 use hw_rules::walk::Floor;
-use hw_store::{Ingested, Lease, Store};
+use hw_store::{Failure, Ingested, Lease, Store};
 
 use crate::Error;
 use crate::fetch::{Fetch, Stop};
@@ -67,27 +68,39 @@ impl Tally {
     }
 }
 
-/// Does what is due at a lane now.
+/// Does what is due at a lane now. A turn that fails says so in the lane's row.
 pub async fn turn(room: &Room<'_>, followed: &Followed) -> Result<Turned, Error> {
     let state = room.store.lane_state(&followed.lane)?;
     let paused = room.store.paused_until(&room.fetch.principal())?;
+    let mut size = state.page_size;
     let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
-        Plan::Sleep { until_ms, why } => {
-            return Ok(Turned::Slept { until_ms, why });
-        }
-        Plan::Scan => scan::scan(room, followed, &state).await,
-        Plan::Sweep => scan_and_sweep(room, followed, &state).await,
+        Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),
+        Plan::Scan => scan::scan(room, followed, &state, &mut size).await,
+        Plan::Sweep => scan_and_sweep(room, followed, &state, &mut size).await,
     };
-    done.map(Turned::Done).map_err(|stop| named(stop, &followed.lane))
+    match done {
+        Ok(tally) => {
+            room.finish(&followed.lane, &state)?;
+            Ok(Turned::Done(tally))
+        }
+        Err(stop) => {
+            let error = named(stop, &followed.lane);
+            if error.is_of_one_lane() {
+                room.postpone(&followed.lane, &state, size, &error)?;
+            }
+            Err(error)
+        }
+    }
 }
 
 async fn scan_and_sweep(
     room: &Room<'_>,
     followed: &Followed,
     state: &LaneState,
+    size: &mut u32,
 ) -> Result<Tally, Stop> {
-    let mut tally = scan::scan(room, followed, state).await?;
-    tally.add(&sweep::sweep(room, followed, state).await?);
+    let mut tally = scan::scan(room, followed, state, size).await?;
+    tally.add(&sweep::sweep(room, followed, size).await?);
     Ok(tally)
 }
 
@@ -108,17 +121,26 @@ impl Room<'_> {
         }
     }
 
+    /// Takes back that a lane failed before.
+    fn finish(&self, lane: &Lane, state: &LaneState) -> Result<(), Error> {
+        if 0 < state.failures {
+            self.store.finish_turn(self.lease, lane)?;
+        }
+        Ok(())
+    }
+
     /// Writes down that a lane failed, and when to try it again.
-    pub(crate) fn postpone(&self, lane: &Lane, error: &Error) -> Result<(), Error> {
-        let state: LaneState = self.store.lane_state(lane)?;
-        let failures = state.failures + 1;
-        let wait = hw_rules::backoff::after_failed_turn(failures, self.fetch.jitter());
-        let failure = hw_store::Failure {
-            due_ms: self.fetch.clock().now_ms() + wait,
-            failures,
-            page_size: state.page_size,
-            message: error.to_string(),
-        };
+    fn postpone(
+        &self,
+        lane: &Lane,
+        state: &LaneState,
+        page_size: u32,
+        error: &Error,
+    ) -> Result<(), Error> {
+        let failures = state.failures.saturating_add(1);
+        let wait = backoff::after_failed_turn(failures, self.fetch.jitter());
+        let due_ms = self.fetch.clock().now_ms() + wait;
+        let failure = Failure { due_ms, failures, page_size, message: error.to_string() };
         Ok(self.store.postpone(self.lease, lane, failure)?)
     }
 

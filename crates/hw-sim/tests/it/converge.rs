@@ -14,6 +14,25 @@ use crate::harness::{
 
 const MINUTE_MS: i64 = 60_000;
 
+/// The points at which every large run must have crashed.
+const POINTS: [&str; 15] = [
+    "run: lease taken",
+    "fetch: before sending",
+    "fetch: answered",
+    "fetch: pause written",
+    "sweep: looked again",
+    "ingest: before commit",
+    "ingest: after commit",
+    "stage: before commit",
+    "stage: after commit",
+    "sweep: before commit",
+    "sweep: after commit",
+    "lease: before commit",
+    "lease: after commit",
+    "pause: before commit",
+    "pause: after commit",
+];
+
 /// What happened over all seeds, to prove that the trouble was real.
 #[derive(Debug, Default)]
 struct Trouble {
@@ -29,8 +48,8 @@ fn the_issues_lane_always_ends_equal_to_the_world() {
     let mut trouble = Trouble::default();
     for seed in seeds() {
         let spec = spec(seed);
-        let scene =
-            Scene { largest_page: u32::try_from(3 + seed % 9).unwrap(), ..Scene::new(&spec, seed) };
+        let scene = Scene::new(&spec, seed).skewed(skew(seed));
+        let scene = Scene { largest_page: u32::try_from(3 + seed % 9).unwrap(), ..scene };
         survive(&scene, &spec, &mut trouble).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
     trouble.was_real();
@@ -42,7 +61,8 @@ fn the_issues_lane_always_ends_equal_to_the_world_on_postgres() {
         let spec = spec(seed);
         let place = postgres(&format!("converge_{}_{seed}", std::process::id()));
         let store = Store::open(&place).unwrap();
-        let scene = Scene { largest_page: 10, ..Scene::with_store(&spec, seed, store) };
+        let scene = Scene::with_store(&spec, seed, store).skewed(skew(seed));
+        let scene = Scene { largest_page: 10, ..scene };
         survive(&scene, &spec, &mut Trouble::default())
             .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
@@ -51,7 +71,12 @@ fn the_issues_lane_always_ends_equal_to_the_world_on_postgres() {
 /// A small busy world in bad weather, different for each seed.
 fn spec(seed: u64) -> WorldSpec {
     let mut dice = fastrand::Rng::with_seed(seed);
-    let small = WorldSpec::small();
+    let small = WorldSpec::rough();
+    let busy = dice.u32(1..=20);
+    let until_ms = small.start_ms + 20 * MINUTE_MS;
+    // every other world also takes features, names and whole repositories away and gives them back
+    let writers =
+        if dice.bool() { Writers::rough(busy, until_ms) } else { Writers::busy(busy, until_ms) };
     let lag = dice.u64(0..=60_000);
     WorldSpec {
         repositories: dice.usize(1..=3),
@@ -60,7 +85,8 @@ fn spec(seed: u64) -> WorldSpec {
         discussions: 0,
         comments_per_thread: 1,
         hostile_text: true,
-        writers: Writers::busy(dice.u32(1..=20), small.start_ms + 20 * MINUTE_MS),
+        writers,
+        heaviest: dice.bool().then(|| dice.u64(5..=12)),
         list_lag_ms: lag,
         replica_lag_ms: 60_000 - lag,
         faults: FaultRates::every(dice.f64() * 0.02),
@@ -69,15 +95,21 @@ fn spec(seed: u64) -> WorldSpec {
     }
 }
 
+/// The machine's clock is up to ten minutes off.
+fn skew(seed: u64) -> i64 {
+    fastrand::Rng::with_seed(!seed).i64(-600_000..=600_000)
+}
+
 /// Pulls again and again while people write, answers fail and processes die; then calm, and the truth.
 fn survive(scene: &Scene, spec: &WorldSpec, trouble: &mut Trouble) -> Result<(), String> {
     let crashes = Arc::new(Mutex::new(BTreeMap::new()));
     on_virtual_time(async {
         let mut watch = Watch::default();
         let mut turns = 0;
-        while scene.clock.now() < spec.writers.until_ms || turns < 4 {
+        while scene.now() < spec.writers.until_ms || turns < 4 {
             let puller = Puller {
                 reconcile: turns % 3 == 2,
+                window_days: window(scene.seed, turns),
                 plug: Some(plug(scene.seed ^ (turns << 32), &crashes)),
                 ..Puller::default()
             };
@@ -114,10 +146,16 @@ fn survive(scene: &Scene, spec: &WorldSpec, trouble: &mut Trouble) -> Result<(),
     Ok(())
 }
 
+/// Sometimes a window, wider and narrower from pull to pull; none at the end.
+fn window(seed: u64, turn: u64) -> Option<u32> {
+    let mut dice = fastrand::Rng::with_seed(seed.rotate_left(17) ^ turn);
+    (seed.is_multiple_of(3)).then(|| dice.u32(1..=40))
+}
+
 /// Writers rest, faults end, and everything that was on its way arrives.
 async fn calm(scene: &Scene, spec: &WorldSpec) {
     scene.world(|github| github.change_weather(FaultRates::none()));
-    let rest = spec.writers.until_ms - scene.clock.now();
+    let rest = spec.writers.until_ms - scene.now();
     scene.clock.pass(u64::try_from(rest).unwrap_or(0) + 3 * 60_000).await;
 }
 
@@ -141,7 +179,9 @@ fn plug(seed: u64, crashes: &Arc<Mutex<BTreeMap<&'static str, u64>>>) -> Plug {
     let dice = Mutex::new(fastrand::Rng::with_seed(seed));
     let crashes = Arc::clone(crashes);
     Arc::new(move |point| {
-        let crash = dice.lock().unwrap().u32(0..100) < 3;
+        // the lease is renewed each second of every wait
+        let odds = if point.starts_with("lease") { 2 } else { 30 };
+        let crash = dice.lock().unwrap().u32(0..1_000) < odds;
         if crash {
             *crashes.lock().unwrap().entry(point).or_default() += 1;
         }
@@ -162,7 +202,9 @@ impl Trouble {
                 self.faults
             );
         }
-        assert!(7 <= self.crashes.len(), "not every point saw a crash: {:?}", self.crashes);
-        assert!(0 < self.removed && 0 < self.pages, "{self:?}");
+        for point in POINTS {
+            assert!(self.crashes.contains_key(point), "no crash at {point:?}: {:?}", self.crashes);
+        }
+        assert!(0 < self.removed && 0 < self.pages && 0 < self.quarantined, "{self:?}");
     }
 }

@@ -6,6 +6,7 @@
 
 mod converge;
 mod harness;
+mod http;
 mod limits;
 mod owners;
 mod stories;

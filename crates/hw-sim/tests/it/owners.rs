@@ -54,7 +54,7 @@ fn stall_one_of_two(place: impl Fn(u64) -> Place) {
                 return;
             }
             for id in scene.world(|g| g.world().truth().issues.into_keys().collect::<Vec<_>>()) {
-                let now = scene.clock.now();
+                let now = scene.now();
                 scene.world(|g| g.world_mut().edit_issue(id, None, Some("newer"), now));
             }
             scene.clock.pass(6_000).await;
@@ -78,6 +78,7 @@ fn share(scene: &Scene) -> Scene {
         organization: scene.organization.clone(),
         largest_page: scene.largest_page,
         seed: scene.seed,
+        skew_ms: scene.skew_ms,
         undelivered: scene.undelivered.clone(),
     }
 }

@@ -17,6 +17,9 @@ impl VirtualClock {
 
     #[expect(clippy::disallowed_methods, reason = "the runtime's paused clock, not the machine's")]
     pub(crate) fn now(&self) -> i64 {
+        if tokio::runtime::Handle::try_current().is_err() {
+            return self.start_ms;
+        }
         let started = self.started.get_or_init(Instant::now);
         self.start_ms + i64::try_from(started.elapsed().as_millis()).unwrap()
     }

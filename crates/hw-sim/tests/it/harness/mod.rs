@@ -30,6 +30,8 @@ pub(crate) struct Scene {
     pub(crate) organization: String,
     pub(crate) largest_page: u32,
     pub(crate) seed: u64,
+    /// How far the machine's clock is off from the world's: rules must never compare the two.
+    pub(crate) skew_ms: i64,
     /// Answers that were sent to a process that died before they arrived.
     pub(crate) undelivered: Arc<AtomicU64>,
 }
@@ -62,8 +64,16 @@ impl Scene {
             organization: spec.organization.clone(),
             largest_page: 100,
             seed,
+            skew_ms: 0,
             undelivered: Arc::default(),
         }
+    }
+
+    /// The same scene on a machine whose clock is this much behind the world's.
+    pub(crate) fn skewed(self, skew_ms: i64) -> Self {
+        let start_ms = self.now();
+        let clock = Arc::new(VirtualClock::starting_at(start_ms - skew_ms));
+        Self { clock, skew_ms, ..self }
     }
 
     /// A new process: everything but the store and the world starts anew.
@@ -103,6 +113,11 @@ impl Scene {
         }
     }
 
+    /// The world's own time.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock.now() + self.skew_ms
+    }
+
     /// Polls a pull until the world has seen so many requests; true when it ended before.
     pub(crate) async fn poll_until<T>(
         &self,
@@ -122,7 +137,7 @@ impl Scene {
     /// Looks into the world, or changes it by hand.
     pub(crate) fn world<T>(&self, look: impl FnOnce(&mut GitHub) -> T) -> T {
         let mut github = self.github.lock().unwrap();
-        github.advance(self.clock.now());
+        github.advance(self.now());
         look(&mut github)
     }
 }

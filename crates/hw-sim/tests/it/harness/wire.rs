@@ -12,6 +12,7 @@ pub(crate) struct Wire {
     github: Arc<Mutex<GitHub>>,
     clock: Arc<VirtualClock>,
     undelivered: Arc<AtomicU64>,
+    skew_ms: i64,
 }
 
 impl Wire {
@@ -20,6 +21,7 @@ impl Wire {
             github: Arc::clone(&scene.github),
             clock: Arc::clone(&scene.clock),
             undelivered: Arc::clone(&scene.undelivered),
+            skew_ms: scene.skew_ms,
         }
     }
 }
@@ -28,7 +30,8 @@ impl Transport for Wire {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
             let bytes = bytes_of(&request);
-            let answer = self.github.lock().unwrap().handle(&bytes, self.clock.now());
+            let now_ms = self.clock.now() + self.skew_ms;
+            let answer = self.github.lock().unwrap().handle(&bytes, now_ms);
             self.undelivered.fetch_add(1, Ordering::SeqCst);
             self.clock.pass(answer.latency_ms).await;
             self.undelivered.fetch_sub(1, Ordering::SeqCst);
