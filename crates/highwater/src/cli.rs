@@ -1,18 +1,20 @@
 //! The arguments. Each doc comment is the help text.
+//!
+//! They can carry a database's password, so none of them can be printed with `{:?}`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(name = "highwater", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub(crate) enum Command {
     Demo(Demo),
     List(List),
@@ -26,7 +28,7 @@ pub(crate) enum Command {
 /// Examples:
 ///   highwater demo            pulls, then follows the simulated writers until Ctrl-C
 ///   highwater demo --once     pulls once, compares, and stops
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Demo {
     /// Stop after the first pull.
@@ -52,20 +54,20 @@ pub(crate) struct Demo {
 ///   highwater list issues
 ///   highwater list issues --json --repository pump-firmware --limit 5
 ///   highwater list issues --database ./somewhere.db --json
-#[derive(Debug, Args)]
+#[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct List {
     #[command(subcommand)]
     pub(crate) what: Listed,
 }
 
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub(crate) enum Listed {
     /// Issues, oldest first.
     Issues(ListIssues),
 }
 
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct ListIssues {
     /// Print one JSON object a line.
     #[arg(long)]
@@ -88,7 +90,7 @@ pub(crate) struct ListIssues {
 }
 
 /// Which workspace.
-#[derive(Debug, Args)]
+#[derive(Args)]
 pub(crate) struct WorkspaceArgs {
     /// The home directory [default: $HIGHWATER_HOME, else ~/.highwater].
     #[arg(short = 'm', long, value_name = "DIR")]

@@ -92,9 +92,37 @@ fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
+/// Writing a result failed. Nobody listening any more is a success; anything else is an error.
+#[derive(Debug)]
+pub(crate) struct Unheard(std::io::Error);
+
+impl fmt::Display for Unheard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot write the result")
+    }
+}
+
+impl std::error::Error for Unheard {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl From<std::io::Error> for Unheard {
+    fn from(error: std::io::Error) -> Self {
+        Self(error)
+    }
+}
+
+/// A pipe that broke elsewhere, to a database say, is no success.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
-    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    let unheard = error.downcast_ref::<Unheard>();
+    unheard.is_some_and(|unheard| unheard.0.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Prints one result.
+pub(crate) fn say(text: &str) -> Result<(), Unheard> {
+    Ok(writeln!(std::io::stdout(), "{text}")?)
 }
 
 #[cfg(test)]
@@ -110,6 +138,13 @@ mod tests {
                         hint: run `highwater demo --once` first\n";
         assert_eq!(told(&error), expected);
         assert_eq!(code(&error), YOURS_TO_FIX);
+    }
+
+    #[test]
+    fn only_a_closed_stdout_is_a_success() {
+        let broken = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_closed_pipe(&Unheard(broken()).into()));
+        assert!(!is_closed_pipe(&anyhow::Error::new(broken()).context("the database failed")));
     }
 
     #[test]

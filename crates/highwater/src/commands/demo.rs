@@ -3,7 +3,6 @@
 mod stage;
 mod verdict;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -13,7 +12,7 @@ use hw_sync::run::{Pull, Summary, pull};
 use serde_json::{Value, json};
 
 use crate::cli::Demo;
-use crate::report::Interrupted;
+use crate::report::{Interrupted, say};
 use crate::workspace;
 use stage::Stage;
 use verdict::Verdict;
@@ -171,9 +170,5 @@ fn told(stage: &Stage, summary: &Summary, verdict: &Verdict, duration_ms: i64) -
     lines.extend(
         summary.errors.iter().map(|(scope, message)| format!("  failed: {scope}: {message}")),
     );
-    lines.join("\n")
-}
-
-fn say(text: &str) -> anyhow::Result<()> {
-    Ok(writeln!(std::io::stdout(), "{text}")?)
+    hw_rules::clean::for_terminal(&lines.join("\n"))
 }

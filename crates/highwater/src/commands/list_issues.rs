@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::ListIssues;
 use crate::config::Settings;
-use crate::report::Hint;
+use crate::report::{Hint, Unheard};
 use crate::workspace;
 
 pub(crate) fn run(args: &ListIssues, settings: &Settings) -> anyhow::Result<()> {
@@ -37,8 +37,8 @@ fn print(args: &ListIssues, store: &Store) -> anyhow::Result<()> {
             if args.json { writeln!(out, "{}", object(&issue)) } else { line(&mut out, &issue) };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    written?;
-    Ok(out.flush()?)
+    written.and_then(|()| out.flush()).map_err(Unheard::from)?;
+    Ok(())
 }
 
 /// The issue for programs; `docs/json.md` is its contract.
