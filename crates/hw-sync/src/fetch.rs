@@ -1,39 +1,25 @@
-//! One question to GitHub, asked until it is answered: gate, request, classification, waits.
+//! One question to GitHub, asked until it is answered: door, request, classification, waits.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use hw_rules::backoff::{self, Jitter};
-use hw_rules::pace::{self, Pace};
+use hw_rules::backoff::Jitter;
+use hw_rules::pace::Pace;
 use hw_rules::page_size;
 use hw_rules::time::Mark;
-use hw_sources::gate::{Admission, Advice, Api, Gate, Settled};
+use hw_sources::gate::Advice;
 use hw_sources::github::graphql::{self, Answer, Endpoint, Query};
 use hw_sources::transport::{Response, Transport};
-use hw_sources::trouble::{Limit, LimitKind, Trouble, Verdict};
+use hw_sources::trouble::Trouble;
 use hw_store::Store;
-use tokio::sync::Notify;
 
 use crate::Error;
-use crate::budget::Numbers;
 use crate::clock::Clock;
 use crate::crash::{self, CrashPoints};
+use crate::door::{Door, Place, lock};
+use crate::patience::{Patience, Spent};
 
 /// A request has this long; GitHub's own time-out of 10 s answers first.
 const REQUEST_MS: i64 = 12_000;
-
-/// How long one question is asked before it is given up. Waits for limits do not count.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
-    pub tries: u32,
-    pub active_ms: i64,
-}
-
-impl Patience {
-    /// A page of a lane.
-    pub(crate) const PAGE: Self = Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000 };
-    /// One row among others: the lane does not wait for it.
-    pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000 };
-}
 
 /// What fetching needs from outside.
 #[derive(Clone)]
@@ -61,13 +47,7 @@ pub struct Cost {
 
 pub struct Fetch {
     line: Line,
-    store: Store,
-    /// Whose limits these are: host and user, never a token.
-    principal: Mutex<String>,
-    gate: Mutex<Gate>,
-    freed: Notify,
-    numbers: Mutex<Numbers>,
-    dice: Mutex<fastrand::Rng>,
+    door: Door,
     cost: Mutex<Cost>,
     last_date: Mutex<Option<Mark>>,
 }
@@ -84,52 +64,11 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
-/// What asking one thing has taken so far.
-#[derive(Default)]
-struct Spent {
-    server: u32,
-    network: u32,
-    active_ms: i64,
-}
-
-/// A place at the gate: given back with what came, or, if nobody gets to that, when it is dropped.
-struct Place<'a> {
-    fetch: &'a Fetch,
-    is_open: bool,
-}
-
-impl Place<'_> {
-    fn settle(mut self, settled: Settled, now_ms: i64) -> Advice {
-        self.is_open = false;
-        let advice = lock(&self.fetch.gate).settle(settled, now_ms);
-        self.fetch.freed.notify_waiters();
-        advice
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            lock(&self.fetch.gate).settle(Settled::Trouble, self.fetch.clock().now_ms());
-            self.fetch.freed.notify_waiters();
-        }
-    }
-}
-
 impl Fetch {
     pub fn new(line: Line, store: Store, principal: &str) -> Self {
-        let dice = fastrand::Rng::with_seed(line.seed);
-        Self {
-            line,
-            store,
-            principal: Mutex::new(principal.to_owned()),
-            gate: Mutex::default(),
-            freed: Notify::new(),
-            numbers: Mutex::default(),
-            dice: Mutex::new(dice),
-            cost: Mutex::default(),
-            last_date: Mutex::default(),
-        }
+        let (clock, crash) = (Arc::clone(&line.clock), line.crash.clone());
+        let door = Door::new(store, clock, crash, line.pace, principal, line.seed);
+        Self { line, door, cost: Mutex::default(), last_date: Mutex::default() }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -149,18 +88,18 @@ impl Fetch {
         *lock(&self.last_date)
     }
 
+    /// Whose limits these are.
     pub fn principal(&self) -> String {
-        lock(&self.principal).clone()
+        self.door.principal()
     }
 
     /// From now on the limits are those of this user.
     pub(crate) fn speak_for(&self, principal: String) {
-        *lock(&self.principal) = principal;
-        *lock(&self.numbers) = Numbers::default();
+        self.door.speak_for(principal);
     }
 
     pub(crate) fn jitter(&self) -> Jitter {
-        Jitter(lock(&self.dice).f64())
+        self.door.jitter()
     }
 
     /// Asks until it is answered, for as much as the server can serve at once.
@@ -176,55 +115,25 @@ impl Fetch {
     ) -> Result<T, Stop> {
         let mut spent = Spent::default();
         loop {
-            let now_size = (*size).min(self.line.largest_page);
-            let (number, place) = self.start().await?;
-            let began_ms = self.clock().now_ms();
-            let read = |answer: &Answer| read(answer, number, now_size);
-            let came = self.once(&query(now_size), place, read).await?;
-            spent.active_ms += self.clock().now_ms() - began_ms;
-            match came {
+            *size = (*size).min(self.line.largest_page);
+            let place = self.door.enter().await?;
+            let (number, began_ms) = (place.number, self.clock().now_ms());
+            let came =
+                self.once(&query(*size), place, |answer| read(answer, number, *size)).await?;
+            spent.on_a_request(self.clock().now_ms() - began_ms);
+            let trouble = match came {
                 Ok(page) => {
                     *size = page_size::grow(*size, self.line.largest_page);
                     return Ok(page);
                 }
-                Err(trouble) => self.bear(trouble, patience, &mut spent, size).await?,
-            }
-        }
-    }
-
-    /// Takes a number, waits for a place at the gate, and takes it.
-    ///
-    /// The number comes first: it may have to wait for the database, and nothing may come between the
-    /// last look at the pauses and the request.
-    async fn start(&self) -> Result<(i64, Place<'_>), Stop> {
-        self.keep_pace().await;
-        let number = lock(&self.numbers).next(&self.store, &self.principal())?;
-        loop {
-            let freed = self.freed.notified();
-            if let Some(until) = self.store.paused_until(&self.principal())? {
-                lock(&self.gate).pause(until);
-            }
-            let admission = lock(&self.gate).admit(Api::Graphql, 1, self.clock().now_ms());
-            match admission {
-                Admission::Go => break,
-                Admission::WaitUntil(until) => self.clock().sleep_until(until).await,
-                Admission::Full => freed.await,
-            }
-        }
-        let place = Place { fetch: self, is_open: true };
-        self.line.crash.pass(crash::BEFORE_SENDING)?;
-        Ok((number, place))
-    }
-
-    async fn keep_pace(&self) {
-        let jitter = self.jitter();
-        let delay = {
-            let gate = lock(&self.gate);
-            let usage = gate.usage();
-            pace::delay_ms(self.line.pace, usage.used, usage.limit, gate.is_recovering(), jitter)
-        };
-        if 0 < delay {
-            self.clock().sleep_until(self.clock().now_ms() + delay).await;
+                Err(trouble) => trouble,
+            };
+            let Some(wait) = spent.bear(&trouble, patience, size, self.jitter()) else {
+                return Err(Stop::Trouble(trouble));
+            };
+            tracing::debug!(%trouble, wait, "asking again");
+            lock(&self.cost).retries += 1;
+            self.clock().sleep_until(self.clock().now_ms() + wait).await;
         }
     }
 
@@ -241,7 +150,10 @@ impl Fetch {
             self.note(&answer);
             read(&answer)
         });
-        self.settle(place, came.as_ref().err())?;
+        if place.settle(came.as_ref().err())? == Advice::Renew {
+            tracing::warn!("three requests in a row failed: making new connections");
+            self.line.transport.renew();
+        }
         self.line.crash.pass(crash::ANSWERED)?;
         Ok(came)
     }
@@ -268,82 +180,7 @@ impl Fetch {
         cost.points += answer.cost;
         drop(cost);
         if let Some(sample) = &answer.sample {
-            lock(&self.gate).observe_usage(sample.usage());
+            self.door.observe(sample.usage());
         }
     }
-
-    /// Gives the place at the gate back. A pause is written first, so that nobody starts after it; should
-    /// the store fail at that, this process at least pauses.
-    fn settle(&self, place: Place<'_>, trouble: Option<&Trouble>) -> Result<(), Stop> {
-        let now_ms = self.clock().now_ms();
-        let (settled, written) = match trouble {
-            None => (Settled::Clean, Ok(())),
-            Some(Trouble::Limited(limit)) => self.pause(limit, now_ms),
-            Some(Trouble::Network(_)) => (Settled::NoAnswer, Ok(())),
-            Some(
-                Trouble::TooMuch(_)
-                | Trouble::Server(_)
-                | Trouble::Garbled(_)
-                | Trouble::Denied(_)
-                | Trouble::Hidden(_)
-                | Trouble::BadCursor(_)
-                | Trouble::Wrong(_),
-            ) => (Settled::Trouble, Ok(())),
-        };
-        if place.settle(settled, now_ms) == Advice::Renew {
-            tracing::warn!("three requests in a row failed: making new connections");
-            self.line.transport.renew();
-        }
-        Ok(written?)
-    }
-
-    fn pause(&self, limit: &Limit, now_ms: i64) -> (Settled, Result<(), Error>) {
-        let in_a_row = lock(&self.gate).limits_in_a_row() + 1;
-        let until_ms = limit.wait.until_ms(now_ms, in_a_row, self.jitter());
-        tracing::warn!(%limit.kind, wait_s = (until_ms - now_ms) / 1_000, "limited: pausing");
-        let written = self.store.pause(&self.principal(), until_ms, &limit.kind.to_string());
-        let written = written.map_err(Error::from);
-        let written = written.and_then(|()| self.line.crash.pass(crash::PAUSE_WRITTEN));
-        (Settled::Limited { until_ms, secondary: limit.kind == LimitKind::Secondary }, written)
-    }
-
-    /// Waits as the trouble demands, so that asking again makes sense; gives up when it does not.
-    async fn bear(
-        &self,
-        trouble: Trouble,
-        patience: Patience,
-        spent: &mut Spent,
-        size: &mut u32,
-    ) -> Result<(), Stop> {
-        let wait = match trouble.verdict() {
-            Verdict::Pause => 0,
-            Verdict::GiveUp => return Err(Stop::Trouble(trouble)),
-            Verdict::AskForLess => {
-                *size = page_size::shrink((*size).min(self.line.largest_page));
-                spent.server += 1;
-                backoff::before_asking_for_less(self.jitter())
-            }
-            Verdict::RetryServer => {
-                spent.server += 1;
-                backoff::after_server_error(spent.server, self.jitter())
-            }
-            Verdict::RetryNetwork => {
-                spent.network += 1;
-                backoff::after_network_error(spent.network, self.jitter())
-            }
-        };
-        spent.active_ms += wait;
-        if patience.tries <= spent.server + spent.network || patience.active_ms < spent.active_ms {
-            return Err(Stop::Trouble(trouble));
-        }
-        tracing::debug!(%trouble, wait, "asking again");
-        lock(&self.cost).retries += 1;
-        self.clock().sleep_until(self.clock().now_ms() + wait).await;
-        Ok(())
-    }
-}
-
-/// A poisoned lock means that another task panicked; its numbers are still numbers.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,9 @@ pub mod run;
 pub mod turn;
 
 mod budget;
+mod door;
 mod list;
+mod patience;
 mod retry;
 mod scan;
 mod sweep;

@@ -8,7 +8,8 @@ use hw_sources::page::ItemsPage;
 use hw_store::IngestPage;
 
 use crate::Error;
-use crate::fetch::{Patience, Stop};
+use crate::fetch::Stop;
+use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Room, named};
 

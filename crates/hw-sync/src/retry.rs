@@ -9,7 +9,8 @@ use hw_sources::page::{ItemsPage, Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
 
-use crate::fetch::{Patience, Stop};
+use crate::fetch::Stop;
+use crate::patience::Patience;
 use crate::turn::{Followed, Room, Tally};
 
 /// How many rows of one page are asked for again at once; the others wait in quarantine.

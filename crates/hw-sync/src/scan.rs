@@ -9,7 +9,8 @@ use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
 
 use crate::Error;
-use crate::fetch::{Patience, Stop};
+use crate::fetch::Stop;
+use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Followed, Room, Tally};
 

@@ -16,7 +16,8 @@ use hw_store::{IngestPage, SweepPage};
 
 use crate::Error;
 use crate::crash;
-use crate::fetch::{Patience, Stop};
+use crate::fetch::Stop;
+use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Followed, Room, Tally};
 

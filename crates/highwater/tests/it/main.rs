@@ -9,4 +9,5 @@
 // One module a subject: a new one goes here, in the order of the alphabet.
 mod cli;
 mod docs;
+mod journey;
 mod tidy;

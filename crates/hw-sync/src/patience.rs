@@ -1,0 +1,107 @@
+//! How long one question is asked before it is given up.
+
+use hw_rules::backoff::{self, Jitter};
+use hw_rules::page_size;
+use hw_sources::trouble::{Trouble, Verdict};
+
+/// How often, and for how much active time. Waits for limits do not count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    pub(crate) tries: u32,
+    pub(crate) active_ms: i64,
+}
+
+impl Patience {
+    /// A page of a lane.
+    pub(crate) const PAGE: Self = Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000 };
+    /// One row among others: the lane does not wait for it.
+    pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000 };
+}
+
+/// What asking one thing has taken so far.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    server: u32,
+    network: u32,
+    active_ms: i64,
+}
+
+impl Spent {
+    pub(crate) fn on_a_request(&mut self, ms: i64) {
+        self.active_ms += ms;
+    }
+
+    /// How long to wait before the same is asked again, for as much as `size` says by then; none gives up.
+    pub(crate) fn bear(
+        &mut self,
+        trouble: &Trouble,
+        patience: Patience,
+        size: &mut u32,
+        jitter: Jitter,
+    ) -> Option<i64> {
+        let wait = match trouble.verdict() {
+            Verdict::Pause => 0,
+            Verdict::GiveUp => return None,
+            Verdict::AskForLess => {
+                *size = page_size::shrink(*size);
+                self.server += 1;
+                backoff::before_asking_for_less(jitter)
+            }
+            Verdict::RetryServer => {
+                self.server += 1;
+                backoff::after_server_error(self.server, jitter)
+            }
+            Verdict::RetryNetwork => {
+                self.network += 1;
+                backoff::after_network_error(self.network, jitter)
+            }
+        };
+        self.active_ms += wait;
+        let is_over =
+            patience.tries <= self.server + self.network || patience.active_ms < self.active_ms;
+        (!is_over).then_some(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hw_sources::trouble::{Limit, LimitKind, Wait};
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_halved_down_to_one_row_and_given_up_at_the_tenth_try() {
+        let mut size = 100;
+        let asked = tries(&Trouble::TooMuch(String::new()), Patience::PAGE, &mut size);
+        assert_eq!((asked, size), (10, 1));
+    }
+
+    #[test]
+    fn a_failing_server_is_given_up_after_five_minutes() {
+        let asked = tries(&Trouble::Server(String::new()), Patience::PAGE, &mut 1);
+        assert_eq!(asked, 6, "5 + 10 + 20 + 40 + 80 s, and 160 more would be too long");
+    }
+
+    #[test]
+    fn a_lone_row_is_asked_for_twice() {
+        assert_eq!(tries(&Trouble::Network(String::new()), Patience::ROW, &mut 1), 2);
+    }
+
+    #[test]
+    fn a_limit_is_waited_for_however_often_it_comes() {
+        let limit = Limit { kind: LimitKind::Primary, wait: Wait::Unsaid };
+        let mut spent = Spent::default();
+        for _ in 0..1_000 {
+            let limited = Trouble::Limited(limit.clone());
+            assert_eq!(spent.bear(&limited, Patience::PAGE, &mut 1, Jitter(0.5)), Some(0));
+        }
+    }
+
+    /// How often a question is asked that always meets the same trouble.
+    fn tries(trouble: &Trouble, patience: Patience, size: &mut u32) -> u32 {
+        let mut spent = Spent::default();
+        let borne =
+            (1..).take_while(|_| spent.bear(trouble, patience, size, Jitter(0.0)).is_some());
+        u32::try_from(borne.count()).unwrap() + 1
+    }
+}
