@@ -21,6 +21,8 @@ use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Followed, Room, Tally};
 
+/// How many rolls one turn reads: one that waited, and one of its own.
+const ROLLS: u32 = 2;
 /// How often a page of the roll with unreadable rows is asked for again.
 const ROLL_TRIES: u32 = 4;
 /// As many ids as one look takes at first.
@@ -40,6 +42,9 @@ struct Sweep<'a> {
 }
 
 /// Reads the roll, fetches what it shows and we lack, and removes what is confirmed gone.
+///
+/// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
+/// when a suspect cannot be judged, the roll is read anew, once.
 pub(crate) async fn sweep(
     room: &Room<'_>,
     followed: &Followed,
@@ -47,22 +52,46 @@ pub(crate) async fn sweep(
 ) -> Result<Tally, Stop> {
     let batch = LOOK_AT_ONCE;
     let mut sweep = Sweep { room, followed, size, batch, tally: Tally::default() };
-    sweep.stage_roll().await?;
-    let found = room.store.sweep_findings(&followed.lane)?;
-    let named = |ids: &[i64]| -> Vec<Named> {
-        ids.iter().filter_map(|id| Some((*id, found.node_ids.get(id)?.clone()))).collect()
-    };
-    sweep.fetch(&named(&found.findings.fetch)).await?;
-    let suspects = named(&found.findings.suspects);
-    let gone = sweep.look_again(&suspects, &found.siblings).await?;
-    room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
-    let allow = room.allow_mass_removal;
-    let swept = room.store.finish_sweep(room.lease, &followed.lane, &gone, allow)?;
-    sweep.tally.removed += swept.removed;
-    Ok(sweep.tally)
+    for _ in 0..ROLLS {
+        let judged = sweep.judge().await?;
+        room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
+        match judged {
+            Judged::All(gone) => return sweep.finish(&gone),
+            Judged::AllBut(unjudged) => {
+                tracing::info!(lane = %followed.lane, unjudged, "the roll is read anew");
+                room.store.restart_sweep(room.lease, &followed.lane)?;
+            }
+        }
+    }
+    Err(sweep.stopped("some items may be gone, and no second look could tell").into())
+}
+
+/// What a second look at all suspects came to.
+enum Judged {
+    /// Each is there, or confirmed gone: these.
+    All(Vec<(i64, Seen)>),
+    /// So many could not be judged.
+    AllBut(usize),
 }
 
 impl Sweep<'_> {
+    async fn judge(&mut self) -> Result<Judged, Stop> {
+        self.stage_roll().await?;
+        let found = self.room.store.sweep_findings(&self.followed.lane)?;
+        let named = |ids: &[i64]| -> Vec<Named> {
+            ids.iter().filter_map(|id| Some((*id, found.node_ids.get(id)?.clone()))).collect()
+        };
+        self.fetch(&named(&found.findings.fetch)).await?;
+        self.look_again(&named(&found.findings.suspects), &found.siblings).await
+    }
+
+    fn finish(mut self, gone: &[(i64, Seen)]) -> Result<Tally, Stop> {
+        let Room { store, lease, allow_mass_removal, .. } = self.room;
+        let swept = store.finish_sweep(lease, &self.followed.lane, gone, *allow_mass_removal)?;
+        self.tally.removed += swept.removed;
+        Ok(self.tally)
+    }
+
     /// Stages the rest of the roll.
     async fn stage_roll(&mut self) -> Result<(), Stop> {
         let lane = &self.followed.lane;
@@ -135,14 +164,12 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Looks at each suspect again, with siblings; returns those confirmed gone.
-    ///
-    /// While one of them could not be judged the sweep is not done: the next turn goes on with its roll.
+    /// Looks at each suspect again, with siblings.
     async fn look_again(
         &mut self,
         mut suspects: &[Named],
         siblings: &[Named],
-    ) -> Result<Vec<(i64, Seen)>, Stop> {
+    ) -> Result<Judged, Stop> {
         let mut gone = Vec::new();
         let mut unjudged = 0;
         while !suspects.is_empty() {
@@ -154,11 +181,7 @@ impl Sweep<'_> {
             self.keep(look)?;
             suspects = rest;
         }
-        if 0 < unjudged {
-            let reason = format!("{unjudged} items may be gone, and no second look could tell");
-            return Err(self.stopped(&reason).into());
-        }
-        Ok(gone)
+        Ok(if unjudged == 0 { Judged::All(gone) } else { Judged::AllBut(unjudged) })
     }
 
     /// Looks at as many of the wanted as can be served at once, and at the siblings; tells how many.

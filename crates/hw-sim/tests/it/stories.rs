@@ -132,6 +132,28 @@ fn the_last_issue_of_a_repository_can_go_too() {
 }
 
 #[test]
+fn a_roll_that_waited_until_all_its_siblings_were_gone_is_read_anew() {
+    let scene = Scene::new(&one_repository(9), 19);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        scene.clock.pass(300_000).await;
+        let ids = issue_ids(&scene);
+        let delete = |id: i64| {
+            scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+        };
+        delete(ids[4]);
+        scene.clock.pass(300_000).await;
+        let crash = Puller { plug: Some(at("sweep: looked again", 1)), ..SWEEP };
+        scene.pull(&crash).await.unwrap_err();
+        ids.iter().filter(|id| **id != ids[1] && **id != ids[4]).for_each(|id| delete(*id));
+        scene.clock.pass(300_000).await;
+        let swept = scene.pull(&OK).await.unwrap();
+        assert!(swept.errors.is_empty(), "{:?}", swept.errors);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
 fn the_brake_stops_a_mass_removal() {
     let scene = Scene::new(&one_repository(40), 6);
     on_virtual_time(async {

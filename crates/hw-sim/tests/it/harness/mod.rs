@@ -149,10 +149,12 @@ pub(crate) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
     runtime.unwrap().block_on(story)
 }
 
-/// The seeds to try: 1 to `HIGHWATER_SEEDS`, a few without it; `HIGHWATER_SEED` alone to look at one.
+/// The seeds to try: 1 to `HIGHWATER_SEEDS`, a few without it; `HIGHWATER_SEED` to look at one of them,
+/// or at some (`1001..2000`).
 pub(crate) fn seeds() -> std::ops::RangeInclusive<u64> {
-    if let Some(seed) = number("HIGHWATER_SEED") {
-        return seed..=seed;
+    if let Some(text) = variable("HIGHWATER_SEED") {
+        let (first, last) = text.split_once("..").unwrap_or((&text, &text));
+        return first.parse().unwrap()..=last.parse().unwrap();
     }
     1..=number("HIGHWATER_SEEDS").unwrap_or(20)
 }
