@@ -1,90 +1,20 @@
 //! The issues of one repository, by its id: newest first, by id, and as a roll for the sweep.
 
+mod documents;
+
 use hw_rules::clean::storable;
 use hw_rules::item::{Issue, Item, Observation};
 use hw_rules::time::SourceTime;
 use hw_rules::walk::{Cursor, Entry, Page};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::graphql::{Answer, Query};
-use super::node::{self, ACTOR, Actor, BigInt, Connection};
+use super::graphql::Answer;
+use super::node::{self, Actor, BigInt, Connection};
 use crate::page::{ItemsPage, LookPage, RollPage, RollRow, Subject, Unreadable};
 use crate::trouble::Trouble;
 
-/// Everything the mirror keeps of an issue.
-fn fields() -> String {
-    format!(
-        "id fullDatabaseId number url title body state stateReason createdAt updatedAt closedAt
-        author {{ {ACTOR} }} labels(first: 100) {{ nodes {{ name }} }} repository {{ databaseId }}"
-    )
-}
-
-/// One page, newest change first.
-pub fn page_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    let fields = fields();
-    let document = format!(
-        "query Issues($id: ID!, $first: Int!, $after: String) {{
-  node(id: $id) {{ ... on Repository {{
-    databaseId
-    issues(first: $first, after: $after, orderBy: {{ field: UPDATED_AT, direction: DESC }}) {{
-      totalCount
-      pageInfo {{ hasNextPage endCursor }}
-      edges {{ cursor node {{ {fields} }} }}
-    }}
-  }} }}
-  rateLimit {{ cost }}
-}}"
-    );
-    listing(document, repository, first, after)
-}
-
-/// One page, newest change first, of nothing but ids and times: for a row too heavy to be served whole.
-pub fn light_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    roll_in_order("UPDATED_AT, direction: DESC", repository, first, after)
-}
-
-/// One page of the roll: every issue's id and time of change, in the order of creation, which is fixed.
-pub fn roll_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    roll_in_order("CREATED_AT, direction: ASC", repository, first, after)
-}
-
-fn roll_in_order(order: &str, repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    let document = format!(
-        "query IssueRoll($id: ID!, $first: Int!, $after: String) {{
-  node(id: $id) {{ ... on Repository {{
-    databaseId
-    issues(first: $first, after: $after, orderBy: {{ field: {order} }}) {{
-      totalCount
-      pageInfo {{ hasNextPage endCursor }}
-      edges {{ cursor node {{ id fullDatabaseId updatedAt }} }}
-    }}
-  }} }}
-  rateLimit {{ cost }}
-}}"
-    );
-    listing(document, repository, first, after)
-}
-
-fn listing(document: String, repository: &str, first: u32, after: Option<&Cursor>) -> Query {
-    let after = after.map(|cursor| &cursor.0);
-    Query { document, variables: json!({ "id": repository, "first": first, "after": after }) }
-}
-
-/// Some issues by their node ids, at most 100, and their repository beside them.
-///
-/// The repository tells an absence from a token that may no longer look.
-pub fn look_query(repository: &str, node_ids: &[String]) -> Query {
-    let fields = fields();
-    let document = format!(
-        "query IssueLook($scope: ID!, $ids: [ID!]!) {{
-  scope: node(id: $scope) {{ ... on Repository {{ databaseId hasIssuesEnabled }} }}
-  nodes(ids: $ids) {{ __typename ... on Issue {{ {fields} }} }}
-  rateLimit {{ cost }}
-}}"
-    );
-    Query { document, variables: json!({ "scope": repository, "ids": node_ids }) }
-}
+pub use documents::{light_query, look_query, page_query, roll_query};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,21 +67,7 @@ pub fn read_page(
     request: i64,
 ) -> Result<ItemsPage, Trouble> {
     let listed: Connection<Raw> = connection(answer, repository_id, after, request)?;
-    let entries = listed.rows.iter().map(|row| Entry {
-        id: row.node.full_database_id.0,
-        updated_at: row.node.updated_at.clone(),
-        cursor: row.cursor.clone(),
-    });
-    let shape = Page {
-        date: answer.date,
-        entries: entries.collect(),
-        total_count: listed.total_count,
-        next: listed.next,
-    };
-    let seen = answer.seen(request);
-    let items = listed.rows.into_iter().map(|row| Item::Issue(row.node.into()));
-    let observations = items.map(|item| Observation { item, seen }).collect();
-    Ok(ItemsPage { observations, shape, unreadable: listed.unreadable })
+    Ok(listed.into_page(answer, request, |raw| Item::Issue(raw.into())))
 }
 
 /// Reads a page of the roll.

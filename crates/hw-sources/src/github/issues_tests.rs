@@ -1,6 +1,8 @@
 use hw_rules::time::Mark;
 
 use super::super::graphql::GraphqlError;
+use serde_json::json;
+
 use super::*;
 
 #[test]

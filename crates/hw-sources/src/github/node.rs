@@ -1,14 +1,15 @@
 //! Nodes parsed one by one: a bad one spoils nothing but itself.
 
+use hw_rules::item::{Item, Observation};
 use hw_rules::time::SourceTime;
 use hw_rules::version::Seen;
-use hw_rules::walk::Cursor;
+use hw_rules::walk::{Cursor, Entry, Page};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::graphql::Answer;
-use crate::page::{Subject, Unreadable};
+use crate::page::{ItemsPage, Subject, Unreadable};
 use crate::trouble::Trouble;
 
 /// A 64-bit id, which GitHub sends as a number or, where it outgrew 32 bits, as a string.
@@ -48,6 +49,29 @@ pub(super) struct Connection<T> {
     pub unreadable: Vec<Unreadable>,
     pub total_count: Option<i64>,
     pub next: Option<Cursor>,
+}
+
+impl<T> Connection<T> {
+    /// The page of items it is: for the store what was seen, for the rules where each row stands.
+    pub(super) fn into_page(
+        self,
+        answer: &Answer,
+        request: i64,
+        item: impl Fn(T) -> Item,
+    ) -> ItemsPage {
+        let seen = answer.seen(request);
+        let mut entries = Vec::with_capacity(self.rows.len());
+        let mut observations = Vec::with_capacity(self.rows.len());
+        for row in self.rows {
+            let item = item(row.node);
+            let (id, updated_at) = (item.key().id, item.updated_at().clone());
+            entries.push(Entry { id, updated_at, cursor: row.cursor });
+            observations.push(Observation { item, seen });
+        }
+        let (date, total_count, next) = (answer.date, self.total_count, self.next);
+        let shape = Page { date, entries, total_count, next };
+        ItemsPage { observations, shape, unreadable: self.unreadable }
+    }
 }
 
 /// Reads the connection found at `path` (`node.issues`), which was asked for after `after`.

@@ -1,9 +1,9 @@
 //! The repositories of an organisation.
 
 use hw_rules::clean::storable;
-use hw_rules::item::{Item, Observation, Repository};
+use hw_rules::item::{Item, Repository};
 use hw_rules::time::SourceTime;
-use hw_rules::walk::{Cursor, Entry, Page};
+use hw_rules::walk::Cursor;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -63,21 +63,7 @@ pub fn read(answer: &Answer, after: Option<&Cursor>, request: i64) -> Result<Ite
     }
     let listed = node::connection::<Raw>(answer, "organization.repositories", after, request)
         .ok_or_else(|| Trouble::Garbled("no connection organization.repositories".into()))?;
-    let entries = listed.rows.iter().map(|row| Entry {
-        id: row.node.database_id,
-        updated_at: row.node.updated_at.clone(),
-        cursor: row.cursor.clone(),
-    });
-    let shape = Page {
-        date: answer.date,
-        entries: entries.collect(),
-        total_count: listed.total_count,
-        next: listed.next,
-    };
-    let seen = answer.seen(request);
-    let items = listed.rows.into_iter().map(|row| Item::Repository(row.node.into()));
-    let observations = items.map(|item| Observation { item, seen }).collect();
-    Ok(ItemsPage { observations, shape, unreadable: listed.unreadable })
+    Ok(listed.into_page(answer, request, |raw| Item::Repository(raw.into())))
 }
 
 impl From<Raw> for Repository {
