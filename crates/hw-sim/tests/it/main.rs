@@ -9,4 +9,5 @@ mod harness;
 mod http;
 mod limits;
 mod owners;
+mod prices;
 mod stories;
