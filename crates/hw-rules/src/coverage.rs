@@ -125,15 +125,8 @@ impl Coverage {
     }
 
     /// The coverage after one page, read as `ask` said.
-    ///
-    /// A listing that says in the middle of being read that it holds nothing at all was switched off, or
-    /// emptied: its end is not the end of what was being read, so the place is kept and nothing claimed.
     pub fn step(self, ask: &Ask, page: &Page) -> Result<Self, Refused> {
         self.check_time(page.date)?;
-        let is_in_the_middle = ask.place == Place::Gap || ask.after.is_some();
-        if is_in_the_middle && page.total_count == Some(0) {
-            return Ok(self);
-        }
         match ask.place {
             Place::Head => self.step_head(ask, page),
             Place::Gap => self.step_gap(page),
@@ -258,7 +251,7 @@ impl Coverage {
 impl Gap {
     /// What an interrupted walk left: everything between its place and its stop.
     fn left_by(walk: Walk) -> Self {
-        let target = walk.head.as_ref().map_or(Mark(i64::MIN), Head::mark);
+        let target = walk.head.as_ref().map_or(Mark::BEGINNING, Head::mark);
         Self { side: Side::Above, target, floor: walk.stop, cursor: walk.cursor }
     }
 }

@@ -88,7 +88,6 @@ enum Event {
     Interrupt,
     Page,
     Window(i64),
-    SwitchOffOrOn,
 }
 
 proptest! {
@@ -107,7 +106,6 @@ proptest! {
                 Event::Create => list.create(),
                 Event::Delete(index) => list.delete_at(index),
                 Event::Interrupt => turn = mirror.begin(),
-                Event::SwitchOffOrOn => list.is_off = !list.is_off,
                 Event::Window(second) => {
                     mirror.window = Floor::At(Mark(second * 1_000));
                     turn = mirror.begin();
@@ -118,11 +116,9 @@ proptest! {
             prop_assert!(mirror.claims_only_what_it_holds(&list), "{:?}", mirror.coverage);
         }
         list.now += 1_000;
-        list.is_off = false;
         mirror.turn(&list);
         prop_assert_eq!(mirror.alive_within(&list), list.within(mirror.window));
-        // what was emptied in the middle of a walk keeps its gap until there is something to read again
-        prop_assert!(list.rows.is_empty() || mirror.coverage.is_complete());
+        prop_assert!(mirror.coverage.is_complete());
     }
 }
 
@@ -132,7 +128,6 @@ fn event() -> impl Strategy<Value = Event> {
         2 => Just(Event::Create),
         1 => any::<prop::sample::Index>().prop_map(Event::Delete),
         2 => Just(Event::Interrupt),
-        1 => Just(Event::SwitchOffOrOn),
         1 => (0i64..500).prop_map(Event::Window),
         8 => Just(Event::Page),
     ]
@@ -142,14 +137,12 @@ fn event() -> impl Strategy<Value = Event> {
 struct Listing {
     rows: BTreeMap<i64, i64>,
     now: i64,
-    /// Answers as if it were empty.
-    is_off: bool,
 }
 
 impl Listing {
     fn of(seconds: &[i64]) -> Self {
         let rows = (0..).zip(seconds.iter().copied()).collect();
-        Self { rows, now: 1_000, is_off: false }
+        Self { rows, now: 1_000 }
     }
 
     fn edit(&mut self, id: i64) {
@@ -188,10 +181,6 @@ impl Listing {
     }
 
     fn page(&self, ask: &Ask) -> Page {
-        if self.is_off {
-            let date = Mark(self.now * 1_000);
-            return Page { date, entries: vec![], total_count: Some(0), next: None };
-        }
         let after = ask.after.as_ref().map(key_of);
         let mut rows: Vec<(i64, i64)> =
             self.rows.iter().map(|(id, second)| (*second, *id)).collect();
@@ -248,11 +237,7 @@ impl Mirror {
                 None => return false,
             },
         };
-        let before = self.coverage.clone();
         self.read(&ask, list);
-        if self.coverage == before {
-            return false;
-        }
         if !self.coverage.has_unfinished_head() {
             self.coverage = self.coverage.clone().open_turn(self.window);
         }

@@ -62,7 +62,7 @@ impl SinceWalk {
 
 /// The whole second a time lies in: as fine as `since` gets.
 fn second(mark: Mark) -> Mark {
-    Mark(mark.0.div_euclid(1_000) * 1_000)
+    mark.minus(mark.0.rem_euclid(1_000))
 }
 
 #[cfg(test)]
@@ -85,6 +85,7 @@ mod tests {
     #[test]
     fn the_epoch_is_never_asked_for() {
         assert_eq!(SinceWalk::from(Some(Mark(30_000)), 60_000).since, None);
+        assert_eq!(SinceWalk::from(Some(Mark::BEGINNING), 60_000).since, None);
         assert_eq!(SinceWalk::from(Some(Mark(90_500)), 60_000).since, Some(Mark(30_000)));
     }
 

@@ -36,8 +36,8 @@ pub struct RollRow {
 pub struct LookPage {
     pub date: Mark,
     pub seen: Seen,
-    /// Whether the scope itself answered in the same look.
-    pub scope_answered: bool,
+    /// Whether what must be there answered in the same look: the scope, and one of the siblings.
+    pub is_vouched_for: bool,
     pub observations: Vec<Observation>,
     /// Node ids that the source says it does not know, or no longer of this scope.
     pub absent: Vec<String>,

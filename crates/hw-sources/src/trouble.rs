@@ -65,7 +65,7 @@ pub enum Wait {
 /// No wait is shorter, whatever the source says: a limit met again at once is met for nothing.
 const SHORTEST_MS: i64 = 1_000;
 /// No wait that a source names is believed beyond this: the longest window is an hour.
-const BELIEVED_MS: i64 = 2 * 3_600_000;
+pub const BELIEVED_MS: i64 = 2 * 3_600_000;
 /// After a reset, this much more: windows jitter by a second, and replicas disagree.
 const RESET_MARGIN_MS: i64 = 30_000;
 
@@ -73,11 +73,9 @@ impl Wait {
     /// Until when (our clock) nothing is started, after the n-th limit in a row.
     pub fn until_ms(self, now_ms: i64, in_a_row: u32, jitter: Jitter) -> i64 {
         let wait = match self {
-            Self::RetryAfter(ms) if ms <= BELIEVED_MS => ms.max(SHORTEST_MS),
+            Self::RetryAfter(ms) => ms.clamp(SHORTEST_MS, BELIEVED_MS),
             Self::Reset(ms) if ms <= BELIEVED_MS => ms.max(0) + RESET_MARGIN_MS,
-            Self::RetryAfter(_) | Self::Reset(_) | Self::Unsaid => {
-                backoff::after_silent_limit(in_a_row, jitter)
-            }
+            Self::Reset(_) | Self::Unsaid => backoff::after_silent_limit(in_a_row, jitter),
         };
         now_ms.saturating_add(wait)
     }
@@ -134,7 +132,7 @@ mod tests {
     fn a_wait_that_cannot_be_meant_is_not_believed() {
         let until = |wait: Wait| wait.until_ms(1_000, 1, Jitter(0.0));
         assert_eq!(until(Wait::RetryAfter(0)), 2_000, "never at once");
-        assert_eq!(until(Wait::RetryAfter(i64::MAX)), 61_000);
+        assert_eq!(until(Wait::RetryAfter(i64::MAX)), 1_000 + BELIEVED_MS);
         assert_eq!(until(Wait::Reset(1_767_225_600_000)), 61_000, "milliseconds taken for seconds");
     }
 }

@@ -27,9 +27,10 @@ pub struct HeldBy {
 impl HeldBy {
     /// Whether the lease is still held, to somebody who asks for it for `ttl_ms`.
     ///
-    /// One that ends absurdly late was taken or renewed by a clock that stood in another year.
+    /// One that ends a day later than it could was taken or renewed by a clock that stood in another year.
     fn holds(&self, now_ms: i64, ttl_ms: i64) -> bool {
-        let absurd = now_ms.saturating_add(ttl_ms.saturating_mul(10));
+        const DAY_MS: i64 = 86_400_000;
+        let absurd = now_ms.saturating_add(ttl_ms).saturating_add(DAY_MS);
         now_ms < self.expires_ms && self.expires_ms <= absurd
     }
 }
@@ -37,8 +38,8 @@ impl HeldBy {
 const LEASE: Step = step!("lease");
 
 impl Store {
-    /// Takes a lease that is free or has expired, or tells who holds it. One that would last ten times as
-    /// long as asked for, or longer, counts as expired.
+    /// Takes a lease that is free or has expired, or tells who holds it. One that would last a day longer
+    /// than asked for counts as expired.
     pub fn take_lease(
         &self,
         name: &str,

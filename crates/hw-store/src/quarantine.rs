@@ -42,7 +42,7 @@ pub struct Quarantined {
     pub updated_at: Option<SourceTime>,
     /// How often it was tried.
     pub tries: u64,
-    /// The last try.
+    /// The last time it was met.
     pub seen: Seen,
 }
 
@@ -164,13 +164,15 @@ fn take_in(tx: &mut Tx<'_>, lane: i64, unreadable: &Unreadable) -> Result<(), Er
     tx.execute(KEEP, &params![lane, &subject, &reason, &raw, seen.0, seen.1, at, at_ms]).map(drop)
 }
 
-/// Releases the nodes of a lane that its complete roll does not list: they are not there to be read.
+/// Releases the nodes of a lane that its complete roll does not list, and what was known by its place
+/// alone: the roll was compared both ways, so what stood there is held by now, quarantined under its own
+/// id, or gone.
 ///
 /// What was met so late that the roll may not show it yet stays.
 pub(crate) fn release_unlisted(tx: &mut Tx<'_>, lane: i64, began: Seen) -> Result<(), Error> {
     const RELEASE: Sql = Sql::both(
         "delete from quarantine
-          where lane = $1 and substr(subject, 1, 3) <> 'at '
+          where lane = $1
             and subject not in (select node_id from sweep_rows where lane = $1)
             and (updated_at_ms < $2
                  or updated_at_ms is null and (seen_at_ms, seen_request) < ($3, $4))",

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::{self, Pace};
 use hw_sources::gate::{Admission, Advice, Api, Gate, Settled, Usage};
-use hw_sources::trouble::{Limit, LimitKind, Trouble};
+use hw_sources::trouble::{BELIEVED_MS, Limit, LimitKind, Trouble};
 use hw_store::Store;
 use tokio::sync::Notify;
 
@@ -14,6 +14,9 @@ use crate::Error;
 use crate::budget::Numbers;
 use crate::clock::Clock;
 use crate::crash::{self, CrashPoints};
+
+/// What a source may name, and what our own waits may add to it.
+const LONGEST_PAUSE_MS: i64 = BELIEVED_MS + 45 * 60_000;
 
 pub(crate) struct Door {
     pub(crate) store: Store,
@@ -84,7 +87,7 @@ impl Door {
         let number = lock(&self.numbers).next(&self.store, &self.principal())?;
         loop {
             let freed = self.freed.notified();
-            if let Some(until) = self.store.paused_until(&self.principal())? {
+            if let Some(until) = self.paused_until()? {
                 lock(&self.gate).pause(until);
             }
             let admission = lock(&self.gate).admit(Api::Graphql, 1, self.clock.now_ms());
@@ -97,6 +100,18 @@ impl Door {
         let place = Place { door: self, number, is_open: true };
         self.crash.pass(crash::BEFORE_SENDING)?;
         Ok(place)
+    }
+
+    /// Until when all who speak for this principal wait.
+    ///
+    /// A pause far beyond any limit was written by a clock that stood elsewhere.
+    pub(crate) fn paused_until(&self) -> Result<Option<i64>, Error> {
+        let until_ms = self.store.paused_until(&self.principal())?;
+        let latest_ms = self.clock.now_ms() + LONGEST_PAUSE_MS;
+        if until_ms.is_some_and(|until_ms| latest_ms < until_ms) {
+            tracing::warn!(until_ms, "a pause that lasts longer than any limit is not kept");
+        }
+        Ok(until_ms.filter(|until_ms| *until_ms <= latest_ms))
     }
 
     async fn keep_pace(&self) {

@@ -93,6 +93,11 @@ impl Fetch {
         self.door.principal()
     }
 
+    /// Until when all who speak for this principal wait.
+    pub(crate) fn paused_until(&self) -> Result<Option<i64>, Error> {
+        self.door.paused_until()
+    }
+
     /// From now on the limits are those of this user.
     pub(crate) fn speak_for(&self, principal: String) {
         self.door.speak_for(principal);

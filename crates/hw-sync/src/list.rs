@@ -42,13 +42,6 @@ pub(crate) async fn list(room: &Room<'_>, host: &str, organization: &str) -> Res
     let mut listed = Listed::default();
     let mut size = room.store.lane_state(&lane)?.page_size;
     let mut after: Option<Cursor> = None;
-    // the listing is read whole each time, so it starts with nothing in quarantine
-    let mut cleared: Vec<String> = room
-        .store
-        .quarantined_of(&lane, u64::from(u32::MAX))?
-        .into_iter()
-        .map(|q| q.subject)
-        .collect();
     let mut began = None;
     loop {
         let asked = page(room, organization, &mut size, after.as_ref()).await;
@@ -62,6 +55,7 @@ pub(crate) async fn list(room: &Room<'_>, host: &str, organization: &str) -> Res
         after = next;
         let began = *began.get_or_insert(page.shape.date.0);
         let checked_at_ms = after.is_none().then_some(began);
+        let cleared = if after.is_none() { listed.no_longer_met(room, &lane)? } else { Vec::new() };
         room.store.ingest(
             room.lease,
             &IngestPage {
@@ -71,7 +65,7 @@ pub(crate) async fn list(room: &Room<'_>, host: &str, organization: &str) -> Res
                 coverage: None,
                 checked_at_ms,
                 page_size: size,
-                cleared: std::mem::take(&mut cleared),
+                cleared,
             },
         )?;
         if after.is_none() {
@@ -88,6 +82,13 @@ impl Listed {
         });
         self.repositories.extend(shown);
         self.unreadable.extend(page.unreadable.iter().map(|row| row.subject.to_string()));
+    }
+
+    /// What is in quarantine and was not met in this listing: it was read whole, so it is not there.
+    fn no_longer_met(&self, room: &Room<'_>, lane: &Lane) -> Result<Vec<String>, Error> {
+        let held = room.store.quarantined_of(lane, u64::from(u32::MAX))?.into_iter();
+        let subjects = held.map(|held| held.subject);
+        Ok(subjects.filter(|subject| !self.unreadable.contains(subject)).collect())
     }
 
     /// Adds those that could not be read this time and are known from earlier.

@@ -49,6 +49,10 @@ impl Spent {
             }
             Verdict::RetryServer => {
                 self.server += 1;
+                // some time-outs look like any other failure
+                if self.server.is_multiple_of(2) {
+                    *size = page_size::shrink(*size);
+                }
                 backoff::after_server_error(self.server, jitter)
             }
             Verdict::RetryNetwork => {

@@ -110,13 +110,16 @@ fn is_older(found: &Observation, row: &Unreadable) -> bool {
 /// An absence is no answer here: only a sweep may tell that something is gone.
 async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, Stop> {
     let ids = [id.to_owned()];
-    let query = |_| issues::look_query(&followed.node_id, &ids);
+    let query = |_| issues::look_query(&followed.node_id, &ids, &[]);
     let read =
         |answer: &_, number, _| issues::read_look(answer, &ids, followed.repository_id, number);
     let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
     let found = look.observations.into_iter().next();
     Ok(found.map_or(Again::Still, |found| Again::Readable(Box::new(found))))
 }
+
+/// How many rows are read to find one by its place: others may have appeared before it.
+const NEIGHBOURS: u32 = 10;
 
 async fn at_place(
     room: &Room<'_>,
@@ -125,17 +128,20 @@ async fn at_place(
     after: Option<&Cursor>,
     row: &Unreadable,
 ) -> Result<Again, Stop> {
-    let query = |_| issues::page_query(&followed.node_id, 1, after);
+    let query = |size| issues::page_query(&followed.node_id, size, after);
     let read =
         |answer: &_, number, _| issues::read_page(answer, followed.repository_id, after, number);
-    let page = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
-    let stands_there = page.shape.entries.first().is_some_and(|entry| entry.cursor == *at);
-    // a replica that lags may not show it yet, or show another still
+    let page = room.fetch.ask(Patience::ROW, &mut { NEIGHBOURS }, query, read).await?;
+    let stands_there = page.shape.entries.iter().find(|entry| entry.cursor == *at);
+    // a replica that lags may not show it yet, or show others still
     let is_settled = Mark(row.seen.at_ms).plus(OVERLAP_MS) < page.shape.date;
-    Ok(match page.observations.into_iter().next() {
-        Some(found) if stands_there => Again::Readable(Box::new(found)),
-        _ if is_settled && page.unreadable.is_empty() => Again::Moved,
-        _ => Again::Still,
+    Ok(match stands_there.map(|entry| entry.id) {
+        Some(id) => {
+            let found = page.observations.into_iter().find(|found| found.key().id == id);
+            found.map_or(Again::Still, |found| Again::Readable(Box::new(found)))
+        }
+        None if is_settled && page.unreadable.is_empty() => Again::Moved,
+        None => Again::Still,
     })
 }
 

@@ -20,6 +20,8 @@ struct Scan<'a> {
     followed: &'a Followed,
     window: Floor,
     size: &'a mut u32,
+    /// Whether a place was given up already: a source that refuses what it has just named is in trouble.
+    has_forgotten: bool,
     tally: Tally,
 }
 
@@ -31,19 +33,15 @@ pub(crate) async fn scan(
     size: &mut u32,
 ) -> Result<Tally, Stop> {
     let window = room.window();
-    let mut scan = Scan { room, followed, window, size, tally: Tally::default() };
+    let tally = Tally::default();
+    let mut scan = Scan { room, followed, window, size, has_forgotten: false, tally };
     let mut coverage = state.coverage.clone().open_turn(window);
     if coverage.has_unfinished_head() {
         coverage = scan.walk_head(coverage).await?;
     }
     coverage = scan.walk_head(coverage).await?;
     while let Some(ask) = coverage.ask_gap() {
-        let next = scan.page(coverage.clone(), &ask).await?.open_turn(window);
-        if next == coverage {
-            // there is nothing to be read now; the gap stays, and shows
-            break;
-        }
-        coverage = next;
+        coverage = scan.page(coverage, &ask).await?.open_turn(window);
     }
     let mut tally = scan.tally;
     retry::quarantined(room, followed, &mut tally).await?;
@@ -54,18 +52,20 @@ impl Scan<'_> {
     async fn walk_head(&mut self, mut coverage: Coverage) -> Result<Coverage, Stop> {
         loop {
             let ask = coverage.ask_head(self.window);
-            let next = self.page(coverage.clone(), &ask).await?;
-            if !next.has_unfinished_head() || next == coverage {
-                return Ok(next.open_turn(self.window));
+            coverage = self.page(coverage, &ask).await?;
+            if !coverage.has_unfinished_head() {
+                return Ok(coverage.open_turn(self.window));
             }
-            coverage = next;
         }
     }
 
     /// One page: read, stepped over, and kept together with the step.
     async fn page(&mut self, coverage: Coverage, ask: &Ask) -> Result<Coverage, Stop> {
         let mut page = match self.read(ask).await {
-            Err(Stop::Trouble(Trouble::BadCursor(_))) if ask.after.is_some() => {
+            Err(Stop::Trouble(Trouble::BadCursor(_)))
+                if ask.after.is_some() && !self.has_forgotten =>
+            {
+                self.has_forgotten = true;
                 tracing::warn!(lane = %self.followed.lane, "the source forgot our place: from the top");
                 return self.again(coverage.forget_place(ask.place), ask.place).await;
             }

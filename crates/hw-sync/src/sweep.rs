@@ -21,8 +21,6 @@ use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Followed, Room, Tally};
 
-/// How many rolls one turn reads: one that waited, and one of its own.
-const ROLLS: u32 = 2;
 /// How often a page of the roll with unreadable rows is asked for again.
 const ROLL_TRIES: u32 = 4;
 /// As many ids as one look takes at first.
@@ -44,7 +42,8 @@ struct Sweep<'a> {
 /// Reads the roll, fetches what it shows and we lack, and removes what is confirmed gone.
 ///
 /// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
-/// when a suspect cannot be judged, the roll is read anew, once.
+/// when nobody vouches for a look, a roll that waited is read anew. A suspect that gives no answer stays
+/// held, and is named.
 pub(crate) async fn sweep(
     room: &Room<'_>,
     followed: &Followed,
@@ -52,26 +51,33 @@ pub(crate) async fn sweep(
 ) -> Result<Tally, Stop> {
     let batch = LOOK_AT_ONCE;
     let mut sweep = Sweep { room, followed, size, batch, tally: Tally::default() };
-    for _ in 0..ROLLS {
-        let judged = sweep.judge().await?;
-        room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
-        match judged {
-            Judged::All(gone) => return sweep.finish(&gone),
-            Judged::AllBut(unjudged) => {
-                tracing::info!(lane = %followed.lane, unjudged, "the roll is read anew");
-                room.store.restart_sweep(room.lease, &followed.lane)?;
-            }
-        }
+    let has_waited = room.store.sweep(&followed.lane)?.is_some();
+    let mut judged = sweep.judge().await?;
+    if !judged.is_vouched_for && has_waited {
+        room.store.restart_sweep(room.lease, &followed.lane)?;
+        judged = sweep.judge().await?;
     }
-    Err(sweep.stopped("some items may be gone, and no second look could tell").into())
+    room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
+    if !judged.is_vouched_for {
+        return Err(sweep.stopped("nobody vouched for what is missing").into());
+    }
+    let allow = room.allow_mass_removal;
+    let swept = room.store.finish_sweep(room.lease, &followed.lane, &judged.gone, allow)?;
+    sweep.tally.removed += swept.removed;
+    if 0 < judged.unanswered {
+        let reason = format!("{} items may be gone, and gave no answer", judged.unanswered);
+        return Err(sweep.stopped(&reason).into());
+    }
+    Ok(sweep.tally)
 }
 
 /// What a second look at all suspects came to.
-enum Judged {
-    /// Each is there, or confirmed gone: these.
-    All(Vec<(i64, Seen)>),
-    /// So many could not be judged.
-    AllBut(usize),
+struct Judged {
+    gone: Vec<(i64, Seen)>,
+    /// Suspects that were neither there nor denied.
+    unanswered: usize,
+    /// Whether in each look something answered that must be there.
+    is_vouched_for: bool,
 }
 
 impl Sweep<'_> {
@@ -85,13 +91,6 @@ impl Sweep<'_> {
         self.look_again(&named(&found.findings.suspects), &found.siblings).await
     }
 
-    fn finish(mut self, gone: &[(i64, Seen)]) -> Result<Tally, Stop> {
-        let Room { store, lease, allow_mass_removal, .. } = self.room;
-        let swept = store.finish_sweep(lease, &self.followed.lane, gone, *allow_mass_removal)?;
-        self.tally.removed += swept.removed;
-        Ok(self.tally)
-    }
-
     /// Stages the rest of the roll.
     async fn stage_roll(&mut self) -> Result<(), Stop> {
         let lane = &self.followed.lane;
@@ -99,9 +98,11 @@ impl Sweep<'_> {
         let mut began = staged.as_ref().map(|sweep| sweep.began);
         let mut complete = staged.as_ref().is_some_and(|sweep| sweep.complete);
         let mut after = staged.and_then(|sweep| sweep.cursor);
+        let mut has_forgotten = false;
         while !complete {
             let page = match self.roll(after.as_ref()).await {
-                Err(Stop::Trouble(Trouble::BadCursor(_))) if after.is_some() => {
+                Err(Stop::Trouble(Trouble::BadCursor(_))) if after.is_some() && !has_forgotten => {
+                    has_forgotten = true;
                     tracing::warn!(%lane, "the source forgot our place in the roll: it starts over");
                     self.room.store.restart_sweep(self.room.lease, lane)?;
                     (began, after) = (None, None);
@@ -170,18 +171,27 @@ impl Sweep<'_> {
         mut suspects: &[Named],
         siblings: &[Named],
     ) -> Result<Judged, Stop> {
-        let mut gone = Vec::new();
-        let mut unjudged = 0;
+        let mut judged = Judged { gone: Vec::new(), unanswered: 0, is_vouched_for: true };
         while !suspects.is_empty() {
-            let (look, count) = self.look(suspects, siblings).await?;
+            let (look, count) = match self.look(suspects, siblings).await {
+                Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.batch == 1 => {
+                    self.give_up_on(&suspects[0], reason)?;
+                    judged.unanswered += 1;
+                    suspects = &suspects[1..];
+                    continue;
+                }
+                other => other?,
+            };
             let (now, rest) = suspects.split_at(count);
-            let second = second_look(&look, now, siblings);
-            unjudged += if second.sibling_answered { count - second.answered.len() } else { count };
-            gone.extend(reconcile::confirmed_gone(&second).into_iter().map(|id| (id, look.seen)));
+            let second = second_look(&look, now);
+            judged.unanswered += count - second.answered.len();
+            judged.is_vouched_for &= second.sibling_answered;
+            let gone = reconcile::confirmed_gone(&second);
+            judged.gone.extend(gone.into_iter().map(|id| (id, look.seen)));
             self.keep(look)?;
             suspects = rest;
         }
-        Ok(if unjudged == 0 { Judged::All(gone) } else { Judged::AllBut(unjudged) })
+        Ok(judged)
     }
 
     /// Looks at as many of the wanted as can be served at once, and at the siblings; tells how many.
@@ -191,15 +201,14 @@ impl Sweep<'_> {
         siblings: &[Named],
     ) -> Result<(LookPage, usize), Stop> {
         let Followed { repository_id, node_id, .. } = self.followed;
-        let count = |size: u32| wanted.len().min(size as usize);
-        let ids = |size: u32| -> Vec<String> {
-            let asked = wanted[..count(size)].iter().chain(siblings);
-            asked.map(|(_, node_id)| node_id.clone()).collect()
-        };
-        let query = |size| issues::look_query(node_id, &ids(size));
+        let ids =
+            |named: &[Named]| -> Vec<String> { named.iter().map(|(_, id)| id.clone()).collect() };
+        let siblings = ids(siblings);
+        let some = |size: u32| &wanted[..wanted.len().min(size as usize)];
+        let query = |size| issues::look_query(node_id, &ids(some(size)), &siblings);
         let read = |answer: &_, number, size| {
-            let look = issues::read_look(answer, &ids(size), *repository_id, number)?;
-            Ok((look, count(size)))
+            let look = issues::read_look(answer, &ids(some(size)), *repository_id, number)?;
+            Ok((look, some(size).len()))
         };
         self.room.fetch.ask(Patience::PAGE, &mut self.batch, query, read).await
     }
@@ -249,18 +258,13 @@ impl Sweep<'_> {
     }
 }
 
-/// What a look says about the suspects in it.
-///
-/// The siblings are items that the roll listed and we hold; one that answers is enough. Where there are
-/// none, because all that was held is suspect, the repository itself stands for them. It must answer with
-/// its issues switched on in any case.
-fn second_look(look: &LookPage, suspects: &[Named], siblings: &[Named]) -> SecondLook {
+/// What a look says about the suspects in it: one that is neither there nor denied is not judged.
+fn second_look(look: &LookPage, suspects: &[Named]) -> SecondLook {
     let is_absent = |(_, node_id): &Named| look.absent.contains(node_id);
     let is_there = |(id, _): &Named| look.observations.iter().any(|o| o.key().id == *id);
     let told = suspects.iter().filter(|named| is_absent(named) || is_there(named));
     let answered: BTreeMap<i64, bool> = told.map(|named| (named.0, is_there(named))).collect();
-    let vouched = siblings.is_empty() || siblings.iter().any(is_there);
-    SecondLook { answered, sibling_answered: look.scope_answered && vouched }
+    SecondLook { answered, sibling_answered: look.is_vouched_for }
 }
 
 #[cfg(test)]
@@ -269,31 +273,23 @@ mod tests {
 
     #[test]
     fn a_suspect_that_neither_answered_nor_was_denied_is_not_judged() {
-        let look = look(&["N1"], true);
-        let second = second_look(&look, &[named(1), named(2)], &[]);
+        let second = second_look(&look(&["N1"], true), &[named(1), named(2)]);
         assert_eq!(second.answered, BTreeMap::from([(1, false)]), "2 was unreadable");
     }
 
     #[test]
-    fn a_listed_sibling_that_does_not_answer_makes_the_look_worthless() {
-        let silent = second_look(&look(&["N1"], true), &[named(1)], &[named(9)]);
-        assert!(!silent.sibling_answered);
-        assert!(reconcile::confirmed_gone(&silent).is_empty());
+    fn a_look_that_nobody_vouches_for_confirms_nothing() {
+        let alone = second_look(&look(&["N1"], false), &[named(1)]);
+        assert!(reconcile::confirmed_gone(&alone).is_empty());
+        let vouched = second_look(&look(&["N1"], true), &[named(1)]);
+        assert_eq!(reconcile::confirmed_gone(&vouched), [1]);
     }
 
-    #[test]
-    fn where_the_roll_is_empty_the_repository_must_answer() {
-        let answered = second_look(&look(&["N1"], true), &[named(1)], &[]);
-        assert_eq!(reconcile::confirmed_gone(&answered), [1]);
-        let hidden = second_look(&look(&["N1"], false), &[named(1)], &[]);
-        assert!(reconcile::confirmed_gone(&hidden).is_empty());
-    }
-
-    fn look(absent: &[&str], scope_answered: bool) -> LookPage {
+    fn look(absent: &[&str], is_vouched_for: bool) -> LookPage {
         LookPage {
             date: hw_rules::time::Mark(0),
             seen: Seen { at_ms: 0, request: 0 },
-            scope_answered,
+            is_vouched_for,
             observations: vec![],
             absent: absent.iter().map(|id| (*id).to_owned()).collect(),
             unreadable: vec![],

@@ -71,7 +71,7 @@ impl Tally {
 /// Does what is due at a lane now. A turn that fails says so in the lane's row.
 pub async fn turn(room: &Room<'_>, followed: &Followed) -> Result<Turned, Error> {
     let state = room.store.lane_state(&followed.lane)?;
-    let paused = room.store.paused_until(&room.fetch.principal())?;
+    let paused = room.fetch.paused_until()?;
     let mut size = state.page_size;
     let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
         Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),

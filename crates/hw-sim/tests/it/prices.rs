@@ -20,7 +20,7 @@ fn every_document_is_valid_and_its_price_is_pinned() {
         ("issues, 100 a page", 1, issues::page_query(node, 100, None)),
         ("issues, ids and times", 1, issues::light_query(node, 100, None)),
         ("roll, 100 a page", 1, issues::roll_query(node, 100, None)),
-        ("look at 50 issues", 1, issues::look_query(node, &ids)),
+        ("look at 50 issues", 1, issues::look_query(node, &ids, &ids[..3])),
     ];
     for (name, price, query) in documents {
         let answer = ask(&scene, &query);

@@ -120,6 +120,15 @@ impl GraphqlError {
         matches!(self.kind.as_str(), "FORBIDDEN" | "INSUFFICIENT_SCOPES")
     }
 
+    /// The trouble behind an error that is nobody's fault but the server's.
+    pub fn fault(&self) -> Trouble {
+        if limits::is_timeout(&self.message) {
+            Trouble::TooMuch(self.message.clone())
+        } else {
+            Trouble::Server(self.message.clone())
+        }
+    }
+
     /// Whether the document itself is wrong. GitHub gives those a code of its own, in this style.
     fn is_our_mistake(&self) -> bool {
         let starts_small = self.kind.starts_with(|c: char| c.is_ascii_lowercase());
@@ -143,6 +152,7 @@ fn trouble_of_errors(response: &Response, errors: &[GraphqlError]) -> Option<Tro
             }
             "INVALID_CURSOR_ARGUMENTS" => return Some(Trouble::BadCursor(error.message.clone())),
             _ if limits::is_secondary(&error.message) => return limit(LimitKind::Secondary),
+            _ if limits::is_primary(&error.message) => return limit(LimitKind::Primary),
             _ => {}
         }
     }
@@ -160,10 +170,7 @@ fn without_data(errors: &[GraphqlError]) -> Trouble {
     }
     match errors.first() {
         None => Trouble::Garbled("neither data nor errors".into()),
-        Some(error) if error.message.contains("Something went wrong") => {
-            Trouble::TooMuch(error.message.clone())
-        }
-        Some(error) => Trouble::Server(error.message.clone()),
+        Some(error) => error.fault(),
     }
 }
 
@@ -195,6 +202,8 @@ mod tests {
         let code = r#"{"errors":[{"message":"x","extensions":{"code":"graphql_rate_limit"}}]}"#;
         assert!(matches!(read(&ok(code)), Err(Trouble::Limited(_))));
         let slow = r#"{"errors":[{"message":"You have exceeded a secondary rate limit."}]}"#;
+        let told = r#"{"errors":[{"message":"API rate limit already exceeded for user ID 1."}]}"#;
+        assert!(matches!(read(&ok(told)), Err(Trouble::Limited(_))));
         let Err(Trouble::Limited(limit)) = read(&ok(slow)) else { panic!("a limit") };
         assert_eq!(limit.kind, LimitKind::Secondary);
     }
@@ -225,6 +234,8 @@ mod tests {
         assert!(matches!(read(&ok(coded)), Err(Trouble::Wrong(_))));
         let unknown = r#"{"data":null,"errors":[{"type":"INTERNAL","message":"oops"}]}"#;
         assert!(matches!(read(&ok(unknown)), Err(Trouble::Server(_))));
+        let slow = r#"{"errors":[{"message":"timedout"}]}"#;
+        assert!(matches!(read(&ok(slow)), Err(Trouble::TooMuch(_))));
         let forbidden = r#"{"data":null,"errors":[{"type":"FORBIDDEN","message":"no"}]}"#;
         assert!(matches!(read(&ok(forbidden)), Err(Trouble::Hidden(_))));
         let lost = r#"{"data":{"node":null},"errors":[{"type":"INVALID_CURSOR_ARGUMENTS","message":"m"}]}"#;

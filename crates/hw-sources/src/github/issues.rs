@@ -134,6 +134,9 @@ fn connection<T: serde::de::DeserializeOwned>(
     if node.get("databaseId").and_then(Value::as_i64) != Some(repository_id) {
         return Err(Trouble::Garbled("the answer is about another repository".into()));
     }
+    if node.get("hasIssuesEnabled").and_then(Value::as_bool) == Some(false) {
+        return Err(Trouble::Hidden("the repository's issues are switched off".into()));
+    }
     node::connection(answer, "node.issues", after, request)
         .ok_or_else(|| Trouble::Garbled("no connection node.issues".into()))
 }
@@ -152,7 +155,7 @@ pub fn read_look(
     let mut look = LookPage {
         date: answer.date,
         seen,
-        scope_answered: scope_answered(answer, repository_id),
+        is_vouched_for: is_vouched_for(answer, repository_id),
         observations: Vec::new(),
         absent: Vec::new(),
         unreadable: Vec::new(),
@@ -172,12 +175,17 @@ pub fn read_look(
     Ok(look)
 }
 
-/// Whether the repository itself answered, with its issues switched on.
-fn scope_answered(answer: &Answer, repository_id: i64) -> bool {
+/// Whether the repository itself answered, with its issues switched on, and, where siblings were asked for,
+/// at least one of them.
+fn is_vouched_for(answer: &Answer, repository_id: i64) -> bool {
+    let id = |value: Option<&Value>| value.and_then(|value| value.get("databaseId")?.as_i64());
     let scope = answer.data.get("scope");
-    let field = |name| scope.and_then(|scope| scope.get(name));
-    field("databaseId").and_then(Value::as_i64) == Some(repository_id)
-        && field("hasIssuesEnabled").and_then(Value::as_bool) == Some(true)
+    let is_on = scope.and_then(|scope| scope.get("hasIssuesEnabled")?.as_bool()) == Some(true);
+    let siblings = answer.data.get("siblings").and_then(Value::as_array);
+    let siblings = siblings.map_or(&[][..], Vec::as_slice);
+    let is_ours = |sibling: &Value| id(sibling.get("repository")) == Some(repository_id);
+    let vouched = siblings.is_empty() || siblings.iter().any(is_ours);
+    is_on && id(scope) == Some(repository_id) && vouched
 }
 
 enum Found {

@@ -78,6 +78,29 @@ fn a_look_tells_absence_from_a_fault() {
 }
 
 #[test]
+fn a_look_is_vouched_for_by_the_repository_and_a_sibling() {
+    let vouched = |scope: Value, siblings: Value| {
+        let data = json!({ "scope": scope, "nodes": [], "siblings": siblings });
+        read_look(&Answer { data, ..listed(&[]) }, &[], 7, 9).unwrap().is_vouched_for
+    };
+    let on = json!({ "databaseId": 7, "hasIssuesEnabled": true });
+    let sibling = json!({ "repository": { "databaseId": 7 } });
+    assert!(vouched(on.clone(), json!([])), "where all that was held is suspect, there is none");
+    assert!(vouched(on.clone(), json!([null, sibling])));
+    assert!(!vouched(on, json!([null, null])));
+    let off = json!({ "databaseId": 7, "hasIssuesEnabled": false });
+    assert!(!vouched(off, json!([sibling])));
+    assert!(!vouched(Value::Null, json!([sibling])));
+}
+
+#[test]
+fn issues_that_are_switched_off_are_hidden_not_empty() {
+    let mut answer = listed(&[]);
+    answer.data["node"]["hasIssuesEnabled"] = json!(false);
+    assert!(matches!(read_page(&answer, 7, None, 9), Err(Trouble::Hidden(_))));
+}
+
+#[test]
 fn ids_beyond_32_bits_come_as_text() {
     let mut large = node(1);
     large["fullDatabaseId"] = json!("9007199254740993");

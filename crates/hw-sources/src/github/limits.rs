@@ -77,6 +77,7 @@ pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
 fn limited(response: &Response, text: &str) -> Option<Limit> {
     let nothing_remains = nothing_remains(response);
     let secondary = is_secondary(text);
+    let nothing_remains = nothing_remains || is_primary(text);
     if !nothing_remains && !secondary && response.status != 429 && retry_after(response).is_none() {
         return None;
     }
@@ -94,6 +95,21 @@ pub fn limit_in_200(response: &Response, kind: LimitKind) -> Limit {
 pub fn is_secondary(text: &str) -> bool {
     let text = text.to_lowercase();
     text.contains("secondary rate limit") || text.contains("abuse detection")
+}
+
+/// Whether an error's text speaks of the hour's limit: it can come with headers that deny it, or none.
+pub fn is_primary(text: &str) -> bool {
+    let text = text.to_lowercase();
+    !is_secondary(&text)
+        && (text.contains("rate limit exceeded") || text.contains("rate limit already exceeded"))
+}
+
+/// Whether an error's text speaks of a request that took too long.
+pub fn is_timeout(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["something went wrong while executing", "timedout", "timeout on", "timed out"]
+        .iter()
+        .any(|sign| text.contains(sign))
 }
 
 fn wait(response: &Response) -> Wait {
@@ -171,6 +187,12 @@ mod tests {
         assert_eq!(limit_of(&empty), Some((LimitKind::Primary, Wait::Unsaid)));
         let dated = lone("retry-after", "Thu, 01 Jan 2026 00:00:09 GMT");
         assert_eq!(limit_of(&dated), Some((LimitKind::Secondary, Wait::RetryAfter(9_000))));
+    }
+
+    #[test]
+    fn the_primary_limit_is_known_by_its_text_whatever_the_headers_say() {
+        let text = r#"{"message":"API rate limit exceeded for user ID 1."}"#;
+        assert_eq!(limit_of(&answer(403, &[], text)), Some((LimitKind::Primary, Wait::Unsaid)));
     }
 
     #[test]

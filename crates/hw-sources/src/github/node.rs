@@ -171,7 +171,7 @@ pub(super) fn missing(answer: &Answer, path: &str) -> Trouble {
         Some(error) if error.is_not_found() || error.is_forbidden() => {
             Trouble::Hidden(error.message.clone())
         }
-        Some(error) => Trouble::Server(error.message.clone()),
+        Some(error) => error.fault(),
         None => Trouble::Garbled(format!("{path} is null without an error")),
     }
 }

@@ -20,7 +20,7 @@ pub fn page_query(repository: &str, first: u32, after: Option<&Cursor>) -> Query
     let document = format!(
         "query Issues($id: ID!, $first: Int!, $after: String) {{
   node(id: $id) {{ ... on Repository {{
-    databaseId
+    databaseId hasIssuesEnabled
     issues(first: $first, after: $after, orderBy: {{ field: UPDATED_AT, direction: DESC }}) {{
       totalCount
       pageInfo {{ hasNextPage endCursor }}
@@ -47,7 +47,7 @@ fn roll_in_order(order: &str, repository: &str, first: u32, after: Option<&Curso
     let document = format!(
         "query IssueRoll($id: ID!, $first: Int!, $after: String) {{
   node(id: $id) {{ ... on Repository {{
-    databaseId
+    databaseId hasIssuesEnabled
     issues(first: $first, after: $after, orderBy: {{ field: {order} }}) {{
       totalCount
       pageInfo {{ hasNextPage endCursor }}
@@ -65,17 +65,19 @@ fn listing(document: String, repository: &str, first: u32, after: Option<&Cursor
     Query { document, variables: json!({ "id": repository, "first": first, "after": after }) }
 }
 
-/// Some issues by their node ids, at most 100, and their repository beside them.
+/// Some issues by their node ids, at most 100; beside them their repository, and some siblings by id alone.
 ///
-/// The repository tells an absence from a token that may no longer look.
-pub fn look_query(repository: &str, node_ids: &[String]) -> Query {
+/// The repository and the siblings tell an absence from a token that may no longer look.
+pub fn look_query(repository: &str, node_ids: &[String], siblings: &[String]) -> Query {
     let fields = fields();
     let document = format!(
-        "query IssueLook($scope: ID!, $ids: [ID!]!) {{
+        "query IssueLook($scope: ID!, $ids: [ID!]!, $siblings: [ID!]!) {{
   scope: node(id: $scope) {{ ... on Repository {{ databaseId hasIssuesEnabled }} }}
   nodes(ids: $ids) {{ __typename ... on Issue {{ {fields} }} }}
+  siblings: nodes(ids: $siblings) {{ ... on Issue {{ repository {{ databaseId }} }} }}
   rateLimit {{ cost }}
 }}"
     );
-    Query { document, variables: json!({ "scope": repository, "ids": node_ids }) }
+    let variables = json!({ "scope": repository, "ids": node_ids, "siblings": siblings });
+    Query { document, variables }
 }
