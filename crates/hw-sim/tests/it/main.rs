@@ -10,4 +10,6 @@ mod http;
 mod limits;
 mod owners;
 mod prices;
-mod stories;
+mod readings;
+mod sweeps;
+mod walks;

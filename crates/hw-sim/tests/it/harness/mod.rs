@@ -3,6 +3,7 @@
 mod clock;
 mod judge;
 mod wire;
+pub(crate) mod words;
 
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;

@@ -1,0 +1,61 @@
+//! The words that stories are told in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hw_rules::coverage::Coverage;
+use hw_rules::freshness::Freshness;
+use hw_rules::lane::{Lane, Surface};
+use hw_sim::WorldSpec;
+use hw_store::IngestPage;
+use hw_sync::crash::Plug;
+
+use super::{Puller, Scene};
+
+/// A plain pull.
+pub(crate) const OK: Puller =
+    Puller { owner: "test", reconcile: false, plug: None, window_days: None };
+/// A pull that also reads the whole rolls.
+pub(crate) const SWEEP: Puller = Puller { reconcile: true, ..OK };
+
+pub(crate) fn nothing_but(lane: &Lane, coverage: Coverage) -> IngestPage {
+    IngestPage {
+        lane: lane.clone(),
+        observations: vec![],
+        coverage: Some(coverage),
+        checked_at_ms: None,
+        page_size: 5,
+        quarantined: vec![],
+        cleared: vec![],
+    }
+}
+
+pub(crate) fn freshness(scene: &Scene) -> Freshness {
+    let lanes = scene.store.lanes().unwrap();
+    let issues = lanes.iter().filter(|(lane, _, _)| lane.surface == Surface::Issues);
+    Freshness::of(issues.map(|(lane, state, _)| (lane.to_string(), state)))
+}
+
+/// Crashes at the n-th passing of a point.
+pub(crate) fn at(point: &'static str, nth: u32) -> Plug {
+    let passed = AtomicU32::new(0);
+    Arc::new(move |reached| reached == point && passed.fetch_add(1, Ordering::SeqCst) + 1 == nth)
+}
+
+pub(crate) fn one_repository(issues: usize) -> WorldSpec {
+    WorldSpec { repositories: 1, issues, ..WorldSpec::small() }
+}
+
+pub(crate) fn repository_id(scene: &Scene) -> i64 {
+    scene.world(|github| *github.world().truth().repositories.keys().next().unwrap())
+}
+
+pub(crate) fn issue_ids(scene: &Scene) -> Vec<i64> {
+    scene.world(|github| github.world().truth().issues.keys().copied().collect())
+}
+
+pub(crate) fn delete_all(scene: &Scene) {
+    for id in issue_ids(scene) {
+        scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+    }
+}
