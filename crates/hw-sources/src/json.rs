@@ -56,7 +56,7 @@ fn is_lone_half(bytes: &[u8], start: usize, at: &mut usize) -> bool {
     }
 }
 
-/// The code unit that an escape `\uXXXX` at this place stands for.
+/// The code unit that a four-digit escape at this place stands for.
 fn unit(bytes: &[u8], start: usize) -> Option<u16> {
     let escape = bytes.get(start..start + 6)?;
     let digits = escape.strip_prefix(br"\u")?;
