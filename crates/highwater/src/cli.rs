@@ -1,10 +1,18 @@
 //! The arguments. Each doc comment is the help text.
 //!
-//! They can carry a database's password, so none of them can be printed with `{:?}`.
+//! They can carry a token or a database's password, so none of them can be printed with `{:?}`.
+
+mod list;
+mod pull;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+use crate::names;
+
+pub(crate) use list::{List, ListRepositories, ListThreads, Listed};
+pub(crate) use pull::Pull;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
 #[derive(Parser)]
@@ -16,14 +24,16 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    Demo(Demo),
+    Pull(Box<Pull>),
     List(List),
+    Demo(Demo),
 }
 
 /// Tries everything without a token and without a network.
 ///
-/// Starts a simulated GitHub on this machine, pulls the issues of its repositories into a throw-away
-/// workspace, and compares what it holds with what the simulated GitHub holds.
+/// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues and pull
+/// requests into a throw-away workspace, and compares what it holds, text by text, with what the
+/// simulated GitHub holds.
 ///
 /// Examples:
 ///   highwater demo            pulls, then follows the simulated writers until Ctrl-C
@@ -39,54 +49,13 @@ pub(crate) struct Demo {
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
 
-    /// Which simulated world: the same number gives the same repositories and issues.
+    /// Which simulated world: the same number gives the same repositories and texts.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
     /// Keep the workspace here instead of in a temporary folder.
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-}
-
-/// Lists what a workspace holds. Never asks GitHub.
-///
-/// Examples:
-///   highwater list issues
-///   highwater list issues --json --repository pump-firmware --limit 5
-///   highwater list issues --database ./somewhere.db --json
-#[derive(Args)]
-#[command(verbatim_doc_comment)]
-pub(crate) struct List {
-    #[command(subcommand)]
-    pub(crate) what: Listed,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum Listed {
-    /// Issues, oldest first.
-    Issues(ListIssues),
-}
-
-#[derive(Args)]
-pub(crate) struct ListIssues {
-    /// Print one JSON object a line.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Only those of this repository (its name, without the organisation).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) repository: Option<String>,
-
-    /// Only those by this author, in any case.
-    #[arg(long, value_name = "LOGIN")]
-    pub(crate) author: Option<String>,
-
-    /// At most this many.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) limit: Option<u64>,
-
-    #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
 }
 
 /// Which workspace.
@@ -100,8 +69,8 @@ pub(crate) struct WorkspaceArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
 
-    /// The organisation.
-    #[arg(short = 'o', long, value_name = "LOGIN")]
+    /// The organisation [default: $ORGANIZATION].
+    #[arg(short = 'o', long, value_name = "LOGIN", value_parser = names::owner)]
     pub(crate) organization: Option<String>,
 
     /// A database file, or postgres://…, instead of the home directory's.

@@ -4,10 +4,13 @@ use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Why a command ended without its result, as an exit code.
 const YOURS_TO_FIX: u8 = 1;
+const WRONG_ARGUMENTS: u8 = 2;
 const OURS: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
@@ -33,6 +36,18 @@ impl fmt::Display for Ours {
 
 impl std::error::Error for Ours {}
 
+/// Arguments that do not fit together.
+#[derive(Debug)]
+pub(crate) struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
 /// The user pressed Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct Interrupted;
@@ -45,14 +60,31 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Logs go to stderr; `level` is what `HIGHWATER_LOG` says, warnings without it.
-pub(crate) fn log_to_stderr(level: Option<&str>) {
-    let level = level.and_then(|text| text.parse().ok()).unwrap_or(LevelFilter::WARN);
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
+/// Logs go to stderr; `level` is what `HIGHWATER_LOG` says. Without it these are warnings, but for those of
+/// modules whose news a command tells in its own words.
+pub(crate) fn log_to_stderr(level: Option<&str>, told_otherwise: &[&str]) {
+    let asked: Option<LevelFilter> = level.and_then(|text| text.parse().ok());
+    let targets = match asked {
+        Some(level) => Targets::new().with_default(level),
+        None => Targets::new()
+            .with_default(LevelFilter::WARN)
+            .with_targets(told_otherwise.iter().map(|target| (*target, LevelFilter::ERROR))),
+    };
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    tracing_subscriber::registry().with(layer.with_filter(targets)).init();
+}
+
+/// Says on stderr what is no result and no error; a closed stderr leaves nobody to tell.
+pub(crate) fn warn(text: &str) {
+    writeln!(std::io::stderr(), "warning: {}", hw_rules::clean::for_terminal_line(text)).ok();
+}
+
+/// Ends the process where it stands.
+#[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
+pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
+    let error = anyhow::Error::new(why);
+    write!(std::io::stderr(), "{}", told(&error)).ok();
+    std::process::exit(i32::from(code(&error)))
 }
 
 /// Tells a person what went wrong, and the caller how it ended.
@@ -85,6 +117,8 @@ fn told(error: &anyhow::Error) -> String {
 fn code(error: &anyhow::Error) -> u8 {
     if error.downcast_ref::<Ours>().is_some() {
         OURS
+    } else if error.downcast_ref::<Usage>().is_some() {
+        WRONG_ARGUMENTS
     } else if error.downcast_ref::<Interrupted>().is_some() {
         INTERRUPTED
     } else {
@@ -150,6 +184,7 @@ mod tests {
     #[test]
     fn whose_fault_it_is_shows_in_the_exit_code() {
         assert_eq!(code(&anyhow::Error::new(Ours("x".into()))), OURS);
+        assert_eq!(code(&anyhow::Error::new(Usage("x".into()))), WRONG_ARGUMENTS);
         assert_eq!(code(&anyhow::Error::new(Interrupted).context("stopping")), INTERRUPTED);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_store::Place;
+use hw_store::{Place, Store};
 
 use crate::cli::WorkspaceArgs;
 use crate::config::Settings;
@@ -11,14 +11,16 @@ use crate::report::Hint;
 
 /// The database that the arguments and the environment name.
 pub(crate) fn place(args: &WorkspaceArgs, settings: &Settings) -> anyhow::Result<Place> {
+    let named = args.workspace.as_ref().or(args.organization.as_ref());
+    let named = named.or(settings.organization.as_ref());
     if let Some(database) = &args.database {
-        return named(database, args);
+        return elsewhere(database, named);
     }
     let home = args.home.clone().or_else(|| settings.home.clone());
     let home =
         home.context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?;
     let folder = home.join("db");
-    let name = match args.workspace.as_ref().or(args.organization.as_ref()) {
+    let name = match named {
         Some(name) => name.clone(),
         None => only_one(&folder)?.unwrap_or_else(|| "default".to_owned()),
     };
@@ -31,22 +33,32 @@ pub(crate) fn file(home: &Path, name: &str) -> PathBuf {
     home.join("db").join(format!("{name}.db"))
 }
 
-/// Makes a home directory, for nobody else to read.
-pub(crate) fn make_home(home: &Path) -> anyhow::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(home.join("db"))
-        .with_context(|| format!("cannot make the folder {}", home.display()))
+/// Opens a workspace for writing. What is not there yet is made, for nobody else to read.
+pub(crate) fn open(place: &Place) -> anyhow::Result<Store> {
+    if let Place::File(path) = place {
+        make(path).with_context(|| format!("cannot make the database {}", path.display()))?;
+    }
+    Store::open(place).context("cannot open the database")
 }
 
-fn named(database: &str, args: &WorkspaceArgs) -> anyhow::Result<Place> {
+/// An empty file is an empty database; the files that appear beside it take over its mode.
+fn make(path: &Path) -> std::io::Result<()> {
+    let mut folders = std::fs::DirBuilder::new();
+    let mut options = std::fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        folders.recursive(true).create(folder)?;
+    }
+    options.create(true).append(true).open(path).map(drop)
+}
+
+fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
     if !database.starts_with("postgres://") && !database.starts_with("postgresql://") {
         return Ok(Place::File(PathBuf::from(database)));
     }
-    let name = args.workspace.as_ref().or(args.organization.as_ref());
     let schema = name.map_or("default", String::as_str);
     check_name(schema)?;
     Ok(Place::Postgres { url: database.to_owned(), schema: schema.to_owned() })

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::item::{Issue, Item};
+use crate::item::{Item, Sort, Thread};
 use crate::time::SourceTime;
 use crate::version::Digest;
 
@@ -98,7 +98,7 @@ fn written(pages: &[Vec<Observation>]) -> BTreeMap<Key, (Cell, String)> {
     for page in pages {
         for write in diff(&held, page) {
             if write.change.writes_text()
-                && let Some(Item::Issue(issue)) = write.text.map(|index| page[index].item.clone())
+                && let Some(Item::Thread(issue)) = write.text.map(|index| page[index].item.clone())
             {
                 texts.insert(write.key, issue.title);
             }
@@ -112,16 +112,16 @@ fn page() -> impl Strategy<Value = Vec<Observation>> {
     let row = (0i64..3, 0i64..4, 0u8..3);
     (prop::collection::vec(row, 1..5), 0i64..6).prop_map(|(rows, request)| {
         let observe = |(id, second, text): (i64, i64, u8)| Observation {
-            item: Item::Issue(issue(id, second, &text.to_string())),
+            item: Item::Thread(issue(id, second, &text.to_string())),
             seen: seen(request),
         };
         rows.into_iter().map(observe).collect()
     })
 }
 
-fn issue(id: i64, second: i64, title: &str) -> Issue {
+fn issue(id: i64, second: i64, title: &str) -> Thread {
     let updated_at = SourceTime::parse(&format!("2026-01-01T00:00:{second:02}Z")).unwrap();
-    Issue {
+    Thread {
         id,
         node_id: format!("I_{id}"),
         number: id,
@@ -137,6 +137,7 @@ fn issue(id: i64, second: i64, title: &str) -> Issue {
         created_at: updated_at.clone(),
         updated_at,
         closed_at: None,
+        sort: Sort::Issue,
     }
 }
 

@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::OVERLAP_MS;
-use crate::time::{Mark, SourceTime};
+use crate::probe::Probe;
+use crate::time::Mark;
 use crate::walk::{Circle, Closed, Cursor, Floor, Head, Page, Step, Walk};
 
 /// What is complete, what is being read, and where to go on.
@@ -241,10 +242,17 @@ impl Coverage {
     }
 
     /// Whether a probe's answer differs from what the last completed walk recorded.
-    pub fn has_moved(&self, newest: Option<(i64, &SourceTime)>, total_count: Option<i64>) -> bool {
+    pub fn has_moved(&self, probe: &Probe) -> bool {
         let Some(head) = &self.head else { return true };
-        let recorded = head.newest.as_ref().map(|(id, updated_at)| (*id, updated_at));
-        !self.is_settled() || recorded != newest || head.total_count != total_count
+        !self.is_settled()
+            || head.newest != probe.newest
+            || head.total_count != Some(probe.total_count)
+    }
+
+    /// Whether the listing has fewer items than it had then: some are gone, and only a sweep tells which.
+    pub fn has_shrunk_since(&self, then: &Self) -> bool {
+        let total = |coverage: &Self| coverage.head.as_ref()?.total_count;
+        total(self).zip(total(then)).is_some_and(|(now, then)| now < then)
     }
 }
 

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::time::SourceTime;
 use crate::walk::Entry;
 
 #[test]
@@ -72,11 +73,11 @@ fn a_lane_settles_when_its_newest_item_is_older_than_the_overlap() {
     mirror.turn(&list);
     assert!(mirror.coverage.is_settled());
     let newest = list.newest();
-    assert!(!mirror.coverage.has_moved(Some((newest.0, &newest.1)), Some(1)));
-    assert!(mirror.coverage.has_moved(Some((newest.0, &newest.1)), Some(0)), "one was deleted");
+    assert!(!mirror.coverage.has_moved(&probe(&newest, 1)));
+    assert!(mirror.coverage.has_moved(&probe(&newest, 0)), "one was deleted");
     list.edit(0);
     let newest = list.newest();
-    assert!(mirror.coverage.has_moved(Some((newest.0, &newest.1)), Some(1)));
+    assert!(mirror.coverage.has_moved(&probe(&newest, 1)));
 }
 
 /// What happens between two pages.
@@ -284,6 +285,10 @@ impl Mirror {
             |second: i64| !from.is_above(Mark(second * 1_000)) && Mark(second * 1_000) <= through;
         list.rows.iter().all(|(id, second)| !claimed(*second) || self.held.get(id) == Some(second))
     }
+}
+
+fn probe(newest: &(i64, SourceTime), total_count: i64) -> Probe {
+    Probe { newest: Some(newest.clone()), total_count }
 }
 
 fn time(second: i64) -> SourceTime {

@@ -11,16 +11,29 @@ use crate::version::{Digest, Seen, Version};
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Repository,
+    Discussion,
     Issue,
+    PullRequest,
 }
 
 impl Kind {
+    pub const ALL: [Self; 4] = [Self::Repository, Self::Discussion, Self::Issue, Self::PullRequest];
+    /// The kinds that people write in.
+    pub const THREADS: [Self; 3] = [Self::Discussion, Self::Issue, Self::PullRequest];
+
     /// The name in tables and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repository => "repository",
+            Self::Discussion => "discussion",
             Self::Issue => "issue",
+            Self::PullRequest => "pull_request",
         }
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
@@ -52,8 +65,9 @@ pub struct Repository {
     pub updated_at: SourceTime,
 }
 
+/// What people write: an issue, a pull request or a discussion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issue {
+pub struct Thread {
     pub id: i64,
     pub node_id: String,
     pub number: i64,
@@ -61,6 +75,7 @@ pub struct Issue {
     pub url: String,
     pub title: String,
     pub body: String,
+    /// `OPEN`, `CLOSED` or `MERGED`.
     pub state: String,
     pub state_reason: Option<String>,
     pub labels: Vec<String>,
@@ -69,40 +84,85 @@ pub struct Issue {
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
     pub closed_at: Option<SourceTime>,
+    pub sort: Sort,
+}
+
+/// Which sort of thread it is, with what only that sort has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sort {
+    Issue,
+    PullRequest(PullRequest),
+    Discussion(Discussion),
+}
+
+/// What only a pull request has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    pub is_draft: bool,
+    pub merged_at: Option<SourceTime>,
+    /// The branch it comes from; the name stays when the branch is gone.
+    pub head_ref: String,
+    /// The numbers of the issues of its own repository that it closes, in order.
+    pub closes: Vec<i64>,
+}
+
+/// What only a discussion has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discussion {
+    pub category: String,
+    /// None where the category takes no answers.
+    pub is_answered: Option<bool>,
+}
+
+impl Thread {
+    pub fn kind(&self) -> Kind {
+        match self.sort {
+            Sort::Issue => Kind::Issue,
+            Sort::PullRequest(_) => Kind::PullRequest,
+            Sort::Discussion(_) => Kind::Discussion,
+        }
+    }
+
+    pub fn key(&self) -> Key {
+        Key { kind: self.kind(), id: self.id }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a page is a list of one kind, nearly always the larger one"
+)]
 pub enum Item {
     Repository(Repository),
-    Issue(Issue),
+    Thread(Thread),
 }
 
 impl Item {
     pub fn key(&self) -> Key {
         match self {
             Self::Repository(repository) => Key { kind: Kind::Repository, id: repository.id },
-            Self::Issue(issue) => Key { kind: Kind::Issue, id: issue.id },
+            Self::Thread(thread) => thread.key(),
         }
     }
 
     pub fn updated_at(&self) -> &SourceTime {
         match self {
             Self::Repository(repository) => &repository.updated_at,
-            Self::Issue(issue) => &issue.updated_at,
+            Self::Thread(thread) => &thread.updated_at,
         }
     }
 
     pub fn digest(&self) -> Digest {
         match self {
             Self::Repository(repository) => repository.digest(),
-            Self::Issue(issue) => issue.digest(),
+            Self::Thread(thread) => thread.digest(),
         }
     }
 }
 
 impl Repository {
     fn digest(&self) -> Digest {
-        let flag = |on: bool| if on { "1" } else { "0" };
         Digest::of([
             self.node_id.as_str(),
             &self.owner,
@@ -117,9 +177,9 @@ impl Repository {
     }
 }
 
-impl Issue {
+impl Thread {
     /// The repository's name and the URL are left out: a rename changes them without touching the
-    /// issue, and the store rewrites them when it learns of the rename.
+    /// thread, and the store rewrites them when it learns of the rename.
     fn digest(&self) -> Digest {
         let number = self.number.to_string();
         let repository = self.repository_id.to_string();
@@ -139,11 +199,41 @@ impl Issue {
             author_id.as_deref(),
             self.closed_at.as_ref().map(SourceTime::as_str),
         ] {
-            fields.extend([if optional.is_some() { "1" } else { "0" }, optional.unwrap_or("")]);
+            fields.extend(told(optional));
         }
+        let of_its_sort = self.sort.fields();
+        fields.extend(of_its_sort.iter().map(String::as_str));
         fields.extend(self.labels.iter().map(String::as_str));
         Digest::of(fields)
     }
+}
+
+impl Sort {
+    /// As many texts for every thread of a sort, so that none can be mistaken for a label.
+    fn fields(&self) -> Vec<String> {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        match self {
+            Self::Issue => Vec::new(),
+            Self::PullRequest(PullRequest { is_draft, merged_at, head_ref, closes }) => {
+                let [is_merged, merged_at] = told(merged_at.as_ref().map(SourceTime::as_str));
+                let closes: Vec<String> = closes.iter().map(ToString::to_string).collect();
+                owned(&[flag(*is_draft), is_merged, merged_at, head_ref, &closes.join(",")])
+            }
+            Self::Discussion(Discussion { category, is_answered }) => {
+                let [is_told, is_answered] = told(is_answered.map(flag));
+                owned(&[category, is_told, is_answered])
+            }
+        }
+    }
+}
+
+fn flag(on: bool) -> &'static str {
+    if on { "1" } else { "0" }
+}
+
+/// Whether it is there, and what it says: nothing and an empty text are not the same.
+fn told(optional: Option<&str>) -> [&str; 2] {
+    [flag(optional.is_some()), optional.unwrap_or("")]
 }
 
 /// One object as one answer showed it.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::item::Kind;
+
 /// What is followed: an organisation's repositories, or one repository by its immutable id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
@@ -15,16 +17,45 @@ pub enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Surface {
     Repositories,
+    Discussions,
     Issues,
+    PullRequests,
 }
 
 impl Surface {
+    pub const ALL: [Self; 4] =
+        [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests];
+    /// The listings of one repository.
+    pub const OF_A_REPOSITORY: [Self; 3] = [Self::Discussions, Self::Issues, Self::PullRequests];
+
     /// The name in tables, metrics and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repositories => "repositories",
+            Self::Discussions => "discussions",
             Self::Issues => "issues",
+            Self::PullRequests => "pull-requests",
         }
+    }
+
+    /// The surface of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|surface| surface.name() == name)
+    }
+
+    /// What is listed there.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Repositories => Kind::Repository,
+            Self::Discussions => Kind::Discussion,
+            Self::Issues => Kind::Issue,
+            Self::PullRequests => Kind::PullRequest,
+        }
+    }
+
+    /// Whether a window cuts it: discussions and repositories are few, and read whole.
+    pub fn has_window(self) -> bool {
+        matches!(self, Self::Issues | Self::PullRequests)
     }
 }
 
@@ -44,10 +75,15 @@ impl Lane {
         Self { host: host.to_owned(), scope, surface: Surface::Repositories }
     }
 
+    /// One listing of one repository.
+    pub fn of_repository(host: &str, repository_id: i64, surface: Surface) -> Self {
+        let scope = Scope::Repository(repository_id);
+        Self { host: host.to_owned(), scope, surface }
+    }
+
     /// The issues of one repository.
     pub fn issues(host: &str, repository_id: i64) -> Self {
-        let scope = Scope::Repository(repository_id);
-        Self { host: host.to_owned(), scope, surface: Surface::Issues }
+        Self::of_repository(host, repository_id, Surface::Issues)
     }
 }
 

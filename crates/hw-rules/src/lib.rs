@@ -13,6 +13,7 @@ pub mod lane;
 pub mod pace;
 pub mod page_size;
 pub mod plan;
+pub mod probe;
 pub mod reconcile;
 pub mod since;
 pub mod time;

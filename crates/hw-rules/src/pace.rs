@@ -29,6 +29,14 @@ pub fn delay_ms(pace: Pace, used: i64, limit: i64, recovering: bool, jitter: Jit
     (low + (high - low) * jitter.0.clamp(0.0, 1.0)) as i64
 }
 
+/// How much of the hour's budget is left for the user's other tools, in percent, unless he says otherwise.
+pub const RESERVE_PERCENT: i64 = 10;
+
+/// Whether all that remains is the part that is left for the user's other tools.
+pub fn is_reserve(remaining: i64, limit: i64, percent: i64) -> bool {
+    0 < limit && remaining.saturating_mul(100) <= limit.saturating_mul(percent.clamp(0, 90))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +49,14 @@ mod tests {
         let conservative = [0, 2_501].map(|used| delay(Pace::Conservative, used));
         assert_eq!(conservative, [1_000, 1_000]);
         assert_eq!(delay_ms(Pace::Adaptive, 0, 5_000, true, Jitter(1.0)), 10_000);
+    }
+
+    #[test]
+    fn a_tenth_is_left_to_others() {
+        assert!(!is_reserve(501, 5_000, RESERVE_PERCENT));
+        assert!(is_reserve(500, 5_000, RESERVE_PERCENT));
+        assert!(is_reserve(0, 5_000, 0), "nothing is left at all");
+        assert!(!is_reserve(1, 5_000, 0), "everything may be used");
+        assert!(!is_reserve(0, 0, RESERVE_PERCENT), "no limit is told");
     }
 }

@@ -1,6 +1,7 @@
 //! What a lane does next, and why.
 
 use crate::coverage::Coverage;
+use crate::page_size;
 
 /// Everything the decision needs to know of one lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +19,13 @@ pub struct LaneState {
     pub page_size: u32,
     /// When the source was last looked at successfully, in the source's own time.
     pub checked_at_ms: Option<i64>,
+}
+
+impl LaneState {
+    /// A lane that was never seen: nothing is complete, and the largest page is worth a try.
+    pub fn new() -> Self {
+        Self { page_size: page_size::LARGEST, ..Self::default() }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -90,6 +90,16 @@ pub fn brake(removals: usize, held: usize, allow_mass_removal: bool) -> Result<(
     if too_many && !allow_mass_removal { Err(Brake { removals, held }) } else { Ok(()) }
 }
 
+/// Stops what would remove two or more repositories in one go: each takes all of its items with it.
+pub fn brake_repositories(
+    removals: usize,
+    held: usize,
+    allow_mass_removal: bool,
+) -> Result<(), Brake> {
+    let too_many = 1 < removals;
+    if too_many && !allow_mass_removal { Err(Brake { removals, held }) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

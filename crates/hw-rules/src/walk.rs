@@ -115,7 +115,8 @@ impl Walk {
 
 impl Head {
     fn of(page: &Page) -> Self {
-        let newest = page.entries.iter().max_by_key(|entry| entry.updated_at.mark());
+        // of several in one second the first one, which is also the one that a probe shows
+        let newest = page.entries.iter().rev().max_by_key(|entry| entry.updated_at.mark());
         Self {
             date: page.date,
             newest: newest.map(|entry| (entry.id, entry.updated_at.clone())),
@@ -172,6 +173,16 @@ mod tests {
     }
 
     #[test]
+    fn of_several_newest_the_first_one_is_recorded_as_a_probe_shows_it() {
+        let step = Walk::down_to(Floor::Beginning).step(&Page {
+            entries: [(7, 5), (3, 5), (1, 4)].map(|(id, s)| entry(id, s)).to_vec(),
+            ..page(&[], None)
+        });
+        let Ok(Step::Closed(closed)) = step else { panic!("the listing ended") };
+        assert_eq!(closed.head.newest.map(|(id, _)| id), Some(7));
+    }
+
+    #[test]
     fn a_listing_that_turns_in_a_circle_is_an_error() {
         let Step::Open(walk) =
             Walk::down_to(Floor::Beginning).step(&page(&[5], Some("c"))).unwrap()
@@ -182,16 +193,18 @@ mod tests {
     }
 
     fn page(seconds: &[i64], next: Option<&str>) -> Page {
-        let entry = |second: &i64| Entry {
-            id: *second,
-            updated_at: SourceTime::parse(&Mark(second * 1_000).to_string()).unwrap(),
-            cursor: Cursor(second.to_string()),
-        };
         Page {
             date: Mark(100_000),
-            entries: seconds.iter().map(entry).collect(),
+            entries: seconds.iter().map(|second| entry(*second, *second)).collect(),
             total_count: None,
             next: next.map(|c| Cursor(c.to_owned())),
+        }
+    }
+    fn entry(id: i64, second: i64) -> Entry {
+        Entry {
+            id,
+            updated_at: SourceTime::parse(&Mark(second * 1_000).to_string()).unwrap(),
+            cursor: Cursor(second.to_string()),
         }
     }
 }

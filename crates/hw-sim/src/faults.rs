@@ -20,9 +20,10 @@ pub enum Fault {
     Reset,
     Stall,
     Truncated,
-    /// A repository or node that exists answers null and `NOT_FOUND`.
+    /// A repository or node that exists answers null and `NOT_FOUND`, by itself or in a list.
     NotFoundOnce,
-    /// One node of a connection is null, with an error whose path names it.
+    /// One root, node or connection is null, with an error whose path names it; where null is no value
+    /// for a connection, whatever holds it is null.
     PartialError,
     /// One node lacks a mandatory field, or has it in a wrong type.
     BadNode,

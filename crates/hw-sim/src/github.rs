@@ -17,11 +17,11 @@ use std::ops::RangeInclusive;
 
 use crate::faults::{Fault, FaultRates, Weather};
 use crate::spec::WorldSpec;
-use crate::world::World;
+use crate::world::{View, World};
 use door::Visit;
-use graphql::{Call, Sabotage};
+use graphql::{Call, Ran, Sabotage};
 use limits::{Gatekeeper, Resource, Signal};
-pub use log::{RequestEntry, RequestKind, RequestLog};
+pub use log::{RequestEntry, RequestKind, RequestLog, ServedPage};
 use reply::Reply;
 use request::Request;
 
@@ -43,6 +43,9 @@ pub struct GitHub {
     too_heavy: u64,
     /// The dice of the clocks that disagree, if they do.
     skew: Option<fastrand::Rng>,
+    keeps_pages: bool,
+    hides_all: bool,
+    broken_node: Option<String>,
     now_ms: i64,
 }
 
@@ -81,11 +84,19 @@ struct Served {
     points: u32,
     fault: Option<Fault>,
     latency_ms: u64,
+    pages: Vec<ServedPage>,
 }
 
 impl Served {
     fn whole(reply: Reply, points: u32, latency_ms: u64) -> Self {
-        Self { reply, delivery: Delivery::Whole, points, fault: None, latency_ms }
+        Self {
+            reply,
+            delivery: Delivery::Whole,
+            points,
+            fault: None,
+            latency_ms,
+            pages: Vec::new(),
+        }
     }
 }
 
@@ -104,6 +115,9 @@ impl GitHub {
             heaviest: spec.heaviest,
             too_heavy: seed % 3,
             skew: spec.jitter.then(|| fastrand::Rng::with_seed(seed ^ 0x27d4_eb2f_1656_67c5)),
+            keeps_pages: false,
+            hides_all: false,
+            broken_node: None,
             now_ms: spec.start_ms,
         }
     }
@@ -146,6 +160,23 @@ impl GitHub {
         self.weather.change(rates);
     }
 
+    /// Whether the log keeps what was on each page; big runs would drown in it.
+    pub fn keep_pages(&mut self, keep: bool) {
+        self.keeps_pages = keep;
+    }
+
+    /// While this is on, no repository and nothing in one is found by node id, as with a token whose
+    /// rights were cut down half-way; the organisation's listing shows everything as usual.
+    pub fn hide_all(&mut self, hide: bool) {
+        self.hides_all = hide;
+    }
+
+    /// From now on every request that names this node fails, as when one repository's replica is down;
+    /// none is well again.
+    pub fn break_node(&mut self, node_id: Option<&str>) {
+        self.broken_node = node_id.map(str::to_owned);
+    }
+
     /// How often each fault really happened.
     #[must_use]
     pub fn fired(&self) -> &BTreeMap<Fault, u64> {
@@ -182,6 +213,12 @@ impl GitHub {
         if let Some(served) = self.too_much(visit) {
             return served;
         }
+        if self.names_broken_node(visit)
+            && let Some(served) = self.strike(Fault::BadGateway, visit)
+        {
+            self.weather.count(Fault::BadGateway);
+            return Served { fault: Some(Fault::BadGateway), ..served };
+        }
         for fault in self.weather.candidates(visit.target(), &mut self.dice) {
             if let Some(served) = self.strike(fault, visit) {
                 self.weather.happened(fault);
@@ -189,6 +226,12 @@ impl GitHub {
             }
         }
         self.serve_well(visit)
+    }
+
+    fn names_broken_node(&self, visit: &Visit<'_>) -> bool {
+        let body = visit.request.body;
+        let named = |id: &String| body.windows(id.len()).any(|part| part == id.as_bytes());
+        self.broken_node.as_ref().is_some_and(named)
     }
 
     /// The answer in fair weather.
@@ -199,8 +242,17 @@ impl GitHub {
         }
         let quota = self.gate.quota(visit.resource, visit.now_ms);
         let at_ms = self.replica();
-        let (body, _) = call.run(self.world.view(at_ms), quota, Sabotage::none());
-        Served::whole(Reply::json(200, body), visit.points(), visit.latency_ms)
+        self.told(call.run(self.view(at_ms), quota, Sabotage::none()), visit)
+    }
+
+    fn told(&self, ran: Ran, visit: &Visit<'_>) -> Served {
+        let pages = if self.keeps_pages { ran.pages } else { Vec::new() };
+        let reply = Reply::json(200, ran.body);
+        Served { pages, ..Served::whole(reply, visit.points(), visit.latency_ms) }
+    }
+
+    fn view(&self, at_ms: i64) -> View<'_> {
+        self.world.view(at_ms).hiding_nodes(self.hides_all)
     }
 
     fn tell(&mut self, signal: Signal, visit: &Visit<'_>, wait_s: i64) -> Served {
@@ -218,7 +270,7 @@ impl GitHub {
     }
 
     fn send(&mut self, served: Served, resource: Resource, what: String) -> Answer {
-        let Served { mut reply, delivery, points, fault, latency_ms } = served;
+        let Served { mut reply, delivery, points, fault, latency_ms, pages } = served;
         let sent_ms = self.now_ms.saturating_add_unsigned(latency_ms);
         if reply.shows_quota {
             self.show_quota(&mut reply, resource);
@@ -239,6 +291,7 @@ impl GitHub {
             status: if arrives { reply.status } else { 0 },
             points,
             fault,
+            pages: if delivery == Delivery::Whole { pages } else { Vec::new() },
         });
         let ahead_ms = self.skew.as_mut().map_or(0, |dice| if dice.bool() { 1000 } else { 0 });
         let bytes = reply.bytes(sent_ms + ahead_ms, self.log.total);

@@ -15,8 +15,8 @@ mod times;
 mod world;
 
 pub use faults::{Fault, FaultRates};
-pub use github::{Answer, GitHub, Outcome, RequestEntry, RequestKind, RequestLog};
-pub use oracle::{TrueComment, TrueDiscussion, TrueIssue, TruePullRequest, TrueRepository, Truth};
+pub use github::{Answer, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage};
+pub use oracle::{TrueComment, TruePull, TrueRepository, TrueTalk, TrueThread, Truth};
 pub use spec::{Limits, Weights, WorldSpec, Writers};
 pub use times::rfc3339;
 pub use world::{CommentKind, Text, ThreadKind, World};

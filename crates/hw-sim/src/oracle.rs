@@ -4,7 +4,7 @@ mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::world::{CommentKind, Thread, ThreadKind, World};
+use crate::world::{CommentKind, ThreadKind, World};
 use told::Teller;
 
 /// Everything a reader of the organisation could know now, keyed by numeric id.
@@ -12,10 +12,9 @@ use told::Teller;
 pub struct Truth {
     /// All that exist, archived ones and forks included.
     pub repositories: BTreeMap<i64, TrueRepository>,
-    pub issues: BTreeMap<i64, TrueIssue>,
-    pub pull_requests: BTreeMap<i64, TruePullRequest>,
-    pub discussions: BTreeMap<i64, TrueDiscussion>,
-    /// Ids are unique within one kind of comment only.
+    /// Ids are unique within one kind of thread only.
+    pub threads: BTreeMap<(ThreadKind, i64), TrueThread>,
+    /// As above.
     pub comments: BTreeMap<(CommentKind, i64), TrueComment>,
 }
 
@@ -33,8 +32,10 @@ pub struct TrueRepository {
     pub updated_at: String,
 }
 
+/// An issue, a pull request or a discussion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrueIssue {
+pub struct TrueThread {
+    pub kind: ThreadKind,
     pub id: i64,
     pub node_id: String,
     pub number: i64,
@@ -44,63 +45,38 @@ pub struct TrueIssue {
     pub url: String,
     pub title: String,
     pub body: String,
-    /// `OPEN` or `CLOSED`.
+    /// `OPEN`, `CLOSED` or, of a pull request, `MERGED`.
     pub state: String,
     pub state_reason: Option<String>,
+    pub labels: Vec<String>,
     pub author: Option<String>,
     /// `None` also for the one sort of author that has no numeric id.
     pub author_id: Option<i64>,
-    pub labels: Vec<String>,
     pub created_at: String,
     pub updated_at: String,
     pub closed_at: Option<String>,
+    /// What only a pull request has.
+    pub pull_request: Option<TruePull>,
+    /// What only a discussion has.
+    pub talk: Option<TrueTalk>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TruePullRequest {
-    pub id: i64,
-    pub node_id: String,
-    pub number: i64,
-    pub repository_id: i64,
-    pub repository: String,
-    pub url: String,
-    pub title: String,
-    pub body: String,
-    /// `OPEN`, `CLOSED` or `MERGED`.
-    pub state: String,
+pub struct TruePull {
     pub is_draft: bool,
-    pub head_ref_name: String,
-    /// Numbers of existing issues of the same repository.
-    pub closing_issues: Vec<i64>,
-    pub author: Option<String>,
-    pub author_id: Option<i64>,
-    pub labels: Vec<String>,
-    pub created_at: String,
-    pub updated_at: String,
-    pub closed_at: Option<String>,
     pub merged_at: Option<String>,
+    pub head_ref_name: String,
+    /// Numbers of the issues of the same repository it closes, as far as they are there to be seen.
+    pub closing_issues: Vec<i64>,
+    /// All numbers it would close, whether there is such an issue or not.
+    pub mentions: Vec<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrueDiscussion {
-    pub id: i64,
-    pub node_id: String,
-    pub number: i64,
-    pub repository_id: i64,
-    pub repository: String,
-    pub url: String,
-    pub title: String,
-    pub body: String,
-    pub closed: bool,
-    pub state_reason: Option<String>,
-    pub is_answered: bool,
+pub struct TrueTalk {
     pub category: String,
-    pub author: Option<String>,
-    pub author_id: Option<i64>,
-    pub labels: Vec<String>,
-    pub created_at: String,
-    pub updated_at: String,
-    pub closed_at: Option<String>,
+    /// `None` where the category takes no answers.
+    pub is_answered: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,10 +99,23 @@ pub struct TrueComment {
     pub updated_at: String,
 }
 
+impl Truth {
+    /// The threads of one kind, by id.
+    pub fn of_kind(&self, kind: ThreadKind) -> impl Iterator<Item = &TrueThread> {
+        let held = self.threads.range((kind, i64::MIN)..=(kind, i64::MAX));
+        held.map(|(_, thread)| thread)
+    }
+
+    #[must_use]
+    pub fn ids(&self, kind: ThreadKind) -> Vec<i64> {
+        self.of_kind(kind).map(|thread| thread.id).collect()
+    }
+}
+
 impl World {
     /// What a complete mirror of the repositories that are neither archived nor forks holds.
     ///
-    /// What the token has no access to is left out, and so are issues that are switched off.
+    /// What the token has no access to is left out, and so is what is switched off.
     #[must_use]
     pub fn truth(&self) -> Truth {
         self.truth_where(|repository| !repository.is_archived && !repository.is_fork)
@@ -147,7 +136,7 @@ impl World {
         }
         let threads = self.view(i64::MAX).threads();
         for thread in threads.filter(|thread| kept.contains(&thread.repository)) {
-            keep_thread(&mut truth, teller, thread);
+            truth.threads.insert((thread.kind, thread.id), teller.thread(thread));
         }
         for comment in self.view(i64::MAX).comments() {
             let told = teller.comment(comment);
@@ -159,32 +148,27 @@ impl World {
         truth
     }
 
-    /// Every state an issue was ever in, with the moment it began; the name of its repository is
-    /// part of it.
+    /// Every state a thread was ever in, with the moment it began, whether anybody could see it or not.
+    ///
+    /// The name of its repository is part of it. The issues a pull request closes are those of that
+    /// moment: their own coming and going makes no new state.
     #[must_use]
-    pub fn history_of_issue(&self, id: i64) -> Vec<(i64, TrueIssue)> {
-        let mut history: Vec<(i64, TrueIssue)> = Vec::new();
-        for moment in self.moments_of(ThreadKind::Issue, id) {
-            let Some(thread) = self.thread_by_id(ThreadKind::Issue, id, moment) else { continue };
-            let told = Teller::of_everything(self, moment).issue(thread);
+    pub fn history_of(&self, kind: ThreadKind, id: i64) -> Vec<(i64, TrueThread)> {
+        let mut history: Vec<(i64, TrueThread)> = Vec::new();
+        for (moment, thread) in self.states_of(kind, id) {
+            let told = Teller::of_everything(self, moment).thread(thread);
             if history.last().is_none_or(|(_, last)| *last != told) {
                 history.push((moment, told));
             }
         }
         history
     }
-}
 
-fn keep_thread(truth: &mut Truth, teller: Teller<'_>, thread: &Thread) {
-    match thread.kind {
-        ThreadKind::Issue => {
-            truth.issues.insert(thread.id, teller.issue(thread));
-        }
-        ThreadKind::PullRequest => {
-            truth.pull_requests.insert(thread.id, teller.pull_request(thread));
-        }
-        ThreadKind::Discussion => {
-            truth.discussions.insert(thread.id, teller.discussion(thread));
-        }
+    /// Whether a repository's issues could always be seen: never switched off, the repository never
+    /// hidden or archived.
+    #[must_use]
+    pub fn issues_always_shown(&self, repository: i64) -> bool {
+        self.states_of_repository(repository)
+            .all(|it| it.has_issues && !it.is_hidden && !it.is_archived)
     }
 }

@@ -9,7 +9,8 @@ const BIRTH_MS: i64 = 1_767_323_045_000;
 
 /// The size, the weather and the habits of a world.
 ///
-/// From the fourth repository on, every seventh is archived and every seventh is a fork.
+/// From the fourth repository on, every seventh is archived and every seventh is a fork, unless the
+/// world is `plain`.
 #[derive(Debug, Clone)]
 pub struct WorldSpec {
     pub organization: String,
@@ -25,6 +26,11 @@ pub struct WorldSpec {
     pub start_ms: i64,
     pub history_days: u32,
     pub hostile_text: bool,
+    /// About how long bodies are; they then come from a few hundred texts that all threads share, so
+    /// that a million of them fit into memory. `None`: a few sentences, each body its own.
+    pub body_bytes: Option<usize>,
+    /// Whether no repository is archived or a fork at birth.
+    pub plain: bool,
     pub writers: Writers,
     /// The longest time a change may stay out of lists.
     pub list_lag_ms: u64,
@@ -56,6 +62,8 @@ impl WorldSpec {
             start_ms: BIRTH_MS,
             history_days: 30,
             hostile_text: false,
+            body_bytes: None,
+            plain: false,
             writers: Writers::none(),
             list_lag_ms: 0,
             replica_lag_ms: 0,
@@ -140,6 +148,8 @@ pub struct Weights {
     pub delete_account: u32,
     /// Issues off where they are on, and on again where they are off.
     pub switch_issues: u32,
+    /// The same for discussions.
+    pub switch_discussions: u32,
     pub delete_repository: u32,
     /// The token loses its access to a repository, or gets it back.
     pub hide_or_show_repository: u32,
@@ -158,6 +168,7 @@ impl Weights {
     pub fn rough() -> Self {
         Self {
             switch_issues: 2,
+            switch_discussions: 2,
             delete_repository: 1,
             hide_or_show_repository: 2,
             create_repository: 2,
@@ -188,6 +199,7 @@ impl Default for Weights {
             archive_or_unarchive: 1,
             delete_account: 1,
             switch_issues: 0,
+            switch_discussions: 0,
             delete_repository: 0,
             hide_or_show_repository: 0,
             rename_label: 0,

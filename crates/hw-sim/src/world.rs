@@ -7,6 +7,7 @@ mod ledger;
 mod objects;
 mod repositories;
 mod seeding;
+mod shelf;
 mod texts;
 mod threads;
 mod versions;
@@ -19,8 +20,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-pub(crate) use objects::{Comment, Repository, Thread, User};
+pub(crate) use objects::{Comment, Repository, Thread, User, takes_answers};
 pub use objects::{CommentKind, ThreadKind};
+use shelf::Shelf;
+pub(crate) use shelf::{OrderBy, Place};
 use texts::Author;
 pub use texts::Text;
 pub(crate) use versions::Versions;
@@ -56,7 +59,8 @@ pub struct World {
 #[derive(Debug)]
 struct RepositoryEntry {
     versions: Versions<Repository>,
-    threads: [Vec<usize>; 3],
+    /// In the order of [`ThreadKind::ALL`].
+    threads: [Shelf; 3],
     /// Whoever got each number, from 1 on; numbers are never given twice.
     numbered: Vec<usize>,
 }
@@ -145,23 +149,24 @@ impl World {
         View::new(self, at_ms)
     }
 
-    /// Whether a reader could see it or not.
-    pub(crate) fn thread_by_id(&self, kind: ThreadKind, id: i64, at_ms: i64) -> Option<&Thread> {
-        self.view(at_ms).of_everything().thread(*self.thread_ids.get(&(kind, id))?)
-    }
-
-    /// Every moment at which a thread, or the repository it is in, changed; oldest first.
-    pub(crate) fn moments_of(&self, kind: ThreadKind, id: i64) -> Vec<i64> {
+    /// What a thread was whenever it, or the repository it is in, changed; oldest first, whether a
+    /// reader could see it or not.
+    ///
+    /// Of two changes in one millisecond both are told: a list may show the first of them for a while.
+    pub(crate) fn states_of(&self, kind: ThreadKind, id: i64) -> Vec<(i64, &Thread)> {
         let Some(index) = self.thread_ids.get(&(kind, id)) else { return Vec::new() };
         let versions = &self.threads[*index].versions;
-        let homes = versions.iter().filter_map(|version| version.state.as_ref());
-        let home = homes.map(|thread| thread.repository).next();
-        let home = home.into_iter().flat_map(|home| self.repositories[home].versions.iter());
-        let mut moments: Vec<i64> = versions.iter().map(|version| version.at_ms).collect();
-        moments.extend(home.map(|version| version.at_ms));
-        moments.sort_unstable();
-        moments.dedup();
-        moments
+        let own = versions.iter().filter_map(|it| Some((it.at_ms, it.state.as_ref()?)));
+        let mut states: Vec<(i64, &Thread)> = own.collect();
+        let home = states.first().map(|(_, thread)| &self.repositories[thread.repository]);
+        let moves = home.into_iter().flat_map(|home| home.versions.iter());
+        states.extend(moves.filter_map(|it| Some((it.at_ms, versions.at(it.at_ms)?))));
+        states.sort_by_key(|(at_ms, _)| *at_ms);
+        let was_there = |(at_ms, thread): &(i64, &Thread)| {
+            self.view(*at_ms).of_everything().repository(thread.repository).is_some()
+        };
+        states.retain(was_there);
+        states
     }
 
     /// When a change made now reaches the lists: often at once.

@@ -23,7 +23,7 @@ pub enum Api {
 }
 
 impl Api {
-    fn points_a_minute(self) -> i64 {
+    pub fn points_a_minute(self) -> i64 {
         match self {
             Self::Rest => 900,
             Self::Graphql => 2_000,
@@ -78,6 +78,8 @@ pub struct Gate {
     limits_in_a_row: u32,
     failures_in_a_row: u32,
     paused_until_ms: i64,
+    /// The pace: nothing starts before this.
+    next_start_ms: i64,
     recovering: bool,
     /// Since when requests go unanswered.
     silent_since_ms: Option<i64>,
@@ -94,6 +96,7 @@ impl Default for Gate {
             limits_in_a_row: 0,
             failures_in_a_row: 0,
             paused_until_ms: i64::MIN,
+            next_start_ms: i64::MIN,
             recovering: false,
             silent_since_ms: None,
             spent: VecDeque::new(),
@@ -103,8 +106,9 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Asks for a place. On `Go` the place is taken and must be given back with [`Gate::settle`].
-    pub fn admit(&mut self, api: Api, points: i64, now_ms: i64) -> Admission {
+    /// Asks for a place. On `Go` the place is taken and must be given back with [`Gate::settle`], and the
+    /// next one is given `pace_ms` later at the earliest.
+    pub fn admit(&mut self, api: Api, points: i64, pace_ms: i64, now_ms: i64) -> Admission {
         self.forget_if_stale(now_ms);
         if now_ms < self.paused_until_ms {
             return Admission::WaitUntil(self.paused_until_ms);
@@ -112,10 +116,14 @@ impl Gate {
         if self.concurrency <= self.in_flight {
             return Admission::Full;
         }
+        if now_ms < self.next_start_ms {
+            return Admission::WaitUntil(self.next_start_ms);
+        }
         if let Some(until) = self.minute_is_full(api, points, now_ms) {
             return Admission::WaitUntil(until);
         }
         self.in_flight += 1;
+        self.next_start_ms = now_ms.saturating_add(pace_ms);
         self.spent.push_back((now_ms, api, points));
         Admission::Go
     }
@@ -228,8 +236,8 @@ mod tests {
         let mut gate = Gate::default();
         gate.pause(5_000);
         gate.pause(3_000);
-        assert_eq!(gate.admit(Api::Graphql, 1, 4_999), Admission::WaitUntil(5_000));
-        assert_eq!(gate.admit(Api::Graphql, 1, 5_000), Admission::Go);
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 4_999), Admission::WaitUntil(5_000));
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 5_000), Admission::Go);
     }
 
     #[test]
@@ -247,7 +255,7 @@ mod tests {
     #[test]
     fn a_primary_limit_pauses_and_leaves_the_concurrency_alone() {
         let mut gate = Gate::default();
-        assert_eq!(gate.admit(Api::Rest, 1, 0), Admission::Go);
+        assert_eq!(gate.admit(Api::Rest, 1, 0, 0), Admission::Go);
         gate.settle(Settled::Limited { until_ms: 10, secondary: false }, 0);
         assert_eq!(fill(&mut gate, 10), 8);
     }
@@ -256,12 +264,21 @@ mod tests {
     fn a_minute_holds_so_many_points_and_no_more() {
         let mut gate = Gate::default();
         for _ in 0..900 {
-            assert_eq!(gate.admit(Api::Rest, 1, 1_000), Admission::Go);
+            assert_eq!(gate.admit(Api::Rest, 1, 0, 1_000), Admission::Go);
             gate.settle(Settled::Clean, 1_000);
         }
-        assert_eq!(gate.admit(Api::Rest, 1, 1_001), Admission::WaitUntil(61_000));
-        assert_eq!(gate.admit(Api::Graphql, 1, 1_001), Admission::Go);
-        assert_eq!(gate.admit(Api::Rest, 1, 61_000), Admission::Go);
+        assert_eq!(gate.admit(Api::Rest, 1, 0, 1_001), Admission::WaitUntil(61_000));
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 1_001), Admission::Go);
+        assert_eq!(gate.admit(Api::Rest, 1, 0, 61_000), Admission::Go);
+    }
+
+    #[test]
+    fn the_pace_is_kept_between_starts_however_many_may_be_in_flight() {
+        let mut gate = Gate::default();
+        assert_eq!(gate.admit(Api::Graphql, 1, 2_000, 0), Admission::Go);
+        assert_eq!(gate.admit(Api::Graphql, 1, 2_000, 1_999), Admission::WaitUntil(2_000));
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 2_000), Admission::Go);
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 2_000), Admission::Go);
     }
 
     #[test]
@@ -276,7 +293,7 @@ mod tests {
         let mut gate = Gate::default();
         gate.observe_usage(Usage { used: 9, limit: 10 });
         gate.settle(Settled::Limited { until_ms: 600_000, secondary: true }, 0);
-        assert_eq!(gate.admit(Api::Graphql, 1, 600_000), Admission::Go);
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 600_000), Admission::Go);
         assert_eq!(
             (gate.limits_in_a_row(), gate.is_recovering()),
             (1, true),
@@ -284,12 +301,12 @@ mod tests {
         );
 
         gate.settle(Settled::NoAnswer, 600_000);
-        assert_eq!(gate.admit(Api::Graphql, 1, 900_001), Admission::Go);
+        assert_eq!(gate.admit(Api::Graphql, 1, 0, 900_001), Admission::Go);
         assert_eq!((gate.limits_in_a_row(), gate.is_recovering()), (0, false));
         assert_eq!(gate.usage(), Usage::default());
     }
 
     fn fill(gate: &mut Gate, now_ms: i64) -> usize {
-        (0..100).take_while(|_| gate.admit(Api::Graphql, 1, now_ms) == Admission::Go).count()
+        (0..100).take_while(|_| gate.admit(Api::Graphql, 1, 0, now_ms) == Admission::Go).count()
     }
 }

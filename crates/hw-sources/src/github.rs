@@ -1,9 +1,13 @@
 //! GitHub, as its API really behaves.
 
 pub mod graphql;
-pub mod issues;
 pub mod limits;
 pub mod repositories;
+pub mod threads;
 pub mod viewer;
 
+mod listing;
 mod node;
+
+#[cfg(test)]
+mod answers;

@@ -44,6 +44,14 @@ pub struct LookPage {
     pub unreadable: Vec<Unreadable>,
 }
 
+impl LookPage {
+    /// A look that has met nobody yet.
+    pub(crate) fn empty(date: Mark, seen: Seen, is_vouched_for: bool) -> Self {
+        let (observations, absent, unreadable) = (Vec::new(), Vec::new(), Vec::new());
+        Self { date, seen, is_vouched_for, observations, absent, unreadable }
+    }
+}
+
 /// One row of a page that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {

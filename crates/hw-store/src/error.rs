@@ -1,5 +1,8 @@
 //! What can go wrong with the store, sorted by what one can do about it.
 
+use std::path::PathBuf;
+
+use hw_rules::item::Kind;
 use hw_rules::lane::Lane;
 use hw_rules::reconcile::Brake;
 use hw_rules::time::Mark;
@@ -13,8 +16,10 @@ pub enum Error {
     LeaseLost { name: String },
     #[error("interrupted at {0:?}")]
     Interrupted(&'static str),
-    #[error(transparent)]
-    Brake(#[from] Brake),
+    #[error("{} of {} {} would be removed at once", .brake.removals, .brake.held, plural(*.kind))]
+    Brake { kind: Kind, brake: Brake },
+    #[error("the lock file {} cannot be made or locked; is its folder there for writing?", .path.display())]
+    Lock { path: PathBuf, source: std::io::Error },
     #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", shown(.to.as_ref()))]
     WatermarkBack { lane: Box<Lane>, from: Mark, to: Option<Mark> },
     #[error("{lane}: no complete sweep is there to finish")]
@@ -43,4 +48,13 @@ pub enum Error {
 
 fn shown(mark: Option<&Mark>) -> String {
     mark.map_or_else(|| "nothing".to_owned(), Mark::to_string)
+}
+
+fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Repository => "repositories",
+        Kind::Discussion => "discussions",
+        Kind::Issue => "issues",
+        Kind::PullRequest => "pull requests",
+    }
 }

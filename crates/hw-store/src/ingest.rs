@@ -22,8 +22,9 @@ pub struct IngestPage {
     pub observations: Vec<Observation>,
     /// The lane's coverage with this page; none for items read by id, which move nothing.
     pub coverage: Option<Coverage>,
-    /// The source's time of a look at the whole lane that this page ended; none when it ended none.
-    pub checked_at_ms: Option<i64>,
+    /// Lanes that were looked at as a whole, with the source's time of that look: this one when the page
+    /// closed a walk, and, on a listing of repositories, those whose probe showed that nothing moved.
+    pub looked_at: Vec<(Lane, i64)>,
     pub page_size: u32,
     pub quarantined: Vec<Unreadable>,
     /// Subjects that were in quarantine and were read now; those known by node id need no naming.
@@ -48,18 +49,30 @@ const INGEST: Step = step!("ingest");
 impl Store {
     /// Compares a page with what is held and writes what follows from it, all of it or nothing.
     pub fn ingest(&self, lease: &Lease, page: &IngestPage) -> Result<Ingested, Error> {
+        let done = self.ingest_all(lease, std::slice::from_ref(page))?;
+        Ok(done.into_iter().next().unwrap_or_default())
+    }
+
+    /// Ingests the pages of several lanes that came in one answer, one after the other, all of them or
+    /// none.
+    pub fn ingest_all(&self, lease: &Lease, pages: &[IngestPage]) -> Result<Vec<Ingested>, Error> {
         self.write(INGEST, |tx| {
             leases::check(tx, lease)?;
-            let lane = lanes::lane_id(tx, &page.lane)?;
-            let host = page.lane.host.as_str();
-            let held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
-            let writes = rule::diff(&held.cells, &page.observations);
-            keep(tx, host, lane, &held, &writes, &page.observations)?;
-            quarantine::settle(tx, lane, page)?;
-            move_lane(tx, lane, page)?;
-            Ok(counted(&writes, page.quarantined.len() as u64))
+            pages.iter().map(|page| take_in(tx, page)).collect()
         })
     }
+}
+
+/// Each page is compared with what is held by then: what an earlier one of the same answer brought, too.
+fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
+    let lane = lanes::lane_id(tx, &page.lane)?;
+    let host = page.lane.host.as_str();
+    let held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
+    let writes = rule::diff(&held.cells, &page.observations);
+    keep(tx, host, lane, &held, &writes, &page.observations)?;
+    quarantine::settle(tx, lane, page)?;
+    move_lane(tx, lane, page)?;
+    Ok(counted(&writes, page.quarantined.len() as u64))
 }
 
 /// Writes texts, search rows and cells.
@@ -78,7 +91,7 @@ fn keep(
         .collect();
     let nameless = mirror::repositories::keep(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let new_rowids = mirror::issues::keep(tx, host, held, &items)?;
+    let new_rowids = mirror::threads::keep(tx, host, held, &items)?;
     let removed = writes.iter().filter(|write| write.change == Change::Removed);
     mirror::removal::remove(tx, host, removed.map(|write| (write.key, &write.cell)))?;
     let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
@@ -100,9 +113,7 @@ fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error>
     if let Some(coverage) = &page.coverage {
         lanes::advance(tx, lane, &page.lane, coverage)?;
     }
-    if let Some(at_ms) = page.checked_at_ms {
-        lanes::checked(tx, lane, at_ms)?;
-    }
+    lanes::looked_at(tx, &page.looked_at)?;
     tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)
 }
 

@@ -14,6 +14,8 @@ use crate::leases::{self, Lease};
 use crate::sql::{Row, Sql, params};
 use crate::tx::{Step, Tx, step};
 
+pub(crate) mod fresh;
+
 /// A lane, its state, and the message of its last failed turn.
 pub type LaneRow = (Lane, LaneState, Option<String>);
 
@@ -160,20 +162,25 @@ pub(crate) fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
 }
 
 /// Moves a lane's coverage on. A watermark that would move back is our own nonsense, and refused.
+///
+/// A listing that became shorter lost something that a scan cannot see: a sweep is due from now on.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
     id: i64,
     lane: &Lane,
     coverage: &Coverage,
 ) -> Result<(), Error> {
-    const THROUGH: Sql = Sql::both("select through_ms from lanes where id = $1");
-    let held = tx.first(THROUGH, &params![id], |mut row| row.maybe_int(0))?.flatten().map(Mark);
-    match held {
-        Some(from) if coverage.through < Some(from) => {
-            Err(Error::WatermarkBack { lane: Box::new(lane.clone()), from, to: coverage.through })
-        }
-        _ => write_coverage(tx, id, coverage),
+    const SWEEP_IS_DUE: Sql =
+        Sql::both("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
+    let held = coverage_of(tx, id)?;
+    if let Some(from) = held.through.filter(|from| coverage.through < Some(*from)) {
+        let lane = Box::new(lane.clone());
+        return Err(Error::WatermarkBack { lane, from, to: coverage.through });
     }
+    if coverage.has_shrunk_since(&held) {
+        tx.execute(SWEEP_IS_DUE, &params![id])?;
+    }
+    write_coverage(tx, id, coverage)
 }
 
 fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), Error> {
@@ -182,33 +189,17 @@ fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), E
     tx.execute(KEEP, &params![&coverage_text(coverage), through, id]).map(drop)
 }
 
-/// Records a successful look at the source; the time of the last one never moves back.
-pub(crate) fn checked(tx: &mut Tx<'_>, id: i64, at_ms: i64) -> Result<(), Error> {
+/// Records successful looks at lanes, each with the source's time of it; the time of the last one never
+/// moves back. A lane never seen stays so: nothing of it is held yet.
+pub(crate) fn looked_at(tx: &mut Tx<'_>, looks: &[(Lane, i64)]) -> Result<(), Error> {
     const KEEP: Sql = Sql::both(
         "update lanes
             set checked_at_ms = case when $1 < checked_at_ms then checked_at_ms else $1 end
-          where id = $2",
+          where name = $2",
     );
-    tx.execute(KEEP, &params![at_ms, id]).map(drop)
-}
-
-/// Forgets what the issue lane of a removed repository claims, so that it is read anew if it returns.
-pub(crate) fn forget(tx: &mut Tx<'_>, host: &str, repository_id: i64) -> Result<(), Error> {
-    const FORGET: Sql = Sql::both(
-        "update lanes
-            set coverage = $1, through_ms = null, checked_at_ms = null, sweep_due_ms = null,
-                sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
-                sweep_complete = $2
-          where host = $3 and repository_id = $4",
-    );
-    const UNSTAGE: Sql = Sql::both(
-        "delete from sweep_rows
-          where lane in (select id from lanes where host = $1 and repository_id = $2)",
-    );
-    tracing::warn!(host, repository_id, "the repository is gone; its lanes start over");
-    tx.execute(UNSTAGE, &params![host, repository_id])?;
-    let nothing = coverage_text(&Coverage::default());
-    tx.execute(FORGET, &params![&nothing, false, host, repository_id]).map(drop)
+    let looks: Vec<_> = looks.iter().map(|(lane, at_ms)| (lane.to_string(), *at_ms)).collect();
+    let rows: Vec<_> = looks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
+    tx.execute_each(KEEP, &rows)
 }
 
 fn coverage_text(coverage: &Coverage) -> String {
@@ -227,8 +218,8 @@ fn lane(row: &mut Row) -> Result<Lane, Error> {
         _ => return Err(Error::Damaged("a lane without a scope".to_owned())),
     };
     let name = row.text(3)?;
-    let surface = [Surface::Repositories, Surface::Issues].into_iter().find(|s| s.name() == name);
-    let surface = surface.ok_or_else(|| Error::Damaged(format!("no surface is named {name:?}")))?;
+    let surface = Surface::named(&name)
+        .ok_or_else(|| Error::Damaged(format!("no surface is named {name:?}")))?;
     Ok(Lane { host: row.text(0)?, scope, surface })
 }
 

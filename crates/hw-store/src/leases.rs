@@ -2,9 +2,13 @@
 //!
 //! A lease expires by time, but time is never what a write trusts: each take raises the epoch, and each
 //! write checks it inside its own transaction. An owner that slept through its lease cannot write.
+//!
+//! A database file has a lock of the operating system beside it, for as long as the lease is held: with it a
+//! dead owner need not be waited for, and a living one is never robbed.
 
 use crate::Store;
 use crate::error::Error;
+use crate::locks::Grip;
 use crate::sql::{Row, Sql, params};
 use crate::tx::{Step, Tx, step};
 
@@ -40,6 +44,9 @@ const LEASE: Step = step!("lease");
 impl Store {
     /// Takes a lease that is free or has expired, or tells who holds it. One that would last a day longer
     /// than asked for counts as expired.
+    ///
+    /// Of a database file, the lock beside it decides: who has it is alive, and who gets it may take the
+    /// lease at once. Only among those who share one open store, and so its lock, the time decides.
     pub fn take_lease(
         &self,
         name: &str,
@@ -47,24 +54,34 @@ impl Store {
         now_ms: i64,
         ttl_ms: i64,
     ) -> Result<Result<Lease, HeldBy>, Error> {
-        const TAKE: Sql = Sql::both(
-            "insert into leases (name, owner, epoch, since_ms, expires_ms)
-             values ($1, $2, 1, $3, $4)
-             on conflict (name) do update
-                set owner = excluded.owner, epoch = leases.epoch + 1,
-                    since_ms = excluded.since_ms, expires_ms = excluded.expires_ms
-             returning epoch",
-        );
-        self.write(LEASE, |tx| {
-            if let Some(holder) = holder(tx, name)?.filter(|holder| holder.holds(now_ms, ttl_ms)) {
-                return Ok(Err(holder));
+        let mut keys = self.inner.locks.keys();
+        let grip = keys.grip(name)?;
+        let expires_ms = now_ms.saturating_add(ttl_ms);
+        let is_dead = match grip {
+            Grip::Nothing => false,
+            Grip::New(_) => true,
+            Grip::Elsewhere => {
+                let owner = "another process".to_owned();
+                let unknown = HeldBy { owner, since_ms: now_ms, expires_ms };
+                return Ok(Err(self.lease_holder(name)?.unwrap_or(unknown)));
             }
-            let expires_ms = now_ms.saturating_add(ttl_ms);
-            let epoch = tx
-                .first(TAKE, &params![name, owner, now_ms, expires_ms], |mut row| row.int(0))?
-                .ok_or_else(|| Error::Damaged("a lease that was taken has no epoch".to_owned()))?;
-            Ok(Ok(Lease { name: name.to_owned(), owner: owner.to_owned(), epoch }))
-        })
+        };
+        let taken = self.write(LEASE, |tx| {
+            let holds = |holder: &HeldBy| !is_dead && holder.holds(now_ms, ttl_ms);
+            match holder(tx, name)?.filter(holds) {
+                Some(holder) => Ok(Err(holder)),
+                None => take(tx, name, owner, now_ms, expires_ms).map(Ok),
+            }
+        })?;
+        if let Ok(lease) = &taken {
+            keys.keep(name, lease.epoch, grip);
+        }
+        Ok(taken)
+    }
+
+    /// Who holds a lease, as its row tells; it may have expired.
+    pub fn lease_holder(&self, name: &str) -> Result<Option<HeldBy>, Error> {
+        self.read("lease", |tx| holder(tx, name))
     }
 
     /// Keeps a lease for another while; lost when somebody else has taken it.
@@ -84,10 +101,33 @@ impl Store {
         const RELEASE: Sql = Sql::both(
             "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
         );
-        self.write(LEASE, |tx| {
+        let released = self.write(LEASE, |tx| {
             tx.execute(RELEASE, &params![&lease.name, &lease.owner, lease.epoch]).map(drop)
-        })
+        });
+        self.inner.locks.keys().leave(&lease.name, lease.epoch);
+        released
     }
+}
+
+fn take(
+    tx: &mut Tx<'_>,
+    name: &str,
+    owner: &str,
+    since_ms: i64,
+    expires_ms: i64,
+) -> Result<Lease, Error> {
+    const TAKE: Sql = Sql::both(
+        "insert into leases (name, owner, epoch, since_ms, expires_ms)
+         values ($1, $2, 1, $3, $4)
+         on conflict (name) do update
+            set owner = excluded.owner, epoch = leases.epoch + 1,
+                since_ms = excluded.since_ms, expires_ms = excluded.expires_ms
+         returning epoch",
+    );
+    let epoch = tx
+        .first(TAKE, &params![name, owner, since_ms, expires_ms], |mut row| row.int(0))?
+        .ok_or_else(|| Error::Damaged("a lease that was taken has no epoch".to_owned()))?;
+    Ok(Lease { name: name.to_owned(), owner: owner.to_owned(), epoch })
 }
 
 fn holder(tx: &mut Tx<'_>, name: &str) -> Result<Option<HeldBy>, Error> {

@@ -21,13 +21,16 @@ mod error;
 mod ingest;
 mod lanes;
 mod leases;
+mod locks;
 mod migrate;
 mod mirror;
 mod principals;
 mod quarantine;
+mod removals;
 mod search;
 mod sql;
 mod sweeps;
+mod tables;
 mod tx;
 mod views;
 
@@ -36,16 +39,17 @@ pub use ingest::{IngestPage, Ingested};
 pub use lanes::{Failure, LaneRow};
 pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
-pub use principals::Reservation;
+pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
 pub use search::SearchHit;
 pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
 pub use views::counts::Counts;
-pub use views::issues::{IssueFilter, IssueRow};
+pub use views::threads::{ThreadFilter, ThreadRow};
 
 use driver::Driver;
 use driver::postgres::Postgres;
 use driver::sqlite::Sqlite;
+use locks::Locks;
 
 /// Where a workspace's database is.
 #[derive(Clone, PartialEq, Eq)]
@@ -76,6 +80,7 @@ pub struct Store {
 struct Inner {
     driver: Box<dyn Driver>,
     read_only: bool,
+    locks: Locks,
 }
 
 impl Store {
@@ -90,7 +95,11 @@ impl Store {
             }
         };
         let driver = driver.map_err(|source| Error::Database { step: "open", source })?;
-        let store = Self::over(driver, false);
+        let locks = match place {
+            Place::File(path) => Locks::beside(path),
+            Place::Memory | Place::Postgres { .. } => Locks::none(),
+        };
+        let store = Self::over(driver, false, locks);
         migrate::bring_up_to_date(&store)?;
         Ok(store)
     }
@@ -108,7 +117,7 @@ impl Store {
                 Box::new(Postgres::existing(url, schema).map_err(failed)?.ok_or_else(missing)?)
             }
         };
-        let store = Self::over(driver, true);
+        let store = Self::over(driver, true, Locks::none());
         migrate::check(&store, missing)?;
         Ok(store)
     }
@@ -121,8 +130,8 @@ impl Store {
         Self { inner: self.inner, interrupts: Some(hook) }
     }
 
-    fn over(driver: Box<dyn Driver>, read_only: bool) -> Self {
-        Self { inner: Arc::new(Inner { driver, read_only }), interrupts: None }
+    fn over(driver: Box<dyn Driver>, read_only: bool, locks: Locks) -> Self {
+        Self { inner: Arc::new(Inner { driver, read_only, locks }), interrupts: None }
     }
 }
 

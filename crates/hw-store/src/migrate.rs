@@ -14,7 +14,7 @@ use crate::sql::{Dialect, Sql, params};
 use crate::tx::{Step, Tx, step};
 
 /// Governs the tables that can be fetched again: with another guid they are emptied and refetched.
-pub const SCHEMA_GUID: &str = "7c0f3a52-4f0e-4d53-9c66-3d5a7e1f0b01";
+pub const SCHEMA_GUID: &str = "2b8e61d7-93c4-4f1a-8a0d-6c1f5be7d402";
 
 const MIGRATE: Step = step!("migrate");
 
@@ -132,8 +132,9 @@ const GUID: Sql = Sql::both("select guid from schema_version");
 ///
 /// Whoever is writing meanwhile would go on to claim pages that are gone now, and so has to stop.
 fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
-    const EMPTY: &str = "delete from search; delete from issues; delete from repositories;
-         delete from quarantine; delete from sweep_rows; delete from cells; delete from lanes";
+    const EMPTY: &str = "delete from search; delete from discussions; delete from issues;
+         delete from pull_requests; delete from repositories; delete from quarantine;
+         delete from sweep_rows; delete from cells; delete from lanes";
     const SET_GUID: Sql = Sql::both("update schema_version set guid = $1");
     let found = tx.first(GUID, &[], |mut row| row.text(0))?;
     if found.as_deref() == Some(SCHEMA_GUID) {

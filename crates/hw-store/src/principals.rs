@@ -15,22 +15,47 @@ pub struct Reservation {
     pub paused_until_ms: Option<i64>,
 }
 
+/// What came of asking for request numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserved {
+    /// Some of them, or all.
+    Granted(Reservation),
+    /// This minute's are given out; there are more then.
+    Full { until_ms: i64 },
+}
+
 const RESERVE: Step = step!("reserve");
 const PAUSE: Step = step!("pause");
 
+const MINUTE_MS: i64 = 60_000;
+
 impl Store {
-    /// Reserves request numbers. They never repeat in a workspace, whoever asks: they order the looks
-    /// within one second of the source's clock.
-    pub fn reserve(&self, principal: &str, count: i64) -> Result<Reservation, Error> {
+    /// Reserves up to `count` request numbers, of which all processes together get `a_minute`.
+    ///
+    /// They never repeat in a workspace, whoever asks: they order the looks within one second of the
+    /// source's clock.
+    pub fn reserve(
+        &self,
+        principal: &str,
+        count: i64,
+        now_ms: i64,
+        a_minute: i64,
+    ) -> Result<Reserved, Error> {
         const NEXT: Sql = Sql::both(
             "insert into counters (name, value) values ('requests', $1)
              on conflict (name) do update set value = counters.value + excluded.value
              returning value",
         );
         self.write(RESERVE, |tx| {
+            let minute = Minute::of(tx, principal, now_ms)?;
+            let count = count.min(a_minute.saturating_sub(minute.reserved));
+            if count <= 0 {
+                return Ok(Reserved::Full { until_ms: minute.began_ms.saturating_add(MINUTE_MS) });
+            }
+            minute.take(tx, principal, count)?;
             let last = tx.first(NEXT, &params![count], |mut row| row.int(0))?.unwrap_or(count);
             let paused_until_ms = pause_of(tx, principal)?;
-            Ok(Reservation { first: last - count + 1, count, paused_until_ms })
+            Ok(Reserved::Granted(Reservation { first: last - count + 1, count, paused_until_ms }))
         })
     }
 
@@ -40,7 +65,8 @@ impl Store {
             "insert into principals (name, paused_until_ms, paused_why) values ($1, $2, $3)
              on conflict (name) do update
                 set paused_until_ms = excluded.paused_until_ms, paused_why = excluded.paused_why
-              where principals.paused_until_ms < excluded.paused_until_ms",
+              where principals.paused_until_ms is null
+                 or principals.paused_until_ms < excluded.paused_until_ms",
         );
         let why = clean::storable(why);
         self.write(PAUSE, |tx| tx.execute(KEEP, &params![principal, until_ms, &why]).map(drop))
@@ -49,6 +75,43 @@ impl Store {
     /// Until when a principal is to wait; it may be past.
     pub fn paused_until(&self, principal: &str) -> Result<Option<i64>, Error> {
         self.read("pause", |tx| pause_of(tx, principal))
+    }
+}
+
+/// What a principal reserved in a minute.
+#[derive(Debug, Clone, Copy)]
+struct Minute {
+    began_ms: i64,
+    reserved: i64,
+}
+
+impl Minute {
+    /// The minute that counts now.
+    ///
+    /// Of two processes whose clocks differ a little, one is in the next minute first, and both count
+    /// there. A minute further ahead was written by a clock that has been set right since.
+    fn of(tx: &mut Tx<'_>, principal: &str, now_ms: i64) -> Result<Self, Error> {
+        const HELD: Sql = Sql::both(
+            "select minute_ms, reserved from principals
+              where name = $1 and minute_ms is not null",
+        );
+        let began_ms = now_ms - now_ms.rem_euclid(MINUTE_MS);
+        let held = tx.first(HELD, &params![principal], |mut row| {
+            Ok(Self { began_ms: row.int(0)?, reserved: row.int(1)? })
+        })?;
+        let counts =
+            |held: &Self| (0..=MINUTE_MS).contains(&held.began_ms.saturating_sub(began_ms));
+        Ok(held.filter(counts).unwrap_or(Self { began_ms, reserved: 0 }))
+    }
+
+    fn take(self, tx: &mut Tx<'_>, principal: &str, count: i64) -> Result<(), Error> {
+        const KEEP: Sql = Sql::both(
+            "insert into principals (name, minute_ms, reserved) values ($1, $2, $3)
+             on conflict (name) do update
+                set minute_ms = excluded.minute_ms, reserved = excluded.reserved",
+        );
+        let params = params![principal, self.began_ms, self.reserved + count];
+        tx.execute(KEEP, &params).map(drop)
     }
 }
 

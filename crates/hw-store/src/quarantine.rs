@@ -73,6 +73,15 @@ impl Store {
         let (name, limit) = (lane.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
         self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read))
     }
+
+    /// The names of the lanes that have something in quarantine.
+    pub fn waiting_lanes(&self) -> Result<BTreeSet<String>, Error> {
+        const WAITING: Sql =
+            Sql::both("select name from lanes where id in (select lane from quarantine)");
+        self.read("quarantine", |tx| {
+            Ok(tx.query(WAITING, &[], |mut row| row.text(0))?.into_iter().collect())
+        })
+    }
 }
 
 fn read(mut row: Row) -> Result<Quarantined, Error> {
@@ -134,7 +143,7 @@ fn release_places(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), E
 fn node_id(item: &Item) -> &str {
     match item {
         Item::Repository(repository) => &repository.node_id,
-        Item::Issue(issue) => &issue.node_id,
+        Item::Thread(thread) => &thread.node_id,
     }
 }
 
@@ -179,4 +188,25 @@ pub(crate) fn release_unlisted(tx: &mut Tx<'_>, lane: i64, began: Seen) -> Resul
     );
     let old_news = Mark(began.at_ms).minus(OVERLAP_MS).0;
     tx.execute(RELEASE, &params![lane, old_news, began.at_ms, began.request]).map(drop)
+}
+
+/// Releases whatever waits at the lanes of a repository that is gone, and the repository itself.
+pub(crate) fn release_repository(tx: &mut Tx<'_>, host: &str, id: i64) -> Result<(), Error> {
+    const THREADS: Sql = Sql::both(
+        "delete from quarantine
+          where lane in (select id from lanes where host = $1 and repository_id = $2)",
+    );
+    const REPOSITORY: Sql = Sql::both(
+        "delete from quarantine
+          where subject in (select node_id from repositories where host = $1 and id = $2)
+            and lane in (select id from lanes where host = $1)",
+    );
+    tx.execute(THREADS, &params![host, id])?;
+    tx.execute(REPOSITORY, &params![host, id]).map(drop)
+}
+
+/// Releases whatever waits at one lane.
+pub(crate) fn release_lane(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
+    const RELEASE: Sql = Sql::both("delete from quarantine where lane = $1");
+    tx.execute(RELEASE, &params![lane]).map(drop)
 }

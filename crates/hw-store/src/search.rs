@@ -10,7 +10,7 @@ use hw_rules::time::Mark;
 
 use crate::Store;
 use crate::error::Error;
-use crate::sql::{Param, Sql, params};
+use crate::sql::{Param, Row, Sql, params};
 use crate::tx::Tx;
 
 pub(crate) mod again;
@@ -49,23 +49,38 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) created_at: &'a str,
 }
 
+/// The newest matches. Each row belongs to one cell, whose kind tells the one table worth asking.
+macro_rules! search {
+    ($sqlite:literal, $postgres:literal) => {
+        Sql::each(search!(@ $sqlite), search!(@ $postgres))
+    };
+    (@ $matches:literal) => {
+        concat!(
+            "select cells.kind, cells.id,
+                    coalesce(discussions.url, issues.url, pull_requests.url),
+                    coalesce(discussions.title, issues.title, pull_requests.title)
+               from search
+               join cells on cells.search_rowid = search.rowid
+               left join discussions
+                 on cells.kind = 'discussion'
+                and discussions.host = cells.host and discussions.id = cells.id
+               left join issues
+                 on cells.kind = 'issue'
+                and issues.host = cells.host and issues.id = cells.id
+               left join pull_requests
+                 on cells.kind = 'pull_request'
+                and pull_requests.host = cells.host and pull_requests.id = cells.id
+              where ",
+            $matches,
+            " order by search.rowid desc limit $2"
+        )
+    };
+}
+
 impl Store {
     /// The newest items that contain every word of the query.
     pub fn search(&self, query: &str, limit: u64) -> Result<Vec<SearchHit>, Error> {
-        const SEARCH: Sql = Sql::each(
-            "select issues.id, issues.url, issues.title
-               from search
-               join cells on cells.search_rowid = search.rowid
-               join issues on issues.host = cells.host and issues.id = cells.id
-              where search match $1
-              order by search.rowid desc limit $2",
-            "select issues.id, issues.url, issues.title
-               from search
-               join cells on cells.search_rowid = search.rowid
-               join issues on issues.host = cells.host and issues.id = cells.id
-              where search.words @@ cast($1::text as tsquery)
-              order by search.rowid desc limit $2",
-        );
+        const SEARCH: Sql = search!("search match $1", "search.words @@ cast($1::text as tsquery)");
         let tokens = words::of(query, NAME_BYTES);
         if tokens.is_empty() {
             return Ok(Vec::new());
@@ -73,12 +88,16 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read("search", |tx| {
             let all = words::all(&tokens, tx.dialect());
-            tx.query(SEARCH, &params![&all, limit], |mut row| {
-                let (id, url, title) = (row.int(0)?, row.text(1)?, row.text(2)?);
-                Ok(SearchHit { kind: Kind::Issue, id, url, title })
-            })
+            tx.query(SEARCH, &params![&all, limit], hit)
         })
     }
+}
+
+fn hit(mut row: Row) -> Result<SearchHit, Error> {
+    let name = row.text(0)?;
+    let kind = Kind::named(&name)
+        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {name:?}")))?;
+    Ok(SearchHit { kind, id: row.int(1)?, url: row.text(2)?, title: row.text(3)? })
 }
 
 /// Finds a row id for each item: in the order of `updated_at`, and not taken.

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::Cell;
-use hw_rules::item::{Key, Kind};
-use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, Brake, Findings};
+use hw_rules::item::Key;
+use hw_rules::lane::Lane;
+use hw_rules::reconcile::{self, Findings};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
 use hw_rules::walk::{Cursor, Floor};
 
 use crate::error::Error;
 use crate::leases::{self, Lease};
-use crate::mirror::removal;
+use crate::removals::remove_at_once;
 use crate::sql::{Row, Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::{Step, Tx, step};
 use crate::{Store, cells, lanes, quarantine};
 
@@ -126,29 +127,15 @@ impl Store {
         self.write(SWEEP, |tx| {
             leases::check(tx, lease)?;
             let (id, sweep) = complete_sweep(tx, lane)?;
-            let held = cells::present_in_lane(tx, id)?;
-            let kind = kind(lane);
+            let kind = lane.surface.kind();
             let gone: Vec<_> =
                 gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
-            let removed = removal::bury(tx, &lane.host, id, &gone)?;
-            brake(kind, removed, held, allow_mass_removal)?;
+            let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
             quarantine::release_unlisted(tx, id, sweep.began)?;
             clear(tx, id)?;
             Ok(Swept { removed })
         })
     }
-}
-
-/// Above this many, repositories are not removed in one go: each takes all of its items with it.
-const BRAKE_REPOSITORIES: u64 = 1;
-
-fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Error> {
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (removals, of) = (size(removed), size(held));
-    if kind == Kind::Repository && BRAKE_REPOSITORIES < removed && !allow_mass_removal {
-        return Err(Brake { removals, held: of }.into());
-    }
-    Ok(reconcile::brake(removals, of, allow_mass_removal)?)
 }
 
 /// The first, the middle and the last of what is both listed and held.
@@ -162,13 +149,6 @@ fn siblings(
     let places = BTreeSet::from([0, last / 2, last]);
     let sibling = |place: usize| known.get(place).map(|(id, (node, _))| (**id, node.clone()));
     places.into_iter().filter_map(sibling).collect()
-}
-
-fn kind(lane: &Lane) -> Kind {
-    match lane.surface {
-        Surface::Repositories => Kind::Repository,
-        Surface::Issues => Kind::Issue,
-    }
 }
 
 fn complete_sweep(tx: &mut Tx<'_>, lane: &Lane) -> Result<(i64, SweepState), Error> {
@@ -218,20 +198,12 @@ fn staged(tx: &mut Tx<'_>, lane: i64) -> Result<BTreeMap<i64, (String, Mark)>, E
 
 /// The node ids of items that are held.
 fn node_ids(tx: &mut Tx<'_>, lane: &Lane, ids: &[i64]) -> Result<BTreeMap<i64, String>, Error> {
-    const REPOSITORIES: Sql = Sql::each(
-        "select id, node_id from repositories
-          where host = $1 and id in (select value from json_each($2))",
-        "select id, node_id from repositories where host = $1 and id = any($2)",
+    const NODE_IDS: OfKind = of_kind!(
+        "select id, node_id from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
     );
-    const ISSUES: Sql = Sql::each(
-        "select id, node_id from issues
-          where host = $1 and id in (select value from json_each($2))",
-        "select id, node_id from issues where host = $1 and id = any($2)",
-    );
-    let sql = match kind(lane) {
-        Kind::Repository => REPOSITORIES,
-        Kind::Issue => ISSUES,
-    };
+    let sql = NODE_IDS.of(lane.surface.kind());
     let read = |mut row: Row| Ok((row.int(0)?, row.text(1)?));
     Ok(tx.query(sql, &params![&lane.host, ids], read)?.into_iter().collect())
 }

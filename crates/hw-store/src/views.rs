@@ -2,5 +2,5 @@
 
 mod cell;
 pub(crate) mod counts;
-pub(crate) mod issues;
 pub(crate) mod repositories;
+pub(crate) mod threads;

@@ -10,6 +10,7 @@ pub const LEASE_TAKEN: &str = "run: lease taken";
 pub const BEFORE_SENDING: &str = "fetch: before sending";
 pub const ANSWERED: &str = "fetch: answered";
 pub const PAUSE_WRITTEN: &str = "fetch: pause written";
+pub const REPOSITORIES_LOOKED: &str = "gone: looked again";
 pub const SWEEP_LOOKED: &str = "sweep: looked again";
 
 /// Whether to crash here.

@@ -5,30 +5,43 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::{self, Pace};
-use hw_sources::gate::{Admission, Advice, Api, Gate, Settled, Usage};
-use hw_sources::trouble::{BELIEVED_MS, Limit, LimitKind, Trouble};
+use hw_rules::time::Mark;
+use hw_sources::gate::{Admission, Advice, Api, Gate, Settled};
+use hw_sources::github::limits::Sample;
+use hw_sources::trouble::{BELIEVED_MS, Limit, LimitKind, Trouble, Wait};
 use hw_store::Store;
 use tokio::sync::Notify;
 
 use crate::Error;
-use crate::budget::Numbers;
+use crate::budget::{Next, Numbers};
 use crate::clock::Clock;
 use crate::crash::{self, CrashPoints};
+use crate::news::{Herald, News};
 
 /// What a source may name, and what our own waits may add to it.
 const LONGEST_PAUSE_MS: i64 = BELIEVED_MS + 45 * 60_000;
 
 pub(crate) struct Door {
-    pub(crate) store: Store,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) crash: CrashPoints,
-    pub(crate) pace: Pace,
+    store: Store,
+    settings: Settings,
     /// Whose limits these are: host and user, never a token.
     principal: Mutex<String>,
     gate: Mutex<Gate>,
     freed: Notify,
     numbers: Mutex<Numbers>,
     dice: Mutex<fastrand::Rng>,
+}
+
+/// How a door is kept.
+pub(crate) struct Settings {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) crash: CrashPoints,
+    pub(crate) herald: Herald,
+    pub(crate) pace: Pace,
+    /// How much of the hour's budget is left for the user's other tools.
+    pub(crate) reserve_percent: i64,
+    /// Where the dice for jitter start.
+    pub(crate) seed: u64,
 }
 
 /// A place at the gate: given back with what came, or, if nobody gets to that, when it is dropped.
@@ -40,25 +53,20 @@ pub(crate) struct Place<'a> {
 }
 
 impl Door {
-    pub(crate) fn new(
-        store: Store,
-        clock: Arc<dyn Clock>,
-        crash: CrashPoints,
-        pace: Pace,
-        principal: &str,
-        seed: u64,
-    ) -> Self {
+    pub(crate) fn new(store: Store, principal: &str, settings: Settings) -> Self {
         Self {
             store,
-            clock,
-            crash,
-            pace,
             principal: Mutex::new(principal.to_owned()),
             gate: Mutex::default(),
             freed: Notify::new(),
             numbers: Mutex::default(),
-            dice: Mutex::new(fastrand::Rng::with_seed(seed)),
+            dice: Mutex::new(fastrand::Rng::with_seed(settings.seed)),
+            settings,
         }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.settings.clock.now_ms()
     }
 
     pub(crate) fn principal(&self) -> String {
@@ -74,8 +82,20 @@ impl Door {
         Jitter(lock(&self.dice).f64())
     }
 
-    pub(crate) fn observe(&self, usage: Usage) {
-        lock(&self.gate).observe_usage(usage);
+    /// Learns how much of the hour is used; what is left for others is not touched before the hour ends.
+    pub(crate) fn observe(&self, sample: &Sample, date: Mark) -> Result<(), Error> {
+        lock(&self.gate).observe_usage(sample.usage());
+        let resets_in_ms = sample.reset.0.saturating_sub(date.0);
+        let Sample { used, limit, remaining, .. } = *sample;
+        self.settings.herald.tell(|| News::Budget { used, limit, resets_in_ms });
+        if resets_in_ms <= 0 || !pace::is_reserve(remaining, limit, self.settings.reserve_percent) {
+            return Ok(());
+        }
+        let until_ms = Wait::Reset(resets_in_ms).until_ms(self.now_ms(), 1, self.jitter());
+        let written =
+            self.write_pause(until_ms, "what remains of the hour is left for other tools");
+        lock(&self.gate).pause(until_ms);
+        written
     }
 
     /// Takes a number, waits for a place at the gate, and takes it.
@@ -83,23 +103,48 @@ impl Door {
     /// The number comes first: it may have to wait for the database, and nothing may come between the
     /// last look at the pauses and the request.
     pub(crate) async fn enter(&self) -> Result<Place<'_>, Error> {
-        self.keep_pace().await;
-        let number = lock(&self.numbers).next(&self.store, &self.principal())?;
+        let number = self.number().await?;
         loop {
             let freed = self.freed.notified();
             if let Some(until) = self.paused_until()? {
                 lock(&self.gate).pause(until);
             }
-            let admission = lock(&self.gate).admit(Api::Graphql, 1, self.clock.now_ms());
-            match admission {
+            match self.admit() {
                 Admission::Go => break,
-                Admission::WaitUntil(until) => self.clock.sleep_until(until).await,
+                Admission::WaitUntil(until) => self.settings.clock.sleep_until(until).await,
                 Admission::Full => freed.await,
             }
         }
         let place = Place { door: self, number, is_open: true };
-        self.crash.pass(crash::BEFORE_SENDING)?;
+        self.settings.crash.pass(crash::BEFORE_SENDING)?;
         Ok(place)
+    }
+
+    /// The next request number; waits while all processes together have reserved a minute's worth.
+    async fn number(&self) -> Result<i64, Error> {
+        let a_minute = Api::Graphql.points_a_minute();
+        loop {
+            let next = lock(&self.numbers).next(
+                &self.store,
+                &self.principal(),
+                a_minute,
+                self.now_ms(),
+            )?;
+            match next {
+                Next::Number(number) => return Ok(number),
+                Next::NotBefore(until_ms) => self.settings.clock.sleep_until(until_ms).await,
+            }
+        }
+    }
+
+    fn admit(&self) -> Admission {
+        let jitter = self.jitter();
+        let mut gate = lock(&self.gate);
+        let usage = gate.usage();
+        let recovering = gate.is_recovering();
+        let pace_ms =
+            pace::delay_ms(self.settings.pace, usage.used, usage.limit, recovering, jitter);
+        gate.admit(Api::Graphql, 1, pace_ms, self.now_ms())
     }
 
     /// Until when all who speak for this principal wait.
@@ -107,34 +152,26 @@ impl Door {
     /// A pause far beyond any limit was written by a clock that stood elsewhere.
     pub(crate) fn paused_until(&self) -> Result<Option<i64>, Error> {
         let until_ms = self.store.paused_until(&self.principal())?;
-        let latest_ms = self.clock.now_ms() + LONGEST_PAUSE_MS;
+        let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
         if until_ms.is_some_and(|until_ms| latest_ms < until_ms) {
             tracing::warn!(until_ms, "a pause that lasts longer than any limit is not kept");
         }
         Ok(until_ms.filter(|until_ms| *until_ms <= latest_ms))
     }
 
-    async fn keep_pace(&self) {
-        let jitter = self.jitter();
-        let delay = {
-            let gate = lock(&self.gate);
-            let usage = gate.usage();
-            pace::delay_ms(self.pace, usage.used, usage.limit, gate.is_recovering(), jitter)
-        };
-        if 0 < delay {
-            self.clock.sleep_until(self.clock.now_ms() + delay).await;
-        }
-    }
-
     /// Writes a pause down before anybody learns of it, so that nobody starts after it.
     fn pause(&self, limit: &Limit, now_ms: i64) -> (Settled, Result<(), Error>) {
         let in_a_row = lock(&self.gate).limits_in_a_row() + 1;
         let until_ms = limit.wait.until_ms(now_ms, in_a_row, self.jitter());
-        tracing::warn!(%limit.kind, wait_s = (until_ms - now_ms) / 1_000, "limited: pausing");
-        let written = self.store.pause(&self.principal(), until_ms, &limit.kind.to_string());
-        let written = written.map_err(Error::from);
-        let written = written.and_then(|()| self.crash.pass(crash::PAUSE_WRITTEN));
+        let written = self.write_pause(until_ms, &limit.kind.to_string());
         (Settled::Limited { until_ms, secondary: limit.kind == LimitKind::Secondary }, written)
+    }
+
+    fn write_pause(&self, until_ms: i64, why: &str) -> Result<(), Error> {
+        tracing::warn!(why, wait_s = (until_ms - self.now_ms()) / 1_000, "limited: pausing");
+        self.settings.herald.tell(|| News::Paused { why: why.to_owned(), until_ms });
+        self.store.pause(&self.principal(), until_ms, why)?;
+        self.settings.crash.pass(crash::PAUSE_WRITTEN)
     }
 }
 
@@ -143,7 +180,7 @@ impl Place<'_> {
     ///
     /// Should the store fail at writing a pause, this process at least keeps it.
     pub(crate) fn settle(mut self, trouble: Option<&Trouble>) -> Result<Advice, Error> {
-        let now_ms = self.door.clock.now_ms();
+        let now_ms = self.door.now_ms();
         let (settled, written) = match trouble {
             None => (Settled::Clean, Ok(())),
             Some(Trouble::Limited(limit)) => self.door.pause(limit, now_ms),
@@ -173,7 +210,7 @@ impl Place<'_> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            self.give_back(Settled::Trouble, self.door.clock.now_ms());
+            self.give_back(Settled::Trouble, self.door.now_ms());
         }
     }
 }

@@ -38,6 +38,21 @@ impl Error {
         }
     }
 
+    /// What is wrong, without the lane: for those who name it in their own way.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Source { trouble, .. } => trouble.to_string(),
+            Self::Page { refused, .. } => refused.to_string(),
+            Self::Sweep { reason, .. } => format!("the sweep stopped: {reason}"),
+            Self::Busy { .. } | Self::Store(_) | Self::Crashed(_) => self.to_string(),
+        }
+    }
+
+    /// Whether too much would have been removed at once.
+    pub fn is_brake(&self) -> bool {
+        matches!(self, Self::Store(hw_store::Error::Brake { .. }))
+    }
+
     /// Whether only this lane is concerned, so that the others go on.
     pub fn is_of_one_lane(&self) -> bool {
         match self {

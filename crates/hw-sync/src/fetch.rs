@@ -15,7 +15,8 @@ use hw_store::Store;
 use crate::Error;
 use crate::clock::Clock;
 use crate::crash::{self, CrashPoints};
-use crate::door::{Door, Place, lock};
+use crate::door::{Door, Place, Settings, lock};
+use crate::news::{Herald, News};
 use crate::patience::{Patience, Spent};
 
 /// A request has this long; GitHub's own time-out of 10 s answers first.
@@ -28,7 +29,10 @@ pub struct Line {
     pub endpoint: Endpoint,
     pub clock: Arc<dyn Clock>,
     pub crash: CrashPoints,
+    pub herald: Herald,
     pub pace: Pace,
+    /// How much of the hour's budget is left for the user's other tools.
+    pub reserve_percent: i64,
     /// The largest page to ask for.
     pub largest_page: u32,
     /// Where the dice for jitter start.
@@ -66,8 +70,15 @@ impl<E: Into<Error>> From<E> for Stop {
 
 impl Fetch {
     pub fn new(line: Line, store: Store, principal: &str) -> Self {
-        let (clock, crash) = (Arc::clone(&line.clock), line.crash.clone());
-        let door = Door::new(store, clock, crash, line.pace, principal, line.seed);
+        let settings = Settings {
+            clock: Arc::clone(&line.clock),
+            crash: line.crash.clone(),
+            herald: line.herald.clone(),
+            pace: line.pace,
+            reserve_percent: line.reserve_percent,
+            seed: line.seed,
+        };
+        let door = Door::new(store, principal, settings);
         Self { line, door, cost: Mutex::default(), last_date: Mutex::default() }
     }
 
@@ -77,6 +88,14 @@ impl Fetch {
 
     pub(crate) fn crash(&self) -> &CrashPoints {
         &self.line.crash
+    }
+
+    pub(crate) fn herald(&self) -> &Herald {
+        &self.line.herald
+    }
+
+    pub(crate) fn largest_page(&self) -> u32 {
+        self.line.largest_page
     }
 
     pub fn cost(&self) -> Cost {
@@ -113,7 +132,7 @@ impl Fetch {
     /// `query` and `read` are told how much it is this time.
     pub(crate) async fn ask<T>(
         &self,
-        patience: Patience,
+        patience: Patience<'_>,
         size: &mut u32,
         query: impl Fn(u32) -> Query,
         read: impl Fn(&Answer, i64, u32) -> Result<T, Trouble>,
@@ -125,9 +144,10 @@ impl Fetch {
             let (number, began_ms) = (place.number, self.clock().now_ms());
             let came =
                 self.once(&query(*size), place, |answer| read(answer, number, *size)).await?;
-            spent.on_a_request(self.clock().now_ms() - began_ms);
+            spent.on_a_request(self.clock().now_ms() - began_ms, patience);
             let trouble = match came {
                 Ok(page) => {
+                    patience.refresh();
                     *size = page_size::grow(*size, self.line.largest_page);
                     return Ok(page);
                 }
@@ -138,6 +158,7 @@ impl Fetch {
             };
             tracing::debug!(%trouble, wait, "asking again");
             lock(&self.cost).retries += 1;
+            self.herald().tell(|| News::Retried { why: trouble.to_string(), wait_ms: wait });
             self.clock().sleep_until(self.clock().now_ms() + wait).await;
         }
     }
@@ -151,10 +172,14 @@ impl Fetch {
     ) -> Result<Result<T, Trouble>, Stop> {
         lock(&self.cost).requests += 1;
         let answer = self.exchange(query).await;
-        let came = answer.and_then(|response| graphql::read(&response)).and_then(|answer| {
-            self.note(&answer);
-            read(&answer)
-        });
+        let answer = answer.and_then(|response| graphql::read(&response));
+        if let Ok(answer) = &answer {
+            self.note(answer)?;
+        }
+        let came = answer.and_then(|answer| read(&answer));
+        if came.is_ok() {
+            self.herald().tell(|| News::Answered);
+        }
         if place.settle(came.as_ref().err())? == Advice::Renew {
             tracing::warn!("three requests in a row failed: making new connections");
             self.line.transport.renew();
@@ -178,14 +203,15 @@ impl Fetch {
     }
 
     /// Remembers what an answer says about the source: its time, and how much of the hour is used.
-    fn note(&self, answer: &Answer) {
+    fn note(&self, answer: &Answer) -> Result<(), Error> {
         *lock(&self.last_date) = Some(answer.date);
         let mut cost = lock(&self.cost);
         cost.replaced += u64::from(answer.replaced);
         cost.points += answer.cost;
         drop(cost);
-        if let Some(sample) = &answer.sample {
-            self.door.observe(sample.usage());
+        match &answer.sample {
+            Some(sample) => self.door.observe(sample, answer.date),
+            None => Ok(()),
         }
     }
 }

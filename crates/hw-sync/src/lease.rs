@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use hw_store::{Lease, Store};
+use hw_store::{HeldBy, Lease, Store};
 
 use crate::Error;
 use crate::clock::Clock;
@@ -11,10 +11,27 @@ pub const RENEW_MS: i64 = 1_000;
 pub const EXPIRES_MS: i64 = 5_000;
 
 /// Takes the lease, or says who holds it and since when.
-pub fn take(store: &Store, clock: &dyn Clock, name: &str, owner: &str) -> Result<Lease, Error> {
-    match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
-        Ok(lease) => Ok(lease),
-        Err(held) => Err(Error::Busy { owner: held.owner, since_ms: held.since_ms }),
+///
+/// An owner that died renews nothing any more: its lease is waited for until it ends.
+pub async fn take(
+    store: &Store,
+    clock: &dyn Clock,
+    name: &str,
+    owner: &str,
+) -> Result<Lease, Error> {
+    let give_up_ms = clock.now_ms() + EXPIRES_MS + RENEW_MS;
+    let mut before: Option<HeldBy> = None;
+    loop {
+        let held = match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
+            Ok(lease) => return Ok(lease),
+            Err(held) => held,
+        };
+        let is_alive = before.as_ref().is_some_and(|before| *before != held);
+        if is_alive || give_up_ms < clock.now_ms() {
+            return Err(Error::Busy { owner: held.owner, since_ms: held.since_ms });
+        }
+        before = Some(held);
+        clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
     }
 }
 
@@ -59,18 +76,42 @@ mod tests {
     #[tokio::test]
     async fn long_work_keeps_its_lease_by_renewing_it() {
         let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let lease = take(&store, &clock, "pull", "first").unwrap();
+        let lease = take(&store, &clock, "pull", "first").await.unwrap();
         keep(&store, &clock, &lease, naps(20)).await.unwrap();
-        let refused = take(&store, &clock, "pull", "second").unwrap_err();
+        let refused = store.take_lease("pull", "second", clock.now_ms(), EXPIRES_MS).unwrap();
+        assert!(matches!(refused, Err(held) if held.owner == "first" && held.since_ms == 0));
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_nobody_renews_is_waited_for() {
+        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
+        take(&store, &clock, "pull", "dead").await.unwrap();
+        let lease = take(&store, &clock, "pull", "next").await.unwrap();
+        assert_eq!(lease.owner, "next");
+        assert!(EXPIRES_MS <= clock.now_ms(), "not before it ended");
+    }
+
+    #[tokio::test]
+    async fn a_lease_that_is_renewed_belongs_to_somebody_who_lives() {
+        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
+        let lease = take(&store, &clock, "pull", "first").await.unwrap();
+        let mut second = pin!(take(&store, &clock, "pull", "second"));
+        let refused = loop {
+            tokio::select! {
+                biased;
+                came = &mut second => break came.unwrap_err(),
+                () = tokio::task::yield_now() => store.renew_lease(&lease, clock.now_ms(), EXPIRES_MS).unwrap(),
+            }
+        };
         assert!(matches!(refused, Error::Busy { owner, since_ms: 0 } if owner == "first"));
     }
 
     #[tokio::test]
     async fn work_stops_when_the_lease_went_to_somebody_else() {
         let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let lease = take(&store, &clock, "pull", "first").unwrap();
+        let lease = take(&store, &clock, "pull", "first").await.unwrap();
         clock.0.fetch_add(EXPIRES_MS, Ordering::SeqCst);
-        take(&store, &clock, "pull", "second").unwrap();
+        take(&store, &clock, "pull", "second").await.unwrap();
         let stopped = keep(&store, &clock, &lease, naps(20)).await.unwrap_err();
         assert!(stopped.loses_the_lease(), "{stopped}");
     }
@@ -87,6 +128,7 @@ mod tests {
         fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
             Box::pin(async move {
                 self.0.fetch_max(until_ms, Ordering::SeqCst);
+                tokio::task::yield_now().await;
             })
         }
     }

@@ -8,15 +8,23 @@ pub mod crash;
 pub mod error;
 pub mod fetch;
 pub mod lease;
+pub mod news;
 pub mod run;
-pub mod turn;
 
 mod budget;
 mod door;
+mod follow;
+mod gone;
 mod list;
 mod patience;
 mod retry;
 mod scan;
+mod share;
+mod summary;
 mod sweep;
+mod turn;
+mod work;
 
 pub use error::Error;
+pub use summary::{Failure, Summary};
+pub use turn::Tally;

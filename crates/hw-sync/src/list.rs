@@ -1,118 +1,258 @@
-//! The repositories of the organisation: read whole, kept, and each followed.
+//! The repositories of the organisation, each with its probes: one pass finds what is new, renamed or
+//! gone, and every lane that moved.
 
-use hw_rules::item::{Item, Repository};
+use hw_rules::item::{Item, Observation, Repository};
 use hw_rules::lane::Lane;
+use hw_rules::probe::Need;
+use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
-use hw_sources::github::{repositories, viewer};
-use hw_sources::page::ItemsPage;
+use hw_sources::github::repositories::{self, ListPage, NamedPage};
+use hw_sources::github::viewer::Viewer;
+use hw_sources::page::Unreadable;
 use hw_store::IngestPage;
 
 use crate::Error;
 use crate::fetch::Stop;
+use crate::follow::{Known, Probes, Wish, wishes};
+use crate::news::News;
 use crate::patience::Patience;
 use crate::retry;
-use crate::turn::{Room, named};
+use crate::run::Pull;
+use crate::turn::{Room, Tally, named};
 
-/// Learns whom the token speaks for; limits are this user's from then on.
-pub(crate) async fn introduce(room: &Room<'_>, host: &str) -> Result<String, Error> {
-    let read = |answer: &_, _, _| viewer::read(answer);
-    let asked = room.fetch.ask(Patience::PAGE, &mut 1, |_| viewer::query(), read).await;
-    let viewer = asked.map_err(|stop| match stop {
-        Stop::Trouble(trouble) => Error::Source { lane: host.to_owned(), trouble },
-        Stop::Error(error) => error,
-    })?;
-    room.fetch.speak_for(format!("{host}/{}", viewer.id));
-    Ok(viewer.login)
-}
-
+/// As many repositories in a page as can be probed for one point: 1 + 33 × 3 connections.
+const PROBED: u32 = 33;
 /// How often a page with unreadable rows is asked for again before it is taken as it is.
 const TRIES: u32 = 3;
 
 /// What a listing showed.
 #[derive(Default)]
 pub(crate) struct Listed {
-    pub repositories: Vec<Repository>,
+    pub(crate) viewer: String,
+    pub(crate) repositories: Vec<Repository>,
+    pub(crate) wishes: Vec<Wish>,
     /// Rows that could not be read: who is behind them is not known, or known from earlier.
-    pub unreadable: Vec<String>,
+    pub(crate) unreadable: Vec<String>,
+    /// Names that were asked for and are not there.
+    pub(crate) missing: Vec<String>,
+    /// Names that were asked for and are not followed, and why.
+    pub(crate) refused: Vec<(String, String)>,
+    pub(crate) tally: Tally,
 }
 
-/// Reads the whole listing and keeps it.
-pub(crate) async fn list(room: &Room<'_>, host: &str, organization: &str) -> Result<Listed, Error> {
-    let lane = Lane::repositories(host, organization);
-    let mut listed = Listed::default();
-    let mut size = room.store.lane_state(&lane)?.page_size;
-    let mut after: Option<Cursor> = None;
-    let mut began = None;
-    loop {
-        let asked = page(room, organization, &mut size, after.as_ref()).await;
-        let page = asked.map_err(|stop| named(stop, &lane))?;
-        listed.take_in(&page);
-        let next = page.shape.next.clone();
-        if next.is_some() && next == after {
-            let reason = "the listing turns in a circle".to_owned();
-            return Err(Error::Sweep { lane: lane.to_string(), reason });
-        }
-        after = next;
-        let began = *began.get_or_insert(page.shape.date.0);
-        let checked_at_ms = after.is_none().then_some(began);
-        let cleared = if after.is_none() { listed.no_longer_met(room, &lane)? } else { Vec::new() };
-        room.store.ingest(
-            room.lease,
-            &IngestPage {
-                lane: lane.clone(),
-                quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
+/// A listing under way.
+struct Listing<'a> {
+    room: &'a Room<'a>,
+    pull: &'a Pull,
+    known: &'a Known,
+    lane: Lane,
+    size: u32,
+    listed: Listed,
+}
+
+/// What one page showed, however it was asked for.
+struct Shown {
+    viewer: Option<Viewer>,
+    date: Mark,
+    observations: Vec<Observation>,
+    probes: Probes,
+    unreadable: Vec<Unreadable>,
+}
+
+/// Reads the listing, whole or by the names that are wanted, and keeps it; lanes whose probes show that
+/// nothing moved are looked at with it.
+pub(crate) async fn list(room: &Room<'_>, pull: &Pull, known: &Known) -> Result<Listed, Error> {
+    let lane = pull.lane();
+    let size = room.store.lane_state(&lane)?.page_size.min(PROBED);
+    let mut listing = Listing { room, pull, known, lane, size, listed: Listed::default() };
+    if pull.only.is_empty() {
+        listing.read_all().await?;
+    } else {
+        listing.read_named().await?;
+    }
+    Ok(listing.listed)
+}
+
+impl Listing<'_> {
+    async fn read_all(&mut self) -> Result<(), Error> {
+        let mut after: Option<Cursor> = None;
+        let mut began = None;
+        loop {
+            let asked = self.page(after.as_ref()).await;
+            let ListPage { viewer, page, probes } =
+                asked.map_err(|stop| named(stop, &self.lane))?;
+            let next = page.shape.next.clone();
+            if next.is_some() && next == after {
+                let reason = "the listing turns in a circle".to_owned();
+                return Err(Error::Sweep { lane: self.lane.to_string(), reason });
+            }
+            after = next;
+            let began = *began.get_or_insert(page.shape.date.0);
+            let mut kept = self.take_in(Shown {
+                viewer,
+                date: page.shape.date,
                 observations: page.observations,
-                coverage: None,
-                checked_at_ms,
-                page_size: size,
-                cleared,
-            },
-        )?;
-        if after.is_none() {
-            return Ok(listed);
+                probes,
+                unreadable: page.unreadable,
+            });
+            if after.is_none() {
+                kept.looked_at.push((self.lane.clone(), began));
+                kept.cleared = self.no_longer_met()?;
+            }
+            self.keep(&kept, after.is_none())?;
+            if after.is_none() {
+                let unread = self.unread();
+                self.follow(&unread, &Probes::new());
+                return Ok(());
+            }
         }
+    }
+
+    async fn read_named(&mut self) -> Result<(), Error> {
+        let pull = self.pull;
+        let pages = pull.only.chunks(PROBED as usize);
+        for (index, names) in pages.enumerate() {
+            let asked = self.named_page(names, index == 0).await;
+            let page = asked.map_err(|stop| named(stop, &self.lane))?;
+            self.listed.missing.extend(page.missing);
+            let kept = self.take_in(Shown {
+                viewer: page.viewer,
+                date: page.date,
+                observations: page.observations,
+                probes: page.probes,
+                unreadable: page.unreadable,
+            });
+            self.keep(&kept, names.last() == pull.only.last())?;
+        }
+        Ok(())
+    }
+
+    /// One page, every row of it readable if asking again can make it so.
+    async fn page(&mut self, after: Option<&Cursor>) -> Result<ListPage, Stop> {
+        let surfaces: Vec<_> = self.pull.surfaces().collect();
+        let mut tries = 0;
+        loop {
+            let organization = &self.pull.organization;
+            let query = |first| repositories::list_query(organization, first, after, &surfaces);
+            let read = |answer: &_, number, _| repositories::read_list(answer, after, number);
+            let page = self.room.fetch.ask(Patience::PAGE, &mut self.size, query, read).await?;
+            self.size = self.size.min(PROBED);
+            tries += 1;
+            if page.page.unreadable.is_empty() || TRIES <= tries {
+                return Ok(page);
+            }
+        }
+    }
+
+    async fn named_page(&mut self, names: &[String], with_viewer: bool) -> Result<NamedPage, Stop> {
+        let surfaces: Vec<_> = self.pull.surfaces().collect();
+        let mut tries = 0;
+        loop {
+            let organization = &self.pull.organization;
+            let query = |_| repositories::named_query(organization, names, &surfaces, with_viewer);
+            let read = |answer: &_, number, _| repositories::read_named(answer, names, number);
+            let page = self.room.fetch.ask(Patience::PAGE, &mut 1, query, read).await?;
+            tries += 1;
+            if page.unreadable.is_empty() || TRIES <= tries {
+                return Ok(page);
+            }
+        }
+    }
+
+    /// Notes whom a page shows and what their lanes need; what is to be kept of it.
+    fn take_in(&mut self, mut shown: Shown) -> IngestPage {
+        if let Some(viewer) = shown.viewer {
+            self.room.fetch.speak_for(format!("{}/{}", self.pull.host, viewer.id));
+            self.room.fetch.herald().tell(|| News::Viewer(viewer.login.clone()));
+            self.listed.viewer = viewer.login;
+        }
+        shown.observations.retain(|seen| repository(seen).is_none_or(|it| self.accepts(&it)));
+        let repositories: Vec<_> = shown.observations.iter().filter_map(repository).collect();
+        let quiet = self.follow(&repositories, &shown.probes);
+        self.listed.repositories.extend(repositories);
+        self.listed.unreadable.extend(shown.unreadable.iter().map(|row| row.subject.to_string()));
+        IngestPage {
+            lane: self.lane.clone(),
+            quarantined: shown.unreadable.iter().map(retry::quarantine).collect(),
+            observations: shown.observations,
+            coverage: None,
+            looked_at: quiet.into_iter().map(|lane| (lane, shown.date.0)).collect(),
+            page_size: self.size,
+            cleared: Vec::new(),
+        }
+    }
+
+    /// Whether a repository belongs into the mirror; notes why one that was asked for by name does not.
+    fn accepts(&mut self, repository: &Repository) -> bool {
+        let Repository { owner, name, .. } = repository;
+        let why = match repository {
+            it if it.is_archived => {
+                "it is archived, and archived repositories are not mirrored".into()
+            }
+            it if it.is_fork => "it is a fork, and forks are not mirrored".into(),
+            it if !self.pull.is_ours(it) => format!("it belongs to {owner} now"),
+            _ if !self.pull.only.is_empty() && self.pull.is_excluded(name) => {
+                self.listed.refused.push((name.clone(), "it is excluded".into()));
+                return true;
+            }
+            _ => return true,
+        };
+        if !self.pull.only.is_empty() {
+            self.listed.refused.push((name.clone(), why));
+        }
+        false
+    }
+
+    /// Adds the lanes of these repositories that need something; tells which need nothing.
+    fn follow(&mut self, repositories: &[Repository], probes: &Probes) -> Vec<Lane> {
+        let wishes =
+            repositories.iter().flat_map(|it| wishes(self.room, self.pull, self.known, it, probes));
+        let (quiet, moved): (Vec<_>, Vec<_>) = wishes.partition(|wish| wish.need == Need::Nothing);
+        self.listed.wishes.extend(moved);
+        quiet.into_iter().map(|wish| wish.followed.lane).collect()
+    }
+
+    fn keep(&mut self, page: &IngestPage, is_all: bool) -> Result<(), Error> {
+        let ingested = self.room.store.ingest(self.room.lease, page)?;
+        self.listed.tally.count(&ingested, page.observations.len());
+        let repositories = self.listed.tally.seen;
+        self.room.fetch.herald().tell(|| News::Listed { repositories, is_all });
+        Ok(())
+    }
+
+    /// What is in quarantine and was not met in this listing: it was read whole, so it is not there.
+    fn no_longer_met(&self) -> Result<Vec<String>, Error> {
+        let held = self.room.store.quarantined_of(&self.lane, u64::from(u32::MAX))?.into_iter();
+        let subjects = held.map(|held| held.subject);
+        Ok(subjects.filter(|subject| !self.listed.unreadable.contains(subject)).collect())
+    }
+
+    /// Those that could not be read this time and are known from earlier.
+    fn unread(&self) -> Vec<Repository> {
+        let is_unread = |held: &&Repository| self.listed.unreadable.contains(&held.node_id);
+        self.known.repositories.iter().filter(is_unread).cloned().collect()
+    }
+}
+
+fn repository(observation: &Observation) -> Option<Repository> {
+    match &observation.item {
+        Item::Repository(repository) => Some(repository.clone()),
+        Item::Thread(_) => None,
     }
 }
 
 impl Listed {
-    fn take_in(&mut self, page: &ItemsPage) {
-        let shown = page.observations.iter().filter_map(|observation| match &observation.item {
-            Item::Repository(repository) => Some(repository.clone()),
-            Item::Issue(_) => None,
-        });
-        self.repositories.extend(shown);
-        self.unreadable.extend(page.unreadable.iter().map(|row| row.subject.to_string()));
-    }
-
-    /// What is in quarantine and was not met in this listing: it was read whole, so it is not there.
-    fn no_longer_met(&self, room: &Room<'_>, lane: &Lane) -> Result<Vec<String>, Error> {
-        let held = room.store.quarantined_of(lane, u64::from(u32::MAX))?.into_iter();
-        let subjects = held.map(|held| held.subject);
-        Ok(subjects.filter(|subject| !self.unreadable.contains(subject)).collect())
-    }
-
-    /// Adds those that could not be read this time and are known from earlier.
-    pub(crate) fn remember(&mut self, known: Vec<Repository>) {
-        let unread = known.into_iter().filter(|known| self.unreadable.contains(&known.node_id));
-        self.repositories.extend(unread);
-    }
-}
-
-/// One page, every row of it readable if asking again can make it so.
-async fn page(
-    room: &Room<'_>,
-    organization: &str,
-    size: &mut u32,
-    after: Option<&Cursor>,
-) -> Result<ItemsPage, Stop> {
-    let mut tries = 0;
-    loop {
-        let query = |first| repositories::query(organization, first, after);
-        let read = |answer: &_, number, _| repositories::read(answer, after, number);
-        let page = room.fetch.ask(Patience::PAGE, size, query, read).await?;
-        tries += 1;
-        if page.unreadable.is_empty() || TRIES <= tries {
-            return Ok(page);
-        }
+    /// Those that are held and were not shown: by a whole listing, or under a name that was asked for.
+    pub(crate) fn suspects(&self, pull: &Pull, known: &Known) -> Vec<Repository> {
+        let is_shown = |held: &Repository| {
+            self.repositories.iter().any(|shown| shown.id == held.id)
+                || self.unreadable.contains(&held.node_id)
+        };
+        let is_wanted = |held: &Repository| {
+            let same = |name: &String| name.eq_ignore_ascii_case(&held.name);
+            pull.only.is_empty() || self.missing.iter().any(same)
+        };
+        let held = known.repositories.iter();
+        held.filter(|held| !is_shown(held) && is_wanted(held)).cloned().collect()
     }
 }

@@ -1,21 +1,57 @@
 //! How long one question is asked before it is given up.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use hw_rules::backoff::{self, Jitter};
 use hw_rules::page_size;
 use hw_sources::trouble::{Trouble, Verdict};
 
 /// How often, and for how much active time. Waits for limits do not count.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct Patience<'a> {
     pub(crate) tries: u32,
     pub(crate) active_ms: i64,
+    /// Whose patience it takes besides, where it belongs to one repository.
+    pub(crate) endurance: Option<&'a Endurance>,
 }
 
-impl Patience {
-    /// A page of a lane.
-    pub(crate) const PAGE: Self = Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000 };
+/// A repository's patience, shared by all that is asked about it: so much active time without one usable
+/// answer. One that answers is never given up for being large.
+#[derive(Debug, Default)]
+pub(crate) struct Endurance(AtomicI64);
+
+impl Endurance {
+    const LONGEST_MS: i64 = 3 * 60_000;
+
+    fn spend(&self, ms: i64) {
+        self.0.fetch_add(ms, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        Self::LONGEST_MS < self.0.load(Ordering::Relaxed)
+    }
+
+    fn refresh(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Patience<'_> {
+    /// A page of a listing.
+    pub(crate) const PAGE: Self =
+        Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000, endurance: None };
     /// One row among others: the lane does not wait for it.
-    pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000 };
+    pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000, endurance: None };
+
+    /// The same, for something of one repository.
+    pub(crate) fn with(self, endurance: &Endurance) -> Patience<'_> {
+        Patience { tries: self.tries, active_ms: self.active_ms, endurance: Some(endurance) }
+    }
+
+    /// After a usable answer.
+    pub(crate) fn refresh(self) {
+        self.endurance.inspect(|endurance| endurance.refresh());
+    }
 }
 
 /// What asking one thing has taken so far.
@@ -27,15 +63,16 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    pub(crate) fn on_a_request(&mut self, ms: i64) {
+    pub(crate) fn on_a_request(&mut self, ms: i64, patience: Patience<'_>) {
         self.active_ms += ms;
+        patience.endurance.inspect(|endurance| endurance.spend(ms));
     }
 
     /// How long to wait before the same is asked again, for as much as `size` says by then; none gives up.
     pub(crate) fn bear(
         &mut self,
         trouble: &Trouble,
-        patience: Patience,
+        patience: Patience<'_>,
         size: &mut u32,
         jitter: Jitter,
     ) -> Option<i64> {
@@ -60,9 +97,10 @@ impl Spent {
                 backoff::after_network_error(self.network, jitter)
             }
         };
-        self.active_ms += wait;
-        let is_over =
-            patience.tries <= self.server + self.network || patience.active_ms < self.active_ms;
+        self.on_a_request(wait, patience);
+        let is_over = patience.tries <= self.server + self.network
+            || patience.active_ms < self.active_ms
+            || patience.endurance.is_some_and(Endurance::is_over);
         (!is_over).then_some(wait)
     }
 }
@@ -101,8 +139,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_repository_is_given_up_after_three_minutes_without_an_answer_not_for_being_large() {
+        let endurance = Endurance::default();
+        let patience = Patience::PAGE.with(&endurance);
+        for _ in 0..1_000 {
+            Spent::default().on_a_request(10_000, patience);
+            patience.refresh();
+        }
+        let server = Trouble::Server(String::new());
+        assert_eq!(tries(&server, patience, &mut 1), 6, "one lane: 5 + 10 + 20 + 40 + 80 s");
+        assert_eq!(tries(&server, patience, &mut 1), 1, "and its other lanes at once");
+    }
+
     /// How often a question is asked that always meets the same trouble.
-    fn tries(trouble: &Trouble, patience: Patience, size: &mut u32) -> u32 {
+    fn tries(trouble: &Trouble, patience: Patience<'_>, size: &mut u32) -> u32 {
         let mut spent = Spent::default();
         let borne =
             (1..).take_while(|_| spent.bear(trouble, patience, size, Jitter(0.0)).is_some());

@@ -4,7 +4,7 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::item::Observation;
 use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
-use hw_sources::github::issues;
+use hw_sources::github::threads;
 use hw_sources::page::{ItemsPage, Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
@@ -82,7 +82,7 @@ fn nothing_of(room: &Room<'_>, followed: &Followed) -> Result<IngestPage, Stop> 
         lane,
         observations: Vec::new(),
         coverage: None,
-        checked_at_ms: None,
+        looked_at: Vec::new(),
         page_size,
         quarantined: Vec::new(),
         cleared: Vec::new(),
@@ -110,9 +110,9 @@ fn is_older(found: &Observation, row: &Unreadable) -> bool {
 /// An absence is no answer here: only a sweep may tell that something is gone.
 async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, Stop> {
     let ids = [id.to_owned()];
-    let query = |_| issues::look_query(&followed.node_id, &ids, &[]);
-    let read =
-        |answer: &_, number, _| issues::read_look(answer, &ids, followed.repository_id, number);
+    let (surface, home) = (followed.surface(), &followed.home);
+    let query = |_| threads::look_query(surface, &home.node_id, &ids, &[]);
+    let read = |answer: &_, number, _| threads::read_look(answer, surface, &ids, home.id, number);
     let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
     let found = look.observations.into_iter().next();
     Ok(found.map_or(Again::Still, |found| Again::Readable(Box::new(found))))
@@ -128,9 +128,9 @@ async fn at_place(
     after: Option<&Cursor>,
     row: &Unreadable,
 ) -> Result<Again, Stop> {
-    let query = |size| issues::page_query(&followed.node_id, size, after);
-    let read =
-        |answer: &_, number, _| issues::read_page(answer, followed.repository_id, after, number);
+    let (surface, home) = (followed.surface(), &followed.home);
+    let query = |size| threads::page_query(surface, &home.node_id, size, after);
+    let read = |answer: &_, number, _| threads::read_page(answer, surface, home.id, after, number);
     let page = room.fetch.ask(Patience::ROW, &mut { NEIGHBOURS }, query, read).await?;
     let stands_there = page.shape.entries.iter().find(|entry| entry.cursor == *at);
     // a replica that lags may not show it yet, or show others still

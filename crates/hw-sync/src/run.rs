@@ -1,12 +1,20 @@
-//! The loop over lanes: who is followed, each one's turn, and what came of it all.
+//! A pull: who is followed, what moved, each lane's turn, what seems gone, and what came of it all.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
 
 use hw_rules::item::Repository;
-use hw_rules::lane::Lane;
-use hw_store::{Lease, Store};
+use hw_rules::lane::{Lane, Surface};
+use hw_store::Store;
 
-use crate::fetch::{Cost, Fetch};
-use crate::turn::{Followed, Room, Tally, Turned, turn};
-use crate::{Error, crash, lease, list};
+use crate::fetch::Fetch;
+use crate::follow::{Known, Probes, Wish, wishes};
+use crate::list::Listed;
+use crate::news::News;
+use crate::summary::Summary;
+use crate::turn::{Followed, Room, Tally};
+use crate::work::{Ended, work};
+use crate::{Error, crash, gone, lease, list};
 
 /// The name of the lease that a pull holds.
 pub const PULL: &str = "pull";
@@ -18,30 +26,33 @@ pub struct Pull {
     pub organization: String,
     /// Who pulls, for those who find the lease taken.
     pub owner: String,
+    /// What is pulled; repositories are listed in any case.
+    pub items: BTreeSet<Surface>,
+    /// Repositories by name: only these, or all when there are none.
+    pub only: Vec<String>,
+    /// Repositories by name that are listed, and whose items are not followed.
+    pub excluded: BTreeSet<String>,
+    /// Forget the chosen items first.
+    pub force: bool,
     pub window_days: Option<u32>,
     /// Also read the whole rolls, and remove what is gone.
     pub reconcile: bool,
     pub allow_mass_removal: bool,
 }
 
-/// What a pull did.
-#[derive(Debug, Default)]
-pub struct Summary {
-    pub viewer: String,
-    pub repositories: usize,
-    pub issues: Tally,
-    pub cost: Cost,
-    /// Lanes that failed, by name, and why. The others were read to their ends; what could not be read in
-    /// them is in quarantine.
-    pub errors: Vec<(String, String)>,
-}
-
 /// Pulls everything that is followed, once.
 pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, Error> {
-    let lease = lease::take(store, fetch.clock(), PULL, &pull.owner)?;
+    let lease = lease::take(store, fetch.clock(), PULL, &pull.owner).await?;
     fetch.crash().pass(crash::LEASE_TAKEN)?;
-    let done =
-        lease::keep(store, fetch.clock(), &lease, pull_all(store, fetch, pull, &lease)).await;
+    let room = Room {
+        store,
+        fetch,
+        lease: &lease,
+        window_days: pull.window_days,
+        allow_mass_removal: pull.allow_mass_removal,
+        share: AtomicU32::new(fetch.largest_page()),
+    };
+    let done = lease::keep(store, fetch.clock(), &lease, pull_all(&room, pull)).await;
     let is_ours = !matches!(&done, Err(error) if error.loses_the_lease());
     if is_ours && let Err(error) = store.release_lease(&lease) {
         tracing::warn!(%error, "the lease could not be given back; it expires by itself");
@@ -49,93 +60,165 @@ pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, 
     done
 }
 
-async fn pull_all(
-    store: &Store,
-    fetch: &Fetch,
-    pull: &Pull,
-    lease: &Lease,
-) -> Result<Summary, Error> {
-    let room = Room {
-        store,
-        fetch,
-        lease,
-        window_days: pull.window_days,
-        allow_mass_removal: pull.allow_mass_removal,
-    };
-    let viewer = list::introduce(&room, &pull.host).await?;
-    let mut listed = list::list(&room, &pull.host, &pull.organization).await?;
-    listed.remember(store.repositories(&pull.host)?);
-    let repositories = listed.repositories.len();
-    let mut summary = Summary { viewer, repositories, ..Summary::default() };
-    let lane_name = Lane::repositories(&pull.host, &pull.organization).to_string();
-    for subject in &listed.unreadable {
-        summary
-            .errors
-            .push((lane_name.clone(), format!("a repository could not be read: {subject}")));
+async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
+    if pull.force {
+        clear(room, pull)?;
     }
-    for followed in follow(&pull.host, &listed.repositories) {
-        lane(&room, &followed, pull.reconcile, &mut summary).await?;
+    let known = Known::of(room.store, pull)?;
+    let mut summary = Summary::of(pull);
+    let mut listed = list::list(room, pull, &known).await?;
+    summary.viewer = std::mem::take(&mut listed.viewer);
+    summary.count(Surface::Repositories, &listed.tally);
+    summary.name_unlisted(room, pull, &known, &listed);
+    tell_moved(room, pull, &listed.wishes);
+
+    let mut hidden: Vec<Followed> = Vec::new();
+    for outcome in work(room, pull, std::mem::take(&mut listed.wishes)).await? {
+        match outcome.ended {
+            Ended::Hidden(_) => hidden.push(outcome.followed),
+            Ended::Done(_) | Ended::Failed(_) => summary.take(room, outcome),
+        }
     }
-    summary.cost = fetch.cost();
+    look_again(room, pull, &known, &listed, hidden, &mut summary).await?;
+    summary.name_waiting(room)?;
+    summary.cost = room.fetch.cost();
     Ok(summary)
 }
 
-/// The lanes of the repositories that have issues.
-fn follow(host: &str, repositories: &[Repository]) -> Vec<Followed> {
-    let with_issues = repositories.iter().filter(|repository| repository.has_issues_enabled);
-    let followed = with_issues.map(|repository| Followed {
-        lane: Lane::issues(host, repository.id),
-        repository_id: repository.id,
-        node_id: repository.node_id.clone(),
-    });
-    followed.collect()
-}
-
-/// A lane's turn, its sweep included when one is asked for. One failing lane never stops the others.
-async fn lane(
+/// Looks again at the repositories that seem to be gone; those that are there after all have their turn.
+async fn look_again(
     room: &Room<'_>,
-    followed: &Followed,
-    reconcile: bool,
+    pull: &Pull,
+    known: &Known,
+    listed: &Listed,
+    hidden: Vec<Followed>,
     summary: &mut Summary,
 ) -> Result<(), Error> {
-    room.store.make_due(room.lease, &followed.lane)?;
-    let done = if reconcile {
-        reconcile_lane(room, followed).await
-    } else {
-        wait_for_turn(room, followed).await
-    };
-    match done {
-        Ok(tally) => summary.issues.add(&tally),
+    let mut suspects = listed.suspects(pull, known);
+    let homes: BTreeSet<i64> = hidden.iter().map(|followed| followed.home.id).collect();
+    suspects.extend(listed.repositories.iter().filter(|it| homes.contains(&it.id)).cloned());
+    suspects.extend(known.repositories.iter().filter(|it| homes.contains(&it.id)).cloned());
+    suspects.sort_by_key(|suspect| suspect.id);
+    suspects.dedup_by_key(|suspect| suspect.id);
+    if suspects.is_empty() {
+        return Ok(());
+    }
+    let siblings = siblings(listed, known, &suspects);
+    let judged = match gone::judge(room, pull, &suspects, &siblings, known.repositories.len()).await
+    {
+        Ok(judged) => judged,
         Err(error) if error.is_of_one_lane() => {
-            tracing::warn!(%error, "a lane failed; the others go on");
-            summary.errors.push((followed.lane.to_string(), error.to_string()));
+            let scope = pull.organization.clone();
+            summary.fail_by(room, Surface::Repositories, scope, &error);
+            return Ok(());
         }
         Err(error) => return Err(error),
+    };
+    if 0 < judged.removed {
+        let removed = Tally { removed: judged.removed, ..Tally::default() };
+        summary.count(Surface::Repositories, &removed);
+        let (surface, scope) = (Surface::Repositories, pull.organization.clone());
+        room.fetch.herald().tell(|| News::Removed { surface, scope, count: judged.removed });
+    }
+    for (name, why) in &judged.undecided {
+        let scope = format!("{}/{name}", pull.organization);
+        summary.fail(room, Surface::Repositories, scope, why);
+    }
+    let again = again(room, pull, known, &judged.present, &hidden);
+    for outcome in work(room, pull, again).await? {
+        summary.take(room, outcome);
     }
     Ok(())
 }
 
-/// A sweep begun now; what an earlier one left unfinished is finished first, but it began too early to
-/// know what was deleted since.
-async fn reconcile_lane(room: &Room<'_>, followed: &Followed) -> Result<Tally, Error> {
-    let mut tally = Tally::default();
-    if room.store.lane_state(&followed.lane)?.sweeping {
-        tally.add(&wait_for_turn(room, followed).await?);
-    }
-    room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
-    tally.add(&wait_for_turn(room, followed).await?);
-    Ok(tally)
+/// The lanes of repositories that are there after all: those that were hidden, or all of one that the
+/// listing left out.
+fn again(
+    room: &Room<'_>,
+    pull: &Pull,
+    known: &Known,
+    present: &[Repository],
+    hidden: &[Followed],
+) -> Vec<Wish> {
+    let was_hidden = |id: i64, surface: Surface| {
+        let mut of_home = hidden.iter().filter(|followed| followed.home.id == id).peekable();
+        of_home.peek().is_none() || of_home.any(|followed| followed.surface() == surface)
+    };
+    let wishes = present.iter().flat_map(|it| {
+        let mut wishes = wishes(room, pull, known, it, &Probes::new());
+        wishes.retain(|wish| was_hidden(it.id, wish.followed.surface()));
+        wishes
+    });
+    wishes.collect()
 }
 
-/// A person asked for this pull, so it waits out whatever the lane has to wait for.
-async fn wait_for_turn(room: &Room<'_>, followed: &Followed) -> Result<Tally, Error> {
-    loop {
-        match turn(room, followed).await? {
-            Turned::Done(tally) => return Ok(tally),
-            Turned::Slept { until_ms, why } => {
-                tracing::info!(lane = %followed.lane, ?why, "waiting");
-                room.fetch.clock().sleep_until(until_ms).await;
-            }
+/// Up to three repositories that must be there: listed, and not suspected.
+fn siblings(listed: &Listed, known: &Known, suspects: &[Repository]) -> Vec<Repository> {
+    let is_free = |it: &&Repository| suspects.iter().all(|suspect| suspect.id != it.id);
+    let mut free: Vec<_> = listed.repositories.iter().filter(is_free).collect();
+    if free.is_empty() {
+        free = known.repositories.iter().filter(is_free).collect();
+    }
+    let last = free.len().saturating_sub(1);
+    let places = BTreeSet::from([0, last / 2, last]);
+    places.into_iter().filter_map(|place| free.get(place).copied().cloned()).collect()
+}
+
+/// Forgets the chosen items, lane by lane: each is either held with its coverage, or neither is.
+fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
+    let known = Known::of(room.store, pull)?;
+    let is_chosen = |it: &&Repository| pull.only.is_empty() || pull.is_named(&it.name);
+    for repository in known.repositories.iter().filter(is_chosen) {
+        for surface in pull.surfaces() {
+            let lane = Lane::of_repository(&pull.host, repository.id, surface);
+            room.store.clear_lane(room.lease, &lane)?;
         }
+    }
+    if pull.items.contains(&Surface::Repositories) && pull.only.is_empty() {
+        room.store.clear_lane(room.lease, &pull.lane())?;
+    }
+    Ok(())
+}
+
+fn tell_moved(room: &Room<'_>, pull: &Pull, wishes: &[Wish]) {
+    for surface in pull.surfaces() {
+        let moved = wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
+        room.fetch.herald().tell(|| News::Moved { surface, lanes: moved as u64 });
+    }
+}
+
+impl Pull {
+    /// The listing of the organisation's repositories.
+    pub fn lane(&self) -> Lane {
+        // GitHub does not mind the case of a login
+        Lane::repositories(&self.host, &self.organization.to_lowercase())
+    }
+
+    /// The listings of each repository that are chosen.
+    pub(crate) fn surfaces(&self) -> impl Iterator<Item = Surface> {
+        let chosen = |surface: &Surface| self.items.contains(surface);
+        Surface::OF_A_REPOSITORY.into_iter().filter(chosen)
+    }
+
+    pub(crate) fn is_owner(&self, owner: &str) -> bool {
+        owner.eq_ignore_ascii_case(&self.organization)
+    }
+
+    /// Whether a repository belongs into the mirror.
+    pub(crate) fn is_ours(&self, repository: &Repository) -> bool {
+        !repository.is_archived && !repository.is_fork && self.is_owner(&repository.owner)
+    }
+
+    /// Whether a repository's items are followed.
+    pub(crate) fn follows(&self, repository: &Repository) -> bool {
+        self.is_ours(repository) && !self.is_excluded(&repository.name)
+    }
+
+    pub(crate) fn is_excluded(&self, name: &str) -> bool {
+        self.excluded.iter().any(|excluded| excluded.eq_ignore_ascii_case(name))
+    }
+
+    fn is_named(&self, name: &str) -> bool {
+        self.only.iter().any(|only| only.eq_ignore_ascii_case(name))
     }
 }

@@ -3,7 +3,7 @@
 use hw_rules::coverage::{Ask, Coverage, Place, Refused};
 use hw_rules::plan::LaneState;
 use hw_rules::walk::Floor;
-use hw_sources::github::issues;
+use hw_sources::github::threads;
 use hw_sources::page::ItemsPage;
 use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
@@ -12,7 +12,7 @@ use crate::Error;
 use crate::fetch::Stop;
 use crate::patience::Patience;
 use crate::retry;
-use crate::turn::{Followed, Room, Tally};
+use crate::turn::{Followed, Room, Start, Tally};
 
 /// One scan under way.
 struct Scan<'a> {
@@ -29,16 +29,20 @@ struct Scan<'a> {
 pub(crate) async fn scan(
     room: &Room<'_>,
     followed: &Followed,
+    start: Start,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<Tally, Stop> {
-    let window = room.window();
+    let window = room.window(followed.surface());
     let tally = Tally::default();
     let mut scan = Scan { room, followed, window, size, has_forgotten: false, tally };
-    let mut coverage = state.coverage.clone().open_turn(window);
-    if coverage.has_unfinished_head() {
-        coverage = scan.walk_head(coverage).await?;
-    }
+    let mut coverage = match start {
+        Start::UnderWay(coverage) => *coverage,
+        Start::Anew => {
+            let coverage = state.coverage.clone().open_turn(window);
+            if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
+        }
+    };
     coverage = scan.walk_head(coverage).await?;
     while let Some(ask) = coverage.ask_gap() {
         coverage = scan.page(coverage, &ask).await?.open_turn(window);
@@ -71,24 +75,23 @@ impl Scan<'_> {
             }
             other => other?,
         };
-        let floor = coverage.keeps_down_to(ask, self.window);
-        let next = match coverage.step(ask, &page.shape) {
+        let next = match step_over(coverage, ask, &mut page, self.window) {
             Ok(next) => next,
             Err(refused) => return self.refuse(refused, ask.place).await,
         };
-        page.observations.retain(|row| !floor.is_above(row.item.updated_at().mark()));
-        // what is read alone had no place in the step, so none of it may be left out
         retry::alone(self.room, self.followed, &mut page).await?;
         self.keep(page, &next, ask)?;
         Ok(next)
     }
 
     async fn read(&mut self, ask: &Ask) -> Result<ItemsPage, Stop> {
-        let Followed { repository_id, node_id, .. } = self.followed;
+        let (surface, home) = (self.followed.surface(), &self.followed.home);
         let after = ask.after.as_ref();
-        let query = |size| issues::page_query(node_id, size, after);
-        let read = |answer: &_, number, _| issues::read_page(answer, *repository_id, after, number);
-        match self.room.fetch.ask(Patience::PAGE, self.size, query, read).await {
+        let query = |size| threads::page_query(surface, &home.node_id, size, after);
+        let read =
+            |answer: &_, number, _| threads::read_page(answer, surface, home.id, after, number);
+        let patience = self.followed.patience(Patience::PAGE);
+        match self.room.fetch.ask(patience, self.size, query, read).await {
             // one row that the server cannot serve must not stand before all that follow it
             Err(Stop::Trouble(Trouble::TooMuch(_))) if *self.size == 1 => {
                 self.read_light(ask).await
@@ -99,27 +102,25 @@ impl Scan<'_> {
 
     /// The next row by its id and time alone.
     async fn read_light(&mut self, ask: &Ask) -> Result<ItemsPage, Stop> {
-        let Followed { repository_id, node_id, .. } = self.followed;
+        let (surface, home) = (self.followed.surface(), &self.followed.home);
         let after = ask.after.as_ref();
-        let query = |_| issues::light_query(node_id, 1, after);
+        let query = |_| threads::light_query(surface, &home.node_id, 1, after);
         let read =
-            |answer: &_, number, _| issues::read_light(answer, *repository_id, after, number);
-        self.room.fetch.ask(Patience::PAGE, &mut 1, query, read).await
+            |answer: &_, number, _| threads::read_light(answer, surface, home.id, after, number);
+        let patience = self.followed.patience(Patience::PAGE);
+        self.room.fetch.ask(patience, &mut 1, query, read).await
     }
 
     fn keep(&mut self, page: ItemsPage, next: &Coverage, ask: &Ask) -> Result<(), Stop> {
-        let seen = page.observations.len();
-        let page = IngestPage {
-            lane: self.followed.lane.clone(),
-            observations: page.observations,
-            coverage: Some(next.clone()),
-            checked_at_ms: next.looked_at(ask).map(|date| date.0),
-            page_size: *self.size,
-            quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
-            cleared: Vec::new(),
-        };
+        let page = kept(self.followed, page, next, ask, *self.size);
         let ingested = self.room.store.ingest(self.room.lease, &page)?;
-        self.tally.count(&ingested, seen);
+        self.tally.count(&ingested, page.observations.len());
+        self.room.tell_kept(
+            self.followed.surface(),
+            self.tally.pages,
+            page.observations.len(),
+            &ingested,
+        );
         Ok(())
     }
 
@@ -142,5 +143,40 @@ impl Scan<'_> {
             Place::Gap => coverage.ask_gap().unwrap_or_else(head),
         };
         Box::pin(self.page(coverage, &ask)).await
+    }
+}
+
+/// What the lane is after this page, which loses the rows that lie below what is kept.
+///
+/// What is read alone afterwards had no place in the step, so none of it may be left out.
+pub(crate) fn step_over(
+    coverage: Coverage,
+    ask: &Ask,
+    page: &mut ItemsPage,
+    window: Floor,
+) -> Result<Coverage, Refused> {
+    let floor = coverage.keeps_down_to(ask, window);
+    let next = coverage.step(ask, &page.shape)?;
+    page.observations.retain(|row| !floor.is_above(row.item.updated_at().mark()));
+    Ok(next)
+}
+
+/// A page of a walk as the store keeps it, together with its step.
+pub(crate) fn kept(
+    followed: &Followed,
+    page: ItemsPage,
+    next: &Coverage,
+    ask: &Ask,
+    page_size: u32,
+) -> IngestPage {
+    let looked_at = next.looked_at(ask).map(|date| (followed.lane.clone(), date.0));
+    IngestPage {
+        lane: followed.lane.clone(),
+        observations: page.observations,
+        coverage: Some(next.clone()),
+        looked_at: looked_at.into_iter().collect(),
+        page_size,
+        quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
+        cleared: Vec::new(),
     }
 }

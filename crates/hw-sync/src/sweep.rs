@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hw_rules::reconcile::{self, SecondLook};
 use hw_rules::version::Seen;
 use hw_rules::walk::Cursor;
-use hw_sources::github::issues;
+use hw_sources::github::threads;
 use hw_sources::page::{LookPage, RollPage, Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::{IngestPage, SweepPage};
@@ -17,6 +17,7 @@ use hw_store::{IngestPage, SweepPage};
 use crate::Error;
 use crate::crash;
 use crate::fetch::Stop;
+use crate::news::News;
 use crate::patience::Patience;
 use crate::retry;
 use crate::turn::{Followed, Room, Tally};
@@ -64,6 +65,10 @@ pub(crate) async fn sweep(
     let allow = room.allow_mass_removal;
     let swept = room.store.finish_sweep(room.lease, &followed.lane, &judged.gone, allow)?;
     sweep.tally.removed += swept.removed;
+    if 0 < swept.removed {
+        let (surface, scope, count) = (followed.surface(), followed.scope(), swept.removed);
+        room.fetch.herald().tell(|| News::Removed { surface, scope, count });
+    }
     if 0 < judged.unanswered {
         let reason = format!("{} items may be gone, and gave no answer", judged.unanswered);
         return Err(sweep.stopped(&reason).into());
@@ -133,12 +138,13 @@ impl Sweep<'_> {
 
     /// One page of the roll, every row of it readable: a roll with holes would invent suspects.
     async fn roll(&mut self, after: Option<&Cursor>) -> Result<RollPage, Stop> {
-        let Followed { repository_id, node_id, .. } = self.followed;
+        let (surface, home) = (self.followed.surface(), &self.followed.home);
+        let patience = self.followed.patience(Patience::PAGE);
         for _ in 0..ROLL_TRIES {
-            let query = |size| issues::roll_query(node_id, size, after);
+            let query = |size| threads::roll_query(surface, &home.node_id, size, after);
             let read =
-                |answer: &_, number, _| issues::read_roll(answer, *repository_id, after, number);
-            let page = self.room.fetch.ask(Patience::PAGE, self.size, query, read).await?;
+                |answer: &_, number, _| threads::read_roll(answer, surface, home.id, after, number);
+            let page = self.room.fetch.ask(patience, self.size, query, read).await?;
             if page.unreadable == 0 {
                 return Ok(page);
             }
@@ -200,17 +206,18 @@ impl Sweep<'_> {
         wanted: &[Named],
         siblings: &[Named],
     ) -> Result<(LookPage, usize), Stop> {
-        let Followed { repository_id, node_id, .. } = self.followed;
+        let (surface, home) = (self.followed.surface(), &self.followed.home);
         let ids =
             |named: &[Named]| -> Vec<String> { named.iter().map(|(_, id)| id.clone()).collect() };
         let siblings = ids(siblings);
         let some = |size: u32| &wanted[..wanted.len().min(size as usize)];
-        let query = |size| issues::look_query(node_id, &ids(some(size)), &siblings);
+        let query = |size| threads::look_query(surface, &home.node_id, &ids(some(size)), &siblings);
         let read = |answer: &_, number, size| {
-            let look = issues::read_look(answer, &ids(some(size)), *repository_id, number)?;
+            let look = threads::read_look(answer, surface, &ids(some(size)), home.id, number)?;
             Ok((look, some(size).len()))
         };
-        self.room.fetch.ask(Patience::PAGE, &mut self.batch, query, read).await
+        let patience = self.followed.patience(Patience::PAGE);
+        self.room.fetch.ask(patience, &mut self.batch, query, read).await
     }
 
     fn keep(&mut self, look: LookPage) -> Result<(), Stop> {
@@ -246,7 +253,7 @@ impl Sweep<'_> {
             lane: self.followed.lane.clone(),
             observations,
             coverage: None,
-            checked_at_ms: None,
+            looked_at: Vec::new(),
             page_size: *self.size,
             quarantined: unreadable.iter().map(retry::quarantine).collect(),
             cleared: Vec::new(),

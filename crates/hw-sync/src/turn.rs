@@ -1,7 +1,12 @@
 //! One turn of one lane: ask, decide, fetch, keep.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
 use hw_rules::backoff;
-use hw_rules::lane::Lane;
+use hw_rules::coverage::Coverage;
+use hw_rules::item::Repository;
+use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{self, LaneState, Plan, Why};
 use hw_rules::time::Mark;
 use hw_rules::walk::Floor;
@@ -9,29 +14,69 @@ use hw_store::{Failure, Ingested, Lease, Store};
 
 use crate::Error;
 use crate::fetch::{Fetch, Stop};
+use crate::news::News;
+use crate::patience::{Endurance, Patience};
 use crate::{scan, sweep};
 
-/// A lane that is followed, and how the source calls its scope.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Followed {
-    pub lane: Lane,
-    pub repository_id: i64,
-    pub node_id: String,
+/// A lane that is followed, and the repository it belongs to.
+#[derive(Debug, Clone)]
+pub(crate) struct Followed {
+    pub(crate) lane: Lane,
+    pub(crate) home: Arc<Home>,
+}
+
+/// A repository whose lanes are followed.
+#[derive(Debug)]
+pub(crate) struct Home {
+    pub(crate) id: i64,
+    pub(crate) node_id: String,
+    /// Owner and name, for people.
+    pub(crate) name: String,
+    pub(crate) endurance: Endurance,
+}
+
+impl Home {
+    pub(crate) fn of(repository: &Repository) -> Arc<Self> {
+        Arc::new(Self {
+            id: repository.id,
+            node_id: repository.node_id.clone(),
+            name: format!("{}/{}", repository.owner, repository.name),
+            endurance: Endurance::default(),
+        })
+    }
+}
+
+impl Followed {
+    pub(crate) fn surface(&self) -> Surface {
+        self.lane.surface
+    }
+
+    /// The lane as people know it.
+    pub(crate) fn scope(&self) -> String {
+        format!("{} {}", self.home.name, self.surface().name())
+    }
+
+    /// For something of this repository, the repository's patience counts too.
+    pub(crate) fn patience(&self, patience: Patience<'static>) -> Patience<'_> {
+        patience.with(&self.home.endurance)
+    }
 }
 
 /// What a turn works with.
-pub struct Room<'a> {
-    pub store: &'a Store,
-    pub fetch: &'a Fetch,
-    pub lease: &'a Lease,
+pub(crate) struct Room<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) fetch: &'a Fetch,
+    pub(crate) lease: &'a Lease,
     /// How many days back items are held; none holds all.
-    pub window_days: Option<u32>,
-    pub allow_mass_removal: bool,
+    pub(crate) window_days: Option<u32>,
+    pub(crate) allow_mass_removal: bool,
+    /// How many rows first pages that share a request may have together; the source has its say.
+    pub(crate) share: AtomicU32,
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turned {
+pub(crate) enum Turned {
     Done(Tally),
     /// The lane has to wait until then; nothing was asked.
     Slept {
@@ -48,6 +93,8 @@ pub struct Tally {
     pub stored: u64,
     pub removed: u64,
     pub quarantined: u64,
+    /// What could not be done.
+    pub errors: u64,
 }
 
 impl Tally {
@@ -57,6 +104,7 @@ impl Tally {
         self.stored += other.stored;
         self.removed += other.removed;
         self.quarantined += other.quarantined;
+        self.errors += other.errors;
     }
 
     pub(crate) fn count(&mut self, ingested: &Ingested, seen: usize) {
@@ -68,15 +116,28 @@ impl Tally {
     }
 }
 
+/// Where a turn begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// With whatever the last turn left behind.
+    Anew,
+    /// In the middle of a walk from the top that this same pull has begun.
+    UnderWay(Box<Coverage>),
+}
+
 /// Does what is due at a lane now. A turn that fails says so in the lane's row.
-pub async fn turn(room: &Room<'_>, followed: &Followed) -> Result<Turned, Error> {
+pub(crate) async fn turn(
+    room: &Room<'_>,
+    followed: &Followed,
+    start: Start,
+) -> Result<Turned, Error> {
     let state = room.store.lane_state(&followed.lane)?;
     let paused = room.fetch.paused_until()?;
     let mut size = state.page_size;
     let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
         Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),
-        Plan::Scan => scan::scan(room, followed, &state, &mut size).await,
-        Plan::Sweep => scan_and_sweep(room, followed, &state, &mut size).await,
+        Plan::Scan => scan::scan(room, followed, start, &state, &mut size).await,
+        Plan::Sweep => scan_and_sweep(room, followed, start, &state, &mut size).await,
     };
     match done {
         Ok(tally) => {
@@ -96,10 +157,11 @@ pub async fn turn(room: &Room<'_>, followed: &Followed) -> Result<Turned, Error>
 async fn scan_and_sweep(
     room: &Room<'_>,
     followed: &Followed,
+    start: Start,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<Tally, Stop> {
-    let mut tally = scan::scan(room, followed, state, size).await?;
+    let mut tally = scan::scan(room, followed, start, state, size).await?;
     tally.add(&sweep::sweep(room, followed, size).await?);
     Ok(tally)
 }
@@ -112,13 +174,23 @@ pub(crate) fn named(stop: Stop, lane: &Lane) -> Error {
 }
 
 impl Room<'_> {
-    /// How far down a lane is to be held, by the source's own time.
-    pub(crate) fn window(&self) -> Floor {
+    /// How far down a lane of this surface is to be held, by the source's own time, in whole days: the
+    /// source's clocks disagree by a second, and a window that moves back by one looks wider.
+    pub(crate) fn window(&self, surface: Surface) -> Floor {
         const DAY_MS: i64 = 86_400_000;
         match (self.window_days, self.fetch.last_date()) {
-            (Some(days), Some(date)) => Floor::At(date.minus(i64::from(days) * DAY_MS)),
+            (Some(days), Some(Mark(date))) if surface.has_window() => {
+                let first = date.saturating_sub(i64::from(days) * DAY_MS);
+                Floor::At(Mark(first.div_euclid(DAY_MS) * DAY_MS))
+            }
             _ => Floor::Beginning,
         }
+    }
+
+    /// Tells of a page that was kept.
+    pub(crate) fn tell_kept(&self, surface: Surface, page: u64, seen: usize, kept: &Ingested) {
+        let (seen, stored) = (seen as u64, kept.created + kept.edited + kept.revived);
+        self.fetch.herald().tell(|| News::Kept { surface, page, seen, stored });
     }
 
     /// Takes back that a lane failed before.

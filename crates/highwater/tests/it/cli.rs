@@ -4,31 +4,41 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use assert_cmd::Command;
 use serde_json::Value;
+
+use crate::house::{documented_fields, failed, listed, program, succeeded};
 
 #[test]
 fn the_demo_ends_with_the_counts_of_the_simulated_world() {
     let home = tempfile::tempdir().unwrap();
-    let told: Value = serde_json::from_str(&demo(home.path())).unwrap();
+    let told = demo(home.path());
     assert_eq!(told["complete"], true);
     assert_eq!(told["held"], told["world"]);
-    assert_eq!(told["items"]["issues"]["stored"], told["world"]["issues"]);
+    for kind in ["repositories", "discussions", "issues", "pull-requests"] {
+        assert_eq!(told["items"][kind]["stored"], told["world"][kind], "{kind}");
+        assert!(0 < told["world"][kind].as_u64().unwrap(), "{kind}");
+    }
     assert_eq!(told["errors"], Value::Array(vec![]));
+    assert_eq!(fields(&told), documented_fields("`highwater demo --once --json`"));
 }
 
 #[test]
 fn a_list_prints_one_object_a_line_with_the_documented_fields() {
     let home = tempfile::tempdir().unwrap();
-    let told: Value = serde_json::from_str(&demo(home.path())).unwrap();
-    let listed = text(&run(&["list", "issues", "--json", "-m"], Some(home.path())));
-    let issues: Vec<Value> =
-        listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(Value::from(issues.len()), told["world"]["issues"]);
-    let documented = documented_fields("## `highwater list issues --json`");
-    for issue in &issues {
-        let fields: Vec<&String> = issue.as_object().unwrap().keys().collect();
-        assert_eq!(fields, documented.iter().collect::<Vec<_>>());
+    let told = demo(home.path());
+    for (name, kind) in [
+        ("issues", "issues"),
+        ("prs", "pull-requests"),
+        ("discussions", "discussions"),
+        ("repos", "repositories"),
+    ] {
+        let rows = listed(home.path(), &[name]);
+        assert_eq!(Value::from(rows.len()), told["world"][kind], "{name}");
+        let documented = documented_fields(&format!("`highwater list {name} --json`"));
+        for row in &rows {
+            assert_eq!(fields(row), documented, "{name}");
+        }
+        assert_eq!(rows, listed(home.path(), &[kind]), "both names are one list");
     }
 }
 
@@ -36,29 +46,37 @@ fn a_list_prints_one_object_a_line_with_the_documented_fields() {
 fn a_list_can_be_narrowed() {
     let home = tempfile::tempdir().unwrap();
     demo(home.path());
-    let list = |more: &[&str]| {
-        let mut args = vec!["list", "issues", "--json"];
-        args.extend(more);
-        args.push("-m");
-        let listed = text(&run(&args, Some(home.path())));
-        listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
-    };
-    let first = list(&["--limit", "1"]).remove(0);
-    let repository = first["repository"].as_str().unwrap();
-    let author = first["author"].as_str().unwrap().to_uppercase();
-    assert!(
-        list(&["--repository", repository]).iter().all(|issue| issue["repository"] == repository)
-    );
-    assert!(list(&["--author", &author]).iter().any(|issue| issue["url"] == first["url"]));
-    assert!(list(&["--repository", "nowhere"]).is_empty());
+    for kind in ["issues", "prs", "discussions"] {
+        let list = |more: &[&str]| listed(home.path(), &[&[kind], more].concat());
+        let first = list(&["--limit", "1"]).remove(0);
+        let repository = first["repository"].as_str().unwrap();
+        let author = first["author"].as_str().unwrap().to_uppercase();
+        let of_it = list(&["--repository", repository]);
+        assert!(of_it.iter().all(|row| row["repository"] == repository), "{kind}");
+        let by_it = list(&["--author", &author]);
+        assert!(by_it.iter().any(|row| row["url"] == first["url"]), "{kind}");
+        assert!(list(&["--repository", "nowhere"]).is_empty(), "{kind}");
+    }
+    assert_eq!(listed(home.path(), &["repos", "--limit", "3"]).len(), 3);
+}
+
+#[test]
+fn a_list_for_people_has_a_line_for_each() {
+    let home = tempfile::tempdir().unwrap();
+    demo(home.path());
+    for kind in ["issues", "prs", "discussions", "repos"] {
+        let output = run(&["list", kind, "-m"], Some(home.path()));
+        let lines = succeeded(&output).lines().count();
+        assert_eq!(lines, listed(home.path(), &[kind]).len(), "{kind}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "a whole list needs no words");
+    }
 }
 
 #[test]
 fn a_workspace_that_is_not_there_is_one_sentence_with_a_hint() {
     let home = tempfile::tempdir().unwrap();
-    let failed = run(&["list", "issues", "-m"], Some(home.path()));
-    assert_eq!(failed.status.code(), Some(1));
-    let told = String::from_utf8(failed.stderr).unwrap();
+    let (code, told) = failed(&run(&["list", "issues", "-m"], Some(home.path())));
+    assert_eq!(code, Some(1));
     assert!(
         told.starts_with("Error: cannot open the workspace\n  because there is no database at ")
     );
@@ -71,21 +89,21 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.db");
     std::fs::write(&file, "these are my notes, not a database\n".repeat(100)).unwrap();
-    let failed = run(&["list", "issues", "--database"], Some(&file));
-    assert_eq!(failed.status.code(), Some(1));
-    assert!(String::from_utf8(failed.stderr).unwrap().contains("not a database"));
+    let (code, told) = failed(&run(&["list", "issues", "--database"], Some(&file)));
+    assert_eq!(code, Some(1));
+    assert!(told.contains("not a database"), "{told}");
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("these are my notes"));
 }
 
 #[test]
 fn wrong_arguments_exit_with_two_and_say_what_was_meant() {
-    let failed = run(&["list", "isues"], None);
-    assert_eq!(failed.status.code(), Some(2));
-    assert!(String::from_utf8(failed.stderr).unwrap().contains("'issues'"));
+    let (code, told) = failed(&run(&["list", "isues"], None));
+    assert_eq!(code, Some(2));
+    assert!(told.contains("'issues'"), "{told}");
     for name in ["../x", "a/b", "", ".hidden"] {
-        let failed = run(&["list", "issues", "--workspace", name], None);
-        assert_eq!(failed.status.code(), Some(1), "{name}");
-        assert!(String::from_utf8(failed.stderr).unwrap().contains("not a workspace's name"));
+        let (code, told) = failed(&run(&["list", "issues", "--workspace", name], None));
+        assert_eq!(code, Some(1), "{name}");
+        assert!(told.contains("not a workspace's name"), "{told}");
     }
 }
 
@@ -93,8 +111,7 @@ fn wrong_arguments_exit_with_two_and_say_what_was_meant() {
 fn a_closed_pipe_is_success() {
     let home = tempfile::tempdir().unwrap();
     demo(home.path());
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_highwater"))
-        .args(["list", "issues", "--json", "-m"])
+    let mut child = program(&["list", "issues", "--json", "-m"])
         .arg(home.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -109,31 +126,16 @@ fn a_closed_pipe_is_success() {
     );
 }
 
-/// A small demo in this home; what it printed.
-fn demo(home: &Path) -> String {
-    text(&run(&["demo", "--once", "--json", "-m"], Some(home)))
-}
-
-fn text(output: &Output) -> String {
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
+/// A small demo in this home; what it told.
+fn demo(home: &Path) -> Value {
+    let output = run(&["demo", "--once", "--json", "-m"], Some(home));
+    serde_json::from_str(&succeeded(&output)).unwrap()
 }
 
 fn run(args: &[&str], last: Option<&Path>) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
-    command.args(args).args(last).env_remove("HIGHWATER_HOME").env("HOME", "/nonexistent");
-    command.output().unwrap()
+    program(args).args(last).output().unwrap()
 }
 
-/// The field names in the first column of the table under a heading of `docs/json.md`, sorted.
-fn documented_fields(heading: &str) -> Vec<String> {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let section = page.split(heading).nth(1).expect("the heading is there");
-    let section = section.split("\n## ").next().unwrap();
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-    let mut fields: Vec<String> =
-        rows.map(|row| row.split('`').next().unwrap().to_owned()).collect();
-    fields.sort_unstable();
-    fields
+fn fields(object: &Value) -> Vec<String> {
+    object.as_object().unwrap().keys().cloned().collect()
 }

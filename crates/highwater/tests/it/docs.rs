@@ -5,7 +5,16 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 4] = [&[], &["demo"], &["list"], &["list", "issues"]];
+const PAGES: [&[&str]; 8] = [
+    &[],
+    &["pull"],
+    &["list"],
+    &["list", "issues"],
+    &["list", "prs"],
+    &["list", "discussions"],
+    &["list", "repos"],
+    &["demo"],
+];
 
 #[test]
 fn the_command_page_is_what_the_program_says() {

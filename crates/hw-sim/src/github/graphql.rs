@@ -5,6 +5,7 @@ mod compile;
 mod connections;
 mod execute;
 mod fields;
+mod pages;
 mod plan;
 mod price;
 mod problems;
@@ -16,6 +17,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use serde_json::{Map, Value};
 
 use super::limits::Quota;
+use super::log::ServedPage;
 use super::reply::Reply;
 use crate::faults::Fault;
 use crate::world::View;
@@ -40,6 +42,15 @@ pub(crate) struct Call {
     compiled: Compiled,
     variables: Map<String, Value>,
     pub(crate) price: Price,
+}
+
+/// What came of walking a call's plan.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) body: String,
+    /// Whether the sabotage found its place.
+    pub(crate) hit: bool,
+    pub(crate) pages: Vec<ServedPage>,
 }
 
 impl Call {
@@ -74,8 +85,8 @@ impl Call {
         self.plan().summary(&self.variables)
     }
 
-    /// The answer's body, from what one replica shows; and whether the sabotage found its place.
-    pub(crate) fn run(&self, view: View<'_>, quota: Quota, sabotage: Sabotage) -> (String, bool) {
+    /// The answer, from what one replica shows.
+    pub(crate) fn run(&self, view: View<'_>, quota: Quota, sabotage: Sabotage) -> Ran {
         let mut run = Run::new(view, self, quota, sabotage);
         run.roots();
         run.finish()

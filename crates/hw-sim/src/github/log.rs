@@ -1,6 +1,7 @@
 //! What was asked, for tests that count.
 
 use crate::faults::Fault;
+use crate::world::ThreadKind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestKind {
@@ -21,6 +22,22 @@ pub struct RequestEntry {
     /// What it took from its hourly quota.
     pub points: u32,
     pub fault: Option<Fault>,
+    /// What was read of lists of threads; empty unless [`crate::GitHub::keep_pages`] was asked for.
+    pub pages: Vec<ServedPage>,
+}
+
+/// A page of a repository's issues, pull requests or discussions that arrived whole in a 200.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedPage {
+    pub repository_id: i64,
+    pub kind: ThreadKind,
+    /// `UPDATED_AT`, `CREATED_AT` or `COMMENTS`.
+    pub order: String,
+    /// 0 where the page was asked for from its end, or only counted.
+    pub first: u64,
+    pub after: Option<String>,
+    /// In the order of the page; one that a fault took or spoiled is among them.
+    pub ids: Vec<i64>,
 }
 
 /// Sums over all requests, and each of them.

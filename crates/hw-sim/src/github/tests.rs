@@ -1,8 +1,12 @@
 //! Promises of the service, and the words they are made of.
 
 mod absence;
+mod batches;
 mod clocks;
+mod doors;
+mod orders;
 mod pages;
+mod partial;
 mod refusals;
 mod too_much;
 mod truth;
@@ -27,8 +31,17 @@ const ISSUES: &str = "query($after: String, $first: Int = 2) {
 
 fn first_issue(github: &GitHub) -> (i64, String) {
     let truth = github.world().truth();
-    let issue = truth.issues.values().find(|issue| issue.repository == "pump").unwrap();
+    let issue = truth.of_kind(ThreadKind::Issue).find(|issue| issue.repository == "pump").unwrap();
     (issue.id, issue.node_id.clone())
+}
+
+/// What an error's path leads to, as far as there is something.
+fn named<'v>(answer: &'v Value, error: &Value) -> &'v Value {
+    let steps = error["path"].as_array().unwrap();
+    steps.iter().fold(&answer["data"], |value, step| match step.as_str() {
+        Some(key) => &value[key],
+        None => &value[usize::try_from(step.as_u64().unwrap()).unwrap()],
+    })
 }
 
 fn titles(answer: &Value) -> Vec<String> {

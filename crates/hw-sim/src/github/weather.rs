@@ -133,14 +133,14 @@ impl GitHub {
         let call = visit.call.as_ref()?;
         let quota = self.gate.quota(visit.resource, visit.now_ms);
         let at_ms = self.replica();
-        let places = call.places(self.world.view(at_ms), quota, fault);
+        let places = call.places(self.view(at_ms), quota, fault);
         if places == 0 || !self.gate.charge(visit.resource, visit.points(), visit.now_ms) {
             return None;
         }
         let (place, roll) = choose(&mut self.dice, places);
         let sabotage = Sabotage::at(fault, place, roll);
         let quota = self.gate.quota(visit.resource, visit.now_ms);
-        let (body, hit) = call.run(self.world.view(at_ms), quota, sabotage);
-        hit.then(|| Served::whole(Reply::json(200, body), visit.points(), visit.latency_ms))
+        let ran = call.run(self.view(at_ms), quota, sabotage);
+        ran.hit.then(|| self.told(ran, visit))
     }
 }

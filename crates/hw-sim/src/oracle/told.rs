@@ -1,6 +1,6 @@
 //! Snapshots of the world, told in the words of the oracle.
 
-use super::{TrueComment, TrueDiscussion, TrueIssue, TruePullRequest, TrueRepository};
+use super::{TrueComment, TruePull, TrueRepository, TrueTalk, TrueThread};
 use crate::times::rfc3339;
 use crate::world::{Comment, CommentKind, Repository, Thread, ThreadKind, View, World};
 
@@ -34,9 +34,10 @@ impl<'w> Teller<'w> {
         }
     }
 
-    pub(super) fn issue(self, it: &Thread) -> TrueIssue {
+    pub(super) fn thread(self, it: &Thread) -> TrueThread {
         let (repository_id, repository) = self.home(it);
-        TrueIssue {
+        TrueThread {
+            kind: it.kind,
             id: it.id,
             node_id: it.node_id.to_string(),
             number: it.number,
@@ -47,61 +48,25 @@ impl<'w> Teller<'w> {
             body: it.body.value().to_owned(),
             state: it.state().to_owned(),
             state_reason: it.state_reason.map(str::to_owned),
+            labels: it.labels.iter().map(ToString::to_string).collect(),
             author: self.login(it.author),
             author_id: self.author_id(it.author),
-            labels: labels(it),
             created_at: rfc3339(it.created_ms),
             updated_at: rfc3339(it.updated_ms),
             closed_at: it.closed_ms.map(rfc3339),
+            pull_request: (it.kind == ThreadKind::PullRequest).then(|| self.pull(it)),
+            talk: (it.kind == ThreadKind::Discussion)
+                .then(|| TrueTalk { category: it.category.to_owned(), is_answered: it.answered() }),
         }
     }
 
-    pub(super) fn pull_request(self, it: &Thread) -> TruePullRequest {
-        let (repository_id, repository) = self.home(it);
-        TruePullRequest {
-            id: it.id,
-            node_id: it.node_id.to_string(),
-            number: it.number,
-            repository_id,
-            repository,
-            url: self.view.thread_url(it),
-            title: it.title.value().to_owned(),
-            body: it.body.value().to_owned(),
-            state: it.state().to_owned(),
+    fn pull(self, it: &Thread) -> TruePull {
+        TruePull {
             is_draft: it.is_draft,
-            head_ref_name: it.head_ref.to_string(),
-            closing_issues: self.view.closing_issues(it).map(|issue| issue.number).collect(),
-            author: self.login(it.author),
-            author_id: self.author_id(it.author),
-            labels: labels(it),
-            created_at: rfc3339(it.created_ms),
-            updated_at: rfc3339(it.updated_ms),
-            closed_at: it.closed_ms.map(rfc3339),
             merged_at: it.merged_ms.map(rfc3339),
-        }
-    }
-
-    pub(super) fn discussion(self, it: &Thread) -> TrueDiscussion {
-        let (repository_id, repository) = self.home(it);
-        TrueDiscussion {
-            id: it.id,
-            node_id: it.node_id.to_string(),
-            number: it.number,
-            repository_id,
-            repository,
-            url: self.view.thread_url(it),
-            title: it.title.value().to_owned(),
-            body: it.body.value().to_owned(),
-            closed: !it.open,
-            state_reason: it.state_reason.map(str::to_owned),
-            is_answered: it.is_answered,
-            category: it.category.to_owned(),
-            author: self.login(it.author),
-            author_id: self.author_id(it.author),
-            labels: labels(it),
-            created_at: rfc3339(it.created_ms),
-            updated_at: rfc3339(it.updated_ms),
-            closed_at: it.closed_ms.map(rfc3339),
+            head_ref_name: it.head_ref(),
+            closing_issues: self.view.closing_issues(it).map(|issue| issue.number).collect(),
+            mentions: it.closes.clone(),
         }
     }
 
@@ -142,17 +107,13 @@ impl<'w> Teller<'w> {
     }
 }
 
-fn labels(it: &Thread) -> Vec<String> {
-    it.labels.iter().map(ToString::to_string).collect()
-}
-
 impl<'w> View<'w> {
     pub(crate) fn repository_url(self, it: &Repository) -> String {
         format!("https://github.com/{}/{}", self.organization(), it.name)
     }
 
     pub(crate) fn thread_url(self, it: &Thread) -> String {
-        let home = self.repository(it.repository).map(|home| self.repository_url(home));
+        let home = self.home(it).map(|home| self.repository_url(home));
         format!("{}/{}/{}", home.unwrap_or_default(), it.kind.path(), it.number)
     }
 

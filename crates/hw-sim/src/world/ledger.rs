@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::objects::ThreadKind;
 use super::texts::{Text, one_of};
-use super::{Found, Thread, ThreadEntry, Versions, World, next_id, node_id};
+use super::{Found, OrderBy, Thread, ThreadEntry, Versions, World, next_id, node_id};
 
 const CATEGORIES: [&str; 4] = ["General", "Ideas", "Q&A", "Announcements"];
 
@@ -54,9 +54,8 @@ impl World {
             closed_ms: None,
             merged_ms: None,
             is_draft: self.dice.u8(0..5) == 0,
-            head_ref: format!("change-{number}").into(),
-            head_oid: format!("{:016x}{:024x}", self.dice.u64(..), self.dice.u64(..)).into(),
-            closes: if 1 < number && self.dice.bool() {
+            head_seed: self.dice.u64(..),
+            closes: if kind == ThreadKind::PullRequest && 1 < number && self.dice.bool() {
                 vec![self.dice.i64(1..number)]
             } else {
                 Vec::new()
@@ -77,11 +76,20 @@ impl World {
         let index = thread.index;
         self.nodes.insert(Arc::clone(&thread.node_id), Found::Thread(index));
         self.thread_ids.insert((thread.kind, thread.id), index);
-        self.repositories[thread.repository].threads[slot(thread.kind)].push(index);
-        self.repositories[thread.repository].numbered.push(index);
-        let versions = Versions::new(now_ms, self.listed_from(now_ms), thread);
+        let listed = self.listed_from(now_ms);
+        let home = &mut self.repositories[thread.repository];
+        home.threads[slot(thread.kind)].add(&thread, listed);
+        home.numbered.push(index);
+        let versions = Versions::new(now_ms, listed, thread);
         self.threads.push(ThreadEntry { versions, comments: Vec::new(), moved_to: None });
         index
+    }
+
+    /// Makes the order that readers ask for first, so that no request pays for it.
+    pub(super) fn put_in_order(&self, repository: usize) {
+        for shelf in &self.repositories[repository].threads {
+            shelf.order(OrderBy::Updated, |index| self.threads[index].versions.now());
+        }
     }
 
     pub(super) fn change_thread(
@@ -93,12 +101,20 @@ impl World {
         let Some(mut next) = self.threads[index].versions.now().cloned() else { return };
         change(&mut next);
         let listed = self.listed_from(now_ms);
-        self.threads[index].versions.push(now_ms, listed, Some(next));
+        let versions = &mut self.threads[index].versions;
+        let shelf = &mut self.repositories[next.repository].threads[slot(next.kind)];
+        shelf.change(versions.now(), Some(&next), listed);
+        versions.push_or_replace(now_ms, listed, next);
     }
 
     pub(super) fn remove_thread(&mut self, index: usize, now_ms: i64) {
         let listed = self.listed_from(now_ms);
-        self.threads[index].versions.push(now_ms, listed, None);
+        let versions = &mut self.threads[index].versions;
+        if let Some(last) = versions.now() {
+            let shelf = &mut self.repositories[last.repository].threads[slot(last.kind)];
+            shelf.change(Some(last), None, listed);
+        }
+        versions.push(now_ms, listed, None);
     }
 
     pub(super) fn transfer(&mut self, index: usize, to: usize, now_ms: i64) -> Option<usize> {

@@ -13,7 +13,7 @@ pub enum ThreadKind {
 }
 
 impl ThreadKind {
-    pub(crate) const ALL: [Self; 3] = [Self::Issue, Self::PullRequest, Self::Discussion];
+    pub const ALL: [Self; 3] = [Self::Issue, Self::PullRequest, Self::Discussion];
 
     pub(crate) fn type_name(self) -> &'static str {
         match self {
@@ -78,6 +78,17 @@ pub(crate) struct Repository {
     pub(crate) pushed_ms: i64,
 }
 
+impl Repository {
+    /// Whether threads of a kind are switched on; pull requests always are.
+    pub(crate) fn has(&self, kind: ThreadKind) -> bool {
+        match kind {
+            ThreadKind::Issue => self.has_issues,
+            ThreadKind::PullRequest => true,
+            ThreadKind::Discussion => self.has_discussions,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Thread {
     pub(crate) index: usize,
@@ -99,8 +110,8 @@ pub(crate) struct Thread {
     pub(crate) closed_ms: Option<i64>,
     pub(crate) merged_ms: Option<i64>,
     pub(crate) is_draft: bool,
-    pub(crate) head_ref: Arc<str>,
-    pub(crate) head_oid: Arc<str>,
+    /// What its commit id is made of.
+    pub(crate) head_seed: u64,
     /// The numbers of the issues that merging it closes.
     pub(crate) closes: Vec<i64>,
     pub(crate) category: &'static str,
@@ -116,9 +127,28 @@ impl Thread {
         }
     }
 
+    /// The branch a pull request comes from.
+    pub(crate) fn head_ref(&self) -> String {
+        format!("change-{}", self.number)
+    }
+
+    pub(crate) fn head_oid(&self) -> String {
+        format!("{:016x}{:024x}", self.head_seed, self.head_seed.rotate_left(17))
+    }
+
+    /// Whether somebody answered; `None` where the category takes no answers.
+    pub(crate) fn answered(&self) -> Option<bool> {
+        takes_answers(self.category).then_some(self.is_answered)
+    }
+
     pub(crate) fn touch(&mut self, now_ms: i64) {
         self.updated_ms = self.updated_ms.max(now_ms);
     }
+}
+
+/// Whether discussions of a category are questions.
+pub(crate) fn takes_answers(category: &str) -> bool {
+    category == "Q&A"
 }
 
 #[derive(Debug, Clone)]

@@ -35,6 +35,12 @@ impl World {
         self.change_repository(index, now_ms, |repository| repository.has_issues = on);
     }
 
+    /// The same for discussions.
+    pub fn switch_discussions(&mut self, repository: i64, on: bool, now_ms: i64) {
+        let index = self.repository_index(repository);
+        self.change_repository(index, now_ms, |repository| repository.has_discussions = on);
+    }
+
     /// The token loses its access: the repository and everything in it is not found any more, while
     /// others go on writing there.
     pub fn hide_repository(&mut self, id: i64, now_ms: i64) {
@@ -121,7 +127,9 @@ impl World {
     }
 
     pub(super) fn relabel(&mut self, repository: usize, from: &str, to: &str, now_ms: i64) {
-        for thread in self.repositories[repository].threads.concat() {
+        let shelves = &self.repositories[repository].threads;
+        let threads: Vec<usize> = shelves.iter().flat_map(|it| &it.threads).copied().collect();
+        for thread in threads {
             let now = self.threads[thread].versions.now();
             if now.is_some_and(|thread| thread.labels.iter().any(|held| &**held == from)) {
                 self.change_thread(thread, now_ms, |thread| {
@@ -157,6 +165,12 @@ impl World {
         change(&mut next);
         let listed = self.listed_from(now_ms);
         self.repositories[index].versions.push(now_ms, listed, Some(next));
+    }
+
+    /// Every state a repository was ever in.
+    pub(crate) fn states_of_repository(&self, id: i64) -> impl Iterator<Item = &Repository> {
+        let versions = self.repositories[self.repository_index(id)].versions.iter();
+        versions.filter_map(|version| version.state.as_ref())
     }
 
     pub(super) fn repository_index(&self, id: i64) -> usize {

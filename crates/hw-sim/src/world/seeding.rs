@@ -32,6 +32,10 @@ impl World {
     /// A world as its spec asks for, the same for the same seed.
     pub(crate) fn born(spec: &WorldSpec, seed: u64) -> Self {
         let mut world = Self::empty(spec, seed);
+        let threads = spec.repositories * (spec.issues + spec.pull_requests + spec.discussions);
+        world.threads.reserve_exact(threads);
+        world.nodes.reserve(threads);
+        world.thread_ids.reserve(threads);
         world.people(spec.users.max(1));
         let birth = spec.start_ms - i64::from(spec.history_days) * DAY_MS;
         for index in 0..spec.repositories {
@@ -43,6 +47,8 @@ impl World {
 
     fn empty(spec: &WorldSpec, seed: u64) -> Self {
         let node = node_id("O", 1);
+        let mut dice = fastrand::Rng::with_seed(seed);
+        let author = Author::new(spec.hostile_text, spec.body_bytes, &mut dice);
         Self {
             organization: spec.organization.as_str().into(),
             viewer: 0,
@@ -54,8 +60,8 @@ impl World {
             names: HashMap::new(),
             thread_ids: HashMap::new(),
             ids: Ids::new(),
-            dice: fastrand::Rng::with_seed(seed),
-            author: Author { hostile: spec.hostile_text },
+            dice,
+            author,
             list_lag_ms: 0,
             writers: spec.writers.clone(),
             next_action_ms: spec.start_ms,
@@ -95,7 +101,9 @@ impl World {
         for (created, kind) in births {
             self.seed_thread(spec, repository, kind, created);
         }
+        self.put_in_order(repository);
         match index % 7 {
+            _ if spec.plain => {}
             3 => self.change_repository(repository, birth, |it| it.is_archived = true),
             5 => self.change_repository(repository, birth, |it| it.is_fork = true),
             _ => {}

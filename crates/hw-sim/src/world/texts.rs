@@ -19,7 +19,9 @@ impl Text {
     pub fn plain(value: &str) -> Self {
         let mut escaped = String::with_capacity(value.len() + 2);
         escape_into(&mut escaped, value);
-        Self { escaped: escaped.into(), value: value.into() }
+        let told: Arc<str> = value.into();
+        let escaped = if escaped == value { Arc::clone(&told) } else { escaped.into() };
+        Self { escaped, value: told }
     }
 
     /// The pieces with half a surrogate pair between each two.
@@ -134,37 +136,51 @@ const HOSTILE_LABELS: [&str; 8] = [
     "\u{1b}[31mred\u{1b}[0m",
 ];
 
+/// How many bodies are enough for threads that share them.
+const SHARED_BODIES: usize = 300;
+
 /// A seeded source of texts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Author {
-    pub(crate) hostile: bool,
+    hostile: bool,
+    /// Bodies that threads share; none where each has its own.
+    shared: Vec<Text>,
 }
 
 impl Author {
-    pub(crate) fn title(self, dice: &mut fastrand::Rng) -> Text {
+    pub(crate) fn new(hostile: bool, body_bytes: Option<usize>, dice: &mut fastrand::Rng) -> Self {
+        let shared = body_bytes.map_or(0, |_| SHARED_BODIES);
+        let shared = (0..shared).map(|_| long_body(dice, body_bytes.unwrap_or(0))).collect();
+        Self { hostile, shared }
+    }
+
+    pub(crate) fn title(&self, dice: &mut fastrand::Rng) -> Text {
         if self.hostile && dice.u8(0..4) == 0 {
             return hostile(dice, false);
         }
         Text::plain(&plain_title(dice))
     }
 
-    pub(crate) fn body(self, dice: &mut fastrand::Rng) -> Text {
+    pub(crate) fn body(&self, dice: &mut fastrand::Rng) -> Text {
         if self.hostile && dice.u8(0..3) == 0 {
             return hostile(dice, true);
+        }
+        if let Some(text) = self.shared.get(dice.usize(0..self.shared.len().max(1))) {
+            return text.clone();
         }
         let count = dice.usize(1..=4);
         let chosen = dice.choose_multiple(SENTENCES.iter().copied(), count);
         Text::plain(&format!("{}\n\nSeen in week {}.", chosen.join("\n\n"), dice.u8(1..=52)))
     }
 
-    pub(crate) fn label(self, dice: &mut fastrand::Rng) -> &'static str {
+    pub(crate) fn label(&self, dice: &mut fastrand::Rng) -> &'static str {
         if self.hostile && dice.u8(0..3) == 0 {
             return one_of(dice, &HOSTILE_LABELS);
         }
         one_of(dice, &LABELS)
     }
 
-    pub(crate) fn remark(self, dice: &mut fastrand::Rng) -> Text {
+    pub(crate) fn remark(&self, dice: &mut fastrand::Rng) -> Text {
         if self.hostile && dice.u8(0..3) == 0 {
             return hostile(dice, true);
         }
@@ -174,6 +190,17 @@ impl Author {
 
 pub(crate) fn one_of<'a>(dice: &mut fastrand::Rng, choices: &[&'a str]) -> &'a str {
     choices.get(dice.usize(0..choices.len())).copied().unwrap_or_default()
+}
+
+/// A body of about so many bytes.
+fn long_body(dice: &mut fastrand::Rng, bytes: usize) -> Text {
+    let mut body = format!("Seen in week {} near the {}.", dice.u8(1..=52), one_of(dice, &PARTS));
+    while body.len() < bytes {
+        let words = [one_of(dice, &PARTS), one_of(dice, &TROUBLES), one_of(dice, &SENTENCES)];
+        body.push_str(&format!("\n\nThe {} {}. {}", words[0], words[1], words[2]));
+    }
+    body.truncate(body.floor_char_boundary(bytes.max(1)));
+    Text::plain(&body)
 }
 
 fn plain_title(dice: &mut fastrand::Rng) -> String {
@@ -218,6 +245,17 @@ mod tests {
         let text = Text::with_lone_surrogates(&["a", "b", "c"]);
         assert_eq!(text.escaped(), r"a\ud800b\udc00c");
         assert_eq!(text.value(), "a\u{fffd}b\u{fffd}c");
+    }
+
+    #[test]
+    fn shared_bodies_are_of_the_size_asked_for_and_few() {
+        let mut dice = fastrand::Rng::with_seed(7);
+        let author = Author::new(false, Some(1024), &mut dice);
+        let bodies: Vec<Text> = (0..5000).map(|_| author.body(&mut dice)).collect();
+        assert!(bodies.iter().all(|body| body.value().len() == 1024));
+        let kept: std::collections::BTreeSet<_> =
+            bodies.iter().map(|body| body.value().as_ptr()).collect();
+        assert!((200..=SHARED_BODIES).contains(&kept.len()), "{}", kept.len());
     }
 
     #[test]

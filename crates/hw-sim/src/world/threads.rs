@@ -129,6 +129,7 @@ impl World {
 pub(super) fn close(thread: &mut Thread, now_ms: i64) {
     thread.open = false;
     thread.closed_ms = Some(now_ms);
+    thread.is_answered |= thread.answered().is_some();
     thread.state_reason = match thread.kind {
         ThreadKind::Issue if thread.number % 3 == 0 => Some("NOT_PLANNED"),
         ThreadKind::Issue => Some("COMPLETED"),

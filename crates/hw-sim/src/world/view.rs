@@ -2,7 +2,7 @@
 
 use super::ledger::slot;
 use super::objects::{CommentKind, ThreadKind};
-use super::{Comment, Repository, Thread, User, World};
+use super::{Comment, OrderBy, Place, Repository, Thread, User, World};
 
 /// What a node id leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +20,23 @@ pub(crate) struct View<'w> {
     at_ms: i64,
     /// Whether it also shows what the token has no access to and what is switched off.
     shows_all: bool,
+    /// Whether no repository and nothing in one is found by its node id.
+    hides_nodes: bool,
 }
 
 impl<'w> View<'w> {
     pub(super) fn new(world: &'w World, at_ms: i64) -> Self {
-        Self { world, at_ms, shows_all: false }
+        Self { world, at_ms, shows_all: false, hides_nodes: false }
     }
 
     /// The same moment without anything hidden: for whoever must know what really is.
     pub(crate) fn of_everything(self) -> Self {
         Self { shows_all: true, ..self }
+    }
+
+    /// The same, with every repository and everything in one out of reach by node id.
+    pub(crate) fn hiding_nodes(self, hides_nodes: bool) -> Self {
+        Self { hides_nodes, ..self }
     }
 
     pub(crate) fn organization(self) -> &'w str {
@@ -45,12 +52,19 @@ impl<'w> View<'w> {
     }
 
     pub(crate) fn node(self, id: &str) -> Option<Found> {
-        self.world.nodes.get(id).copied()
+        let found = self.world.nodes.get(id).copied()?;
+        let always = matches!(found, Found::Organization | Found::User(_));
+        (always || !self.hides_nodes).then_some(found)
     }
 
     pub(crate) fn repository(self, index: usize) -> Option<&'w Repository> {
         let found = self.world.repositories[index].versions.at(self.at_ms);
         found.filter(|it| self.shows_all || !it.is_hidden)
+    }
+
+    /// Where a thread is or, if a list still shows it, was.
+    pub(crate) fn home(self, thread: &Thread) -> Option<&'w Repository> {
+        self.world.repositories[thread.repository].versions.last_at(self.at_ms)
     }
 
     pub(crate) fn repository_by_id(self, id: i64) -> Option<&'w Repository> {
@@ -77,8 +91,7 @@ impl<'w> View<'w> {
     pub(crate) fn thread(self, index: usize) -> Option<&'w Thread> {
         let thread = self.world.threads[index].versions.at(self.at_ms)?;
         let home = self.repository(thread.repository)?;
-        let shown = self.shows_all || home.has_issues || thread.kind != ThreadKind::Issue;
-        shown.then_some(thread)
+        (self.shows_all || home.has(thread.kind)).then_some(thread)
     }
 
     pub(crate) fn thread_numbered(self, repository: usize, number: i64) -> Option<&'w Thread> {
@@ -136,20 +149,37 @@ impl<'w> View<'w> {
         self.of_everything().repository(index).is_some_and(|it| it.is_hidden)
     }
 
+    /// None of them where that kind is switched off.
     pub(crate) fn listed_threads(
         self,
-        repository: usize,
+        at: &Repository,
         kind: ThreadKind,
     ) -> impl Iterator<Item = &'w Thread> {
-        let off = self.repository(repository).is_some_and(|it| !it.has_issues);
-        let indexes = if off && kind == ThreadKind::Issue {
-            &[][..]
-        } else {
-            &self.world.repositories[repository].threads[slot(kind)]
-        };
+        let shelf = &self.world.repositories[at.index].threads[slot(kind)];
+        let indexes = if at.has(kind) { &shelf.threads[..] } else { &[] };
         indexes
             .iter()
             .filter_map(move |index| self.world.threads[*index].versions.listed(self.at_ms))
+    }
+
+    /// What a list shows, in order, where that is what is there now; `None` where a list may be late.
+    pub(crate) fn ordered_threads(
+        self,
+        at: &Repository,
+        kind: ThreadKind,
+        by: OrderBy,
+    ) -> Option<&'w [Place]> {
+        if !at.has(kind) {
+            return Some(&[]);
+        }
+        let shelf = &self.world.repositories[at.index].threads[slot(kind)];
+        let now = |index: usize| self.world.threads[index].versions.now();
+        shelf.is_settled(self.at_ms).then(|| shelf.order(by, now))
+    }
+
+    /// A thread as it is now, whoever may see it.
+    pub(crate) fn thread_now(self, index: usize) -> Option<&'w Thread> {
+        self.world.threads[index].versions.now()
     }
 
     pub(crate) fn listed_comments(

@@ -12,7 +12,7 @@ const FEWEST_PEOPLE: usize = 2;
 
 type Action = fn(&mut World, i64);
 
-fn actions(weights: &Weights) -> [(u32, Action); 20] {
+fn actions(weights: &Weights) -> [(u32, Action); 21] {
     [
         (weights.create_issue, |world, now| world.open_thread(ThreadKind::Issue, now)),
         (weights.create_pull_request, |world, now| world.open_thread(ThreadKind::PullRequest, now)),
@@ -31,6 +31,7 @@ fn actions(weights: &Weights) -> [(u32, Action); 20] {
         (weights.archive_or_unarchive, World::archive_or_unarchive),
         (weights.delete_account, World::delete_some_account),
         (weights.switch_issues, World::switch_some_issues),
+        (weights.switch_discussions, World::switch_some_discussions),
         (weights.delete_repository, World::delete_some_repository),
         (weights.hide_or_show_repository, World::hide_or_show),
         (weights.rename_label, World::rename_some_label),
@@ -68,7 +69,7 @@ impl World {
 
     fn open_thread(&mut self, kind: ThreadKind, now_ms: i64) {
         let Some(repository) = self.some_repository() else { return };
-        if kind == ThreadKind::Issue && !self.has_issues(repository) {
+        if !self.has(repository, kind) {
             return;
         }
         let title = self.author.title(&mut self.dice);
@@ -146,7 +147,7 @@ impl World {
     fn transfer_something(&mut self, now_ms: i64) {
         let (Some(thread), Some(to)) = (self.some_thread(), self.some_repository()) else { return };
         let Some(found) = self.threads[thread].versions.now() else { return };
-        if found.kind == ThreadKind::Issue && found.repository != to && self.has_issues(to) {
+        if found.kind == ThreadKind::Issue && found.repository != to && self.has(to, found.kind) {
             self.transfer(thread, to, now_ms);
         }
     }
@@ -187,6 +188,11 @@ impl World {
         self.change_repository(index, now_ms, |it| it.has_issues = !it.has_issues);
     }
 
+    fn switch_some_discussions(&mut self, now_ms: i64) {
+        let Some(index) = self.some_repository() else { return };
+        self.change_repository(index, now_ms, |it| it.has_discussions = !it.has_discussions);
+    }
+
     /// Never the last two.
     fn delete_some_repository(&mut self, now_ms: i64) {
         let Some(index) = self.some_repository() else { return };
@@ -219,8 +225,8 @@ impl World {
         self.relabel(repository, &label, &name, now_ms);
     }
 
-    fn has_issues(&self, repository: usize) -> bool {
-        self.repositories[repository].versions.now().is_some_and(|it| it.has_issues)
+    fn has(&self, repository: usize, kind: ThreadKind) -> bool {
+        self.repositories[repository].versions.now().is_some_and(|it| it.has(kind))
     }
 
     /// Never the last one that is open to writers.
@@ -256,14 +262,11 @@ impl World {
     fn some_thread(&mut self) -> Option<usize> {
         for _ in 0..8 {
             let repository = self.some_repository()?;
-            let held = &self.repositories[repository].threads;
-            let total: usize = held.iter().map(Vec::len).sum();
-            let chosen = self.dice.usize(0..total.max(1));
-            let thread = held.iter().flatten().nth(chosen).copied();
-            let issues = self.has_issues(repository);
+            let held = &self.repositories[repository].numbered;
+            let thread = held.get(self.dice.usize(0..held.len().max(1))).copied();
             let living = thread.filter(|index| {
                 let now = self.threads[*index].versions.now();
-                now.is_some_and(|it| issues || it.kind != ThreadKind::Issue)
+                now.is_some_and(|it| self.has(repository, it.kind))
             });
             if living.is_some() {
                 return living;

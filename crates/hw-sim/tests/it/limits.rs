@@ -1,7 +1,9 @@
 //! Limits: whoever is limited stops, and so does everybody else who speaks for the same user.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use hw_rules::pace::Pace;
 use hw_sim::{Fault, Limits, WorldSpec};
 
 use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
@@ -58,11 +60,84 @@ fn the_hours_points_are_waited_for_and_the_pull_completes() {
     on_virtual_time(async {
         let start = scene.clock.now();
         let summary = scene.pull(&Puller::default()).await.unwrap();
-        assert!(summary.errors.is_empty());
+        assert!(summary.failures.is_empty());
         assert!(3_600_000 < scene.clock.now() - start, "an hour passed");
         assert_eq!(scene.world(|g| g.started_while_limited()), 0);
         check_mirror(&scene, Judge::Everything).unwrap();
     });
+}
+
+#[test]
+fn a_tenth_of_the_hour_is_left_to_others_unless_the_user_says_otherwise() {
+    for (reserve_percent, most) in [(10, 36), (50, 20), (0, 40)] {
+        let limits = Limits { graphql_points_per_hour: 40, ..Limits::default() };
+        let world = Scene::new(&WorldSpec { limits, ..spec() }, 7);
+        let scene = Scene { largest_page: 1, reserve_percent, ..world };
+        on_virtual_time(async {
+            assert_eq!(scene.pull(&Puller::default()).await.unwrap().failures, []);
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+        let start = starts(&scene)[0];
+        let within = |hour: i64| {
+            let began = start + hour * 3_600_000;
+            starts(&scene).iter().filter(|at| (began..began + 3_600_000).contains(*at)).count()
+        };
+        // many lanes are under way when the last point but one is taken
+        assert!((most..=most + 8).contains(&within(0)), "{reserve_percent} %: {}", within(0));
+    }
+}
+
+#[test]
+fn requests_are_spaced_the_more_of_the_hour_is_used() {
+    let limits = Limits { graphql_points_per_hour: 60, ..Limits::default() };
+    let scene = Scene::new(&WorldSpec { limits, ..spec() }, 8);
+    let scene = Scene { largest_page: 1, reserve_percent: 0, ..scene };
+    on_virtual_time(async { scene.pull(&Puller::default()).await.unwrap() });
+    let starts = starts(&scene);
+    let space = |at: usize| starts[at] - starts[at - 1];
+    // what is under way is not told yet: a few requests later than the rule
+    for (used, least, most) in [(40, 1_000, 2_000), (50, 2_000, 3_000), (58, 3_000, 5_000)] {
+        assert!((least..=most).contains(&space(used)), "after {used}: {} ms", space(used));
+    }
+    assert!((2..30).all(|at| space(at) < 1_000), "nobody waits below half");
+}
+
+#[test]
+fn a_conservative_pace_is_a_second_and_more_from_the_first_request_on() {
+    let scene = Scene { largest_page: 5, pace: Pace::Conservative, ..Scene::new(&spec(), 9) };
+    on_virtual_time(async { scene.pull(&Puller::default()).await.unwrap() });
+    let starts = starts(&scene);
+    assert!(5 < starts.len());
+    assert!(starts.windows(2).all(|pair| 1_000 <= pair[1] - pair[0]), "{starts:?}");
+}
+
+#[test]
+fn many_lanes_are_under_way_at_once_and_never_more_than_fifty() {
+    let many = WorldSpec { repositories: 100, latency_ms: 500..=500, plain: true, ..spec() };
+    let scene = Scene { largest_page: 5, ..Scene::new(&many, 10) };
+    on_virtual_time(async { scene.pull(&Puller::default()).await.unwrap() });
+    let starts = starts(&scene);
+    let under_way = |at: i64| starts.iter().filter(|it| (at - 499..=at).contains(*it)).count();
+    assert_eq!(starts.iter().map(|at| under_way(*at)).max(), Some(50));
+}
+
+#[test]
+fn three_lost_connections_in_a_row_make_new_ones() {
+    let scene = Scene::new(&spec(), 11);
+    on_virtual_time(async {
+        scene.world(|github| github.arm(Fault::Reset, 2));
+        scene.pull(&Puller::default()).await.unwrap();
+        assert_eq!(scene.renewed.load(Ordering::SeqCst), 0);
+        scene.world(|github| github.arm(Fault::Reset, 3));
+        scene.pull(&Puller::default()).await.unwrap();
+        assert_eq!(scene.renewed.load(Ordering::SeqCst), 1);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// When each request was started.
+fn starts(scene: &Scene) -> Vec<i64> {
+    scene.world(|github| github.requests().entries.iter().map(|entry| entry.at_ms).collect())
 }
 
 fn spec() -> WorldSpec {

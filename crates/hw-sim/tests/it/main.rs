@@ -4,7 +4,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod choices;
 mod converge;
+mod costs;
+mod departures;
 mod harness;
 mod http;
 mod limits;

@@ -5,31 +5,64 @@ use std::pin::pin;
 use hw_sim::WorldSpec;
 use hw_store::{Place, Store};
 
+use crate::harness::words::{at, issue_ids};
 use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time, postgres};
 
 #[test]
 fn a_second_pull_is_told_who_works_and_since_when() {
-    let scene = Scene::new(&spec(), 1);
+    let slow = WorldSpec { latency_ms: 2_000..=2_000, ..spec() };
+    let scene = Scene { largest_page: 5, ..Scene::new(&slow, 1) };
     on_virtual_time(async {
         let start = scene.clock.now();
         let first = Puller { owner: "first", ..Puller::default() };
         let mut first = pin!(scene.pull(&first));
         assert!(!scene.poll_until(&mut first, 3).await, "it is still at work");
         let second = Puller { owner: "second", ..Puller::default() };
-        let refused = scene.pull(&second).await.unwrap_err();
+        let (first, second) = tokio::join!(first, scene.pull(&second));
+        let refused = second.unwrap_err();
         let hw_sync::Error::Busy { owner, since_ms } = refused else {
             panic!("not refused: {refused}")
         };
         assert_eq!((owner.as_str(), since_ms), ("first", start));
-        first.await.unwrap();
+        first.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_dead_owners_lease_is_waited_for_and_taken() {
+    let scene = Scene::new(&spec(), 1);
+    on_virtual_time(async {
+        let dies =
+            Puller { owner: "dies", plug: Some(at("fetch: answered", 2)), ..Puller::default() };
+        scene.pull(&dies).await.unwrap_err();
+        scene.pull(&Puller::default()).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn beside_a_file_a_lock_keeps_the_second_out_however_long_the_first_stalls() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::File(folder.path().join("one.db"));
+    let scene = Scene::with_store(&spec(), 1, Store::open(&place).unwrap());
+    on_virtual_time(async {
+        let other = Scene { store: Store::open(&place).unwrap(), ..share(&scene) };
+        let stalled = Puller { owner: "stalled", ..Puller::default() };
+        let mut stalled = pin!(scene.pull(&stalled));
+        assert!(!scene.poll_until(&mut stalled, 2).await, "it is still at work");
+        scene.clock.pass(600_000).await;
+        let refused = other.pull(&Puller::default()).await.unwrap_err();
+        assert!(matches!(&refused, hw_sync::Error::Busy { owner, .. } if owner == "stalled"));
+        stalled.await.unwrap();
+        other.pull(&Puller::default()).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
     });
 }
 
 #[test]
 fn an_owner_that_stalled_past_its_lease_stops_and_its_older_text_never_wins() {
-    let folder = tempfile::tempdir().unwrap();
-    stall_one_of_two(|round| Place::File(folder.path().join(format!("{round}.db"))));
+    stall_one_of_two(|_| Place::Memory);
 }
 
 #[test]
@@ -47,13 +80,18 @@ fn stall_one_of_two(place: impl Fn(u64) -> Place) {
             ..Scene::with_store(&spec, stall_after, Store::open(&place).unwrap())
         };
         on_virtual_time(async {
-            let other = Scene { store: Store::open(&place).unwrap(), ..share(&scene) };
+            let other = match &place {
+                Place::Memory => share(&scene),
+                place @ (Place::File(_) | Place::Postgres { .. }) => {
+                    Scene { store: Store::open(place).unwrap(), ..share(&scene) }
+                }
+            };
             let stalled = Puller { owner: "stalled", ..Puller::default() };
             let mut stalled = pin!(scene.pull(&stalled));
             if scene.poll_until(&mut stalled, stall_after).await {
                 return;
             }
-            for id in scene.world(|g| g.world().truth().issues.into_keys().collect::<Vec<_>>()) {
+            for id in issue_ids(&scene) {
                 let now = scene.now();
                 scene.world(|g| g.world_mut().edit_issue(id, None, Some("newer"), now));
             }
@@ -77,6 +115,9 @@ fn share(scene: &Scene) -> Scene {
         clock: scene.clock.clone(),
         organization: scene.organization.clone(),
         largest_page: scene.largest_page,
+        pace: scene.pace,
+        reserve_percent: scene.reserve_percent,
+        renewed: scene.renewed.clone(),
         seed: scene.seed,
         skew_ms: scene.skew_ms,
         undelivered: scene.undelivered.clone(),

@@ -4,30 +4,32 @@ use hw_rules::coverage::Side;
 use hw_rules::lane::Lane;
 use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
-use hw_sim::{Fault, WorldSpec};
+use hw_sim::{Fault, ThreadKind, WorldSpec};
 
-use crate::harness::words::{OK, at, issue_ids, nothing_but, one_repository, repository_id};
+use crate::harness::words::{
+    ISSUES, OK, at, issue_ids, nothing_but, one_repository, repository_id,
+};
 use crate::harness::{HOST, Judge, Puller, Scene, check_mirror, on_virtual_time};
 
 #[test]
 fn an_interrupted_first_walk_leaves_no_hole() {
     let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(30), 1) };
     on_virtual_time(async {
-        let crash = Puller { plug: Some(at("ingest: after commit", 4)), ..OK };
+        let crash = Puller { plug: Some(at("ingest: after commit", 4)), ..ISSUES };
         scene.pull(&crash).await.unwrap_err();
         let half = scene.store.counts().unwrap().issues;
         assert!(0 < half && half < 30, "the crash came in the middle: {half}");
         scene.clock.pass(10_000).await;
         scene.world(|github| {
-            let newest = *github.world().truth().issues.keys().next_back().unwrap();
+            let newest = *github.world().truth().ids(ThreadKind::Issue).last().unwrap();
             github.world_mut().edit_issue(newest, Some("moved to the top"), None, scene.now());
         });
         let before = scene.world(|github| github.requests().total);
-        scene.pull(&OK).await.unwrap();
+        scene.pull(&ISSUES).await.unwrap();
         let asked = scene.world(|github| github.requests().total) - before;
         check_mirror(&scene, Judge::Everything).unwrap();
-        let (introduction, head, rest) = (2, 1, 3);
-        assert_eq!(asked, introduction + head + rest, "only the head and what was missing is read");
+        let (listing, head, rest) = (1, 1, 3);
+        assert_eq!(asked, listing + head + rest, "only the head and what was missing is read");
     });
 }
 
@@ -80,20 +82,12 @@ fn a_page_that_is_too_much_is_halved_and_the_size_remembered() {
     let scene = Scene::new(&one_repository(60), 8);
     on_virtual_time(async {
         let lane = Lane::issues(HOST, repository_id(&scene));
-        scene.pull(&OK).await.unwrap();
-        assert_eq!(scene.store.lane_state(&lane).unwrap().page_size, 100);
-        scene.clock.pass(300_000).await;
-        let mut pull = std::pin::pin!(scene.pull(&OK));
-        // the viewer and the list come first
-        let asked = scene.world(|github| github.requests().total);
-        assert!(!scene.poll_until(&mut pull, asked + 2).await, "the issues are still to come");
+        let mut pull = std::pin::pin!(scene.pull(&ISSUES));
+        assert!(!scene.poll_until(&mut pull, 1).await, "the issues are still to come");
         scene.world(|github| github.arm(Fault::GatewayTimeout, 3));
         pull.await.unwrap();
-        assert_eq!(
-            scene.store.lane_state(&lane).unwrap().page_size,
-            13,
-            "100, 50, 25, 12, and one step up"
-        );
+        let size = scene.store.lane_state(&lane).unwrap().page_size;
+        assert!((13..25).contains(&size), "100, 50, 25, 12, and a step up with each page: {size}");
         check_mirror(&scene, Judge::Everything).unwrap();
     });
 }
@@ -103,11 +97,11 @@ fn a_row_that_cannot_be_served_does_not_stand_before_the_others() {
     let scene = Scene { largest_page: 1, ..Scene::new(&one_repository(6), 16) };
     on_virtual_time(async {
         let mut pull = std::pin::pin!(scene.pull(&OK));
-        assert!(!scene.poll_until(&mut pull, 3).await, "the issues are still to come");
+        assert!(!scene.poll_until(&mut pull, 2).await, "the issues are still to come");
         // as often as a page is tried; after that the row is read by its id and time, and then alone
         scene.world(|github| github.arm(Fault::GatewayTimeout, 10));
         let summary = pull.await.unwrap();
-        assert!(summary.errors.is_empty(), "{:?}", summary.errors);
+        assert!(summary.failures.is_empty(), "{:?}", summary.failures);
         check_mirror(&scene, Judge::Everything).unwrap();
     });
 }
@@ -119,7 +113,7 @@ fn a_watermark_from_the_future_is_taken_back() {
         scene.pull(&OK).await.unwrap();
         let lane = Lane::issues(HOST, repository_id(&scene));
         let (store, fetch) = scene.process(None);
-        let lease = hw_sync::lease::take(&store, &*scene.clock, "pull", "test").unwrap();
+        let lease = hw_sync::lease::take(&store, &*scene.clock, "pull", "test").await.unwrap();
         let mut coverage = store.lane_state(&lane).unwrap().coverage;
         coverage.through = Some(Mark(scene.now() + 86_400_000));
         store.ingest(&lease, &nothing_but(&lane, coverage)).unwrap();
@@ -145,7 +139,7 @@ fn a_place_that_the_source_forgot_is_looked_for_from_the_top() {
         scene.clock.pass(10_000).await;
         let lane = Lane::issues(HOST, repository_id(&scene));
         let (store, fetch) = scene.process(None);
-        let lease = hw_sync::lease::take(&store, &*scene.clock, "pull", "test").unwrap();
+        let lease = hw_sync::lease::take(&store, &*scene.clock, "pull", "test").await.unwrap();
         let mut coverage = store.lane_state(&lane).unwrap().coverage;
         coverage.walk.as_mut().unwrap().cursor = Some(Cursor("bm9uc2Vuc2U=".into()));
         store.ingest(&lease, &nothing_but(&lane, coverage)).unwrap();

@@ -111,6 +111,12 @@ impl GraphqlError {
         }
     }
 
+    /// Whether it is about this place, or anything below it.
+    pub fn is_at(&self, path: &str) -> bool {
+        let below = self.path.strip_prefix(path);
+        below.is_some_and(|below| below.is_empty() || below.starts_with('.'))
+    }
+
     pub fn is_not_found(&self) -> bool {
         self.kind == "NOT_FOUND"
     }
@@ -180,11 +186,14 @@ impl Answer {
         Seen { at_ms: self.date.0, request }
     }
 
-    /// What the errors say about one place in the data, when they say anything.
+    /// What the errors say about one place in the data or anything below it, when they say anything.
     pub fn error_at(&self, path: &str) -> Option<&GraphqlError> {
-        self.errors
-            .iter()
-            .find(|error| error.path == path || error.path.starts_with(&format!("{path}.")))
+        self.errors.iter().find(|error| error.is_at(path))
+    }
+
+    /// What an error says about this very place.
+    pub fn error_of(&self, path: &str) -> Option<&GraphqlError> {
+        self.errors.iter().find(|error| error.path == path)
     }
 }
 

@@ -5,7 +5,6 @@ use hw_rules::time::SourceTime;
 use hw_rules::version::Seen;
 use hw_rules::walk::{Cursor, Entry, Page};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::graphql::Answer;
@@ -75,11 +74,14 @@ impl<T> Connection<T> {
 }
 
 /// Reads the connection found at `path` (`node.issues`), which was asked for after `after`.
-pub(super) fn connection<T: DeserializeOwned>(
+///
+/// `read` is given a row's place (`node.issues.edges.0`) and what stands there.
+pub(super) fn connection<T>(
     answer: &Answer,
     path: &str,
     after: Option<&Cursor>,
     request: i64,
+    read: impl Fn(&str, &Value) -> Result<T, String>,
 ) -> Option<Connection<T>> {
     let value = answer.data.pointer(&format!("/{}", path.replace('.', "/")))?;
     let edges = value.get("edges")?.as_array()?;
@@ -94,17 +96,11 @@ pub(super) fn connection<T: DeserializeOwned>(
         let place = format!("{path}.edges.{index}");
         // without its place a row cannot be asked for again: the page is no page
         let at = cursor(edge)?;
-        match row(edge, &at).and_then(|row| whole(answer, &place, row)) {
-            Ok(row) => out.rows.push(row),
+        match present(answer, &place, edge).and_then(|node| read(&place, node)) {
+            Ok(node) => out.rows.push(Row { cursor: at.clone(), node }),
             Err(reason) => {
-                let reason = answer.error_at(&place).map_or(reason, |error| error.message.clone());
-                let subject = subject(edge, &at, before);
-                out.unreadable.push(unreadable(
-                    subject,
-                    edge.get("node"),
-                    reason,
-                    answer.seen(request),
-                ));
+                let (subject, seen) = (subject(edge, &at, before), answer.seen(request));
+                out.unreadable.push(unreadable(subject, edge.get("node"), reason, seen));
             }
         }
         before = Some(at);
@@ -126,10 +122,10 @@ fn cursor(edge: &Value) -> Option<Cursor> {
     edge.get("cursor").and_then(Value::as_str).map(|text| Cursor(text.to_owned()))
 }
 
-fn row<T: DeserializeOwned>(edge: &Value, at: &Cursor) -> Result<Row<T>, String> {
-    let node = edge.get("node").filter(|node| !node.is_null()).ok_or("null")?;
-    let node = T::deserialize(node).map_err(|error| error.to_string())?;
-    Ok(Row { cursor: at.clone(), node })
+/// The node of an edge, or why there is none.
+fn present<'a>(answer: &Answer, place: &str, edge: &'a Value) -> Result<&'a Value, String> {
+    let reason = || answer.error_at(place).map_or("null", |error| &error.message).to_owned();
+    edge.get("node").filter(|node| !node.is_null()).ok_or_else(reason)
 }
 
 fn subject(edge: &Value, at: &Cursor, before: Option<Cursor>) -> Subject {
@@ -141,11 +137,37 @@ fn subject(edge: &Value, at: &Cursor, before: Option<Cursor>) -> Subject {
 
 /// A row with an error anywhere inside is not what the source holds: a null in it may be no ghost and no
 /// missing label, but a fault.
-fn whole<T>(answer: &Answer, place: &str, row: Row<T>) -> Result<Row<T>, String> {
-    match answer.error_at(place) {
-        Some(error) => Err(error.message.clone()),
-        None => Ok(row),
+pub(super) fn whole(answer: &Answer, place: &str) -> Result<(), String> {
+    answer.error_at(place).map_or(Ok(()), |error| Err(error.message.clone()))
+}
+
+/// Why a node that was asked for by its name is null.
+pub(super) enum Null {
+    NotFound,
+    /// The token may not look there.
+    Forbidden(String),
+    Fault(String),
+}
+
+/// Only an error of its own tells that a node is not there: one below it is a fault that rose.
+pub(super) fn null(answer: &Answer, place: &str) -> Null {
+    match answer.error_of(place) {
+        Some(error) if error.is_not_found() => Null::NotFound,
+        Some(error) if error.is_forbidden() => Null::Forbidden(error.message.clone()),
+        _ => Null::Fault(whole(answer, place).err().unwrap_or("null without an error".into())),
     }
+}
+
+/// The nodes found at `name`, as many as were asked for.
+pub(super) fn as_many<'a>(
+    answer: &'a Answer,
+    name: &str,
+    count: usize,
+) -> Result<&'a [Value], Trouble> {
+    let nodes = answer.data.get(name).and_then(Value::as_array);
+    let nodes = nodes.filter(|nodes| nodes.len() == count);
+    let trouble = || Trouble::Garbled(format!("{name}: not as many nodes as ids"));
+    nodes.map(Vec::as_slice).ok_or_else(trouble)
 }
 
 /// A node that could not be read, with as much of it as can be told.

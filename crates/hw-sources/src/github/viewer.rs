@@ -1,8 +1,9 @@
 //! Who the token speaks for: the principal that every limit belongs to.
 
-use serde_json::{Value, json};
+use hw_rules::clean::storable;
+use serde_json::Value;
 
-use super::graphql::{Answer, Query};
+use super::graphql::Answer;
 use crate::trouble::Trouble;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,18 +12,14 @@ pub struct Viewer {
     pub login: String,
 }
 
-pub fn query() -> Query {
-    Query {
-        document: "query Viewer { viewer { login databaseId } rateLimit { cost } }".into(),
-        variables: json!({}),
-    }
-}
+/// What is asked of the viewer. It is no document of its own: it rides along in a first one.
+pub(super) const FIELD: &str = "viewer { login databaseId }";
 
 pub fn read(answer: &Answer) -> Result<Viewer, Trouble> {
     let login = answer.data.pointer("/viewer/login").and_then(Value::as_str);
     let id = answer.data.pointer("/viewer/databaseId").and_then(Value::as_i64);
     match (login, id) {
-        (Some(login), Some(id)) => Ok(Viewer { id, login: login.to_owned() }),
+        (Some(login), Some(id)) => Ok(Viewer { id, login: storable(login) }),
         _ => Err(Trouble::Garbled("the viewer has no login or no id".into())),
     }
 }

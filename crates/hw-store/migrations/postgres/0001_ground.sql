@@ -61,6 +61,36 @@ create table repositories (
 );
 create index repositories_updated_at on repositories (updated_at);
 
+create table discussions (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    number bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    url text collate "C" not null,
+    title text not null,
+    body bytea not null,
+    state text not null,
+    state_reason text,
+    labels text not null,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    closed_at text collate "C",
+    category text not null,
+    is_answered boolean,
+    primary key (host, id),
+    unique (host, url)
+);
+create index discussions_repository_id on discussions (host, repository_id, id);
+create index discussions_repository on discussions (repository);
+create index discussions_author on discussions (author);
+create index discussions_created_at on discussions (created_at);
+create index discussions_updated_at on discussions (updated_at);
+create index discussions_repository_created_at on discussions (repository, created_at);
+
 create table issues (
     host text collate "C" not null,
     id bigint not null,
@@ -89,6 +119,40 @@ create index issues_created_at on issues (created_at);
 create index issues_updated_at on issues (updated_at);
 create index issues_closed_at on issues (closed_at);
 create index issues_repository_created_at on issues (repository, created_at);
+
+create table pull_requests (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    number bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    url text collate "C" not null,
+    title text not null,
+    body bytea not null,
+    state text not null,
+    state_reason text,
+    labels text not null,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    closed_at text collate "C",
+    is_draft boolean not null,
+    merged_at text collate "C",
+    head_ref text not null,
+    closes text not null,
+    primary key (host, id),
+    unique (host, url)
+);
+create index pull_requests_repository_id on pull_requests (host, repository_id, id);
+create index pull_requests_repository on pull_requests (repository);
+create index pull_requests_author on pull_requests (author);
+create index pull_requests_created_at on pull_requests (created_at);
+create index pull_requests_updated_at on pull_requests (updated_at);
+create index pull_requests_merged_at on pull_requests (merged_at);
+create index pull_requests_closed_at on pull_requests (closed_at);
+create index pull_requests_repository_created_at on pull_requests (repository, created_at);
 
 create table search (
     rowid bigint primary key,
@@ -133,8 +197,10 @@ create table leases (
 
 create table principals (
     name text primary key,
-    paused_until_ms bigint not null,
-    paused_why text not null
+    paused_until_ms bigint,
+    paused_why text,
+    minute_ms bigint,
+    reserved bigint not null default 0
 );
 
 create table counters (

@@ -1,15 +1,16 @@
 //! Names and URLs: attributes that change, while ids stay.
 //!
-//! A repository's row is the authority on its name. Its issues are stored under that name whatever their
+//! A repository's row is the authority on its name. Its threads are stored under that name whatever their
 //! own URL said when they were read, so a page read before a rename and one read after it agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::Repository;
+use hw_rules::item::{Kind, Repository};
 
 use crate::error::Error;
 use crate::search;
 use crate::sql::{Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
 /// What a repository is called.
@@ -68,44 +69,94 @@ pub(crate) fn of_repositories(
     Ok(rows.into_iter().map(|named| (named.id, named)).collect())
 }
 
-/// How many issues are carried at a time.
+/// How many threads are carried at a time.
 const CARRY: i64 = 500;
 
-/// Brings a repository's issues, and their search rows, under its present name.
+/// Brings a repository's threads, and their search rows, under its present name.
 ///
 /// However many they are, they move in one transaction: nobody sees half a rename. A few hundred at a
 /// time are held in memory.
 pub(crate) fn carry(tx: &mut Tx<'_>, host: &str, named: &Named) -> Result<(), Error> {
-    const RENAME: Sql =
-        Sql::both("update issues set repository = $1, url = $2 where host = $3 and id = $4");
-    let mut after = i64::MIN;
-    loop {
-        let urls = next_urls(tx, host, named, after)?;
-        let Some((last, _)) = urls.last() else { break };
-        after = *last;
-        free_urls(tx, host, &urls)?;
-        let rows: Vec<_> =
-            urls.iter().map(|(id, url)| params![&named.name, url, host, *id].to_vec()).collect();
-        tx.execute_each(RENAME, &rows)?;
+    for kind in Kind::THREADS {
+        rename(tx, host, named, kind)?;
+        search::again::index(tx, host, named.id, kind)?;
     }
-    search::again::index(tx, host, named.id)
+    Ok(())
 }
 
-/// The next issues of a repository, with the URLs they are to have.
+fn rename(tx: &mut Tx<'_>, host: &str, named: &Named, kind: Kind) -> Result<(), Error> {
+    const RENAME: OfKind =
+        of_kind!("update", "set repository = $1, url = $2 where host = $3 and id = $4");
+    let mut after = i64::MIN;
+    loop {
+        let urls = next_urls(tx, host, named, kind, after)?;
+        let Some((last, _)) = urls.last() else { return Ok(()) };
+        after = *last;
+        free_urls(tx, host, kind, &urls)?;
+        let rows: Vec<_> =
+            urls.iter().map(|(id, url)| params![&named.name, url, host, *id].to_vec()).collect();
+        tx.execute_each(RENAME.of(kind), &rows)?;
+    }
+}
+
+/// The next threads of a repository, with the URLs they are to have.
 fn next_urls(
     tx: &mut Tx<'_>,
     host: &str,
     named: &Named,
+    kind: Kind,
     after: i64,
 ) -> Result<Vec<(i64, String)>, Error> {
-    const URLS: Sql = Sql::both(
-        "select id, url from issues
-          where host = $1 and repository_id = $2 and $3 < id order by id limit $4",
+    const URLS: OfKind = of_kind!(
+        "select id, url from",
+        "where host = $1 and repository_id = $2 and $3 < id order by id limit $4"
     );
-    let urls = tx.query(URLS, &params![host, named.id, after, CARRY], |mut row| {
-        Ok((row.int(0)?, issue_url(&named.url, &row.text(1)?)))
+    let params = params![host, named.id, after, CARRY];
+    let urls = tx.query(URLS.of(kind), &params, |mut row| {
+        Ok((row.int(0)?, thread_url(&named.url, &row.text(1)?)))
     })?;
     Ok(apart(urls))
+}
+
+/// Which of these repositories have threads under another name than theirs.
+///
+/// Threads may come before their repository does, or outlive its row, and meanwhile it may be renamed.
+pub(crate) fn with_strays<'a>(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repositories: &[&'a Named],
+) -> Result<Vec<&'a Named>, Error> {
+    const WITH_THREADS: OfKind = of_kind!(
+        "select distinct repository_id from",
+        "where host = $1 and repository_id in (select value from json_each($2))",
+        "where host = $1 and repository_id = any($2)"
+    );
+    let ids: Vec<_> = repositories.iter().map(|named| named.id).collect();
+    let mut found = BTreeMap::new();
+    for kind in Kind::THREADS {
+        let params = params![host, ids.as_slice()];
+        let with_threads: BTreeSet<_> =
+            tx.query(WITH_THREADS.of(kind), &params, |mut row| row.int(0))?.into_iter().collect();
+        for named in repositories.iter().filter(|named| with_threads.contains(&named.id)) {
+            if has_strays(tx, host, named, kind)? {
+                found.insert(named.id, *named);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn has_strays(tx: &mut Tx<'_>, host: &str, named: &Named, kind: Kind) -> Result<bool, Error> {
+    const STRAY: OfKind = of_kind!(
+        "select id from",
+        "where host = $1 and repository_id = $2
+           and (repository <> $3 or substr(url, 1, $4) <> $5)
+         limit 1"
+    );
+    let below = format!("{}/", named.url);
+    let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
+    let params = params![host, named.id, &named.name, length, &below];
+    Ok(tx.first(STRAY.of(kind), &params, |mut row| row.int(0))?.is_some())
 }
 
 /// The same URLs, each given to its first claimant only.
@@ -119,21 +170,22 @@ pub(crate) fn apart(urls: Vec<(i64, String)>) -> Vec<(i64, String)> {
     urls.into_iter().map(&mut own).collect()
 }
 
-/// Sets aside URLs that are held by another issue: a name was reused, and the old holder is stale.
+/// Sets aside URLs that are held by another thread: a name was reused, and the old holder is stale.
 pub(crate) fn free_urls(
     tx: &mut Tx<'_>,
     host: &str,
+    kind: Kind,
     wanted: &[(i64, String)],
 ) -> Result<(), Error> {
-    const HOLDERS: Sql = Sql::each(
-        "select id, url from issues
-          where host = $1 and url in (select value from json_each($2))",
-        "select id, url from issues where host = $1 and url = any($2)",
+    const HOLDERS: OfKind = of_kind!(
+        "select id, url from",
+        "where host = $1 and url in (select value from json_each($2))",
+        "where host = $1 and url = any($2)"
     );
-    const SET_ASIDE: Sql = Sql::both("update issues set url = $1 where host = $2 and id = $3");
+    const SET_ASIDE: OfKind = of_kind!("update", "set url = $1 where host = $2 and id = $3");
     let owners: BTreeMap<_, _> = wanted.iter().map(|(id, url)| (url.as_str(), *id)).collect();
     let urls: Vec<_> = owners.keys().copied().collect();
-    let holders = tx.query(HOLDERS, &params![host, urls.as_slice()], |mut row| {
+    let holders = tx.query(HOLDERS.of(kind), &params![host, urls.as_slice()], |mut row| {
         Ok((row.int(0)?, row.text(1)?))
     })?;
     let stale: Vec<_> = holders
@@ -142,11 +194,11 @@ pub(crate) fn free_urls(
         .map(|(id, url)| (id, format!("{url}~{id}")))
         .collect();
     let rows: Vec<_> = stale.iter().map(|(id, url)| params![url, host, *id].to_vec()).collect();
-    tx.execute_each(SET_ASIDE, &rows)
+    tx.execute_each(SET_ASIDE.of(kind), &rows)
 }
 
-/// An issue's URL under its repository's: the last two parts stay, without what set it aside.
-pub(crate) fn issue_url(repository_url: &str, url: &str) -> String {
+/// A thread's URL under its repository's: the last two parts stay, without what set it aside.
+pub(crate) fn thread_url(repository_url: &str, url: &str) -> String {
     let tail = tail(url);
     format!("{repository_url}/{}", tail.split_once('~').map_or(tail, |(own, _)| own))
 }
@@ -156,7 +208,7 @@ fn tail(url: &str) -> &str {
     url.get(cut..).unwrap_or(url)
 }
 
-/// The repository's name within an issue's URL; for issues whose repository is not held.
+/// The repository's name within a thread's URL; for threads whose repository is not held.
 pub(crate) fn repository_in(url: &str) -> &str {
     url.rsplit('/').nth(2).unwrap_or_default()
 }

@@ -9,8 +9,9 @@ use hw_rules::version::Seen;
 use crate::cells::{self, CellRow};
 use crate::error::Error;
 use crate::sql::{Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
-use crate::{lanes, search};
+use crate::{lanes, quarantine, search};
 
 /// Buries objects; writes their tombstones and removes the texts of those that were there.
 ///
@@ -48,85 +49,100 @@ pub(crate) fn bury(
     Ok(count)
 }
 
-/// Removes texts and search rows; a repository takes its issues with it.
+/// Removes texts and search rows; a repository takes its threads with it.
 pub(crate) fn remove<'a>(
     tx: &mut Tx<'_>,
     host: &str,
     gone: impl IntoIterator<Item = (Key, &'a Cell)>,
 ) -> Result<(), Error> {
-    let mut issues = Vec::new();
+    let mut threads: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
     for (key, cell) in gone {
         match key.kind {
-            Kind::Issue => issues.push(key.id),
             Kind::Repository => remove_repository(tx, host, key.id, cell)?,
+            Kind::Discussion | Kind::Issue | Kind::PullRequest => {
+                threads.entry(key.kind).or_default().push(key.id);
+            }
         }
     }
-    if issues.is_empty() { Ok(()) } else { remove_issues(tx, host, &issues) }
+    threads.iter().try_for_each(|(kind, ids)| remove_texts(tx, host, *kind, ids).map(drop))
 }
 
-fn remove_issues(tx: &mut Tx<'_>, host: &str, ids: &[i64]) -> Result<(), Error> {
-    const REMOVE: Sql = Sql::each(
-        "delete from issues where host = $1 and id in (select value from json_each($2))",
-        "delete from issues where host = $1 and id = any($2)",
+/// Removes rows of one kind with their search rows, and nothing that hangs on them; tells how many.
+pub(crate) fn remove_texts(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    ids: &[i64],
+) -> Result<u64, Error> {
+    const REMOVE: OfKind = of_kind!(
+        "delete from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
     );
     const ROWIDS: Sql = Sql::each(
         "select search_rowid from cells
-          where host = $1 and kind = 'issue' and search_rowid is not null
-            and id in (select value from json_each($2))",
+          where host = $1 and kind = $2 and search_rowid is not null
+            and id in (select value from json_each($3))",
         "select search_rowid from cells
-          where host = $1 and kind = 'issue' and search_rowid is not null and id = any($2)",
+          where host = $1 and kind = $2 and search_rowid is not null and id = any($3)",
     );
-    let rowids = tx.query(ROWIDS, &params![host, ids], |mut row| row.int(0))?;
+    let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
     search::remove(tx, &rowids)?;
-    tx.execute(REMOVE, &params![host, ids]).map(drop)
+    tx.execute(REMOVE.of(kind), &params![host, ids])
 }
 
+/// Removes a repository with its threads; its lanes start over, and wait for nothing.
 fn remove_repository(tx: &mut Tx<'_>, host: &str, id: i64, cell: &Cell) -> Result<(), Error> {
-    const REMOVE: Sql = Sql::both("delete from repositories where host = $1 and id = $2");
     if let Some(seen) = cell.gone {
-        bury_issues_of(tx, host, id, seen)?;
+        Kind::THREADS.into_iter().try_for_each(|kind| bury_threads_of(tx, host, id, kind, seen))?;
     }
-    lanes::forget(tx, host, id)?;
-    tx.execute(REMOVE, &params![host, id]).map(drop)
+    quarantine::release_repository(tx, host, id)?;
+    lanes::fresh::forget(tx, host, id)?;
+    remove_texts(tx, host, Kind::Repository, &[id]).map(drop)
 }
 
-/// How many issues are buried at a time.
+/// How many threads are buried at a time.
 const BURY: i64 = 500;
 
-/// A repository that was confirmed gone is a look at each of its issues, too.
+/// A repository that was confirmed gone is a look at each of its threads, too.
 ///
 /// However many they are, they go in one transaction with their repository; a few hundred at a time are
 /// held in memory.
-fn bury_issues_of(tx: &mut Tx<'_>, host: &str, id: i64, seen: Seen) -> Result<(), Error> {
+fn bury_threads_of(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repository_id: i64,
+    kind: Kind,
+    seen: Seen,
+) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
-        let issues = next_issues(tx, host, id, after)?;
-        let Some((last, _)) = issues.last() else { return Ok(()) };
+        let threads = next_threads(tx, host, repository_id, kind, after)?;
+        let Some((last, _)) = threads.last() else { return Ok(()) };
         after = *last;
         let mut by_lane: BTreeMap<i64, Vec<(Key, Seen)>> = BTreeMap::new();
-        for (id, lane) in issues {
-            by_lane.entry(lane).or_default().push((Key { kind: Kind::Issue, id }, seen));
+        for (id, lane) in threads {
+            by_lane.entry(lane).or_default().push((Key { kind, id }, seen));
         }
         by_lane.iter().try_for_each(|(lane, gone)| bury(tx, host, *lane, gone).map(drop))?;
     }
 }
 
-/// The next issues of a repository, each with its lane.
-fn next_issues(
+/// The next threads of a repository, each with its lane.
+fn next_threads(
     tx: &mut Tx<'_>,
     host: &str,
     repository_id: i64,
+    kind: Kind,
     after: i64,
 ) -> Result<Vec<(i64, i64)>, Error> {
-    const ISSUES: Sql = Sql::both(
-        "select issues.id, cells.lane
-           from issues
-           join cells on cells.host = issues.host and cells.kind = 'issue'
-                     and cells.id = issues.id
-          where issues.host = $1 and issues.repository_id = $2 and $3 < issues.id
-          order by issues.id limit $4",
+    const THREADS: OfKind = of_kind!(
+        "select threads.id, cells.lane from",
+        "as threads
+           join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
+          where threads.host = $2 and threads.repository_id = $3 and $4 < threads.id
+          order by threads.id limit $5"
     );
-    tx.query(ISSUES, &params![host, repository_id, after, BURY], |mut row| {
-        Ok((row.int(0)?, row.int(1)?))
-    })
+    let params = params![kind.name(), host, repository_id, after, BURY];
+    tx.query(THREADS.of(kind), &params, |mut row| Ok((row.int(0)?, row.int(1)?)))
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::sql::{Param, Row, Sql, params};
 use crate::tx::Tx;
 
-/// Writes those repositories of a page that it changed; a new name or URL is carried to the issues.
+/// Writes those repositories of a page that it changed; a new name or URL is carried to the threads.
 ///
 /// Tells which repositories had to give up their name, so that their next look is written, too: what
 /// they are called is not known yet.
@@ -32,17 +32,17 @@ pub(crate) fn keep(
     names.give(&written);
     set_aside(tx, host, &names)?;
     write(tx, host, &written, &names)?;
-    let mut moved = names.before.iter().filter_map(|(id, (before, _))| {
-        names.now.get(id).filter(|(now, _)| now != before).map(|(now, _)| now)
-    });
-    moved.try_for_each(|named| names::carry(tx, host, named))?;
+    let strays = names::with_strays(tx, host, &names.newcomers().collect::<Vec<_>>())?;
+    for named in names.moved().chain(strays) {
+        names::carry(tx, host, named)?;
+    }
     Ok(names.set_aside().map(|named| named.id).collect())
 }
 
 fn repository(observation: &Observation) -> Option<(&Repository, Claim)> {
     match &observation.item {
         Item::Repository(repository) => Some((repository, Claim::of(repository, observation.seen))),
-        Item::Issue(_) => None,
+        Item::Thread(_) => None,
     }
 }
 
@@ -105,6 +105,20 @@ impl Names {
             let named = if lost { wanted.set_aside() } else { wanted };
             self.now.insert(repository.id, (named, *claim));
         }
+    }
+
+    /// The repositories that are called something else now.
+    fn moved(&self) -> impl Iterator<Item = &Named> {
+        let moved = |(id, (before, _)): (&i64, &(Named, Claim))| {
+            self.now.get(id).map(|(now, _)| now).filter(|now| *now != before)
+        };
+        self.before.iter().filter_map(moved)
+    }
+
+    /// The repositories that had no row.
+    fn newcomers(&self) -> impl Iterator<Item = &Named> {
+        let new = self.now.iter().filter(|(id, _)| !self.before.contains_key(id));
+        new.map(|(_, (named, _))| named)
     }
 
     /// The repositories that have no name of their own now.

@@ -4,25 +4,31 @@ use hw_rules::item::Kind;
 
 use super::{SearchRow, insert, remove};
 use crate::error::Error;
-use crate::sql::{Sql, params};
+use crate::sql::params;
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
-use crate::views::issues::labels;
+use crate::views::threads::list;
 
-/// Makes the search rows of a repository's issues anew, after its name changed.
-pub(crate) fn index(tx: &mut Tx<'_>, host: &str, repository_id: i64) -> Result<(), Error> {
+/// Makes the search rows of a repository's threads of one kind anew, after its name changed.
+pub(crate) fn index(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repository_id: i64,
+    kind: Kind,
+) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
-        let issues = indexed_issues(tx, host, repository_id, after)?;
-        let Some(last) = issues.last() else { return Ok(()) };
+        let threads = indexed(tx, host, repository_id, kind, after)?;
+        let Some(last) = threads.last() else { return Ok(()) };
         after = last.id;
-        let rowids: Vec<_> = issues.iter().map(|issue| issue.rowid).collect();
+        let rowids: Vec<_> = threads.iter().map(|thread| thread.rowid).collect();
         remove(tx, &rowids)?;
-        let rows: Vec<_> = issues.iter().map(|issue| (issue.rowid, issue.row())).collect();
+        let rows: Vec<_> = threads.iter().map(|thread| (thread.rowid, thread.row(kind))).collect();
         insert(tx, &rows)?;
     }
 }
 
-/// An issue as it is stored, with the id of its search row.
+/// A thread as it is stored, with the id of its search row.
 struct Indexed {
     id: i64,
     rowid: i64,
@@ -36,9 +42,9 @@ struct Indexed {
 }
 
 impl Indexed {
-    fn row(&self) -> SearchRow<'_> {
+    fn row(&self, kind: Kind) -> SearchRow<'_> {
         SearchRow {
-            kind: Kind::Issue,
+            kind,
             title: &self.title,
             body: &self.body,
             repository: &self.repository,
@@ -50,24 +56,26 @@ impl Indexed {
     }
 }
 
-/// The next few hundred issues of a repository.
-fn indexed_issues(
+/// The next few hundred threads of a repository.
+fn indexed(
     tx: &mut Tx<'_>,
     host: &str,
     repository_id: i64,
+    kind: Kind,
     after: i64,
 ) -> Result<Vec<Indexed>, Error> {
-    const ISSUES: Sql = Sql::both(
-        "select issues.id, cells.search_rowid, title, body, repository, author, state, labels,
+    const THREADS: OfKind = of_kind!(
+        "select threads.id, cells.search_rowid, title, body, repository, author, state, labels,
                 created_at
-           from issues
-           join cells on cells.host = issues.host and cells.kind = 'issue'
-                     and cells.id = issues.id
-          where issues.host = $1 and repository_id = $2 and $3 < issues.id
+           from",
+        "as threads
+           join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
+          where threads.host = $2 and repository_id = $3 and $4 < threads.id
             and cells.search_rowid is not null
-          order by issues.id limit 500",
+          order by threads.id limit 500"
     );
-    tx.query(ISSUES, &params![host, repository_id, after], |mut row| {
+    let params = params![kind.name(), host, repository_id, after];
+    tx.query(THREADS.of(kind), &params, |mut row| {
         Ok(Indexed {
             id: row.int(0)?,
             rowid: row.int(1)?,
@@ -76,7 +84,7 @@ fn indexed_issues(
             repository: row.text(4)?,
             author: row.maybe_text(5)?,
             state: row.text(6)?,
-            labels: labels(&row.text(7)?)?,
+            labels: list(&row.text(7)?)?,
             created_at: row.text(8)?,
         })
     })

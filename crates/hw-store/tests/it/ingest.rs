@@ -1,9 +1,9 @@
-use hw_rules::item::Item;
-use hw_store::{Error, Ingested, Place};
+use hw_rules::item::{Item, Kind};
+use hw_store::{Error, Ingested, Place, ThreadFilter, ThreadRow};
 
 use crate::world::{
-    bodies, crashing_at, held, issue, issue_key, issues, issues_through, lane, open, seen_at,
-    through,
+    bodies, crashing_at, held, held_of, issue, issue_key, issues, issues_through, lane, open,
+    seen_at, thread, thread_in, threads, through,
 };
 
 both![
@@ -15,6 +15,8 @@ both![
     a_body_with_u0000_is_kept_byte_for_byte,
     the_watermark_never_moves_back,
     an_issue_of_an_unknown_repository_is_kept_under_the_name_in_its_url,
+    pages_that_came_in_one_answer_are_kept_together_or_not_at_all,
+    what_two_pages_of_one_answer_show_is_as_if_they_came_one_after_the_other,
 ];
 
 fn a_page_is_kept_with_everything_it_says(place: &Place) {
@@ -22,16 +24,9 @@ fn a_page_is_kept_with_everything_it_says(place: &Place) {
     let seen = issue(5, 10, "leaks");
     let done = store.ingest(&lease, &issues(vec![seen.clone()])).unwrap();
     assert_eq!(done, Ingested { created: 1, ..Ingested::default() });
-    let Item::Issue(said) = seen.item else { panic!("an issue was made") };
-    let [row] = held(&store).try_into().unwrap();
-    assert_eq!((row.host.as_str(), row.id, row.number), ("github.com", said.id, said.number));
-    assert_eq!((row.repository_id, row.repository.as_str()), (1, "pump"));
-    assert_eq!((row.url, row.node_id), (said.url, said.node_id));
-    assert_eq!((row.title, row.body), (said.title, said.body));
-    assert_eq!((row.state, row.state_reason), (said.state, said.state_reason));
-    assert_eq!((row.labels, row.author), (said.labels, said.author));
-    assert_eq!((row.author_id, row.closed_at), (said.author_id, said.closed_at));
-    assert_eq!((row.created_at, row.updated_at), (said.created_at, said.updated_at));
+    let Item::Thread(thread) = seen.item else { panic!("a thread was made") };
+    let (host, repository) = ("github.com".to_owned(), "pump".to_owned());
+    assert_eq!(held(&store), [ThreadRow { host, repository, thread }]);
 }
 
 fn data_and_watermark_commit_together_or_not_at_all(place: &Place) {
@@ -80,8 +75,7 @@ fn a_body_with_u0000_is_kept_byte_for_byte(place: &Place) {
     let (store, lease) = open(place);
     let text = "before\0after \u{fffd} 日本 \u{1f600}\r\n";
     let mut with_null = issue(5, 10, "x");
-    let Item::Issue(issue) = &mut with_null.item else { panic!("an issue was made") };
-    issue.body = text.to_owned();
+    text.clone_into(&mut thread_in(&mut with_null).body);
     store.ingest(&lease, &issues(vec![with_null])).unwrap();
     assert_eq!(bodies(&store), [text]);
 }
@@ -105,5 +99,49 @@ fn an_issue_of_an_unknown_repository_is_kept_under_the_name_in_its_url(place: &P
     store.ingest(&lease, &issues(vec![stray])).unwrap();
     let [row] = held(&store).try_into().unwrap();
     assert_eq!(row.repository, "valve");
-    assert_eq!(row.url, "https://github.com/acme/valve/issues/5");
+    assert_eq!(row.thread.url, "https://github.com/acme/valve/issues/5");
+}
+
+fn pages_that_came_in_one_answer_are_kept_together_or_not_at_all(place: &Place) {
+    let (store, lease) = open(place);
+    let [talk, pull] = [Kind::Discussion, Kind::PullRequest].map(|kind| {
+        let page = threads(kind, vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "leaks")]);
+        hw_store::IngestPage { coverage: Some(through(10)), ..page }
+    });
+    let pages = [issues_through(vec![issue(5, 10, "leaks")], 10), talk, pull];
+    let crashed = crashing_at(&store, "ingest: before commit").ingest_all(&lease, &pages);
+    assert!(matches!(crashed, Err(Error::Interrupted("ingest: before commit"))), "{crashed:?}");
+    let mut nonsense = pages.clone();
+    store.ingest(&lease, &nonsense[2]).unwrap();
+    nonsense[2].coverage = Some(through(9));
+    let refused = store.ingest_all(&lease, &nonsense);
+    assert!(matches!(refused, Err(Error::WatermarkBack { .. })), "{refused:?}");
+    let kept = |kind| held_of(&store, kind, &ThreadFilter::default()).len();
+    assert_eq!(Kind::THREADS.map(kept), [0, 0, 2]);
+    let done = store.ingest_all(&lease, &pages).unwrap();
+    let created = |created| Ingested { created, ..Ingested::default() };
+    assert_eq!(done, [created(1), created(2), Ingested { unchanged: 2, ..Ingested::default() }]);
+    assert_eq!(Kind::THREADS.map(kept), [2, 1, 2]);
+    for page in pages {
+        assert_eq!(store.lane_state(&page.lane).unwrap().coverage, through(10));
+    }
+    assert_eq!(store.ingest_all(&lease, &[]).unwrap(), []);
+}
+
+fn what_two_pages_of_one_answer_show_is_as_if_they_came_one_after_the_other(place: &Place) {
+    let (store, lease) = open(place);
+    let pages = [
+        issues(vec![issue(5, 10, "old"), issue(6, 10, "x")]),
+        issues(vec![issue(5, 11, "new")]),
+        issues(vec![issue(5, 9, "older"), issue(6, 10, "x")]),
+    ];
+    let done = store.ingest_all(&lease, &pages).unwrap();
+    let counts: Vec<_> =
+        done.iter().map(|page| (page.created, page.edited, page.unchanged)).collect();
+    assert_eq!(counts, [(2, 0, 0), (0, 1, 0), (0, 0, 2)]);
+    assert_eq!(bodies(&store), ["body new", "body x"]);
+    assert_eq!(
+        (crate::world::found(&store, "new"), crate::world::search_rows(place)),
+        (vec![5], 2)
+    );
 }

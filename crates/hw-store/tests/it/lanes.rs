@@ -1,10 +1,14 @@
 use hw_rules::coverage::{Gap, Side};
+use hw_rules::lane::Lane;
 use hw_rules::plan::LaneState;
 use hw_rules::time::Mark;
 use hw_rules::walk::Floor;
 use hw_store::{Failure, Place};
 
-use crate::world::{issue, issues, issues_through, lane, open, organization, through};
+use crate::world::{
+    HOST, crashing_at, issue, issues, issues_through, lane, open, organization, repositories,
+    through,
+};
 
 both![
     a_lane_never_seen_claims_nothing_and_reading_creates_nothing,
@@ -12,6 +16,7 @@ both![
     a_reset_opens_a_gap,
     the_earlier_request_for_a_sweep_stays,
     the_last_look_at_the_source_never_moves_back,
+    a_listing_tells_of_every_lane_that_did_not_move,
 ];
 
 fn a_lane_never_seen_claims_nothing_and_reading_creates_nothing(place: &Place) {
@@ -62,12 +67,32 @@ fn the_earlier_request_for_a_sweep_stays(place: &Place) {
 fn the_last_look_at_the_source_never_moves_back(place: &Place) {
     let (store, lease) = open(place);
     let looks = [(Some(5_000), 5_000), (Some(4_000), 5_000), (None, 5_000), (Some(6_000), 6_000)];
-    for (checked_at_ms, known) in looks {
+    for (look, known) in looks {
         let mut page = issues(vec![]);
-        page.checked_at_ms = checked_at_ms;
+        page.looked_at = look.map(|at_ms| (lane(), at_ms)).into_iter().collect();
         store.ingest(&lease, &page).unwrap();
         assert_eq!(store.lane_state(&lane()).unwrap().checked_at_ms, Some(known));
     }
+}
+
+fn a_listing_tells_of_every_lane_that_did_not_move(place: &Place) {
+    let (store, lease) = open(place);
+    let lanes: Vec<_> = (1..=99).map(|id| Lane::issues(HOST, id)).collect();
+    for lane in lanes.iter().skip(1) {
+        store.make_due(&lease, lane).unwrap();
+    }
+    let mut listing = repositories(vec![]);
+    listing.looked_at = lanes.iter().map(|lane| (lane.clone(), 7_000)).collect();
+    store.ingest(&lease, &listing).unwrap();
+    let looked_at = |lane: &Lane| store.lane_state(lane).unwrap().checked_at_ms;
+    assert!(lanes.iter().skip(1).all(|lane| looked_at(lane) == Some(7_000)));
+    assert_eq!((looked_at(&lanes[0]), store.lanes().unwrap().len()), (None, 99), "none is made");
+    assert_eq!(looked_at(&organization()), Some(1_000), "it was not closed");
+    listing.lane = Lane::repositories("elsewhere", "acme");
+    listing.looked_at = vec![(lanes[1].clone(), 6_000)];
+    let crashed = crashing_at(&store, "ingest: before commit").ingest(&lease, &listing);
+    assert!(crashed.is_err());
+    assert_eq!(looked_at(&lanes[1]), Some(7_000));
 }
 
 fn errors(store: &hw_store::Store) -> Vec<Option<String>> {

@@ -10,6 +10,7 @@ both![
     a_released_lease_is_free_at_once_and_its_owner_cannot_write,
     every_take_raises_the_epoch,
     a_lease_from_another_year_is_no_lease,
+    who_holds_a_lease_is_told_to_everybody,
 ];
 
 fn a_held_lease_is_refused_with_who_and_since_when(place: &Place) {
@@ -24,7 +25,7 @@ fn a_held_lease_is_refused_with_who_and_since_when(place: &Place) {
 
 fn an_expired_lease_can_be_taken_and_its_owner_cannot_write(place: &Place) {
     let (store, old) = open(place);
-    let other = Store::open(place).unwrap();
+    let other = another(place, &store);
     let new = other.take_lease("pull", "you", 5_000, 5_000).unwrap().unwrap();
     let page = issues(vec![issue(5, 10, "x")]);
     let failure = Failure { due_ms: 0, failures: 1, page_size: 1, message: String::new() };
@@ -33,6 +34,7 @@ fn an_expired_lease_can_be_taken_and_its_owner_cannot_write(place: &Place) {
         store.postpone(&old, &lane(), failure),
         store.reset_lane(&old, &lane(), Mark(0), "no"),
         store.finish_sweep(&old, &lane(), &[(5, seen(1))], false).map(drop),
+        store.ingest_all(&old, &[]).map(drop),
         store.renew_lease(&old, 5_001, 5_000),
     ];
     for refused in lost {
@@ -75,4 +77,22 @@ fn a_lease_from_another_year_is_no_lease(place: &Place) {
     assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_err(), "clocks may differ");
     store.renew_lease(&lease, year_2030, 5_000).unwrap();
     assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_ok());
+}
+
+fn who_holds_a_lease_is_told_to_everybody(place: &Place) {
+    let (store, lease) = open(place);
+    let reader = Store::open_reader(place).unwrap();
+    let me = HeldBy { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
+    assert_eq!(reader.lease_holder("pull").unwrap(), Some(me));
+    assert_eq!(reader.lease_holder("another").unwrap(), None);
+    store.release_lease(&lease).unwrap();
+    assert_eq!(reader.lease_holder("pull").unwrap(), None);
+}
+
+/// A store of another owner: elsewhere, or, of a file, whose owner's lock would keep it out, a clone.
+fn another(place: &Place, store: &Store) -> Store {
+    match place {
+        Place::File(_) | Place::Memory => store.clone(),
+        Place::Postgres { .. } => Store::open(place).unwrap(),
+    }
 }

@@ -21,13 +21,18 @@ macro_rules! both {
 }
 
 mod ingest;
+mod kinds;
 mod lanes;
 mod leases;
+mod locks;
 mod names;
+mod places;
 mod principals;
 mod quarantine;
+mod removals;
 mod schema;
 mod search;
+mod seed;
 mod sweep;
 mod together;
 mod world;

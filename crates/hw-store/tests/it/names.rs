@@ -1,12 +1,11 @@
 use std::collections::BTreeSet;
 
-use hw_rules::item::Item;
 use hw_rules::lane::Lane;
 use hw_store::{IngestPage, Place, Store, SweepPage};
 
 use crate::world::{
     HOST, PUMP, found, held, issue, issue_of, issues, open, organization, pump, repositories,
-    repository, search_rows, seen, seen_at,
+    repository, search_rows, seen, seen_at, thread_in,
 };
 
 both![
@@ -45,13 +44,13 @@ fn a_reused_name_mixes_nothing(place: &Place) {
     store.ingest(&lease, &repositories(vec![repository(2, "pump", 20)])).unwrap();
     let newer = issue_of(2, "pump", 9, 21, "new");
     let mut same_url = newer.clone();
-    let Item::Issue(issue) = &mut same_url.item else { panic!("an issue") };
-    issue.url = "https://github.com/acme/pump/issues/5".to_owned();
-    issue.number = 5;
+    let thread = thread_in(&mut same_url);
+    thread.url = "https://github.com/acme/pump/issues/5".to_owned();
+    thread.number = 5;
     store.ingest(&lease, &issues(vec![same_url])).unwrap();
     assert_eq!(names(&store), ["pump", "pump~1"]);
     assert_eq!(places(&store), ["pump~1/issues/5", "pump/issues/5"]);
-    assert_eq!(held(&store).iter().map(|row| row.repository_id).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(held(&store).iter().map(|row| row.thread.repository_id).collect::<Vec<_>>(), [1, 2]);
     store.ingest(&lease, &repositories(vec![pump("pump-old", 30)])).unwrap();
     assert_eq!(names(&store), ["pump", "pump-old"]);
     assert_eq!(places(&store), ["pump-old/issues/5", "pump/issues/5"]);
@@ -109,8 +108,7 @@ fn a_rename_frees_the_urls_it_needs(place: &Place) {
     let (store, lease) = open(place);
     store.ingest(&lease, &repositories(vec![repository(2, "valve", 0)])).unwrap();
     let mut twin = issue_of(2, "valve", 9, 10, "y");
-    let Item::Issue(issue_9) = &mut twin.item else { panic!("an issue") };
-    issue_9.url = "https://github.com/acme/valve/issues/5".to_owned();
+    thread_in(&mut twin).url = "https://github.com/acme/valve/issues/5".to_owned();
     store.ingest(&lease, &issues(vec![issue(5, 10, "x"), twin])).unwrap();
     let stray = issue_of(77, "nozzle", 5_000, 10, "z");
     store.ingest(&lease, &issues(vec![stray])).unwrap();
@@ -121,7 +119,7 @@ fn a_rename_frees_the_urls_it_needs(place: &Place) {
     store.ingest(&lease, &issues(vec![issue_of(77, "nozzle", 6_000, 10, "z")])).unwrap();
     store.ingest(&lease, &issues(vec![issue(6_001, 11, "ours"), issue(6_000, 9, "old")])).unwrap();
     store.ingest(&lease, &repositories(vec![pump("nozzle", 30)])).unwrap();
-    let urls: BTreeSet<_> = held(&store).into_iter().map(|row| row.url).collect();
+    let urls: BTreeSet<_> = held(&store).into_iter().map(|row| row.thread.url).collect();
     assert_eq!(urls.len(), 5, "each has a URL of its own");
 }
 
@@ -158,8 +156,8 @@ fn names(store: &Store) -> Vec<String> {
 
 /// The issues' URLs below the organisation; each agrees with the repository's name.
 fn places(store: &Store) -> Vec<String> {
-    let place = |row: hw_store::IssueRow| {
-        let place = row.url.strip_prefix("https://github.com/acme/").unwrap().to_owned();
+    let place = |row: hw_store::ThreadRow| {
+        let place = row.thread.url.strip_prefix("https://github.com/acme/").unwrap().to_owned();
         assert_eq!(place.split('/').next(), Some(row.repository.as_str()));
         place
     };

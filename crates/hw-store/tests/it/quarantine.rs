@@ -12,6 +12,7 @@ both![
     what_was_tried_least_comes_first,
     what_a_complete_roll_does_not_list_leaves_quarantine,
     a_huge_raw_text_is_cut,
+    the_lanes_that_wait_for_something_are_known,
 ];
 
 fn what_cannot_be_read_is_counted_and_the_lane_goes_on(place: &Place) {
@@ -106,6 +107,18 @@ fn a_huge_raw_text_is_cut(place: &Place) {
     page.quarantined[0].raw = "ä".repeat(100_000);
     store.ingest(&lease, &page).unwrap();
     assert_eq!(store.quarantined().unwrap()[0].raw.len(), 64 * 1024);
+}
+
+fn the_lanes_that_wait_for_something_are_known(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![])).unwrap();
+    assert_eq!(store.waiting_lanes().unwrap(), [].into());
+    for subject in ["I_5", "I_6"] {
+        store.ingest(&lease, &with_unreadable(issues(vec![]), subject, 10)).unwrap();
+    }
+    assert_eq!(store.waiting_lanes().unwrap(), [lane().to_string()].into());
+    store.ingest(&lease, &issues(vec![issue(5, 10, "x"), issue(6, 10, "x")])).unwrap();
+    assert_eq!(store.waiting_lanes().unwrap(), [].into());
 }
 
 fn with_unreadable(mut page: IngestPage, subject: &str, second: i64) -> IngestPage {

@@ -1,6 +1,9 @@
-use hw_store::{Error, Place, SCHEMA_GUID, Store};
+use hw_rules::item::Kind;
+use hw_store::{Counts, Error, Place, SCHEMA_GUID, Store};
 
-use crate::world::{Schema, bodies, found, issue, issues, issues_through, open, raw};
+use crate::world::{
+    Schema, bodies, found, issue, issues, issues_through, open, raw, thread, threads,
+};
 
 both![
     a_reader_sees_what_is_written_and_writes_nothing,
@@ -57,16 +60,18 @@ fn a_changed_migration_is_refused(place: &Place) {
 
 fn another_guid_empties_the_mirror_and_a_reader_refuses_it(place: &Place) {
     let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
-    let first = store.reserve("ada", 1).unwrap().first;
+    for kind in Kind::THREADS {
+        store.ingest(&lease, &threads(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
+    }
+    store.pause("ada", 7, "secondary limit").unwrap();
     drop(store);
     raw(place, "update schema_version set guid = 'another'");
     let refused = Store::open_reader(place).err();
     assert!(matches!(refused, Some(Error::OlderSchema)), "{refused:?}");
     let store = Store::open(place).unwrap();
-    assert_eq!((bodies(&store), found(&store, "x")), (vec![], vec![]));
+    assert_eq!((store.counts().unwrap(), found(&store, "x")), (Counts::default(), vec![]));
     assert_eq!(store.lanes().unwrap(), []);
-    assert!(first < store.reserve("ada", 1).unwrap().first, "what cannot be refetched stays");
+    assert_eq!(store.paused_until("ada").unwrap(), Some(7), "what cannot be refetched stays");
     drop(store);
     assert!(Store::open_reader(place).is_ok(), "the guid is {SCHEMA_GUID} again");
 }
@@ -90,6 +95,7 @@ fn another_guid_stops_whoever_is_writing(place: &Place) {
     assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
     let refused = store.renew_lease(&lease, 1, 5_000);
     assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    store.release_lease(&lease).unwrap();
     let next = other.take_lease("pull", "me", 1, 5_000).unwrap().unwrap();
     assert!(lease.epoch < next.epoch);
 }

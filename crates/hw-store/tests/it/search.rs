@@ -1,7 +1,6 @@
-use hw_rules::item::Item;
 use hw_store::{Place, SearchHit};
 
-use crate::world::{found, issue, issues, open, search_rows, seen_at};
+use crate::world::{found, issue, issues, open, search_rows, seen_at, thread_in};
 
 both![
     search_rows_appear_and_follow_edits,
@@ -81,7 +80,7 @@ fn items_of_one_second_do_not_push_each_other_out(place: &Place) {
 fn a_huge_body_is_kept_and_its_beginning_is_found(place: &Place) {
     let (store, lease) = open(place);
     let mut huge = issue(5, 10, "x");
-    let Item::Issue(issue) = &mut huge.item else { panic!("an issue was made") };
+    let issue = thread_in(&mut huge);
     let words: Vec<_> = (0..200_000).map(|n| format!("w{n}-x")).collect();
     issue.body = format!("begin {} end {}", words.join(" "), "y".repeat(5_000));
     let length = issue.body.len();
@@ -106,7 +105,7 @@ fn scripts_and_signs_are_found_as_they_are_written(place: &Place) {
 fn huge_words_names_and_queries_are_cut_alike(place: &Place) {
     let (store, lease) = open(place);
     let mut huge = issue(5, 10, "x");
-    let Item::Issue(issue) = &mut huge.item else { panic!("an issue was made") };
+    let issue = thread_in(&mut huge);
     let many: Vec<_> = (0..3_000).map(|n| format!("w{n}")).collect();
     issue.body = format!("{} {}", "y".repeat(5_000), many.join(" "));
     issue.title = "日本語".repeat(100_000);

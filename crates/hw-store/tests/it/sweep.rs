@@ -77,7 +77,7 @@ fn what_is_confirmed_gone_leaves_text_and_search_and_keeps_a_tombstone(place: &P
     store.ingest(&lease, &issues(vec![issue(5, 10, "leaks"), issue(6, 10, "leaks")])).unwrap();
     assert_eq!(remove(&store, &lease, &[5, 404], LATE), Swept { removed: 1 });
     assert_eq!((found(&store, "leaks"), search_rows(place)), (vec![6], 1));
-    assert_eq!(held(&store).into_iter().map(|row| row.id).collect::<Vec<_>>(), [6]);
+    assert_eq!(held(&store).into_iter().map(|row| row.thread.id).collect::<Vec<_>>(), [6]);
     let counts = store.counts().unwrap();
     assert_eq!((counts.repositories, counts.issues, counts.tombstones), (1, 1, 2));
     let cell = store.cell(HOST, issue_key(404)).unwrap();
@@ -105,7 +105,7 @@ fn the_brake_stops_a_mass_removal_and_changes_nothing(place: &Place) {
     let gone: Vec<_> = (1..=21).map(|id| (id, seen(LATE))).collect();
     let stopped = store.finish_sweep(&lease, &lane(), &gone, false);
     let brake = Brake { removals: 21, held: 30 };
-    assert!(matches!(&stopped, Err(Error::Brake(b)) if *b == brake), "{stopped:?}");
+    assert!(matches!(&stopped, Err(Error::Brake { brake: b, .. }) if *b == brake), "{stopped:?}");
     assert_eq!((held(&store).len(), store.counts().unwrap().tombstones), (30, 0));
     assert!(store.sweep(&lane()).unwrap().is_some(), "the sweep waits for a person");
     let done = store.finish_sweep(&lease, &lane(), &gone, true).unwrap();
@@ -120,7 +120,7 @@ fn two_repositories_do_not_go_in_one_sweep(place: &Place) {
     let gone = [(2, seen(LATE)), (3, seen(LATE))];
     let stopped = store.finish_sweep(&lease, &organization(), &gone, false);
     let brake = Brake { removals: 2, held: 50 };
-    assert!(matches!(&stopped, Err(Error::Brake(b)) if *b == brake), "{stopped:?}");
+    assert!(matches!(&stopped, Err(Error::Brake { brake: b, .. }) if *b == brake), "{stopped:?}");
     assert_eq!(store.counts().unwrap().repositories, 50);
     let done = store.finish_sweep(&lease, &organization(), &gone, true).unwrap();
     assert_eq!((done.removed, store.counts().unwrap().repositories), (2, 48));

@@ -1,6 +1,7 @@
 //! Several processes at once: each thread here has a store of its own.
 
-use hw_store::{Error, IngestPage, IssueFilter, Place, Store};
+use hw_rules::item::Kind;
+use hw_store::{Error, IngestPage, Place, Store, ThreadFilter};
 
 use crate::world::{File, Schema, bodies, found, held, issue, issues, open, raw};
 
@@ -53,7 +54,7 @@ fn a_reader_is_not_kept_waiting_by_a_writer(place: &Place) {
         stopped += 1;
         std::ops::ControlFlow::Break(())
     };
-    reader.each_issue(&IssueFilter::default(), &mut each).unwrap();
+    reader.each_thread(Kind::Issue, &ThreadFilter::default(), &mut each).unwrap();
     assert_eq!(stopped, 1);
 }
 

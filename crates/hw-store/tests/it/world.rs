@@ -2,104 +2,20 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{Issue, Item, Key, Kind, Observation, Repository};
-use hw_rules::lane::Lane;
+use hw_rules::item::{
+    Discussion, Item, Key, Kind, Observation, PullRequest, Repository, Sort, Thread,
+};
+use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
-use hw_store::{IngestPage, IssueFilter, IssueRow, Lease, Place, Store};
+use hw_store::{IngestPage, Lease, Place, Store, ThreadFilter, ThreadRow};
+
+pub(crate) use crate::places::{File, Schema, raw, rows, search_rows};
 
 pub(crate) const HOST: &str = "github.com";
 pub(crate) const PUMP: i64 = 1;
-
-/// A database file of one test.
-pub(crate) struct File {
-    pub(crate) place: Place,
-    _folder: tempfile::TempDir,
-}
-
-impl File {
-    pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self { place: Place::File(folder.path().join("db").join("acme.db")), _folder: folder }
-    }
-}
-
-/// A PostgreSQL schema of one test; it goes with it.
-pub(crate) struct Schema {
-    pub(crate) place: Place,
-}
-
-impl Schema {
-    pub(crate) fn new() -> Self {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let schema = format!("test_{}_{number}", std::process::id());
-        let new = Self { place: Place::Postgres { url: postgres_url(), schema } };
-        new.drop_schema();
-        new
-    }
-
-    fn drop_schema(&self) {
-        let Place::Postgres { schema, .. } = &self.place else { return };
-        raw(&self.place, &format!("drop schema if exists {schema} cascade"));
-    }
-}
-
-impl Drop for Schema {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            self.drop_schema();
-        }
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "tests are told by `./check` where the server is")]
-fn postgres_url() -> String {
-    std::env::var("HIGHWATER_TEST_POSTGRES")
-        .expect("HIGHWATER_TEST_POSTGRES names no server; `./check` starts one and sets it")
-}
-
-/// Runs a script past the store.
-pub(crate) fn raw(place: &Place, script: &str) {
-    match place {
-        Place::Memory => panic!("a database in memory has no back door"),
-        Place::File(path) => {
-            rusqlite::Connection::open(path).unwrap().execute_batch(script).unwrap();
-        }
-        Place::Postgres { url, schema } => {
-            let script = format!("set search_path to {schema}; {script}");
-            on_postgres(url, async |client| client.batch_execute(&script).await.unwrap());
-        }
-    }
-}
-
-/// How many search rows there are, whether or not an item claims them.
-pub(crate) fn search_rows(place: &Place) -> i64 {
-    match place {
-        Place::Memory => panic!("a database in memory has no back door"),
-        Place::File(path) => {
-            let connection = rusqlite::Connection::open(path).unwrap();
-            connection.query_row("select count(*) from search", [], |row| row.get(0)).unwrap()
-        }
-        Place::Postgres { url, schema } => {
-            let sql = format!("select count(*) from {schema}.search");
-            on_postgres(url, async |client| client.query_one(&sql, &[]).await.unwrap().get(0))
-        }
-    }
-}
-
-fn on_postgres<T>(url: &str, job: impl AsyncFnOnce(tokio_postgres::Client) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_io().build().unwrap();
-    runtime.block_on(async {
-        let (client, connection) =
-            tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
-        job(client).await
-    })
-}
 
 /// A store with a lease, and `acme/pump` in it.
 pub(crate) fn open(place: &Place) -> (Store, Lease) {
@@ -137,16 +53,26 @@ pub(crate) fn issues_through(observations: Vec<Observation>, second: i64) -> Ing
 }
 
 fn page(lane: Lane, observations: Vec<Observation>, coverage: Option<Coverage>) -> IngestPage {
-    let (checked_at_ms, page_size) = (Some(1_000), 100);
     IngestPage {
+        looked_at: vec![(lane.clone(), 1_000)],
         lane,
         observations,
         coverage,
-        checked_at_ms,
-        page_size,
+        page_size: 100,
         quarantined: vec![],
         cleared: vec![],
     }
+}
+
+/// The lane of `acme/pump` where threads of this kind are listed.
+pub(crate) fn lane_of(kind: Kind) -> Lane {
+    let listed_there = |surface: &Surface| surface.kind() == kind;
+    Lane::of_repository(HOST, PUMP, Surface::ALL.into_iter().find(listed_there).unwrap())
+}
+
+/// A page of threads of one kind that moves no watermark.
+pub(crate) fn threads(kind: Kind, observations: Vec<Observation>) -> IngestPage {
+    page(lane_of(kind), observations, None)
 }
 
 pub(crate) fn through(second: i64) -> Coverage {
@@ -165,12 +91,29 @@ pub(crate) fn issue_of(
     second: i64,
     text: &str,
 ) -> Observation {
-    let issue = Issue {
+    thread_of(Kind::Issue, repository, name, id, second, text)
+}
+
+/// A thread of `acme/pump`, updated and seen then, with this title and body.
+pub(crate) fn thread(kind: Kind, id: i64, second: i64, text: &str) -> Observation {
+    thread_of(kind, PUMP, "pump", id, second, text)
+}
+
+pub(crate) fn thread_of(
+    kind: Kind,
+    repository: i64,
+    name: &str,
+    id: i64,
+    second: i64,
+    text: &str,
+) -> Observation {
+    let (part, letter, sort) = sort(kind);
+    let thread = Thread {
         id,
-        node_id: format!("I_{id}"),
+        node_id: format!("{letter}_{id}"),
         number: id,
         repository_id: repository,
-        url: format!("https://github.com/acme/{name}/issues/{id}"),
+        url: format!("https://github.com/acme/{name}/{part}/{id}"),
         title: format!("title {text}"),
         body: format!("body {text}"),
         state: "OPEN".to_owned(),
@@ -181,8 +124,35 @@ pub(crate) fn issue_of(
         created_at: time(0),
         updated_at: time(second),
         closed_at: None,
+        sort,
     };
-    Observation { item: Item::Issue(issue), seen: seen(second) }
+    Observation { item: Item::Thread(thread), seen: seen(second) }
+}
+
+/// Where its URL differs, how its node ids begin, and what only this kind has.
+fn sort(kind: Kind) -> (&'static str, &'static str, Sort) {
+    match kind {
+        Kind::Repository => panic!("a repository is no thread"),
+        Kind::Issue => ("issues", "I", Sort::Issue),
+        Kind::PullRequest => {
+            let (merged_at, head_ref) = (Some(time(3)), "fix/leak".to_owned());
+            let closes = vec![4, 2];
+            let said = PullRequest { is_draft: true, merged_at, head_ref, closes };
+            ("pull", "PR", Sort::PullRequest(said))
+        }
+        Kind::Discussion => {
+            let said = Discussion { category: "Q&A".to_owned(), is_answered: Some(false) };
+            ("discussions", "D", Sort::Discussion(said))
+        }
+    }
+}
+
+/// The thread that was observed.
+pub(crate) fn thread_in(observation: &mut Observation) -> &mut Thread {
+    match &mut observation.item {
+        Item::Thread(thread) => thread,
+        Item::Repository(_) => panic!("a thread was made"),
+    }
 }
 
 /// The same observation, looked at another time.
@@ -226,19 +196,24 @@ pub(crate) fn issue_key(id: i64) -> Key {
 }
 
 /// All issues held.
-pub(crate) fn held(store: &Store) -> Vec<IssueRow> {
+pub(crate) fn held(store: &Store) -> Vec<ThreadRow> {
+    held_of(store, Kind::Issue, &ThreadFilter::default())
+}
+
+/// The threads of one kind that a view shows.
+pub(crate) fn held_of(store: &Store, kind: Kind, filter: &ThreadFilter) -> Vec<ThreadRow> {
     let mut rows = Vec::new();
     let mut each = |row| {
         rows.push(row);
         ControlFlow::Continue(())
     };
-    store.each_issue(&IssueFilter::default(), &mut each).unwrap();
+    store.each_thread(kind, filter, &mut each).unwrap();
     rows
 }
 
 /// The bodies of all issues held.
 pub(crate) fn bodies(store: &Store) -> Vec<String> {
-    held(store).into_iter().map(|row| row.body).collect()
+    held(store).into_iter().map(|row| row.thread.body).collect()
 }
 
 /// The ids a search finds, newest first.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use hw_rules::pace::Pace;
+use hw_rules::pace::{Pace, RESERVE_PERCENT};
 use hw_rules::page_size;
 use hw_sim::{GitHub, Truth, WorldSpec, Writers};
 use hw_sources::github::graphql::Endpoint;
@@ -12,6 +12,7 @@ use hw_store::Store;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash::CrashPoints;
 use hw_sync::fetch::{Fetch, Line};
+use hw_sync::news::Herald;
 use tokio::net::TcpListener;
 
 pub(super) struct Stage {
@@ -60,7 +61,9 @@ impl Stage {
             endpoint: Endpoint { url: self.url.clone(), token: "simulated".into() },
             clock: Arc::new(MachineClock),
             crash: CrashPoints::default(),
+            herald: Herald::default(),
             pace: Pace::Adaptive,
+            reserve_percent: RESERVE_PERCENT,
             largest_page: page_size::LARGEST,
             seed: self.seed,
         };

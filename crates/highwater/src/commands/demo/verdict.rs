@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hw_rules::clean::storable;
-use hw_store::{IssueFilter, Store};
+use hw_rules::item::Thread;
+use hw_rules::lane::Surface;
+use hw_sim::{ThreadKind, TrueThread, Truth};
+use hw_store::{Store, ThreadFilter};
 
 use super::stage::Stage;
 use crate::report::Ours;
@@ -12,41 +15,79 @@ use crate::report::Ours;
 /// How many differences are worth naming.
 const NAMED: usize = 5;
 
+const THREADS: [(Surface, ThreadKind); 3] = [
+    (Surface::Discussions, ThreadKind::Discussion),
+    (Surface::Issues, ThreadKind::Issue),
+    (Surface::PullRequests, ThreadKind::PullRequest),
+];
+
 pub(super) struct Verdict {
     /// Held, and true.
-    pub(super) repositories: (usize, usize),
-    pub(super) issues: (usize, usize),
+    pub(super) counts: BTreeMap<Surface, (usize, usize)>,
     pub(super) differences: Vec<String>,
+}
+
+/// What is compared of a thread.
+#[derive(PartialEq, Eq)]
+struct Told {
+    title: String,
+    body: String,
+    state: String,
+    labels: Vec<String>,
+    updated_at: String,
 }
 
 impl Verdict {
     pub(super) fn of(store: &Store, stage: &Stage) -> anyhow::Result<Self> {
-        let mut held: BTreeMap<i64, (String, String, String)> = BTreeMap::new();
-        store.each_issue(&IssueFilter::default(), &mut |row| {
-            held.insert(row.id, (row.title, row.body, row.updated_at.into()));
+        let truth = stage.truth();
+        let mut verdict = Self { counts: BTreeMap::new(), differences: Vec::new() };
+        verdict.compare_repositories(store, stage, &truth)?;
+        for (surface, kind) in THREADS {
+            verdict.compare_threads(store, surface, truth.of_kind(kind))?;
+        }
+        verdict.differences.truncate(NAMED);
+        Ok(verdict)
+    }
+
+    fn compare_repositories(
+        &mut self,
+        store: &Store,
+        stage: &Stage,
+        truth: &Truth,
+    ) -> anyhow::Result<()> {
+        let held = store.repositories(&stage.host)?.into_iter().map(|it| (it.id, it.name));
+        let is_followed = |it: &&hw_sim::TrueRepository| !it.is_archived && !it.is_fork;
+        let followed = truth.repositories.values().filter(is_followed);
+        let world = followed.map(|it| (it.id, it.name.clone()));
+        self.compare(Surface::Repositories, &held.collect(), &world.collect());
+        Ok(())
+    }
+
+    fn compare_threads<'a>(
+        &mut self,
+        store: &Store,
+        surface: Surface,
+        truth: impl Iterator<Item = &'a TrueThread>,
+    ) -> anyhow::Result<()> {
+        let mut held = BTreeMap::new();
+        store.each_thread(surface.kind(), &ThreadFilter::default(), &mut |row| {
+            held.insert(row.thread.id, Told::held(row.thread));
             ControlFlow::Continue(())
         })?;
-        let truth = stage.truth();
-        let repositories = store.counts()?.repositories;
-        let followed = truth.repositories.values().filter(|r| !r.is_archived && !r.is_fork).count();
-        let mut differences = Vec::new();
-        for issue in truth.issues.values() {
-            let told = (storable(&issue.title), issue.body.clone(), issue.updated_at.clone());
-            if held.get(&issue.id) != Some(&told) {
-                differences.push(format!("{}#{}", issue.repository, issue.number));
-            }
-        }
-        let gone = held.keys().filter(|id| !truth.issues.contains_key(id));
-        differences.extend(gone.map(|id| format!("issue {id} is not in the world")));
-        if repositories != followed as u64 {
-            differences.push(format!("{repositories} of {followed} repositories"));
-        }
-        differences.truncate(NAMED);
-        Ok(Self {
-            repositories: (usize::try_from(repositories)?, followed),
-            issues: (held.len(), truth.issues.len()),
-            differences,
-        })
+        self.compare(surface, &held, &truth.map(|it| (it.id, Told::true_of(it))).collect());
+        Ok(())
+    }
+
+    fn compare<T: PartialEq>(
+        &mut self,
+        surface: Surface,
+        held: &BTreeMap<i64, T>,
+        world: &BTreeMap<i64, T>,
+    ) {
+        let differs = |id: &&i64| held.get(id) != world.get(id);
+        let ids = held.keys().chain(world.keys().filter(|id| !held.contains_key(id)));
+        self.differences.extend(ids.filter(differs).map(|id| format!("{} {id}", surface.name())));
+        self.counts.insert(surface, (held.len(), world.len()));
     }
 
     pub(super) fn is_equal(&self) -> bool {
@@ -62,5 +103,24 @@ impl Verdict {
             self.differences.join("; ")
         ))
         .into())
+    }
+}
+
+impl Told {
+    fn held(thread: Thread) -> Self {
+        let Thread { title, body, state, labels, updated_at, .. } = thread;
+        Self { title, body, state, labels, updated_at: updated_at.into() }
+    }
+
+    fn true_of(thread: &TrueThread) -> Self {
+        let mut labels: Vec<String> = thread.labels.iter().map(|label| storable(label)).collect();
+        labels.sort_unstable();
+        Self {
+            title: storable(&thread.title),
+            body: thread.body.clone(),
+            state: thread.state.clone(),
+            labels,
+            updated_at: thread.updated_at.clone(),
+        }
     }
 }

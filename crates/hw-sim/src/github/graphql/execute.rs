@@ -2,12 +2,14 @@
 
 use serde_json::Value;
 
-use super::Call;
+use super::connections::went_wrong;
 use super::plan::{PlanField, Variables};
 use super::problems::{Problem, Step};
 use super::sabotage::Sabotage;
+use super::{Call, Ran};
 use crate::faults::Fault;
 use crate::github::limits::Quota;
+use crate::github::log::ServedPage;
 use crate::github::weather::NOT_ACCESSIBLE;
 use crate::json::Json;
 use crate::world::{Comment, Found, Repository, Thread, User, View};
@@ -38,6 +40,16 @@ impl Object<'_> {
             Self::RateLimit => "RateLimit",
         }
     }
+
+    fn node_id(&self) -> Option<&str> {
+        match self {
+            Self::Repository(it) => Some(&it.node_id),
+            Self::Thread(it) => Some(&it.node_id),
+            Self::Comment(it) => Some(&it.node_id),
+            Self::Actor(it) => Some(&it.node_id),
+            Self::Organization | Self::Label(_) | Self::Category(_) | Self::RateLimit => None,
+        }
+    }
 }
 
 pub(crate) struct Run<'a> {
@@ -50,6 +62,7 @@ pub(crate) struct Run<'a> {
     pub(super) sabotage: Sabotage,
     /// Whether a null is on its way up to the next place that may be null.
     pub(super) rising: bool,
+    pub(super) pages: Vec<ServedPage>,
 }
 
 impl<'a> Run<'a> {
@@ -63,6 +76,7 @@ impl<'a> Run<'a> {
             path: Vec::new(),
             sabotage,
             rising: false,
+            pages: Vec::new(),
         }
     }
 
@@ -74,8 +88,7 @@ impl<'a> Run<'a> {
         self.sabotage.seen
     }
 
-    /// The whole body, and whether the sabotage struck.
-    pub(super) fn finish(self) -> (String, bool) {
+    pub(super) fn finish(self) -> Ran {
         let data = self.out.finish();
         let errors: Vec<Value> = self.problems.iter().map(Problem::json).collect();
         let body = if errors.is_empty() {
@@ -83,7 +96,7 @@ impl<'a> Run<'a> {
         } else {
             format!(r#"{{"data":{data},"errors":{}}}"#, Value::Array(errors))
         };
-        (body, self.sabotage.hit)
+        Ran { body, hit: self.sabotage.hit, pages: self.pages }
     }
 
     pub(super) fn roots(&mut self) {
@@ -181,37 +194,45 @@ impl<'a> Run<'a> {
     }
 
     /// The object, or null and a `NOT_FOUND` that names the place.
-    ///
-    /// A root or a node may also be forbidden.
     pub(super) fn found_or(
         &mut self,
         field: &PlanField,
         object: Option<Object<'a>>,
         message: impl FnOnce() -> String,
     ) {
-        let top = matches!(self.path.as_slice(), [_] | [_, Step::Index(_)]);
-        if object.is_some() && top && self.sabotage.strikes(Fault::Forbidden) {
-            self.out.null();
-            let problem = Problem::new("FORBIDDEN", NOT_ACCESSIBLE.to_owned());
-            self.problems.push(problem.at(&self.path, field.location));
-            return;
-        }
         match object {
-            Some(object) if !self.sabotage.strikes(Fault::NotFoundOnce) => match object {
-                Object::Thread(_) | Object::Comment(_) => self.fragile(field, object),
-                Object::Organization
-                | Object::Repository(_)
-                | Object::Actor(_)
-                | Object::Label(_)
-                | Object::Category(_)
-                | Object::RateLimit => self.object(object, field),
-            },
-            _ => {
-                self.out.null();
-                let problem = Problem::new("NOT_FOUND", message());
-                self.problems.push(problem.at(&self.path, field.location));
-            }
+            Some(object) => self.fragile(field, object, message),
+            None => self.refused(field, Problem::new("NOT_FOUND", message())),
         }
+    }
+
+    /// One object among others of a list.
+    pub(super) fn listed(&mut self, field: &PlanField, object: Object<'a>) {
+        self.fragile(field, object, || {
+            let id = object.node_id().unwrap_or_default();
+            format!("Could not resolve to a node with the global id of '{id}'.")
+        });
+    }
+
+    /// An object in a place where partial failures happen. An organisation is there or not, as a whole.
+    fn fragile(&mut self, field: &PlanField, object: Object<'a>, missing: impl FnOnce() -> String) {
+        let is_part = !matches!(object, Object::Organization);
+        if self.sabotage.strikes(Fault::Forbidden) {
+            self.refused(field, Problem::new("FORBIDDEN", NOT_ACCESSIBLE.to_owned()));
+        } else if self.sabotage.strikes(Fault::NotFoundOnce) {
+            self.refused(field, Problem::new("NOT_FOUND", missing()));
+        } else if is_part && self.sabotage.strikes(Fault::PartialError) {
+            self.refused(field, went_wrong());
+        } else if is_part && self.sabotage.strikes(Fault::BadNode) {
+            self.spoiled_object(object, field);
+        } else {
+            self.object(object, field);
+        }
+    }
+
+    fn refused(&mut self, field: &PlanField, problem: Problem) {
+        self.out.null();
+        self.problems.push(problem.at(&self.path, field.location));
     }
 
     pub(super) fn object(&mut self, object: Object<'a>, field: &PlanField) {
@@ -219,7 +240,7 @@ impl<'a> Run<'a> {
     }
 
     /// The object with one of the fields a reader cannot do without missing or of a wrong type.
-    pub(super) fn spoiled_object(&mut self, object: Object<'a>, field: &PlanField) {
+    fn spoiled_object(&mut self, object: Object<'a>, field: &PlanField) {
         const NEEDED: [&str; 7] =
             ["id", "fullDatabaseId", "databaseId", "number", "updatedAt", "createdAt", "title"];
         let kids = field.kids_for(object.type_name());
@@ -230,7 +251,7 @@ impl<'a> Run<'a> {
     }
 
     fn object_without(&mut self, object: Object<'a>, field: &PlanField, spoiled: usize) {
-        let start = self.out.mark();
+        let (start, pages) = (self.out.mark(), self.pages.len());
         self.out.open_object();
         for (position, kid) in field.kids_for(object.type_name()).iter().enumerate() {
             if !kid.is_shown(self.variables()) {
@@ -251,6 +272,7 @@ impl<'a> Run<'a> {
             self.path.pop();
             if self.rising {
                 self.rising = field.is_required;
+                self.pages.truncate(pages);
                 return self.out.null_from(start);
             }
         }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::execute::{Object, Run};
 use super::plan::PlanField;
 use crate::json::Json;
-use crate::world::{Repository, ThreadKind, User};
+use crate::world::{Repository, ThreadKind, User, takes_answers};
 
 impl<'a> Run<'a> {
     pub(super) fn field(&mut self, object: Object<'a>, field: &PlanField) {
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
         match &*field.name {
             "id" => self.out.string(&format!("DIC_kwDO{}", name.replace('&', "_"))),
             "slug" => self.out.string(&name.to_lowercase().replace('&', "-")),
-            "isAnswerable" => self.out.boolean(name == "Q&A"),
+            "isAnswerable" => self.out.boolean(takes_answers(name)),
             _ => self.out.string(name),
         }
     }

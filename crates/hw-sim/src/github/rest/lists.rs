@@ -65,7 +65,7 @@ impl<'w> Listing<'w> {
         let since = since.as_deref().and_then(times::parse);
         let state = reader.request.parameter("state");
         let kinds = [ThreadKind::Issue, ThreadKind::PullRequest];
-        let listed = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at.index, kind));
+        let listed = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at, kind));
         let listed = listed.filter(|it| {
             since.is_none_or(|since| 0 < since && since <= times::whole_second(it.updated_ms))
                 && in_state(it, state.as_deref())
@@ -78,7 +78,7 @@ impl<'w> Listing<'w> {
     /// No `since` here.
     pub(super) fn pulls(reader: Reader<'w>, at: &Repository) -> Self {
         let state = reader.request.parameter("state");
-        let listed = reader.view.listed_threads(at.index, ThreadKind::PullRequest);
+        let listed = reader.view.listed_threads(at, ThreadKind::PullRequest);
         let mut rows: Vec<&Thread> = listed.filter(|it| in_state(it, state.as_deref())).collect();
         let mut sort = Sort::of_threads(reader);
         if sort.by != "created" && reader.request.parameter("direction").is_none() {
@@ -115,7 +115,7 @@ impl<'w> Listing<'w> {
 
     fn of_repository(reader: Reader<'w>, at: &Repository, kind: CommentKind) -> Self {
         let kinds = [ThreadKind::Issue, ThreadKind::PullRequest];
-        let threads = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at.index, kind));
+        let threads = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at, kind));
         let listed = threads.flat_map(|thread| reader.view.listed_comments(thread.index, kind));
         Self::comments(reader, listed, &Sort::of_comments(reader), true)
     }

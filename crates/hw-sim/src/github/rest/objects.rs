@@ -50,9 +50,8 @@ impl Reader<'_> {
             json.boolean(flag);
         }
         json.key("open_issues_count");
-        let open = [ThreadKind::Issue, ThreadKind::PullRequest].map(|kind| {
-            self.view.listed_threads(it.index, kind).filter(|thread| thread.open).count()
-        });
+        let open = [ThreadKind::Issue, ThreadKind::PullRequest]
+            .map(|kind| self.view.listed_threads(it, kind).filter(|thread| thread.open).count());
         json.int(i64::try_from(open.iter().sum::<usize>()).unwrap_or(0));
         time(json, "created_at", Some(it.created_ms));
         time(json, "updated_at", Some(it.updated_ms));
@@ -93,11 +92,13 @@ impl Reader<'_> {
         json.key("draft");
         json.boolean(it.is_draft);
         time(json, "merged_at", it.merged_ms);
-        for (key, name, oid) in [("head", &*it.head_ref, &*it.head_oid), ("base", "main", "")] {
+        for (key, name, oid) in
+            [("head", it.head_ref(), it.head_oid()), ("base", "main".into(), String::new())]
+        {
             json.key(key);
             json.open_object();
-            text(json, "ref", name);
-            text(json, "sha", oid);
+            text(json, "ref", &name);
+            text(json, "sha", &oid);
             json.key("repo");
             let home = self.view.repository(it.repository);
             json.maybe(home, |json, home| self.repository(json, home));
@@ -165,7 +166,7 @@ impl Reader<'_> {
     /// A review has neither a creation nor an update time, only when it was handed in.
     fn of_review(self, json: &mut Json, it: &Comment, thread: &Thread) {
         text(json, "state", it.verdict);
-        text(json, "commit_id", &thread.head_oid);
+        text(json, "commit_id", &thread.head_oid());
         text(json, "pull_request_url", &self.api_url(thread, "pulls"));
         time(json, "submitted_at", Some(it.created_ms));
     }

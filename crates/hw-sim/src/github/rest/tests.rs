@@ -16,8 +16,8 @@ fn issues_contain_pull_requests_under_another_id() {
     assert_eq!((list.as_array().unwrap().len(), pulls.len()), (9, 3));
     for pull in pulls {
         let number = pull["number"].as_i64().unwrap();
-        let same = |it: &&crate::TruePullRequest| it.repository == "pump" && it.number == number;
-        let told = truth.pull_requests.values().find(same).unwrap();
+        let same = |it: &&crate::TrueThread| it.repository == "pump" && it.number == number;
+        let told = truth.of_kind(ThreadKind::PullRequest).find(same).unwrap();
         assert_eq!(pull["node_id"], told.node_id);
         assert_ne!(pull["id"], told.id);
     }
@@ -87,7 +87,7 @@ fn gone_moved_and_unknown_are_told_apart() {
     let moved = github.world_mut().transfer_issue(id, other, now);
     let target = format!("/repos/acme/pump/issues/{number}");
     let (status, head, _) = get(&mut github, &target);
-    let to = github.world().truth().issues[&moved].number;
+    let to = github.world().truth().threads[&(ThreadKind::Issue, moved)].number;
     let place = format!("https://api.github.com/repositories/{other}/issues/{to}");
     assert_eq!((status, header(&head, "location")), (301, Some(place)));
     github.world_mut().delete_issue(moved, now);
@@ -131,7 +131,10 @@ fn a_posted_comment_is_there_and_moves_its_thread() {
     let truth = github.world().truth();
     let key = (crate::CommentKind::Conversation, made["id"].as_i64().unwrap());
     assert_eq!(truth.comments[&key].thread_id, id);
-    assert_eq!(truth.issues[&id].updated_at, crate::times::rfc3339(github.now_ms));
+    assert_eq!(
+        truth.threads[&(ThreadKind::Issue, id)].updated_at,
+        crate::times::rfc3339(github.now_ms)
+    );
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn asking_for_the_limits_costs_nothing() {
 fn every_list_answers_with_the_truth() {
     let mut github = github();
     let truth = github.world().truth();
-    let pull = truth.pull_requests.values().find(|it| it.repository == "pump").unwrap();
+    let pull = truth.of_kind(ThreadKind::PullRequest).find(|it| it.repository == "pump").unwrap();
     let number = pull.number;
     for (target, kind) in [
         (
@@ -180,7 +183,7 @@ fn github() -> GitHub {
 
 fn issue(github: &GitHub) -> (i64, i64) {
     let truth = github.world().truth();
-    let issue = truth.issues.values().find(|issue| issue.repository == "pump").unwrap();
+    let issue = truth.of_kind(ThreadKind::Issue).find(|issue| issue.repository == "pump").unwrap();
     (issue.id, issue.number)
 }
 

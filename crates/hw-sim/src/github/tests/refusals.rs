@@ -34,8 +34,8 @@ fn a_transferred_issue_has_a_new_id_and_the_old_one_leads_nowhere() {
     let now = github.now_ms;
     let moved = github.world_mut().transfer_issue(id, other, now);
     let truth = github.world().truth();
-    assert!(!truth.issues.contains_key(&id));
-    assert_eq!(truth.issues[&moved].repository_id, other);
+    assert!(!truth.threads.contains_key(&(ThreadKind::Issue, id)));
+    assert_eq!(truth.threads[&(ThreadKind::Issue, moved)].repository_id, other);
     let answer =
         ask(&mut github, "query($id: ID!) { node(id: $id) { id } }", json!({ "id": node }));
     assert_eq!(

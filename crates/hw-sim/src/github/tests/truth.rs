@@ -1,6 +1,7 @@
 //! Promises of the world, its replicas and its lists.
 
 use super::*;
+use crate::{TruePull, TrueThread};
 
 #[test]
 fn what_is_read_in_fair_weather_is_the_truth() {
@@ -8,16 +9,52 @@ fn what_is_read_in_fair_weather_is_the_truth() {
     let mut github = GitHub::new(&spec, 4);
     github.advance(spec.start_ms + 600_000);
     let truth = github.world().truth();
-    for issue in truth.issues.values() {
-        let query =
-            "query($id: ID!) { node(id: $id) { ... on Issue { title body url state updatedAt } } }";
-        let read = ask(&mut github, query, json!({ "id": issue.node_id }))["data"]["node"].take();
-        let told = json!({
-            "title": issue.title, "body": issue.body, "url": issue.url,
-            "state": issue.state, "updatedAt": issue.updated_at,
-        });
-        assert_eq!(read, told);
+    for thread in truth.threads.values() {
+        let read = ask(&mut github, THREAD, json!({ "id": thread.node_id }))["data"]["node"].take();
+        assert_eq!(read, told(thread));
     }
+    let some = |kind| 0 < truth.of_kind(kind).filter(|it| it.closed_at.is_some()).count();
+    assert!(ThreadKind::ALL.into_iter().all(some), "one of each kind was closed");
+    let closes = |it: &TruePull| !it.closing_issues.is_empty();
+    assert!(truth.threads.values().any(|it| it.pull_request.as_ref().is_some_and(closes)));
+}
+
+/// One name stands for one type, so what differs between kinds needs an alias.
+const THREAD: &str = "query($id: ID!) { node(id: $id) { __typename
+    ... on Issue { title body url state stateReason updatedAt closedAt }
+    ... on PullRequest { title body url pullState: state updatedAt closedAt isDraft mergedAt headRefName
+        closingIssuesReferences(first: 10) { nodes { number } } }
+    ... on Discussion { title body url closed talkReason: stateReason updatedAt closedAt isAnswered
+        category { name } } } }";
+
+fn told(thread: &TrueThread) -> Value {
+    let mut told = json!({
+        "__typename": thread.kind.type_name(), "title": thread.title, "body": thread.body,
+        "url": thread.url, "updatedAt": thread.updated_at, "closedAt": thread.closed_at,
+    });
+    match thread.kind {
+        ThreadKind::Issue => {
+            told["state"] = json!(thread.state);
+            told["stateReason"] = json!(thread.state_reason);
+        }
+        ThreadKind::PullRequest => {
+            let pull = thread.pull_request.as_ref().unwrap();
+            told["pullState"] = json!(thread.state);
+            told["isDraft"] = json!(pull.is_draft);
+            told["mergedAt"] = json!(pull.merged_at);
+            told["headRefName"] = json!(pull.head_ref_name);
+            let numbers = pull.closing_issues.iter().map(|number| json!({ "number": number }));
+            told["closingIssuesReferences"] = json!({ "nodes": numbers.collect::<Vec<_>>() });
+        }
+        ThreadKind::Discussion => {
+            let talk = thread.talk.as_ref().unwrap();
+            told["closed"] = json!(thread.state == "CLOSED");
+            told["talkReason"] = json!(thread.state_reason);
+            told["isAnswered"] = json!(talk.is_answered);
+            told["category"] = json!({ "name": talk.category });
+        }
+    }
+    told
 }
 
 #[test]
@@ -55,12 +92,12 @@ fn a_list_is_behind_its_own_items() {
 fn a_deleted_account_leaves_its_words_without_an_author() {
     let mut github = GitHub::new(&WorldSpec::small(), 1);
     let truth = github.world().truth();
-    let (id, issue) = truth.issues.iter().find(|(_, issue)| issue.author.is_some()).unwrap();
+    let (key, thread) = truth.threads.iter().find(|(_, it)| it.author.is_some()).unwrap();
     let now = github.now_ms;
-    github.world_mut().delete_account(issue.author.as_deref().unwrap(), now);
-    let after = &github.world().truth().issues[id];
+    github.world_mut().delete_account(thread.author.as_deref().unwrap(), now);
+    let after = &github.world().truth().threads[key];
     assert_eq!((after.author.as_ref(), after.author_id), (None, None));
-    assert_eq!(after.updated_at, issue.updated_at);
+    assert_eq!(after.updated_at, thread.updated_at);
 }
 
 #[test]
@@ -68,15 +105,15 @@ fn the_history_of_an_issue_holds_every_state_it_had() {
     let mut github = GitHub::new(&WorldSpec::small(), 1);
     let (id, _) = first_issue(&github);
     let now = github.now_ms;
-    let before = github.world().history_of_issue(id).len();
+    let before = github.world().history_of(ThreadKind::Issue, id).len();
     let world = github.world_mut();
     world.edit_issue(id, Some("one"), None, now + 1);
     world.edit_issue(id, Some("two"), None, now + 2);
     world.add_comment(ThreadKind::Issue, id, "moves the time", now + 5000);
-    let history = world.history_of_issue(id);
+    let history = world.history_of(ThreadKind::Issue, id);
     let titles: Vec<&str> = history[before..].iter().map(|(_, issue)| &*issue.title).collect();
     assert_eq!(titles, ["one", "two", "two"]);
-    assert_eq!(history.last().unwrap().1, world.truth().issues[&id]);
+    assert_eq!(history.last().unwrap().1, world.truth().threads[&(ThreadKind::Issue, id)]);
 }
 
 #[test]
@@ -111,7 +148,7 @@ fn when_the_writers_have_stopped_a_walk_reads_the_truth() {
                 }
             }
         }
-        let told = truth.issues.values().map(|it| {
+        let told = truth.of_kind(ThreadKind::Issue).map(|it| {
             let labels: Vec<Value> = it.labels.iter().map(|name| json!({ "name": name })).collect();
             json!({
                 "fullDatabaseId": it.id.to_string(), "title": it.title, "body": it.body,
@@ -142,7 +179,7 @@ fn hostile_words_arrive_as_the_oracle_tells_them() {
         assert_eq!(edges.len(), 40);
         for edge in edges {
             let id: i64 = edge["node"]["fullDatabaseId"].as_str().unwrap().parse().unwrap();
-            let told = &truth.issues[&id];
+            let told = &truth.threads[&(ThreadKind::Issue, id)];
             assert_eq!(
                 (&edge["node"]["title"], &edge["node"]["body"]),
                 (&json!(told.title), &json!(told.body))
@@ -175,10 +212,10 @@ fn a_renamed_label_moves_no_time() {
     let world = github.world_mut();
     world.label_thread(ThreadKind::Issue, id, "old name", now);
     let before = world.truth();
-    let repository = before.issues[&id].repository_id;
+    let repository = before.threads[&(ThreadKind::Issue, id)].repository_id;
     world.rename_label(repository, "old name", "new name", now + 60_000);
-    let after = &world.truth().issues[&id];
-    assert_eq!(after.updated_at, before.issues[&id].updated_at);
+    let after = &world.truth().threads[&(ThreadKind::Issue, id)];
+    assert_eq!(after.updated_at, before.threads[&(ThreadKind::Issue, id)].updated_at);
     assert!(after.labels.contains(&"new name".to_owned()), "{:?}", after.labels);
     assert!(!after.labels.contains(&"old name".to_owned()), "{:?}", after.labels);
 }
@@ -199,7 +236,7 @@ fn hostile_people_label_with_hostile_names_and_others_do_not() {
                 let labels = node["labels"]["nodes"].as_array().unwrap();
                 let names: Vec<&str> =
                     labels.iter().map(|label| label["name"].as_str().unwrap()).collect();
-                assert_eq!(names, truth.issues[&id].labels);
+                assert_eq!(names, truth.threads[&(ThreadKind::Issue, id)].labels);
                 plain &= labels.iter().all(|label| label["id"].as_str().unwrap().is_ascii())
                     && names.iter().all(|name| name.is_ascii());
             }

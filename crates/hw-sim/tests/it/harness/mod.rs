@@ -9,13 +9,16 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use hw_rules::pace::Pace;
+use hw_rules::lane::Surface;
+use hw_rules::pace::{Pace, RESERVE_PERCENT};
 use hw_sim::{GitHub, WorldSpec};
 use hw_sources::github::graphql::Endpoint;
 use hw_store::{Place, Store};
+use hw_sync::Summary;
 use hw_sync::crash::{CrashPoints, Plug};
 use hw_sync::fetch::{Fetch, Line};
-use hw_sync::run::{Pull, Summary, pull};
+use hw_sync::news::Herald;
+use hw_sync::run::{Pull, pull};
 
 pub(crate) use clock::VirtualClock;
 pub(crate) use judge::{Judge, Watch, check_mirror};
@@ -30,9 +33,13 @@ pub(crate) struct Scene {
     pub(crate) clock: Arc<VirtualClock>,
     pub(crate) organization: String,
     pub(crate) largest_page: u32,
+    pub(crate) pace: Pace,
+    pub(crate) reserve_percent: i64,
     pub(crate) seed: u64,
     /// How far the machine's clock is off from the world's: rules must never compare the two.
     pub(crate) skew_ms: i64,
+    /// How often connections were made anew.
+    pub(crate) renewed: Arc<AtomicU64>,
     /// Answers that were sent to a process that died before they arrived.
     pub(crate) undelivered: Arc<AtomicU64>,
 }
@@ -43,11 +50,31 @@ pub(crate) struct Puller {
     pub(crate) reconcile: bool,
     pub(crate) plug: Option<Plug>,
     pub(crate) window_days: Option<u32>,
+    pub(crate) items: &'static [Surface],
+    pub(crate) only: &'static [&'static str],
+    pub(crate) excluded: &'static [&'static str],
+    pub(crate) force: bool,
+    pub(crate) allow_mass_removal: bool,
+}
+
+impl Puller {
+    /// A plain pull of everything.
+    pub(crate) const PLAIN: Self = Self {
+        owner: "test",
+        reconcile: false,
+        plug: None,
+        window_days: None,
+        items: &Surface::ALL,
+        only: &[],
+        excluded: &[],
+        force: false,
+        allow_mass_removal: false,
+    };
 }
 
 impl Default for Puller {
     fn default() -> Self {
-        Self { owner: "test", reconcile: false, plug: None, window_days: None }
+        Self::PLAIN
     }
 }
 
@@ -64,8 +91,11 @@ impl Scene {
             clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
             organization: spec.organization.clone(),
             largest_page: 100,
+            pace: Pace::Adaptive,
+            reserve_percent: RESERVE_PERCENT,
             seed,
             skew_ms: 0,
+            renewed: Arc::default(),
             undelivered: Arc::default(),
         }
     }
@@ -91,7 +121,9 @@ impl Scene {
             },
             clock: self.clock.clone(),
             crash: plug.map(CrashPoints::new).unwrap_or_default(),
-            pace: Pace::Adaptive,
+            herald: Herald::default(),
+            pace: self.pace,
+            reserve_percent: self.reserve_percent,
             largest_page: self.largest_page,
             seed: self.seed,
         };
@@ -108,9 +140,13 @@ impl Scene {
             host: HOST.into(),
             organization: self.organization.clone(),
             owner: puller.owner.into(),
+            items: puller.items.iter().copied().collect(),
+            only: puller.only.iter().map(|name| (*name).to_owned()).collect(),
+            excluded: puller.excluded.iter().map(|name| (*name).to_owned()).collect(),
+            force: puller.force,
             window_days: puller.window_days,
             reconcile: puller.reconcile,
-            allow_mass_removal: false,
+            allow_mass_removal: puller.allow_mass_removal,
         }
     }
 

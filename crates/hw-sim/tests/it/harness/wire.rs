@@ -12,6 +12,7 @@ pub(crate) struct Wire {
     github: Arc<Mutex<GitHub>>,
     clock: Arc<VirtualClock>,
     undelivered: Arc<AtomicU64>,
+    renewed: Arc<AtomicU64>,
     skew_ms: i64,
 }
 
@@ -21,6 +22,7 @@ impl Wire {
             github: Arc::clone(&scene.github),
             clock: Arc::clone(&scene.clock),
             undelivered: Arc::clone(&scene.undelivered),
+            renewed: Arc::clone(&scene.renewed),
             skew_ms: scene.skew_ms,
         }
     }
@@ -44,7 +46,9 @@ impl Transport for Wire {
         })
     }
 
-    fn renew(&self) {}
+    fn renew(&self) {
+        self.renewed.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 fn bytes_of(request: &Request) -> Vec<u8> {

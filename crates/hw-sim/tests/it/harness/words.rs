@@ -6,24 +6,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hw_rules::coverage::Coverage;
 use hw_rules::freshness::Freshness;
 use hw_rules::lane::{Lane, Surface};
-use hw_sim::WorldSpec;
+use hw_sim::{ThreadKind, WorldSpec};
 use hw_store::IngestPage;
 use hw_sync::crash::Plug;
 
 use super::{Puller, Scene};
 
 /// A plain pull.
-pub(crate) const OK: Puller =
-    Puller { owner: "test", reconcile: false, plug: None, window_days: None };
+pub(crate) const OK: Puller = Puller::PLAIN;
 /// A pull that also reads the whole rolls.
-pub(crate) const SWEEP: Puller = Puller { reconcile: true, ..OK };
+pub(crate) const SWEEP: Puller = Puller { reconcile: true, ..Puller::PLAIN };
+/// A pull of issues alone.
+pub(crate) const ISSUES: Puller = Puller { items: &[Surface::Issues], ..Puller::PLAIN };
 
 pub(crate) fn nothing_but(lane: &Lane, coverage: Coverage) -> IngestPage {
     IngestPage {
         lane: lane.clone(),
         observations: vec![],
         coverage: Some(coverage),
-        checked_at_ms: None,
+        looked_at: vec![],
         page_size: 5,
         quarantined: vec![],
         cleared: vec![],
@@ -43,7 +44,7 @@ pub(crate) fn at(point: &'static str, nth: u32) -> Plug {
 }
 
 pub(crate) fn one_repository(issues: usize) -> WorldSpec {
-    WorldSpec { repositories: 1, issues, ..WorldSpec::small() }
+    WorldSpec { repositories: 1, issues, pull_requests: 0, discussions: 0, ..WorldSpec::small() }
 }
 
 pub(crate) fn repository_id(scene: &Scene) -> i64 {
@@ -51,7 +52,7 @@ pub(crate) fn repository_id(scene: &Scene) -> i64 {
 }
 
 pub(crate) fn issue_ids(scene: &Scene) -> Vec<i64> {
-    scene.world(|github| github.world().truth().issues.keys().copied().collect())
+    scene.world(|github| github.world().truth().ids(ThreadKind::Issue))
 }
 
 pub(crate) fn delete_all(scene: &Scene) {

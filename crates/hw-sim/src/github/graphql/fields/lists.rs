@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::connections::{Cursor, List, Listed};
 use super::super::execute::{Object, Run};
+use super::super::pages::{Cursor, List, Listed, Page, Stretch, cut, paginate};
 use super::super::plan::{PlanField, Variables};
+use crate::github::log::ServedPage;
 use crate::times;
-use crate::world::{Comment, CommentKind, Repository, Thread, ThreadKind};
+use crate::world::{Comment, CommentKind, OrderBy, Repository, Thread, ThreadKind};
 
 /// The field a list is ordered by, and whether from the top.
 struct Order {
@@ -62,16 +63,48 @@ impl<'a> Run<'a> {
             ("CREATED_AT", false)
         };
         let order = Order::of(field, self.variables(), usual);
-        let filter = Filter::of(field, self.variables());
-        let view = self.view;
-        let listed =
-            view.listed_threads(it.index, kind).filter(|thread| filter.keeps(thread, view));
+        let list = order.list(connection_of(kind));
+        let Some(stretch) = self.opened(field, &list) else { return };
+        let page = self.page_of_threads(it, kind, field, &list, stretch);
+        self.pages.push(ServedPage {
+            repository_id: it.id,
+            kind,
+            order: order.field.clone(),
+            first: field
+                .argument("first", self.variables())
+                .and_then(|it| it.as_u64())
+                .unwrap_or(0),
+            after: field.text("after", self.variables()),
+            ids: page.items.iter().map(|item| item.place.id).collect(),
+        });
+        self.write_page(field, &page);
+    }
+
+    /// Cut out of the order that is kept, where lists are not late and nothing is filtered.
+    fn page_of_threads<'l>(
+        &self,
+        it: &'a Repository,
+        kind: ThreadKind,
+        field: &PlanField,
+        list: &'l List<'l>,
+        stretch: Stretch,
+    ) -> Page<'a, 'l> {
+        let (view, filter) = (self.view, Filter::of(field, self.variables()));
+        let by = match list.by {
+            "UPDATED_AT" => Some(OrderBy::Updated),
+            "CREATED_AT" => Some(OrderBy::Created),
+            _ => None,
+        };
+        let by = by.filter(|_| filter.keeps_all());
+        if let Some(order) = by.and_then(|by| view.ordered_threads(it, kind, by)) {
+            return cut(order, list, &stretch, |at| view.thread_now(at.index).map(Object::Thread));
+        }
+        let listed = view.listed_threads(it, kind).filter(|thread| filter.keeps(thread, view));
         let items = listed.map(|thread| Listed {
-            place: self.place_of_thread(thread, &order.field),
+            place: self.place_of_thread(thread, list.by),
             object: Object::Thread(thread),
         });
-        let items = items.collect();
-        self.connection(field, &order.list(connection_of(kind)), items);
+        paginate(items.collect(), list, stretch)
     }
 
     pub(super) fn comments(&mut self, it: &'a Thread, kind: CommentKind, field: &PlanField) {
@@ -117,12 +150,12 @@ impl<'a> Run<'a> {
     /// GitHub's order knows whole seconds, then the id.
     fn place_of_thread(&self, it: &Thread, by: &str) -> Cursor {
         let number = match by {
-            "UPDATED_AT" => times::whole_second(it.updated_ms),
+            "UPDATED_AT" => OrderBy::Updated.second(it),
             "COMMENTS" => {
                 let comments = self.view.listed_comments(it.index, CommentKind::Conversation);
                 i64::try_from(comments.count()).unwrap_or(0)
             }
-            _ => times::whole_second(it.created_ms),
+            _ => OrderBy::Created.second(it),
         };
         Cursor::by_number(number, it.id)
     }
@@ -150,6 +183,11 @@ impl Filter {
             since_ms: filter.get("since").and_then(Value::as_str).and_then(times::parse),
             created_by: filter.get("createdBy").and_then(Value::as_str).map(str::to_owned),
         }
+    }
+
+    fn keeps_all(&self) -> bool {
+        let Self { states, labels, since_ms, created_by } = self;
+        states.is_empty() && labels.is_empty() && since_ms.is_none() && created_by.is_none()
     }
 
     /// `since` means at or after, in whole seconds.

@@ -25,13 +25,13 @@ impl<'a> Run<'a> {
             "merged" => self.out.boolean(it.merged_ms.is_some()),
             "isDraft" => self.out.boolean(it.is_draft),
             "locked" => self.out.boolean(false),
-            "isAnswered" => self.out.boolean(it.is_answered),
+            "isAnswered" => self.out.maybe(it.answered(), Json::boolean),
             "createdAt" => self.out.time(it.created_ms),
             "updatedAt" => self.out.time(it.updated_ms),
             "closedAt" => self.out.maybe(it.closed_ms, Json::time),
             "mergedAt" => self.out.maybe(it.merged_ms, Json::time),
-            "headRefName" => self.out.string(&it.head_ref),
-            "headRefOid" => self.out.string(&it.head_oid),
+            "headRefName" => self.out.string(&it.head_ref()),
+            "headRefOid" => self.out.string(&it.head_oid()),
             "baseRefName" => self.out.string("main"),
             "author" => self.author(it.author, field),
             "category" => self.object(Object::Category(it.category), field),
@@ -52,7 +52,7 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn home_of(&mut self, it: &Thread, field: &PlanField) {
-        match self.view.repository(it.repository) {
+        match self.view.home(it) {
             Some(repository) => self.object(Object::Repository(repository), field),
             None => self.out.null(),
         }

@@ -1,0 +1,93 @@
+//! The store alone: pages of a hundred new issues with their search rows, in one transaction each.
+
+use hw_rules::coverage::Coverage;
+use hw_rules::item::{Item, Observation, Sort, Thread};
+use hw_rules::lane::Lane;
+use hw_rules::time::{Mark, SourceTime};
+use hw_rules::version::Seen;
+use hw_store::{IngestPage, Place, Store};
+use hw_sync::clock::{Clock as _, MachineClock};
+
+use crate::Row;
+
+const PAGE: usize = 100;
+/// GitHub's fastest burst: 2,000 requests a minute, 100 items each.
+const BURST: u64 = 3_300;
+
+pub(crate) fn ingest(items: usize) -> Vec<Row> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&Place::File(folder.path().join("bench.db"))).unwrap();
+    let lease = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
+    let mut dice = fastrand::Rng::with_seed(1);
+    let bodies: Vec<String> = (0..500).map(|_| body(&mut dice)).collect();
+    let mut ms = 0;
+    for page in 0..items / PAGE {
+        let page = page_of(page, &bodies);
+        let start_ms = MachineClock.now_ms();
+        store.ingest(&lease, &page).unwrap();
+        ms += MachineClock.now_ms() - start_ms;
+    }
+    let items = items as u64;
+    let row = Row {
+        what: "ingest with search rows, SQLite, bodies of 1 kB".to_owned(),
+        requests: None,
+        points: None,
+        items,
+        ms,
+        peak_kb: None,
+        promise: None,
+    };
+    let kept = BURST <= items * 1_000 / ms.max(1).unsigned_abs();
+    vec![row.promises(format!("≥ {BURST} items/s"), kept)]
+}
+
+fn page_of(number: usize, bodies: &[String]) -> IngestPage {
+    let repository = i64::try_from(number / 50).unwrap();
+    let first = number * PAGE;
+    let rows = (first..first + PAGE).map(|id| issue(id, repository, &bodies[id % bodies.len()]));
+    IngestPage {
+        lane: Lane::issues("github.com", repository),
+        observations: rows.collect(),
+        coverage: Some(Coverage::default()),
+        looked_at: Vec::new(),
+        page_size: 100,
+        quarantined: Vec::new(),
+        cleared: Vec::new(),
+    }
+}
+
+fn issue(id: usize, repository_id: i64, body: &str) -> Observation {
+    let id = i64::try_from(id).unwrap();
+    // newest first, as a walk reads them
+    let updated_at = SourceTime::parse(&Mark(1_767_323_045_000 - id * 7_000).to_string()).unwrap();
+    let item = Item::Thread(Thread {
+        id,
+        node_id: format!("I_{id}"),
+        number: id % 5_000,
+        repository_id,
+        url: format!("https://github.com/acme/r{repository_id}/issues/{id}"),
+        title: format!("Number {id} leaks after {} hours", id % 97),
+        body: body.to_owned(),
+        state: "OPEN".to_owned(),
+        state_reason: None,
+        labels: vec!["bug".to_owned()],
+        author: Some(format!("user-{}", id % 300)),
+        author_id: Some(id % 300),
+        created_at: updated_at.clone(),
+        updated_at,
+        closed_at: None,
+        sort: Sort::Issue,
+    });
+    Observation { item, seen: Seen { at_ms: 1_767_323_046_000, request: id } }
+}
+
+/// A kilobyte of words, of which some are common and most are rare.
+fn body(dice: &mut fastrand::Rng) -> String {
+    let mut text = String::new();
+    while text.len() < 1_024 {
+        let rank = dice.u32(1..60) * dice.u32(1..60) * dice.u32(1..10);
+        text.push_str(&format!("w{rank} "));
+    }
+    text.truncate(1_024);
+    text
+}

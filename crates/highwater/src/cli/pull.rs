@@ -1,0 +1,113 @@
+//! The arguments of `highwater pull`.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use hw_rules::lane::Surface;
+use hw_rules::pace::{Pace, RESERVE_PERCENT};
+
+use super::WorkspaceArgs;
+use crate::names::{self, Named};
+
+/// Reads an organisation from GitHub into a workspace.
+///
+/// The first pull reads everything within the window, the next ones read what changed. It can be
+/// stopped at any point: what was read is kept, and the next pull goes on from there. Progress goes to
+/// stderr in plain lines, with the time in UTC, and the summary to stdout.
+///
+/// Examples:
+///   highwater pull -o acme                                everything of acme
+///   highwater pull -o acme -i issues,pull-requests        no discussions
+///   highwater pull -o acme --repo pump --repo valve       two of its repositories
+///   highwater pull -o acme --reconcile                    also finds everything that is gone
+///   highwater pull -o acme --json                         one JSON object at the end
+///
+/// The token comes from $GITHUB_TOKEN and must be allowed to read the organisation's repositories.
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Pull {
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgs,
+
+    /// The token [default: $GITHUB_TOKEN, where others on this machine cannot see it].
+    #[arg(short = 't', long, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+
+    /// What to pull, comma separated [default: all].
+    #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',', value_parser = surfaces())]
+    pub(crate) items: Vec<Surface>,
+
+    /// Forget the chosen items first, and read them anew.
+    #[arg(short = 'f', long)]
+    pub(crate) force: bool,
+
+    /// Repositories whose items are not pulled, comma separated [default: $EXCLUDED_REPOSITORIES].
+    #[arg(short = 'e', long, value_name = "NAMES", value_parser = Names::any)]
+    pub(crate) excluded_repositories: Vec<Names>,
+
+    /// Only this repository; several with commas, or by naming it again.
+    #[arg(long, value_name = "NAME", value_parser = Names::some)]
+    pub(crate) repo: Vec<Names>,
+
+    /// How many days back issues and pull requests are read; 0 reads all.
+    #[arg(long, value_name = "DAYS", default_value_t = 400)]
+    pub(crate) window_days: u32,
+
+    /// Also compare all ids with GitHub's, and remove what is gone.
+    #[arg(long)]
+    pub(crate) reconcile: bool,
+
+    /// Remove what is gone even if it is a lot at once.
+    #[arg(long)]
+    pub(crate) allow_mass_removal: bool,
+
+    /// How fast to ask: `conservative` waits a second and more before each request.
+    #[arg(long, value_name = "PACE", default_value = "adaptive", value_parser = paces())]
+    pub(crate) pace: Pace,
+
+    /// How much of the hour's budget is left for your other tools, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = RESERVE_PERCENT,
+          value_parser = clap::value_parser!(i64).range(0..=90))]
+    pub(crate) reserve: i64,
+
+    /// GitHub's REST API [default: $GITHUB_API_URL, else https://api.github.com].
+    #[arg(long, value_name = "URL")]
+    pub(crate) api_url: Option<String>,
+
+    /// GitHub's GraphQL API [default: $GITHUB_GRAPHQL_URL, else the one beside the REST API].
+    #[arg(long, value_name = "URL")]
+    pub(crate) graphql_url: Option<String>,
+
+    /// Print one JSON object instead of progress and summary.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Plain lines, also on a terminal. Today they are plain in any case.
+    #[arg(long)]
+    pub(crate) no_tui: bool,
+}
+
+/// Repositories as one argument names them.
+#[derive(Clone)]
+pub(crate) struct Names(pub(crate) Vec<Named>);
+
+impl Names {
+    fn some(text: &str) -> Result<Self, String> {
+        names::repositories(text).map(Self)
+    }
+
+    fn any(text: &str) -> Result<Self, String> {
+        names::any_repositories(text).map(Self)
+    }
+}
+
+fn surfaces() -> impl TypedValueParser<Value = Surface> {
+    PossibleValuesParser::new(Surface::ALL.map(Surface::name))
+        .map(|name| Surface::named(&name).expect("the possible values are the surfaces' names"))
+}
+
+fn paces() -> impl TypedValueParser<Value = Pace> {
+    PossibleValuesParser::new(["adaptive", "conservative"]).map(|name| match name.as_str() {
+        "conservative" => Pace::Conservative,
+        _ => Pace::Adaptive,
+    })
+}

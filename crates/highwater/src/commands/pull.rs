@@ -1,0 +1,83 @@
+//! `highwater pull`
+
+mod refused;
+mod wanted;
+
+use std::sync::Arc;
+
+use hw_rules::clean::for_terminal;
+use hw_rules::page_size;
+use hw_sources::github::graphql::Endpoint;
+use hw_sources::http::Http;
+use hw_store::{Place, Store};
+use hw_sync::Summary;
+use hw_sync::clock::{Clock as _, MachineClock};
+use hw_sync::crash::CrashPoints;
+use hw_sync::fetch::{Fetch, Line};
+use hw_sync::news::Herald;
+use hw_sync::run::pull;
+use serde_json::Value;
+
+use crate::cli::Pull;
+use crate::config::Settings;
+use crate::report::say;
+use crate::summary::Pulled;
+use crate::{interrupt, progress, report, workspace};
+use wanted::Wanted;
+
+pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
+    if args.token.is_some() {
+        report::warn(
+            "others on this machine can see a token in the arguments; set GITHUB_TOKEN instead",
+        );
+    }
+    let wanted = Wanted::of(args, settings)?;
+    let place = workspace::place(&args.workspace, settings)?;
+    interrupt::run(play(args, &wanted, &place))
+}
+
+async fn play(args: &Pull, wanted: &Wanted, place: &Place) -> anyhow::Result<()> {
+    let organization = &wanted.pull.organization;
+    let store = workspace::open(place).map_err(|error| refused::database(error, organization))?;
+    let fetch = fetch(args, wanted, &store)?;
+    let start_ms = MachineClock.now_ms();
+    let done = pull(&store, &fetch, &wanted.pull).await;
+    let summary = done.map_err(|error| refused::by(error, organization))?;
+    let duration_ms = MachineClock.now_ms() - start_ms;
+    tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
+    complete(organization, &summary)
+}
+
+fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
+    let herald = if args.json {
+        Herald::default()
+    } else {
+        progress::herald(&wanted.pull.organization, &wanted.pull.items)
+    };
+    let line = Line {
+        transport: Http::new()?,
+        endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },
+        clock: Arc::new(MachineClock),
+        crash: CrashPoints::default(),
+        herald,
+        pace: args.pace,
+        reserve_percent: args.reserve,
+        largest_page: page_size::LARGEST,
+        seed: fastrand::u64(..),
+    };
+    Ok(Fetch::new(line, store.clone(), &wanted.pull.host))
+}
+
+fn tell(args: &Pull, wanted: &Wanted, pulled: &Pulled<'_>) -> anyhow::Result<()> {
+    if args.json {
+        return Ok(say(&Value::Object(pulled.object()).to_string())?);
+    }
+    let mut lines = vec![format!("pulled {} from {}", pulled.organization, wanted.pull.host)];
+    lines.extend(pulled.lines());
+    Ok(say(&for_terminal(&lines.join("\n")))?)
+}
+
+/// What failed has been told by now; whoever called must learn of it, too.
+fn complete(organization: &str, summary: &Summary) -> anyhow::Result<()> {
+    if summary.failures.is_empty() { Ok(()) } else { Err(refused::in_part(organization, summary)) }
+}

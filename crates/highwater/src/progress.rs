@@ -1,0 +1,198 @@
+//! How far a pull is, in plain lines on stderr: what matters at once, counters at most once a second.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use hw_rules::clean::for_terminal_line;
+use hw_rules::lane::Surface;
+use hw_sync::clock::{Clock as _, MachineClock};
+use hw_sync::news::{Herald, News};
+
+/// The time between two lines of counters.
+const BETWEEN_COUNTERS_MS: i64 = 1_000;
+/// A shorter wait is over before anybody has read of it.
+const WORTH_TELLING_MS: i64 = 1_000;
+
+/// Somebody who tells all that a pull of these items does.
+pub(crate) fn herald(organization: &str, items: &BTreeSet<Surface>) -> Herald {
+    let teller = Mutex::new(Teller::new(organization, items));
+    Herald::new(move |news| {
+        let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ms = MachineClock.now_ms();
+        if let Some(line) = teller.tell(news, now_ms) {
+            let line = for_terminal_line(&line);
+            // a closed stderr leaves nobody to tell
+            writeln!(std::io::stderr(), "{} {line}", time_of_day(now_ms)).ok();
+        }
+    })
+}
+
+/// Makes lines of news.
+struct Teller {
+    organization: String,
+    /// The listings of each repository that are pulled.
+    surfaces: usize,
+    moved: BTreeMap<Surface, u64>,
+    /// Seen and stored.
+    counts: BTreeMap<Surface, (u64, u64)>,
+    requests: u64,
+    counted_ms: i64,
+    paused_until_ms: i64,
+}
+
+impl Teller {
+    fn new(organization: &str, items: &BTreeSet<Surface>) -> Self {
+        let surfaces = items.iter().filter(|it| **it != Surface::Repositories).count();
+        Self {
+            organization: organization.to_owned(),
+            surfaces,
+            moved: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            requests: 0,
+            counted_ms: i64::MIN,
+            paused_until_ms: i64::MIN,
+        }
+    }
+
+    /// The line to print, if there is one.
+    fn tell(&mut self, news: News, now_ms: i64) -> Option<String> {
+        match news {
+            News::Viewer(login) => Some(format!("the token speaks for {login}")),
+            News::Listed { repositories, is_all } => {
+                (is_all || self.is_due(now_ms)).then(|| self.listing(repositories))
+            }
+            News::Moved { surface, lanes } => self.note_moved(surface, lanes),
+            News::Kept { surface, seen, stored, .. } => {
+                let sum = self.counts.entry(surface).or_default();
+                *sum = (sum.0 + seen, sum.1 + stored);
+                self.is_due(now_ms).then(|| self.counters())
+            }
+            News::Removed { scope, count, .. } => Some(format!("removed {count}: {scope}")),
+            News::Answered => {
+                self.requests += 1;
+                None
+            }
+            News::Retried { why, wait_ms } => {
+                self.requests += 1;
+                let wait = seconds(wait_ms);
+                (WORTH_TELLING_MS <= wait_ms).then(|| format!("asking again in {wait}: {why}"))
+            }
+            News::Paused { why, until_ms } => self.pause(&why, until_ms, now_ms),
+            News::Failed { scope, message, .. } => Some(format!("failed: {scope}: {message}")),
+            News::Read { .. } | News::Budget { .. } => None,
+        }
+    }
+
+    fn is_due(&mut self, now_ms: i64) -> bool {
+        let is_due = self.counted_ms.saturating_add(BETWEEN_COUNTERS_MS) <= now_ms;
+        if is_due {
+            self.counted_ms = now_ms;
+        }
+        is_due
+    }
+
+    fn listing(&self, repositories: u64) -> String {
+        format!("listing {}: {} repositories", self.organization, grouped(repositories))
+    }
+
+    /// The listings are told one by one, and all together make a line.
+    fn note_moved(&mut self, surface: Surface, lanes: u64) -> Option<String> {
+        self.moved.insert(surface, lanes);
+        if self.moved.len() < self.surfaces {
+            return None;
+        }
+        if self.moved.values().all(|lanes| *lanes == 0) {
+            return Some("nothing moved".to_owned());
+        }
+        let each =
+            self.moved.iter().map(|(it, lanes)| format!("{} {}", grouped(*lanes), it.name()));
+        Some(format!("reading {} lists that moved", each.collect::<Vec<_>>().join(", ")))
+    }
+
+    fn counters(&self) -> String {
+        let each = self.counts.iter().map(|(it, (seen, stored))| {
+            format!("{} {} seen, {} stored; ", it.name(), grouped(*seen), grouped(*stored))
+        });
+        format!("{}{} requests", each.collect::<String>(), grouped(self.requests))
+    }
+
+    /// Several requests can meet one limit, and each of them tells of it.
+    fn pause(&mut self, why: &str, until_ms: i64, now_ms: i64) -> Option<String> {
+        let is_told = until_ms < self.paused_until_ms.saturating_add(WORTH_TELLING_MS);
+        self.paused_until_ms = self.paused_until_ms.max(until_ms);
+        (!is_told).then(|| format!("limited ({why}): waiting {}", seconds(until_ms - now_ms)))
+    }
+}
+
+/// The time of day in UTC.
+pub(crate) fn time_of_day(now_ms: i64) -> String {
+    let seconds = now_ms.div_euclid(1_000).rem_euclid(86_400);
+    format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+}
+
+fn seconds(ms: i64) -> String {
+    format!("{} s", (ms.max(0) + 999) / 1_000)
+}
+
+/// A number with a comma before each three digits.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if 0 < index && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_come_at_most_once_a_second() {
+        let mut teller = teller();
+        let kept = |seen| News::Kept { surface: Surface::Issues, page: 1, seen, stored: seen / 2 };
+        assert_eq!(teller.tell(News::Answered, 0), None);
+        let first = teller.tell(kept(1_200), 0);
+        assert_eq!(first.as_deref(), Some("issues 1,200 seen, 600 stored; 1 requests"));
+        assert_eq!(teller.tell(kept(100), 999), None);
+        let second = teller.tell(kept(100), 1_000);
+        assert_eq!(second.as_deref(), Some("issues 1,400 seen, 700 stored; 1 requests"));
+    }
+
+    #[test]
+    fn what_moved_is_one_line() {
+        let mut teller = teller();
+        let moved = |surface, lanes| News::Moved { surface, lanes };
+        assert_eq!(teller.tell(moved(Surface::Issues, 12), 0), None);
+        let line = teller.tell(moved(Surface::PullRequests, 0), 0);
+        let expected = "reading 12 issues, 0 pull-requests lists that moved";
+        assert_eq!(line.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn one_limit_is_told_once() {
+        let mut teller = teller();
+        let paused = |until_ms| News::Paused { why: "secondary limit".into(), until_ms };
+        let line = teller.tell(paused(60_000), 0);
+        assert_eq!(line.as_deref(), Some("limited (secondary limit): waiting 60 s"));
+        assert_eq!(teller.tell(paused(60_200), 100), None);
+        assert!(teller.tell(paused(180_000), 61_000).is_some());
+    }
+
+    #[test]
+    fn numbers_and_times_are_short() {
+        let numbers = [0, 999, 1_000, 12_345_678].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "12,345,678"]);
+        assert_eq!(time_of_day(86_400_000 + 3_723_999), "01:02:03");
+    }
+
+    fn teller() -> Teller {
+        let items = [Surface::Repositories, Surface::Issues, Surface::PullRequests];
+        Teller::new("acme", &BTreeSet::from(items))
+    }
+}

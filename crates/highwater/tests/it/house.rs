@@ -1,0 +1,130 @@
+//! A simulated GitHub on a loopback port, and the program pointed at it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+
+use hw_sim::server::{Wait, serve};
+use hw_sim::{GitHub, WorldSpec};
+use hw_sync::clock::{Clock as _, MachineClock};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+/// Unlike any other text, so that it can be looked for.
+pub(crate) const TOKEN: &str = "ghp_0nlyTheDoorMayHearThis";
+const DAY_MS: i64 = 86_400_000;
+
+pub(crate) struct House {
+    github: Arc<Mutex<GitHub>>,
+    url: String,
+    _runtime: Runtime,
+}
+
+impl House {
+    /// Serves a world whose history ended yesterday, until it is dropped.
+    pub(crate) fn open(spec: WorldSpec, seed: u64) -> Self {
+        let spec = WorldSpec { start_ms: MachineClock.now_ms() - DAY_MS, ..spec };
+        let github = Arc::new(Mutex::new(GitHub::new(&spec, seed)));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let wait = |ms| -> Wait {
+            let until = MachineClock.now_ms().saturating_add_unsigned(ms);
+            Box::pin(async move { MachineClock.sleep_until(until).await })
+        };
+        runtime.spawn(serve(Arc::clone(&github), || MachineClock.now_ms(), wait, listener));
+        Self { github, url, _runtime: runtime }
+    }
+
+    /// The two repositories of the small world, `pump` and another one, and quick answers.
+    pub(crate) fn small() -> Self {
+        Self::open(WorldSpec { latency_ms: 0..=1, ..WorldSpec::small() }, 1)
+    }
+
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&mut GitHub) -> T) -> T {
+        look(&mut self.github.lock().unwrap())
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.look(|github| github.requests().entries.len())
+    }
+
+    /// `highwater pull` of acme, with a token.
+    pub(crate) fn pull(&self, args: &[&str]) -> Command {
+        let mut command = program(&["pull", "--api-url", &self.url]);
+        command.env("ORGANIZATION", "acme").env("GITHUB_TOKEN", TOKEN).args(args);
+        command
+    }
+
+    /// A pull into this home that succeeds; its summary.
+    pub(crate) fn pulled(&self, home: &Path, args: &[&str]) -> Value {
+        let output = self.pull(args).arg("--json").arg("-m").arg(home).output().unwrap();
+        serde_json::from_str(&succeeded(&output)).unwrap()
+    }
+
+    /// A pull into this home that fails; its exit code, and what it said on stderr.
+    pub(crate) fn refused(&self, home: &Path, args: &[&str]) -> (Option<i32>, String) {
+        failed(&self.pull(args).arg("-m").arg(home).output().unwrap())
+    }
+}
+
+/// The program, with nothing from the developer's own environment.
+pub(crate) fn program(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
+    for name in [
+        "HIGHWATER_HOME",
+        "HIGHWATER_LOG",
+        "ORGANIZATION",
+        "GITHUB_TOKEN",
+        "EXCLUDED_REPOSITORIES",
+        "GITHUB_API_URL",
+        "GITHUB_GRAPHQL_URL",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("HOME", "/nonexistent").args(args);
+    command
+}
+
+/// `highwater list … --json`, line by line.
+pub(crate) fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
+    let output = program(&["list"]).args(args).arg("--json").arg("-m").arg(home).output().unwrap();
+    succeeded(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What a run that succeeded printed.
+pub(crate) fn succeeded(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The exit code of a run that failed, and what it said on stderr.
+pub(crate) fn failed(output: &Output) -> (Option<i32>, String) {
+    assert!(!output.status.success(), "{output:?}");
+    (output.status.code(), String::from_utf8(output.stderr.clone()).unwrap())
+}
+
+/// The field names in the first column of the table under a heading of `docs/json.md`, sorted.
+pub(crate) fn documented_fields(heading: &str) -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let section = page.split(&format!("## {heading}\n")).nth(1).expect("the heading is there");
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut fields: Vec<String> =
+        rows.map(|row| row.split('`').next().unwrap().to_owned()).collect();
+    fields.sort_unstable();
+    fields
+}
+
+/// The private PostgreSQL that `./check` starts.
+pub(crate) fn postgres() -> String {
+    std::env::var("HIGHWATER_TEST_POSTGRES").expect(
+        "HIGHWATER_TEST_POSTGRES is not set: `./check` starts a private PostgreSQL and sets it",
+    )
+}

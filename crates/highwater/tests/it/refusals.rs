@@ -1,0 +1,111 @@
+//! What `highwater pull` refuses, in one sentence each, and with what exit code.
+
+use hw_sim::Fault;
+
+use crate::house::{House, TOKEN, failed, program};
+
+#[test]
+fn a_refused_token_is_told_and_not_shown() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.look(|github| github.arm(Fault::Unauthorized, 100));
+    let (code, told) = house.refused(home.path(), &[]);
+    assert_eq!(code, Some(1));
+    let expected = "Error: cannot pull acme\n  because the token was refused: ";
+    assert!(told.contains(expected) && told.contains("\nhint: is GITHUB_TOKEN right"), "{told}");
+    assert!(!told.contains(TOKEN), "{told}");
+    assert_eq!(house.requests(), 1, "asking again would change nothing");
+}
+
+#[test]
+fn an_organisation_that_is_not_there_is_told() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let (code, told) = house.refused(home.path(), &["-o", "nobody"]);
+    assert_eq!(code, Some(1));
+    let expected = "Error: cannot pull nobody\n  because not there, or hidden from this token: ";
+    assert!(told.contains(expected) && told.contains("\nhint: is it an organisation"), "{told}");
+}
+
+#[test]
+fn without_a_token_or_an_organisation_nothing_is_asked() {
+    let house = House::small();
+    for (missing, sentence) in
+        [("GITHUB_TOKEN", "no token is set"), ("ORGANIZATION", "no organisation is named")]
+    {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = house.pull(&["-m"]);
+        let output = command.arg(home.path()).env_remove(missing).output().unwrap();
+        let (code, told) = failed(&output);
+        assert_eq!(code, Some(1));
+        assert!(told.starts_with(&format!("Error: {sentence}\nhint: ")), "{told}");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is made");
+    }
+    assert_eq!(house.requests(), 0);
+}
+
+#[test]
+fn a_token_that_no_token_can_be_is_not_sent() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let mut command = house.pull(&["-m"]);
+    let output = command.arg(home.path()).env("GITHUB_TOKEN", "two words").output().unwrap();
+    let (code, told) = failed(&output);
+    assert_eq!((code, house.requests()), (Some(1), 0));
+    assert!(told.contains("holds characters that no token has"), "{told}");
+    assert!(!told.contains("two words"), "{told}");
+}
+
+#[test]
+fn wrong_arguments_are_named_and_nothing_is_asked() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let all = "[possible values: repositories, discussions, issues, pull-requests]";
+    for (args, sentence) in [
+        (["-i", "isues"], all),
+        (["-i", "issues,comments"], all),
+        (["-o", "a--b"], "an organisation's name is letters, digits and single hyphens"),
+        (["--repo", "../x"], "an organisation's name is"),
+        (["--repo", "a b"], "a repository's name is letters, digits"),
+        (["--repo", ""], "a repository's name is missing"),
+        (["--repo", "elsewhere/pump"], "elsewhere/pump does not belong to acme"),
+        (["-e", ".."], "a repository's name is"),
+        (["--reserve", "91"], "91 is not in 0..=90"),
+        (["--pace", "fast"], "[possible values: adaptive, conservative]"),
+        (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
+        (["--graphql-url", "http://example.com/graphql"], "the token would travel in the clear"),
+        (["--graphql-url", "example.com"], "is no address such as https://api.github.com"),
+    ] {
+        let (code, told) = house.refused(home.path(), &args);
+        assert_eq!(code, Some(2), "{args:?}: {told}");
+        assert!(told.contains(sentence), "{args:?}: {told}");
+    }
+    assert_eq!(house.requests(), 0);
+}
+
+#[test]
+fn the_environment_is_looked_at_as_closely() {
+    for (name, value, sentence) in [
+        ("ORGANIZATION", "../x", "which is no organisation's name"),
+        ("EXCLUDED_REPOSITORIES", "a b", "EXCLUDED_REPOSITORIES cannot be read"),
+        ("GITHUB_API_URL", "http://api.github.com", "the token would travel in the clear"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = program(&["pull", "-m"]);
+        command.arg(home.path()).env("ORGANIZATION", "acme").env("GITHUB_TOKEN", TOKEN);
+        let (code, told) = failed(&command.env(name, value).output().unwrap());
+        assert_eq!(code, Some(1), "{name}");
+        assert!(told.contains(sentence), "{told}");
+    }
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_told() {
+    let (house, folder) = (House::small(), tempfile::tempdir().unwrap());
+    let file = folder.path().join("notes.txt");
+    std::fs::write(&file, "these are my notes, not a database\n".repeat(100)).unwrap();
+    for database in [file.clone(), file.join("below.db")] {
+        let output = house.pull(&["--database"]).arg(&database).output().unwrap();
+        let (code, told) = failed(&output);
+        assert_eq!((code, house.requests()), (Some(1), 0));
+        assert!(told.starts_with("Error: cannot pull acme\n  because cannot "), "{told}");
+        assert!(told.contains("\nhint: --database names another one"), "{told}");
+    }
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("these are my notes"));
+}

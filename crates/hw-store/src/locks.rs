@@ -1,0 +1,105 @@
+//! Locks of the operating system beside a database file. They end with the process that holds them, however
+//! it ends, so a dead owner is known at once. A database elsewhere has none, and its rows alone decide.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Error;
+
+/// The locks of one open database.
+pub(crate) struct Locks {
+    /// The file they are beside.
+    database: Option<PathBuf>,
+    held: Mutex<BTreeMap<String, Held>>,
+}
+
+/// A lock that is held for a lease.
+struct Held {
+    /// Locked as long as it is open.
+    _file: File,
+    epoch: i64,
+}
+
+/// The locks, while nobody else takes or leaves one here.
+pub(crate) struct Keys<'a> {
+    database: Option<&'a Path>,
+    held: MutexGuard<'a, BTreeMap<String, Held>>,
+}
+
+/// What asking for a lock found.
+pub(crate) enum Grip {
+    /// There is nothing to lock, or it is locked by us already.
+    Nothing,
+    /// It is ours now: whoever had it before is gone.
+    New(File),
+    /// Somebody else has it.
+    Elsewhere,
+}
+
+impl Locks {
+    pub(crate) fn none() -> Self {
+        Self { database: None, held: Mutex::default() }
+    }
+
+    /// Beside the file itself, by whatever name it was opened.
+    pub(crate) fn beside(database: &Path) -> Self {
+        let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+        Self { database: Some(path), held: Mutex::default() }
+    }
+
+    pub(crate) fn keys(&self) -> Keys<'_> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        Keys { database: self.database.as_deref(), held }
+    }
+}
+
+impl Keys<'_> {
+    /// Asks for a lease's lock; a new one is kept by [`Keys::keep`], or given back when it is dropped.
+    pub(crate) fn grip(&self, lease: &str) -> Result<Grip, Error> {
+        let Some(database) = self.database.filter(|_| !self.held.contains_key(lease)) else {
+            return Ok(Grip::Nothing);
+        };
+        let mut path = database.as_os_str().to_owned();
+        path.push(format!(".{lease}.lock"));
+        let failed = |source| Error::Lock { path: PathBuf::from(&path), source };
+        let file = open(Path::new(&path)).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Grip::New(file)),
+            Err(TryLockError::WouldBlock) => Ok(Grip::Elsewhere),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// Keeps what was gripped, for the lease of this epoch.
+    pub(crate) fn keep(&mut self, lease: &str, epoch: i64, grip: Grip) {
+        match grip {
+            Grip::New(file) => {
+                self.held.insert(lease.to_owned(), Held { _file: file, epoch });
+            }
+            Grip::Nothing | Grip::Elsewhere => {
+                if let Some(held) = self.held.get_mut(lease) {
+                    held.epoch = epoch;
+                }
+            }
+        }
+    }
+
+    /// Leaves a lease's lock, unless it is held for another epoch by now. The file stays: another process may
+    /// have it open.
+    pub(crate) fn leave(&mut self, lease: &str, epoch: i64) {
+        if self.held.get(lease).is_some_and(|held| held.epoch == epoch) {
+            self.held.remove(lease);
+        }
+    }
+}
+
+/// A file that only its owner may open.
+fn open(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

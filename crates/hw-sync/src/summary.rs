@@ -1,0 +1,129 @@
+//! What a pull did, added up while it works.
+
+use std::collections::BTreeMap;
+
+use hw_rules::lane::Surface;
+
+use crate::Error;
+use crate::fetch::Cost;
+use crate::follow::Known;
+use crate::list::Listed;
+use crate::news::News;
+use crate::run::Pull;
+use crate::turn::{Followed, Room, Tally};
+use crate::work::{Ended, Outcome};
+
+/// What a pull did.
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub viewer: String,
+    /// By what was pulled.
+    pub items: BTreeMap<Surface, Tally>,
+    pub cost: Cost,
+    /// What could not be done. Everything else was read to its end.
+    pub failures: Vec<Failure>,
+    /// The lanes that were read.
+    read: Vec<Followed>,
+}
+
+/// Something that could not be done, while the rest went on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub surface: Surface,
+    pub scope: String,
+    pub message: String,
+    /// Whether it was the brake: a person may say that it is meant.
+    pub is_brake: bool,
+}
+
+impl Summary {
+    /// The sum over everything that was pulled.
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        self.items.values().for_each(|tally| total.add(tally));
+        total
+    }
+
+    pub(crate) fn of(pull: &Pull) -> Self {
+        let items = pull.items.iter().map(|surface| (*surface, Tally::default())).collect();
+        Self { items, ..Self::default() }
+    }
+
+    /// Repositories are listed even when they are not asked for; then they are not counted.
+    pub(crate) fn count(&mut self, surface: Surface, tally: &Tally) {
+        if let Some(sum) = self.items.get_mut(&surface) {
+            sum.add(tally);
+        }
+    }
+
+    pub(crate) fn take(&mut self, room: &Room<'_>, outcome: Outcome) {
+        let surface = outcome.followed.surface();
+        match outcome.ended {
+            Ended::Done(tally) => {
+                self.count(surface, &tally);
+                self.read.push(outcome.followed);
+            }
+            Ended::Hidden(error) | Ended::Failed(error) => {
+                self.fail_by(room, surface, outcome.followed.scope(), &error);
+            }
+        }
+    }
+
+    pub(crate) fn fail(&mut self, room: &Room<'_>, surface: Surface, scope: String, message: &str) {
+        self.push(room, Failure { surface, scope, message: message.to_owned(), is_brake: false });
+    }
+
+    pub(crate) fn fail_by(
+        &mut self,
+        room: &Room<'_>,
+        surface: Surface,
+        scope: String,
+        error: &Error,
+    ) {
+        let (message, is_brake) = (error.reason(), error.is_brake());
+        self.push(room, Failure { surface, scope, message, is_brake });
+    }
+
+    fn push(&mut self, room: &Room<'_>, failure: Failure) {
+        self.count(failure.surface, &Tally { errors: 1, ..Tally::default() });
+        let Failure { surface, scope, message, .. } = failure.clone();
+        room.fetch.herald().tell(|| News::Failed { surface, scope, message });
+        self.failures.push(failure);
+    }
+
+    /// Names what the listing could not show.
+    pub(crate) fn name_unlisted(
+        &mut self,
+        room: &Room<'_>,
+        pull: &Pull,
+        known: &Known,
+        listed: &Listed,
+    ) {
+        let surface = Surface::Repositories;
+        let scope = |name: &str| format!("{}/{name}", pull.organization);
+        for subject in &listed.unreadable {
+            let message = format!("a repository could not be read: {subject}");
+            self.fail(room, surface, pull.organization.clone(), &message);
+        }
+        for (name, why) in &listed.refused {
+            self.fail(room, surface, scope(name), why);
+        }
+        for name in &listed.missing {
+            if !known.repositories.iter().any(|held| held.name.eq_ignore_ascii_case(name)) {
+                self.fail(room, surface, scope(name), "not there, or hidden from this token");
+            }
+        }
+    }
+
+    /// Names the lanes that were read and in which some rows could not be.
+    pub(crate) fn name_waiting(&mut self, room: &Room<'_>) -> Result<(), Error> {
+        let waiting = room.store.waiting_lanes()?;
+        for followed in std::mem::take(&mut self.read) {
+            if waiting.contains(&followed.lane.to_string()) {
+                let message = "some could not be read; the next pull asks for them again";
+                self.fail(room, followed.surface(), followed.scope(), message);
+            }
+        }
+        Ok(())
+    }
+}
