@@ -24,6 +24,8 @@ enum Again {
     /// Something else stands at its place by now: it changed, and comes with the head of the lane, or it
     /// is gone, and the sweep will know.
     Moved,
+    /// It is not found by its id: gone, or a fault. The sweep knows the difference.
+    Absent,
     Still,
 }
 
@@ -38,7 +40,7 @@ pub(crate) async fn alone(
     for unreadable in rows {
         match ask(room, followed, &unreadable).await? {
             Again::Readable(found) => page.observations.push(*found),
-            Again::Moved | Again::Still => page.unreadable.push(unreadable),
+            Again::Moved | Again::Absent | Again::Still => page.unreadable.push(unreadable),
         }
     }
     page.unreadable.extend(later);
@@ -66,6 +68,10 @@ pub(crate) async fn quarantined(
                 page.cleared.push(held.subject);
             }
             Again::Moved => page.cleared.push(held.subject),
+            Again::Absent => {
+                room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
+                page.quarantined.push(quarantine(&unreadable));
+            }
             Again::Still => page.quarantined.push(quarantine(&unreadable)),
         }
         let ingested = room.store.ingest(room.lease, &page)?;
@@ -107,15 +113,17 @@ fn is_older(found: &Observation, row: &Unreadable) -> bool {
     row.updated_at.as_ref().is_some_and(|known| found.item.updated_at() < known)
 }
 
-/// An absence is no answer here: only a sweep may tell that something is gone.
 async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, Stop> {
     let ids = [id.to_owned()];
     let (surface, home) = (followed.surface(), &followed.home);
     let query = |_| threads::look_query(surface, &home.node_id, &ids, &[]);
     let read = |answer: &_, number, _| threads::read_look(answer, surface, &ids, home.id, number);
     let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
-    let found = look.observations.into_iter().next();
-    Ok(found.map_or(Again::Still, |found| Again::Readable(Box::new(found))))
+    Ok(match look.observations.into_iter().next() {
+        Some(found) => Again::Readable(Box::new(found)),
+        None if look.absent.is_empty() => Again::Still,
+        None => Again::Absent,
+    })
 }
 
 /// How many rows are read to find one by its place: others may have appeared before it.

@@ -1,6 +1,6 @@
 //! What cannot be read, what changes its name, and what an answer says of itself.
 
-use hw_sim::{Fault, FaultRates};
+use hw_sim::{Fault, FaultRates, ThreadKind};
 
 use crate::harness::words::{ISSUES, OK, at, freshness, issue_ids, one_repository, repository_id};
 use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
@@ -60,6 +60,40 @@ fn a_quarantined_issue_that_is_not_found_once_is_not_forgotten() {
         });
     }
     assert!(3 < proven, "only {proven} were asked for by id");
+}
+
+#[test]
+fn a_quarantined_issue_that_is_deleted_is_forgotten_by_the_next_pull() {
+    let mut proven = 0;
+    for seed in 1..=10 {
+        let scene = Scene::new(&one_repository(12), seed);
+        on_virtual_time(async {
+            let mut pull = std::pin::pin!(scene.pull(&ISSUES));
+            assert!(!scene.poll_until(&mut pull, 1).await, "the issues are still to come");
+            scene.world(|github| github.arm(Fault::BadNode, 200));
+            pull.await.unwrap();
+            scene.world(|github| github.change_weather(FaultRates::none()));
+            let (repository, now) = (repository_id(&scene), scene.now());
+            let waiting = scene.store.quarantined().unwrap();
+            for id in issue_ids(&scene) {
+                scene.world(|github| {
+                    let node_id = &github.world().truth().threads[&(ThreadKind::Issue, id)].node_id;
+                    if waiting.iter().any(|held| held.subject == *node_id) {
+                        // a new one for each, so that the listing is as long as before
+                        github.world_mut().delete_issue(id, now);
+                        github.world_mut().create_issue(repository, "instead", "b", now);
+                        proven += 1;
+                    }
+                });
+            }
+            scene.clock.pass(300_000).await;
+            assert_eq!(scene.pull(&ISSUES).await.unwrap().failures, [], "seed {seed}");
+            assert_eq!(scene.store.counts().unwrap().quarantined, 0, "seed {seed}");
+            scene.pull(&OK).await.unwrap();
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+    }
+    assert!(0 < proven, "nothing was quarantined by its id, so nothing was proven");
 }
 
 #[test]
