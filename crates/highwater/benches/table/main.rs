@@ -2,7 +2,7 @@
 //!
 //! The program itself pulls from the simulated GitHub over a loopback socket, at GitHub's own limits for a
 //! minute; requests and points are counted by the simulator. Machines differ: compare figures of one run.
-//! `cargo bench -- --small` takes a twentieth of the items, for a first look.
+//! `cargo bench -- --items 50000` is over in a minute, for a first look.
 
 #![expect(clippy::unwrap_used, reason = "a bench may stop where it stands")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -25,17 +25,22 @@ pub(crate) struct Row {
 }
 
 fn main() {
-    let is_small = std::env::args().any(|arg| arg == "--small");
+    let items = items();
     let mut rows = Vec::new();
     for measured in [pulls::organization, pulls::small_repositories, pulls::settled] {
         rows.extend(measured());
     }
-    let items = if is_small { 50_000 } else { 1_000_000 };
     rows.extend(ingest::ingest(items / 5));
-    rows.extend(pulls::million(items));
+    rows.extend(pulls::many(items));
     print(&rows);
     let broken = rows.iter().filter_map(|row| row.promise.as_ref()).filter(|(_, kept)| !kept);
     assert_eq!(broken.count(), 0, "a promise is broken");
+}
+
+/// How many items the largest mirror holds: `--items N`, else a million.
+fn items() -> usize {
+    let mut args = std::env::args().skip_while(|arg| arg != "--items").skip(1);
+    args.next().map_or(1_000_000, |number| number.parse().expect("--items takes a number"))
 }
 
 fn print(rows: &[Row]) {

@@ -30,7 +30,7 @@ pub(crate) fn settled() -> Vec<Row> {
 }
 
 /// So many items in the mirror: cold and unchanged, with an eye on memory.
-pub(crate) fn million(items: usize) -> Vec<Row> {
+pub(crate) fn many(items: usize) -> Vec<Row> {
     let repositories = items / 1_000;
     let stage = Stage::set(world(repositories, (500, 450, 50)));
     let cold = stage.pull(&format!("cold: {items} items in {repositories} repositories"));

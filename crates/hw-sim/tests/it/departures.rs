@@ -4,7 +4,7 @@ use hw_rules::lane::Surface;
 use hw_sim::{Fault, WorldSpec};
 use hw_sync::Summary;
 
-use crate::harness::words::{OK, at};
+use crate::harness::words::{OK, at, one_repository, repository_id};
 use crate::harness::{HOST, Judge, Puller, Scene, check_mirror, on_virtual_time};
 
 #[test]
@@ -120,6 +120,22 @@ fn all_repositories_not_found_at_once_trip_the_brake_and_nothing_is_removed() {
 }
 
 #[test]
+fn the_only_repository_that_seems_gone_waits_for_a_persons_word() {
+    let scene = Scene::new(&one_repository(9), 9);
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        let (id, now) = (repository_id(&scene), scene.now());
+        scene.world(|github| github.world_mut().delete_repository(id, now));
+        scene.clock.pass(300_000).await;
+        let doubted = scene.pull(&OK).await.unwrap();
+        assert!(doubted.failures[0].message.contains("nobody vouched"), "{doubted:?}");
+        assert_eq!(scene.store.counts().unwrap().issues, 9);
+        scene.pull(&Puller { allow_mass_removal: true, ..OK }).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
 fn two_that_are_really_gone_wait_for_a_persons_word() {
     let scene = Scene::new(&spec(), 5);
     on_virtual_time(async {
@@ -178,6 +194,23 @@ fn a_name_that_another_repository_takes_over_mixes_nothing() {
         let held = scene.store.repositories(HOST).unwrap();
         let name_of = |id: i64| held.iter().find(|it| it.id == id).unwrap().name.clone();
         assert_eq!((name_of(old), name_of(new)), ("moved-away".to_owned(), name));
+    });
+}
+
+#[test]
+fn a_first_page_that_failed_among_others_is_read_alone() {
+    let spec = WorldSpec { repositories: 4, issues: 5, ..WorldSpec::small() };
+    let scene = Scene::new(&spec, 9);
+    on_virtual_time(async {
+        let ids: Vec<i64> =
+            scene.world(|github| github.world().truth().repositories.keys().copied().collect());
+        let mut pull = std::pin::pin!(scene.pull(&OK));
+        assert!(!scene.poll_until(&mut pull, 1).await, "the first pages are still to come");
+        scene.world(|github| github.world_mut().hide_repository(ids[1], scene.now()));
+        assert!(!scene.poll_until(&mut pull, 2).await, "they share a request");
+        scene.world(|github| github.world_mut().show_repository(ids[1], scene.now()));
+        assert_eq!(pull.await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
     });
 }
 

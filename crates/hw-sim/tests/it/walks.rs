@@ -78,6 +78,29 @@ fn what_becomes_visible_a_minute_late_is_not_lost() {
 }
 
 #[test]
+fn an_edit_that_shows_after_a_newer_one_is_not_lost() {
+    let spec = WorldSpec { list_lag_ms: 60_000, ..one_repository(4) };
+    for seed in 1..=20 {
+        let scene = Scene::new(&spec, seed);
+        on_virtual_time(async {
+            scene.pull(&OK).await.unwrap();
+            scene.clock.pass(300_000).await;
+            for id in &issue_ids(&scene)[..2] {
+                let now = scene.now();
+                scene.world(|github| github.world_mut().edit_issue(*id, None, Some("edited"), now));
+                scene.clock.pass(1_000).await;
+            }
+            scene.pull(&OK).await.unwrap();
+            // neither the newest nor the number of issues changes when the older edit shows
+            scene.clock.pass(120_000).await;
+            scene.pull(&OK).await.unwrap();
+            check_mirror(&scene, Judge::Everything)
+                .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        });
+    }
+}
+
+#[test]
 fn a_page_that_is_too_much_is_halved_and_the_size_remembered() {
     let scene = Scene::new(&one_repository(60), 8);
     on_virtual_time(async {
@@ -180,4 +203,18 @@ fn a_window_that_narrows_while_a_walk_is_under_way_leaves_no_hole_in_what_is_cla
         scene.pull(&Puller { window_days: Some(5), ..OK }).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
     });
+}
+
+#[test]
+fn a_window_does_not_widen_when_the_sources_clocks_disagree() {
+    let spec = WorldSpec { jitter: true, ..one_repository(60) };
+    for seed in 1..=10 {
+        let scene = Scene::new(&spec, seed);
+        on_virtual_time(async {
+            let narrow = Puller { window_days: Some(10), ..OK };
+            scene.pull(&narrow).await.unwrap();
+            let asked = scene.pull(&narrow).await.unwrap().cost.requests;
+            assert_eq!(asked, 1, "seed {seed}: nothing moved");
+        });
+    }
 }
