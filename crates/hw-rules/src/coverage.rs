@@ -249,9 +249,14 @@ impl Coverage {
             || head.total_count != Some(probe.total_count)
     }
 
-    /// Whether the listing has fewer items than it had then: some are gone, and only a sweep tells which.
+    /// Whether the listing has fewer items than it had then, as the latest walk of either time told: some
+    /// are gone, and only a sweep tells which.
     pub fn has_shrunk_since(&self, then: &Self) -> bool {
-        let total = |coverage: &Self| coverage.head.as_ref()?.total_count;
+        let latest = |coverage: &Self| {
+            let under_way = coverage.walk.as_ref().and_then(|walk| walk.head.clone());
+            under_way.or_else(|| coverage.head.clone())
+        };
+        let total = |coverage: &Self| latest(coverage)?.total_count;
         total(self).zip(total(then)).is_some_and(|(now, then)| now < then)
     }
 }

@@ -49,6 +49,8 @@ pub enum Settled {
     Limited {
         until_ms: i64,
         secondary: bool,
+        /// When the request was started.
+        started_ms: i64,
     },
     /// An answer, but not a clean one.
     Trouble,
@@ -78,6 +80,8 @@ pub struct Gate {
     limits_in_a_row: u32,
     failures_in_a_row: u32,
     paused_until_ms: i64,
+    /// When the last limit was met: what was started before met the same one.
+    limited_at_ms: i64,
     /// The pace: nothing starts before this.
     next_start_ms: i64,
     recovering: bool,
@@ -96,6 +100,7 @@ impl Default for Gate {
             limits_in_a_row: 0,
             failures_in_a_row: 0,
             paused_until_ms: i64::MIN,
+            limited_at_ms: i64::MIN,
             next_start_ms: i64::MIN,
             recovering: false,
             silent_since_ms: None,
@@ -137,7 +142,12 @@ impl Gate {
         }
         match settled {
             Settled::Clean => self.learn_clean(),
-            Settled::Limited { until_ms, secondary } => self.learn_limit(until_ms, secondary),
+            Settled::Limited { until_ms, started_ms, .. } if self.is_known(started_ms) => {
+                self.pause(until_ms);
+            }
+            Settled::Limited { until_ms, secondary, .. } => {
+                self.learn_limit(until_ms, secondary, now_ms);
+            }
             Settled::Trouble => self.clean_in_a_row = 0,
             Settled::NoAnswer => return self.learn_silence(now_ms),
         }
@@ -181,7 +191,14 @@ impl Gate {
         }
     }
 
-    fn learn_limit(&mut self, until_ms: i64, secondary: bool) {
+    /// Whether a limit met by a request that was started then is the one that was met last: many can be in
+    /// flight when it begins.
+    pub fn is_known(&self, started_ms: i64) -> bool {
+        started_ms <= self.limited_at_ms
+    }
+
+    fn learn_limit(&mut self, until_ms: i64, secondary: bool, now_ms: i64) {
+        self.limited_at_ms = now_ms;
         self.clean_in_a_row = 0;
         self.limits_in_a_row += 1;
         self.pause(until_ms);
@@ -246,7 +263,7 @@ mod tests {
         assert_eq!(fill(&mut gate, 0), 8);
         (0..8).for_each(|_| assert_eq!(gate.settle(Settled::Clean, 0), Advice::Nothing));
         assert_eq!(fill(&mut gate, 0), 9);
-        gate.settle(Settled::Limited { until_ms: 60_000, secondary: true }, 0);
+        gate.settle(Settled::Limited { until_ms: 60_000, secondary: true, started_ms: 0 }, 0);
         (0..8).for_each(|_| assert_eq!(gate.settle(Settled::Trouble, 0), Advice::Nothing));
         assert_eq!(fill(&mut gate, 59_999), 0);
         assert_eq!(fill(&mut gate, 60_000), 4);
@@ -256,8 +273,21 @@ mod tests {
     fn a_primary_limit_pauses_and_leaves_the_concurrency_alone() {
         let mut gate = Gate::default();
         assert_eq!(gate.admit(Api::Rest, 1, 0, 0), Admission::Go);
-        gate.settle(Settled::Limited { until_ms: 10, secondary: false }, 0);
+        gate.settle(Settled::Limited { until_ms: 10, secondary: false, started_ms: 0 }, 0);
         assert_eq!(fill(&mut gate, 10), 8);
+    }
+
+    #[test]
+    fn a_limit_that_all_in_flight_meet_is_one_limit() {
+        let mut gate = Gate::default();
+        assert_eq!(fill(&mut gate, 1_000), 8);
+        for n in 0..8 {
+            let until_ms = 62_000 + n;
+            let limited = Settled::Limited { until_ms, secondary: true, started_ms: 1_000 };
+            gate.settle(limited, 2_000 + n);
+        }
+        assert_eq!((gate.limits_in_a_row(), gate.paused_until_ms()), (1, Some(62_007)));
+        assert_eq!(fill(&mut gate, 62_007), 4, "halved once");
     }
 
     #[test]
@@ -292,7 +322,7 @@ mod tests {
     fn a_long_pause_is_not_silence_but_five_minutes_without_an_answer_are() {
         let mut gate = Gate::default();
         gate.observe_usage(Usage { used: 9, limit: 10 });
-        gate.settle(Settled::Limited { until_ms: 600_000, secondary: true }, 0);
+        gate.settle(Settled::Limited { until_ms: 600_000, secondary: true, started_ms: 0 }, 0);
         assert_eq!(gate.admit(Api::Graphql, 1, 0, 600_000), Admission::Go);
         assert_eq!(
             (gate.limits_in_a_row(), gate.is_recovering()),

@@ -12,6 +12,7 @@ use crate::Store;
 use crate::error::Error;
 use crate::leases::{self, Lease};
 use crate::sql::{Row, Sql, params};
+use crate::sweeps;
 use crate::tx::{Step, Tx, step};
 
 pub(crate) mod fresh;
@@ -178,6 +179,8 @@ pub(crate) fn advance(
         return Err(Error::WatermarkBack { lane, from, to: coverage.through });
     }
     if coverage.has_shrunk_since(&held) {
+        // a roll that is under way may list what has gone since
+        sweeps::unstage(tx, id)?;
         tx.execute(SWEEP_IS_DUE, &params![id])?;
     }
     write_coverage(tx, id, coverage)

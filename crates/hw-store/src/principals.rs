@@ -54,27 +54,36 @@ impl Store {
             }
             minute.take(tx, principal, count)?;
             let last = tx.first(NEXT, &params![count], |mut row| row.int(0))?.unwrap_or(count);
-            let paused_until_ms = pause_of(tx, principal)?;
+            let paused_until_ms = pause_of(tx, principal, i64::MAX)?;
             Ok(Reserved::Granted(Reservation { first: last - count + 1, count, paused_until_ms }))
         })
     }
 
-    /// Has a principal wait until then; a longer pause stays.
-    pub fn pause(&self, principal: &str, until_ms: i64, why: &str) -> Result<(), Error> {
+    /// Has a principal wait until then; a longer pause stays, unless it is later than `latest_ms`: no limit
+    /// lasts that long, so a clock that stood elsewhere wrote it.
+    pub fn pause(
+        &self,
+        principal: &str,
+        until_ms: i64,
+        latest_ms: i64,
+        why: &str,
+    ) -> Result<(), Error> {
         const KEEP: Sql = Sql::both(
             "insert into principals (name, paused_until_ms, paused_why) values ($1, $2, $3)
              on conflict (name) do update
                 set paused_until_ms = excluded.paused_until_ms, paused_why = excluded.paused_why
               where principals.paused_until_ms is null
-                 or principals.paused_until_ms < excluded.paused_until_ms",
+                 or principals.paused_until_ms < excluded.paused_until_ms
+                 or $4 < principals.paused_until_ms",
         );
         let why = clean::storable(why);
-        self.write(PAUSE, |tx| tx.execute(KEEP, &params![principal, until_ms, &why]).map(drop))
+        let params = params![principal, until_ms, &why, latest_ms];
+        self.write(PAUSE, |tx| tx.execute(KEEP, &params).map(drop))
     }
 
-    /// Until when a principal is to wait; it may be past.
-    pub fn paused_until(&self, principal: &str) -> Result<Option<i64>, Error> {
-        self.read("pause", |tx| pause_of(tx, principal))
+    /// Until when a principal is to wait; it may be past. What is later than `latest_ms` does not count.
+    pub fn paused_until(&self, principal: &str, latest_ms: i64) -> Result<Option<i64>, Error> {
+        self.read("pause", |tx| pause_of(tx, principal, latest_ms))
     }
 }
 
@@ -119,17 +128,18 @@ impl Minute {
 ///
 /// Before the first answer nobody knows whom a token speaks for: then any pause at the host counts, and
 /// what the host asked for then holds for whoever it turns out to be.
-fn pause_of(tx: &mut Tx<'_>, principal: &str) -> Result<Option<i64>, Error> {
+fn pause_of(tx: &mut Tx<'_>, principal: &str, latest_ms: i64) -> Result<Option<i64>, Error> {
     const PAUSED: Sql = Sql::each(
         "select max(paused_until_ms) from principals
-          where name in (select value from json_each($1)) or substr(name, 1, $2) = $3",
+          where (name in (select value from json_each($1)) or substr(name, 1, $2) = $3)
+            and paused_until_ms <= $4",
         "select max(paused_until_ms) from principals
-          where name = any($1) or substr(name, 1, $2) = $3",
+          where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4",
     );
     let above = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
     let names: Vec<_> = above.chain([principal]).collect();
     let below = format!("{principal}/");
     let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-    let params = params![names.as_slice(), length, &below];
+    let params = params![names.as_slice(), length, &below, latest_ms];
     Ok(tx.first(PAUSED, &params, |mut row| row.maybe_int(0))?.flatten())
 }

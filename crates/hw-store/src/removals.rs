@@ -68,10 +68,15 @@ pub(crate) fn remove_at_once(
     allow_mass_removal: bool,
 ) -> Result<u64, Error> {
     let held = cells::present_in_lane(tx, id)?;
-    let removed = removal::bury(tx, &lane.host, id, gone)?;
     let kind = lane.surface.kind();
-    brake(kind, removed, held, allow_mass_removal).map_err(|brake| Error::Brake { kind, brake })?;
-    Ok(removed)
+    let cells = cells::held(tx, &lane.host, gone.iter().map(|(key, _)| *key))?.cells;
+    let goes = |(key, seen): &&(Key, Seen)| {
+        cells.get(key).is_some_and(|cell| cell.is_present() && !cell.bury(*seen).is_present())
+    };
+    let removals = gone.iter().filter(goes).count() as u64;
+    brake(kind, removals, held, allow_mass_removal)
+        .map_err(|brake| Error::Brake { kind, brake })?;
+    removal::bury(tx, &lane.host, id, gone)
 }
 
 /// Above this many, repositories are not removed in one go: each takes all of its items with it.

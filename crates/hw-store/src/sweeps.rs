@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::OVERLAP_MS;
 use hw_rules::cells::Cell;
 use hw_rules::item::Key;
 use hw_rules::lane::Lane;
@@ -116,7 +117,8 @@ impl Store {
     }
 
     /// Ends a complete sweep: what was confirmed gone is removed, unless it would be too much at once,
-    /// and what could not be read and is no longer listed leaves quarantine.
+    /// and what could not be read and is no longer listed leaves quarantine. It stays due while something
+    /// is held that is not listed, and too new to be suspected.
     pub fn finish_sweep(
         &self,
         lease: &Lease,
@@ -132,7 +134,7 @@ impl Store {
                 gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
             let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
             quarantine::release_unlisted(tx, id, sweep.began)?;
-            clear(tx, id)?;
+            if is_settled(tx, id, sweep.began)? { clear(tx, id) } else { unstage(tx, id) }?;
             Ok(Swept { removed })
         })
     }
@@ -208,6 +210,20 @@ fn node_ids(tx: &mut Tx<'_>, lane: &Lane, ids: &[i64]) -> Result<BTreeMap<i64, S
     Ok(tx.query(sql, &params![&lane.host, ids], read)?.into_iter().collect())
 }
 
+/// Whether everything that is held, and changed before the sweep began, was listed or is old news.
+fn is_settled(tx: &mut Tx<'_>, lane: i64, began: Seen) -> Result<bool, Error> {
+    const UNLISTED: Sql = Sql::both(
+        "select count(*) from cells
+          where lane = $1 and $2 <= updated_at_ms and updated_at_ms <= $3
+            and (gone_at_ms is null
+                 or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))
+            and not exists (select 1 from sweep_rows
+                             where sweep_rows.lane = cells.lane and sweep_rows.id = cells.id)",
+    );
+    let params = params![lane, began.at_ms.saturating_sub(OVERLAP_MS), began.at_ms];
+    Ok(tx.count(UNLISTED, &params)? == 0)
+}
+
 fn clear(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
     const DONE: Sql = Sql::both("update lanes set sweep_due_ms = null where id = $1");
     unstage(tx, lane)?;
@@ -215,7 +231,7 @@ fn clear(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
 }
 
 /// Forgets the roll and how far it got.
-fn unstage(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
+pub(crate) fn unstage(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
     const ROWS: Sql = Sql::both("delete from sweep_rows where lane = $1");
     const STATE: Sql = Sql::both(
         "update lanes

@@ -49,6 +49,7 @@ pub(crate) struct Place<'a> {
     door: &'a Door,
     /// The request's number.
     pub(crate) number: i64,
+    started_ms: i64,
     is_open: bool,
 }
 
@@ -115,7 +116,7 @@ impl Door {
                 Admission::Full => freed.await,
             }
         }
-        let place = Place { door: self, number, is_open: true };
+        let place = Place { door: self, number, started_ms: self.now_ms(), is_open: true };
         self.settings.crash.pass(crash::BEFORE_SENDING)?;
         Ok(place)
     }
@@ -151,26 +152,27 @@ impl Door {
     ///
     /// A pause far beyond any limit was written by a clock that stood elsewhere.
     pub(crate) fn paused_until(&self) -> Result<Option<i64>, Error> {
-        let until_ms = self.store.paused_until(&self.principal())?;
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        if until_ms.is_some_and(|until_ms| latest_ms < until_ms) {
-            tracing::warn!(until_ms, "a pause that lasts longer than any limit is not kept");
-        }
-        Ok(until_ms.filter(|until_ms| *until_ms <= latest_ms))
+        Ok(self.store.paused_until(&self.principal(), latest_ms)?)
     }
 
     /// Writes a pause down before anybody learns of it, so that nobody starts after it.
-    fn pause(&self, limit: &Limit, now_ms: i64) -> (Settled, Result<(), Error>) {
-        let in_a_row = lock(&self.gate).limits_in_a_row() + 1;
+    fn pause(&self, limit: &Limit, started_ms: i64, now_ms: i64) -> (Settled, Result<(), Error>) {
+        let in_a_row = {
+            let gate = lock(&self.gate);
+            gate.limits_in_a_row() + u32::from(!gate.is_known(started_ms))
+        };
         let until_ms = limit.wait.until_ms(now_ms, in_a_row, self.jitter());
         let written = self.write_pause(until_ms, &limit.kind.to_string());
-        (Settled::Limited { until_ms, secondary: limit.kind == LimitKind::Secondary }, written)
+        let secondary = limit.kind == LimitKind::Secondary;
+        (Settled::Limited { until_ms, secondary, started_ms }, written)
     }
 
     fn write_pause(&self, until_ms: i64, why: &str) -> Result<(), Error> {
         tracing::warn!(why, wait_s = (until_ms - self.now_ms()) / 1_000, "limited: pausing");
         self.settings.herald.tell(|| News::Paused { why: why.to_owned(), until_ms });
-        self.store.pause(&self.principal(), until_ms, why)?;
+        let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
+        self.store.pause(&self.principal(), until_ms, latest_ms, why)?;
         self.settings.crash.pass(crash::PAUSE_WRITTEN)
     }
 }
@@ -183,7 +185,7 @@ impl Place<'_> {
         let now_ms = self.door.now_ms();
         let (settled, written) = match trouble {
             None => (Settled::Clean, Ok(())),
-            Some(Trouble::Limited(limit)) => self.door.pause(limit, now_ms),
+            Some(Trouble::Limited(limit)) => self.door.pause(limit, self.started_ms, now_ms),
             Some(Trouble::Network(_)) => (Settled::NoAnswer, Ok(())),
             Some(
                 Trouble::TooMuch(_)

@@ -154,13 +154,25 @@ impl Fetch {
                 Err(trouble) => trouble,
             };
             let Some(wait) = spent.bear(&trouble, patience, size, self.jitter()) else {
-                return Err(Stop::Trouble(trouble));
+                return Err(Stop::Trouble(self.blame(trouble).await?));
             };
             tracing::debug!(%trouble, wait, "asking again");
             lock(&self.cost).retries += 1;
             self.herald().tell(|| News::Retried { why: trouble.to_string(), wait_ms: wait });
             self.clock().sleep_until(self.clock().now_ms() + wait).await;
         }
+    }
+
+    /// Whose trouble it is that no answer came: the line's, or, when something else is answered, that of
+    /// what was asked for.
+    async fn blame(&self, trouble: Trouble) -> Result<Trouble, Stop> {
+        let Trouble::Network(reason) = trouble else { return Ok(trouble) };
+        let place = self.door.enter().await?;
+        let came = self.once(&graphql::ping(), place, |_| Ok(())).await?;
+        Ok(match came {
+            Ok(()) => Trouble::Server(format!("{reason}, while others are answered")),
+            Err(_) => Trouble::Network(reason),
+        })
     }
 
     /// One request and what came of it. The outer error ends the run.

@@ -19,8 +19,16 @@ pub async fn take(
     name: &str,
     owner: &str,
 ) -> Result<Lease, Error> {
-    let give_up_ms = clock.now_ms() + EXPIRES_MS + RENEW_MS;
-    let mut before: Option<HeldBy> = None;
+    let give_up_ms = clock.now_ms() + EXPIRES_MS + 2 * RENEW_MS;
+    let mut before: Option<HeldBy> = store.lease_holder(name)?;
+    if before.as_ref().is_some_and(|held| held.expires_ms <= clock.now_ms()) {
+        // or its owner's clock is behind ours: one that lives renews it meanwhile
+        clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
+        if let Some(held) = store.lease_holder(name)?.filter(|held| Some(held) != before.as_ref()) {
+            return Err(Error::Busy { owner: held.owner, since_ms: held.since_ms });
+        }
+    }
+    before = None;
     loop {
         let held = match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
             Ok(lease) => return Ok(lease),

@@ -1,8 +1,10 @@
 //! The repositories of the organisation, each with its probes: one pass finds what is new, renamed or
 //! gone, and every lane that moved.
 
+use std::collections::BTreeSet;
+
 use hw_rules::item::{Item, Observation, Repository};
-use hw_rules::lane::Lane;
+use hw_rules::lane::{Lane, Surface};
 use hw_rules::probe::Need;
 use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
@@ -37,6 +39,8 @@ pub(crate) struct Listed {
     pub(crate) missing: Vec<String>,
     /// Names that were asked for and are not followed, and why.
     pub(crate) refused: Vec<(String, String)>,
+    /// Listings that the token may not look into, in any repository.
+    pub(crate) denied: BTreeSet<Surface>,
     pub(crate) tally: Tally,
 }
 
@@ -79,7 +83,7 @@ impl Listing<'_> {
         let mut began = None;
         loop {
             let asked = self.page(after.as_ref()).await;
-            let ListPage { viewer, page, probes } =
+            let ListPage { viewer, page, probes, .. } =
                 asked.map_err(|stop| named(stop, &self.lane))?;
             let next = page.shape.next.clone();
             if next.is_some() && next == after {
@@ -129,15 +133,22 @@ impl Listing<'_> {
 
     /// One page, every row of it readable if asking again can make it so.
     async fn page(&mut self, after: Option<&Cursor>) -> Result<ListPage, Stop> {
-        let surfaces: Vec<_> = self.pull.surfaces().collect();
         let mut tries = 0;
+        let mut denied_before = BTreeSet::new();
         loop {
+            let surfaces: Vec<_> = self.surfaces();
             let organization = &self.pull.organization;
             let query = |first| repositories::list_query(organization, first, after, &surfaces);
             let read = |answer: &_, number, _| repositories::read_list(answer, after, number);
             let page = self.room.fetch.ask(Patience::PAGE, &mut self.size, query, read).await?;
             self.size = self.size.min(PROBED);
             tries += 1;
+            // twice in a row is no passing fault
+            self.listed.denied.extend(page.denied.intersection(&denied_before).copied());
+            if !page.denied.is_empty() && tries < TRIES {
+                denied_before = page.denied;
+                continue;
+            }
             if page.page.unreadable.is_empty() || TRIES <= tries {
                 return Ok(page);
             }
@@ -203,11 +214,19 @@ impl Listing<'_> {
         false
     }
 
+    /// What is probed.
+    fn surfaces(&self) -> Vec<Surface> {
+        self.pull.surfaces().filter(|surface| !self.listed.denied.contains(surface)).collect()
+    }
+
     /// Adds the lanes of these repositories that need something; tells which need nothing.
     fn follow(&mut self, repositories: &[Repository], probes: &Probes) -> Vec<Lane> {
         let wishes =
             repositories.iter().flat_map(|it| wishes(self.room, self.pull, self.known, it, probes));
-        let (quiet, moved): (Vec<_>, Vec<_>) = wishes.partition(|wish| wish.need == Need::Nothing);
+        let is_open = |wish: &Wish| !self.listed.denied.contains(&wish.followed.surface());
+        let wishes: Vec<_> = wishes.filter(is_open).collect();
+        let (quiet, moved): (Vec<_>, Vec<_>) =
+            wishes.into_iter().partition(|wish| wish.need == Need::Nothing);
         self.listed.wishes.extend(moved);
         quiet.into_iter().map(|wish| wish.followed.lane).collect()
     }

@@ -77,7 +77,8 @@ impl Spent {
         jitter: Jitter,
     ) -> Option<i64> {
         let wait = match trouble.verdict() {
-            Verdict::Pause => 0,
+            // a limit is nobody's fault, and waited for however long it lasts
+            Verdict::Pause => return Some(0),
             Verdict::GiveUp => return None,
             Verdict::AskForLess => {
                 *size = page_size::shrink(*size);
@@ -94,6 +95,10 @@ impl Spent {
             }
             Verdict::RetryNetwork => {
                 self.network += 1;
+                // an answer that breaks off every time may be too large for the line
+                if self.network.is_multiple_of(2) {
+                    *size = page_size::shrink(*size);
+                }
                 backoff::after_network_error(self.network, jitter)
             }
         };
@@ -137,6 +142,15 @@ mod tests {
             let limited = Trouble::Limited(limit.clone());
             assert_eq!(spent.bear(&limited, Patience::PAGE, &mut 1, Jitter(0.5)), Some(0));
         }
+    }
+
+    #[test]
+    fn a_limit_is_waited_for_even_when_a_repositorys_patience_is_used_up() {
+        let endurance = Endurance::default();
+        let patience = Patience::PAGE.with(&endurance);
+        Spent::default().on_a_request(10 * 60_000, patience);
+        let limited = Trouble::Limited(Limit { kind: LimitKind::Primary, wait: Wait::Unsaid });
+        assert_eq!(Spent::default().bear(&limited, patience, &mut 1, Jitter(0.5)), Some(0));
     }
 
     #[test]

@@ -69,7 +69,10 @@ pub(crate) async fn quarantined(
             }
             Again::Moved => page.cleared.push(held.subject),
             Again::Absent => {
-                room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
+                // the more often it was asked for in vain, the rarer
+                if held.tries.is_power_of_two() {
+                    room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
+                }
                 page.quarantined.push(quarantine(&unreadable));
             }
             Again::Still => page.quarantined.push(quarantine(&unreadable)),

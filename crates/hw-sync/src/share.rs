@@ -59,7 +59,7 @@ pub(crate) async fn first_pages(room: &Room<'_>, lanes: &[Wanted]) -> Result<Vec
         match read(room, rest).await {
             Ok(pages) => came.extend(keep(room, rest, pages).await?),
             // whatever ails one of them, each alone has a turn in which it is dealt with
-            Err(Stop::Trouble(trouble)) if is_of_some(&trouble) => {
+            Err(Stop::Trouble(trouble)) if !matches!(trouble, Trouble::Denied(_)) => {
                 came.extend(rest.iter().map(|_| Shared::Left(Start::Anew, Tally::default())));
             }
             Err(Stop::Trouble(trouble)) => {
@@ -70,10 +70,6 @@ pub(crate) async fn first_pages(room: &Room<'_>, lanes: &[Wanted]) -> Result<Vec
         }
     }
     Ok(came)
-}
-
-fn is_of_some(trouble: &Trouble) -> bool {
-    !matches!(trouble, Trouble::Denied(_) | Trouble::Network(_))
 }
 
 /// The first pages of as many of these lanes as fit, the first of them at least.

@@ -105,6 +105,10 @@ impl Summary {
             let message = format!("a repository could not be read: {subject}");
             self.fail(room, surface, pull.organization.clone(), &message);
         }
+        for surface in &listed.denied {
+            let message = "the token may not read these; nothing of them was asked for";
+            self.fail(room, *surface, format!("{} {}", pull.organization, surface.name()), message);
+        }
         for (name, why) in &listed.refused {
             self.fail(room, surface, scope(name), why);
         }

@@ -157,8 +157,11 @@ impl Sweep<'_> {
         while !wanted.is_empty() {
             match self.look(wanted, &[]).await {
                 Ok((look, count)) => {
+                    let (now, later) = wanted.split_at(count);
+                    let denied: Vec<Named> = denied(now, &look);
                     self.keep(look)?;
-                    wanted = &wanted[count..];
+                    self.look_once_more(&denied).await?;
+                    wanted = later;
                 }
                 // one item that the server cannot serve must not stand before all that follow it
                 Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.batch == 1 => {
@@ -167,6 +170,22 @@ impl Sweep<'_> {
                 }
                 Err(stop) => return Err(stop),
             }
+        }
+        Ok(())
+    }
+
+    /// Looks at what the roll lists and a look denies once more: one of the two comes from a replica that
+    /// lags, or from a fault. What is denied again waits to be read.
+    async fn look_once_more(&mut self, denied: &[Named]) -> Result<(), Stop> {
+        let mut rest = denied;
+        while !rest.is_empty() {
+            let (look, count) = self.look(rest, &[]).await?;
+            let (now, later) = rest.split_at(count);
+            for named in self::denied(now, &look) {
+                self.give_up_on(&named, "it is listed, and not found by its id".into())?;
+            }
+            self.keep(look)?;
+            rest = later;
         }
         Ok(())
     }
@@ -263,6 +282,11 @@ impl Sweep<'_> {
     fn stopped(&self, reason: &str) -> Error {
         Error::Sweep { lane: self.followed.lane.to_string(), reason: reason.to_owned() }
     }
+}
+
+/// Those of the wanted that the look says are not there.
+fn denied(wanted: &[Named], look: &LookPage) -> Vec<Named> {
+    wanted.iter().filter(|(_, node_id)| look.absent.contains(node_id)).cloned().collect()
 }
 
 /// What a look says about the suspects in it: one that is neither there nor denied is not judged.

@@ -137,8 +137,9 @@ async fn whole_turn(
         }
         room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
     }
+    let was_due = is_to_be_swept(room, followed)?;
     tally.add(&wait_for_turn(room, followed, start).await?);
-    if is_to_be_swept(room, followed)? {
+    if !was_due && is_to_be_swept(room, followed)? {
         tally.add(&wait_for_turn(room, followed, Start::Anew).await?);
     }
     Ok(tally)

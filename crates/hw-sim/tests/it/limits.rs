@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use hw_rules::pace::Pace;
 use hw_sim::{Fault, Limits, WorldSpec};
 
+use crate::harness::words::ISSUES;
 use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
 
 const EVERY_LIMIT: [Fault; 5] = [
@@ -132,6 +133,41 @@ fn three_lost_connections_in_a_row_make_new_ones() {
         scene.pull(&Puller::default()).await.unwrap();
         assert_eq!(scene.renewed.load(Ordering::SeqCst), 1);
         check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_limit_that_all_in_flight_meet_is_one_limit() {
+    let spec = WorldSpec { repositories: 20, issues: 120, latency_ms: 500..=500, ..spec() };
+    let scene = Scene::new(&WorldSpec { plain: true, ..spec }, 2);
+    on_virtual_time(async {
+        let mut pull = std::pin::pin!(scene.pull(&ISSUES));
+        assert!(!scene.poll_until(&mut pull, 1).await, "the issues are still to come");
+        scene.world(|github| github.arm(Fault::SecondaryWithoutHeaders, 8));
+        let start = scene.now();
+        pull.await.unwrap();
+        let fired = scene.world(|g| g.fired().get(&Fault::SecondaryWithoutHeaders).copied());
+        assert!(fired.is_some_and(|times| 3 < times), "{fired:?} met it");
+        assert_eq!(scene.world(|g| g.started_while_limited()), 0);
+        let took_s = (scene.now() - start) / 1_000;
+        assert!(took_s < 600, "{took_s} s: a minute, and a careful return");
+    });
+}
+
+#[test]
+fn a_pause_from_another_year_does_not_hide_the_ones_that_follow() {
+    let scene = Scene::new(&spec(), 3);
+    on_virtual_time(async {
+        let (store, fetch) = scene.process(None);
+        hw_sync::run::pull(&store, &fetch, &scene.plan(&Puller::default())).await.unwrap();
+        let month_ms = 30 * 86_400_000;
+        store.pause(&fetch.principal(), scene.now() + month_ms, i64::MAX, "then").unwrap();
+        scene.world(|github| github.arm(Fault::SecondaryWithRetryAfter, 1));
+        let plug: hw_sync::crash::Plug = Arc::new(|point| point == "fetch: pause written");
+        scene.pull(&Puller { plug: Some(plug), ..Puller::default() }).await.unwrap_err();
+        scene.clock.pass(6_000).await;
+        scene.pull(&Puller::default()).await.unwrap();
+        assert_eq!(scene.world(|g| g.started_while_limited()), 0);
     });
 }
 

@@ -11,6 +11,7 @@ mod departures;
 mod harness;
 mod http;
 mod limits;
+mod misheard;
 mod owners;
 mod prices;
 mod readings;

@@ -1,12 +1,14 @@
 //! Two processes at the same lanes: one works, the other is refused or finds that it lost its lease.
 
 use std::pin::pin;
+use std::sync::Arc;
 
 use hw_sim::WorldSpec;
 use hw_store::{Place, Store};
+use hw_sync::clock::{Clock, Waiting};
 
 use crate::harness::words::{at, issue_ids};
-use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time, postgres};
+use crate::harness::{Judge, Puller, Scene, VirtualClock, check_mirror, on_virtual_time, postgres};
 
 #[test]
 fn a_second_pull_is_told_who_works_and_since_when() {
@@ -27,6 +29,35 @@ fn a_second_pull_is_told_who_works_and_since_when() {
         first.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
     });
+}
+
+#[test]
+fn a_living_owner_is_not_robbed_by_a_machine_whose_clock_is_ahead() {
+    let slow = WorldSpec { latency_ms: 2_000..=2_000, ..spec() };
+    let scene = Scene { largest_page: 5, ..Scene::new(&slow, 1) };
+    on_virtual_time(async {
+        let first = Puller { owner: "first", ..Puller::default() };
+        let mut first = pin!(scene.pull(&first));
+        assert!(!scene.poll_until(&mut first, 3).await, "it is still at work");
+        let ahead = Ahead(scene.clock.clone(), 6_000);
+        let second = hw_sync::lease::take(&scene.store, &ahead, "pull", "second");
+        let (first, second) = tokio::join!(first, second);
+        assert!(matches!(second, Err(hw_sync::Error::Busy { .. })), "{second:?}");
+        first.unwrap();
+    });
+}
+
+/// A clock that is this much ahead.
+struct Ahead(Arc<VirtualClock>, i64);
+
+impl Clock for Ahead {
+    fn now_ms(&self) -> i64 {
+        self.0.now() + self.1
+    }
+
+    fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
+        self.0.sleep_until(until_ms - self.1)
+    }
 }
 
 #[test]

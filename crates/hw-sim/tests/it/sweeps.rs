@@ -1,10 +1,13 @@
 //! Sweeps: what is gone goes, and nothing else does.
 
+use hw_rules::item::{Key, Kind};
 use hw_rules::lane::Surface;
 use hw_sim::{Fault, FaultRates};
 
-use crate::harness::words::{OK, SWEEP, at, delete_all, issue_ids, one_repository, repository_id};
-use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
+use crate::harness::words::{
+    ISSUES, OK, SWEEP, at, delete_all, issue_ids, one_repository, repository_id,
+};
+use crate::harness::{HOST, Judge, Puller, Scene, check_mirror, on_virtual_time};
 
 #[test]
 fn a_listing_that_became_shorter_is_swept_by_the_same_pull() {
@@ -40,6 +43,72 @@ fn that_a_listing_became_shorter_survives_a_crash() {
             check_mirror(&scene, Judge::Everything).unwrap();
         });
     }
+}
+
+#[test]
+fn a_listing_that_becomes_shorter_again_while_a_sweep_waits_is_read_anew() {
+    let scene = Scene { largest_page: 3, ..Scene::new(&one_repository(9), 3) };
+    on_virtual_time(async {
+        scene.pull(&OK).await.unwrap();
+        scene.clock.pass(300_000).await;
+        let ids = issue_ids(&scene);
+        let delete = |id| scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+        delete(ids[4]);
+        scene.clock.pass(300_000).await;
+        let crash = Puller { plug: Some(at("stage: after commit", 2)), ..OK };
+        scene.pull(&crash).await.unwrap_err();
+        // both are in the part of the roll that is staged
+        delete(ids[0]);
+        delete(ids[1]);
+        scene.clock.pass(300_000).await;
+        assert_eq!(scene.pull(&OK).await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_deletion_after_an_interrupted_first_walk_is_noticed() {
+    let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(30), 1) };
+    on_virtual_time(async {
+        let crash = Puller { plug: Some(at("ingest: after commit", 4)), ..ISSUES };
+        scene.pull(&crash).await.unwrap_err();
+        scene.clock.pass(300_000).await;
+        let is_held = |id: &i64| {
+            let key = Key { kind: Kind::Issue, id: *id };
+            scene.store.cell(HOST, key).unwrap().is_present()
+        };
+        let gone = issue_ids(&scene).into_iter().find(is_held).unwrap();
+        scene.world(|github| github.world_mut().delete_issue(gone, scene.now()));
+        scene.clock.pass(300_000).await;
+        assert_eq!(scene.pull(&ISSUES).await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn what_is_deleted_within_a_minute_of_its_change_goes_with_a_later_pull() {
+    let scene = Scene::new(&one_repository(9), 3);
+    on_virtual_time(async {
+        let (repository, now) = (repository_id(&scene), scene.now());
+        let id =
+            scene.world(|github| github.world_mut().create_issue(repository, "spam", "b", now));
+        scene.clock.pass(5_000).await;
+        scene.pull(&OK).await.unwrap();
+        scene.clock.pass(5_000).await;
+        scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+        for _ in 0..2 {
+            scene.clock.pass(5_000).await;
+            assert_eq!(scene.pull(&OK).await.unwrap().failures, []);
+        }
+        assert_eq!(scene.store.counts().unwrap().issues, 10, "lists may lag by a minute");
+        scene.clock.pass(300_000).await;
+        assert_eq!(scene.pull(&OK).await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        scene.clock.pass(300_000).await;
+        let asked = scene.world(|github| github.requests().total);
+        scene.pull(&OK).await.unwrap();
+        assert_eq!(scene.world(|github| github.requests().total) - asked, 1, "nothing is due");
+    });
 }
 
 #[test]

@@ -71,6 +71,11 @@ impl Endpoint {
     }
 }
 
+/// The cheapest question there is: whether anybody answers.
+pub fn ping() -> Query {
+    Query { document: "query Ping { rateLimit { cost } }".into(), variables: json!({}) }
+}
+
 /// Reads an answer, or says what is wrong with it as a whole.
 pub fn read(response: &Response) -> Result<Answer, Trouble> {
     if let Some(trouble) = limits::trouble_of_status(response) {

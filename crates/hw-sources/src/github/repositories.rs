@@ -6,7 +6,10 @@ mod named;
 mod probes;
 mod repository;
 
+use std::collections::BTreeSet;
+
 use hw_rules::item::Item;
+use hw_rules::lane::Surface;
 use hw_rules::walk::Cursor;
 use serde_json::Value;
 
@@ -28,6 +31,8 @@ pub struct ListPage {
     pub viewer: Option<Viewer>,
     pub page: ItemsPage,
     pub probes: Probes,
+    /// Listings that the token may not look into. A listing may not be null, so its whole row is.
+    pub denied: BTreeSet<Surface>,
 }
 
 const LISTING: &str = "organization.repositories";
@@ -47,7 +52,7 @@ pub fn read_list(
         .ok_or_else(|| Trouble::Garbled(format!("no connection {LISTING}")))?;
     let viewer = if after.is_none() { Some(viewer::read(answer)?) } else { None };
     let page = listed.into_page(answer, request, Item::Repository);
-    Ok(ListPage { viewer, page, probes: probes_of(answer) })
+    Ok(ListPage { viewer, page, probes: probes_of(answer), denied: probes::denied(answer) })
 }
 
 fn probes_of(answer: &Answer) -> Probes {

@@ -1,4 +1,3 @@
-use hw_rules::lane::Surface;
 use hw_rules::probe::Probe;
 use hw_rules::time::SourceTime;
 use serde_json::json;

@@ -18,7 +18,7 @@ use crate::sql::{Dialect, Param, Row, Sql, Value};
 const BUSY: Duration = Duration::from_secs(10);
 const IDLE_READERS: usize = 4;
 /// The cache of a writer and of a reader, in KiB.
-const WRITER_CACHE: i64 = 64 * 1024;
+const WRITER_CACHE: i64 = 32 * 1024;
 const READER_CACHE: i64 = 8 * 1024;
 
 pub(crate) struct Sqlite {

@@ -77,25 +77,25 @@ fn a_clock_that_stood_elsewhere_keeps_nobody_waiting(place: &Place) {
 fn each_principal_has_a_minute_of_its_own(place: &Place) {
     let (store, _) = open(place);
     for principal in ["github.com", "github.com/ada", "github.com/bot"] {
-        store.pause(principal, 5, "secondary limit").unwrap();
+        store.pause(principal, 5, i64::MAX, "secondary limit").unwrap();
         let granted = store.reserve(principal, 10, 0, 10).unwrap();
         assert!(matches!(granted, Reserved::Granted(Reservation { count: 10, .. })), "{granted:?}");
         assert_eq!(
             store.reserve(principal, 1, 0, 10).unwrap(),
             Reserved::Full { until_ms: MINUTE }
         );
-        assert_eq!(store.paused_until(principal).unwrap(), Some(5), "a row for both");
+        assert_eq!(store.paused_until(principal, i64::MAX).unwrap(), Some(5), "a row for both");
     }
 }
 
 fn a_pause_is_never_shortened(place: &Place) {
     let (store, _) = open(place);
-    assert_eq!(store.paused_until("ada").unwrap(), None);
+    assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), None);
     assert_eq!(reserve(&store, "ada", 1).paused_until_ms, None);
-    assert_eq!(store.paused_until("ada").unwrap(), None, "a reservation is no pause");
+    assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), None, "a reservation is no pause");
     for (until, known) in [(500, 500), (300, 500), (700, 700)] {
-        store.pause("ada", until, "secondary limit").unwrap();
-        assert_eq!(store.paused_until("ada").unwrap(), Some(known));
+        store.pause("ada", until, i64::MAX, "secondary limit").unwrap();
+        assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), Some(known));
     }
     assert_eq!(reserve(&store, "ada", 1).paused_until_ms, Some(700));
     assert_eq!(reserve(&store, "bot", 1).paused_until_ms, None);
@@ -103,13 +103,21 @@ fn a_pause_is_never_shortened(place: &Place) {
 
 fn a_pause_holds_for_what_is_above_and_below(place: &Place) {
     let (store, _) = open(place);
-    store.pause("github.com/ada", 500, "secondary limit").unwrap();
-    assert_eq!(store.paused_until("github.com").unwrap(), Some(500), "it may be ada's token");
-    assert_eq!(store.paused_until("github.com/bot").unwrap(), None);
-    store.pause("github.com", 700, "bad credentials").unwrap();
-    assert_eq!(store.paused_until("github.com/ada").unwrap(), Some(700));
+    store.pause("github.com/ada", 500, i64::MAX, "secondary limit").unwrap();
+    assert_eq!(
+        store.paused_until("github.com", i64::MAX).unwrap(),
+        Some(500),
+        "it may be ada's token"
+    );
+    assert_eq!(store.paused_until("github.com/bot", i64::MAX).unwrap(), None);
+    store.pause("github.com", 700, i64::MAX, "bad credentials").unwrap();
+    assert_eq!(store.paused_until("github.com/ada", i64::MAX).unwrap(), Some(700));
     assert_eq!(reserve(&store, "github.com/bot", 1).paused_until_ms, Some(700));
-    assert_eq!(store.paused_until("github.community/ada").unwrap(), None);
+    assert_eq!(store.paused_until("github.community/ada", i64::MAX).unwrap(), None);
+    store.pause("github.com/ada", 9_000_000, i64::MAX, "a clock in another year").unwrap();
+    assert_eq!(store.paused_until("github.com/ada", 1_000).unwrap(), Some(700), "not believed");
+    store.pause("github.com/ada", 800, 1_000, "secondary limit").unwrap();
+    assert_eq!(store.paused_until("github.com/ada", i64::MAX).unwrap(), Some(800), "replaced");
 }
 
 /// Reserves in a minute that has enough.

@@ -63,7 +63,7 @@ fn another_guid_empties_the_mirror_and_a_reader_refuses_it(place: &Place) {
     for kind in Kind::THREADS {
         store.ingest(&lease, &threads(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.pause("ada", 7, "secondary limit").unwrap();
+    store.pause("ada", 7, i64::MAX, "secondary limit").unwrap();
     drop(store);
     raw(place, "update schema_version set guid = 'another'");
     let refused = Store::open_reader(place).err();
@@ -71,7 +71,11 @@ fn another_guid_empties_the_mirror_and_a_reader_refuses_it(place: &Place) {
     let store = Store::open(place).unwrap();
     assert_eq!((store.counts().unwrap(), found(&store, "x")), (Counts::default(), vec![]));
     assert_eq!(store.lanes().unwrap(), []);
-    assert_eq!(store.paused_until("ada").unwrap(), Some(7), "what cannot be refetched stays");
+    assert_eq!(
+        store.paused_until("ada", i64::MAX).unwrap(),
+        Some(7),
+        "what cannot be refetched stays"
+    );
     drop(store);
     assert!(Store::open_reader(place).is_ok(), "the guid is {SCHEMA_GUID} again");
 }

@@ -13,6 +13,7 @@ use hw_rules::lane::Surface;
 use hw_rules::pace::{Pace, RESERVE_PERCENT};
 use hw_sim::{GitHub, WorldSpec};
 use hw_sources::github::graphql::Endpoint;
+use hw_sources::transport::Transport;
 use hw_store::{Place, Store};
 use hw_sync::Summary;
 use hw_sync::crash::{CrashPoints, Plug};
@@ -109,12 +110,26 @@ impl Scene {
 
     /// A new process: everything but the store and the world starts anew.
     pub(crate) fn process(&self, plug: Option<Plug>) -> (Store, Fetch) {
+        self.process_over(Arc::new(Wire::of(self)), plug)
+    }
+
+    /// A pull by a process that hears the world over another wire.
+    pub(crate) async fn pull_over(
+        &self,
+        transport: Arc<dyn Transport>,
+        puller: &Puller,
+    ) -> Result<Summary, hw_sync::Error> {
+        let (store, fetch) = self.process_over(transport, puller.plug.clone());
+        pull(&store, &fetch, &self.plan(puller)).await
+    }
+
+    fn process_over(&self, transport: Arc<dyn Transport>, plug: Option<Plug>) -> (Store, Fetch) {
         let store = match &plug {
             Some(plug) => self.store.clone().with_interrupts(Arc::clone(plug)),
             None => self.store.clone(),
         };
         let line = Line {
-            transport: Arc::new(Wire::of(self)),
+            transport,
             endpoint: Endpoint {
                 url: "https://api.github.com/graphql".into(),
                 token: "t0ken".into(),

@@ -2,7 +2,7 @@
 //!
 //! A probe only saves work: one that cannot be read is left out, and its repository is none the worse.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::lane::Surface;
 use hw_rules::probe::Probe;
@@ -68,6 +68,16 @@ impl From<Raw> for Probe {
         let newest = newest.map(|newest| (newest.database_id.0, newest.updated_at));
         Self { newest, total_count: raw.total_count }
     }
+}
+
+/// The surfaces whose probes the token may not have.
+pub(super) fn denied(answer: &Answer) -> BTreeSet<Surface> {
+    let is_denied = |surface: &Surface| {
+        let connection = listing::of(*surface).connection;
+        let is_at = |error: &&GraphqlError| error.path.split('.').any(|part| part == connection);
+        answer.errors.iter().filter(is_at).any(GraphqlError::is_forbidden)
+    };
+    Surface::OF_A_REPOSITORY.into_iter().filter(is_denied).collect()
 }
 
 /// Whether an error is about nothing but a probe of the repository at this path.

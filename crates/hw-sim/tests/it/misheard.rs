@@ -1,0 +1,171 @@
+//! Answers that are wrong on the way to us, in ways that the weather does not know.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::time::Mark;
+use hw_sim::WorldSpec;
+use hw_sources::transport::{Broken, Request, Response, Sending, Transport};
+use serde_json::{Value, json};
+
+use crate::harness::words::{OK, SWEEP, issue_ids, nothing_but, one_repository, repository_id};
+use crate::harness::{HOST, Judge, Scene, Wire, check_mirror, on_virtual_time};
+
+#[test]
+fn a_repository_whose_answers_break_off_never_stops_the_others() {
+    let spec = WorldSpec {
+        repositories: 12,
+        issues: 120,
+        pull_requests: 6,
+        discussions: 0,
+        plain: true,
+        ..WorldSpec::small()
+    };
+    let scene = Scene::new(&spec, 8);
+    on_virtual_time(async {
+        let bad = repository_id(&scene);
+        let (node, name) = scene.world(|github| {
+            let repository = &github.world().truth().repositories[&bad];
+            (repository.node_id.clone(), repository.name.clone())
+        });
+        let breaks = Misheard::of(&scene, move |question, answer| {
+            if question.contains(&node) { Err(Broken("ended early".into())) } else { Ok(answer) }
+        });
+        let pulled = scene.pull_over(breaks, &OK).await.unwrap();
+        assert!(!pulled.failures.is_empty(), "it is named");
+        assert!(pulled.failures.iter().all(|it| it.scope.contains(&name)), "{pulled:?}");
+        let held = scene.store.counts().unwrap();
+        assert_eq!((held.issues, held.pull_requests), (11 * 120, 11 * 6));
+        scene.clock.pass(3_600_000).await;
+        assert_eq!(scene.pull(&OK).await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_line_that_is_down_ends_the_pull() {
+    let scene = Scene::new(&one_repository(60), 8);
+    on_virtual_time(async {
+        let down = Misheard::of(&scene, |_, _| Err(Broken("connection refused".into())));
+        let error = scene.pull_over(down, &OK).await.unwrap_err();
+        assert!(error.to_string().contains("no answer"), "{error}");
+    });
+}
+
+#[test]
+fn a_token_that_may_not_read_discussions_still_mirrors_the_rest() {
+    let scene = Scene::new(&WorldSpec::small(), 3);
+    on_virtual_time(async {
+        let refused = Misheard::of(&scene, |question, answer| {
+            let lists = question.contains("query Repositories");
+            Ok(if lists && question.contains("discussions(first") {
+                denied(answer)
+            } else {
+                answer
+            })
+        });
+        let pulled = scene.pull_over(refused, &OK).await.unwrap();
+        let told: Vec<_> = pulled.failures.iter().map(|it| it.surface).collect();
+        assert_eq!(told, [Surface::Discussions], "{:?}", pulled.failures);
+        let held = scene.store.counts().unwrap();
+        assert_eq!((held.issues, held.pull_requests, held.discussions), (12, 6, 0));
+        scene.pull(&OK).await.unwrap();
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// A listing may not be null, so the repository that holds it is.
+fn denied(mut answer: Response) -> Response {
+    let mut document: Value = serde_json::from_slice(&answer.body).unwrap();
+    let edges = document["data"]["organization"]["repositories"]["edges"].as_array_mut().unwrap();
+    edges.iter_mut().for_each(|edge| edge["node"] = Value::Null);
+    let path =
+        |n: usize| json!(["organization", "repositories", "edges", n, "node", "discussions"]);
+    let error = |n| json!({ "type": "FORBIDDEN", "path": path(n), "message": "not accessible" });
+    document["errors"] = (0..edges.len()).map(error).collect();
+    answer.body = document.to_string().into_bytes();
+    answer
+}
+
+#[test]
+fn what_the_roll_lists_and_a_look_denies_is_read_later() {
+    for lies in 1..=2 {
+        let scene = Scene { largest_page: 3, ..Scene::new(&one_repository(9), 3) };
+        on_virtual_time(async {
+            scene.pull(&OK).await.unwrap();
+            scene.clock.pass(300_000).await;
+            hold_nothing_of_a_new_issue(&scene).await;
+            let left = AtomicU32::new(lies);
+            let denies = Misheard::of(&scene, move |question, answer| {
+                let takes = |n: u32| n.checked_sub(1);
+                let lies = question.contains("IssueLook")
+                    && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok();
+                Ok(if lies { nobody_is_there(answer) } else { answer })
+            });
+            scene.pull_over(denies, &SWEEP).await.unwrap();
+            for _ in 0..2 {
+                scene.clock.pass(300_000).await;
+                assert_eq!(scene.pull(&OK).await.unwrap().failures, [], "{lies} lies");
+            }
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+/// An issue that became visible too late: the watermark stands above it.
+async fn hold_nothing_of_a_new_issue(scene: &Scene) {
+    let repository = repository_id(scene);
+    let lane = Lane::issues(HOST, repository);
+    let before = issue_ids(scene);
+    scene.world(|github| github.world_mut().create_issue(repository, "late", "b", scene.now()));
+    scene.clock.pass(400_000).await;
+    for id in before {
+        scene.world(|github| github.world_mut().edit_issue(id, None, Some("newer"), scene.now()));
+    }
+    let lease = hw_sync::lease::take(&scene.store, &*scene.clock, "pull", "test").await.unwrap();
+    let mut coverage = scene.store.lane_state(&lane).unwrap().coverage;
+    coverage.through = Some(Mark(scene.now()));
+    scene.store.ingest(&lease, &nothing_but(&lane, coverage)).unwrap();
+    scene.store.release_lease(&lease).unwrap();
+    scene.clock.pass(300_000).await;
+}
+
+fn nobody_is_there(mut answer: Response) -> Response {
+    let mut document: Value = serde_json::from_slice(&answer.body).unwrap();
+    let nodes = document["data"]["nodes"].as_array_mut().unwrap();
+    nodes.iter_mut().for_each(|node| *node = Value::Null);
+    let error = |n: usize| json!({ "type": "NOT_FOUND", "path": ["nodes", n], "message": "m" });
+    document["errors"] = (0..nodes.len()).map(error).collect();
+    answer.body = document.to_string().into_bytes();
+    answer
+}
+
+/// What becomes of an answer on its way, by the question.
+type Ear = dyn Fn(&str, Response) -> Result<Response, Broken> + Send + Sync;
+
+struct Misheard {
+    wire: Wire,
+    ear: Box<Ear>,
+}
+
+impl Misheard {
+    fn of(
+        scene: &Scene,
+        ear: impl Fn(&str, Response) -> Result<Response, Broken> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { wire: Wire::of(scene), ear: Box::new(ear) })
+    }
+}
+
+impl Transport for Misheard {
+    fn send(&self, request: Request) -> Sending<'_> {
+        Box::pin(async move {
+            let question = String::from_utf8(request.body.clone().unwrap_or_default()).unwrap();
+            let answer = self.wire.send(request).await?;
+            (self.ear)(&question, answer)
+        })
+    }
+
+    fn renew(&self) {}
+}
