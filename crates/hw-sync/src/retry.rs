@@ -15,6 +15,8 @@ use crate::turn::{Followed, Room, Tally};
 
 /// How many rows of one page are asked for again at once; the others wait in quarantine.
 const OF_A_PAGE: usize = 10;
+/// So often a row that is not found has its lane swept each time.
+const OFTEN: u64 = 16;
 /// How many of the quarantined are asked for again in one turn.
 const OF_QUARANTINE: u64 = 20;
 
@@ -69,8 +71,10 @@ pub(crate) async fn quarantined(
             }
             Again::Moved => page.cleared.push(held.subject),
             Again::Absent => {
-                // the more often it was asked for in vain, the rarer
-                if held.tries.is_power_of_two() {
+                // what the roll goes on to list, and nobody finds, is asked about less and less
+                if held.tries < OFTEN || held.tries.is_power_of_two() {
+                    // a roll that is under way may list it still
+                    room.store.restart_sweep(room.lease, &followed.lane)?;
                     room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
                 }
                 page.quarantined.push(quarantine(&unreadable));

@@ -37,13 +37,17 @@ struct Sweep<'a> {
     size: &'a mut u32,
     /// Ids in a look.
     batch: u32,
+    /// Whether the roll was begun by an earlier turn: what it lists may be gone by now.
+    has_waited: bool,
+    /// Whether something that it lists is not found.
+    is_denied: bool,
     tally: Tally,
 }
 
 /// Reads the roll, fetches what it shows and we lack, and removes what is confirmed gone.
 ///
 /// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
-/// when nobody vouches for a look, a roll that waited is read anew. A suspect that gives no answer stays
+/// when nobody vouches for a look, or what is listed is not found, a roll that waited is read anew. A suspect that gives no answer stays
 /// held, and is named.
 pub(crate) async fn sweep(
     room: &Room<'_>,
@@ -51,11 +55,13 @@ pub(crate) async fn sweep(
     size: &mut u32,
 ) -> Result<Tally, Stop> {
     let batch = LOOK_AT_ONCE;
-    let mut sweep = Sweep { room, followed, size, batch, tally: Tally::default() };
     let has_waited = room.store.sweep(&followed.lane)?.is_some();
+    let tally = Tally::default();
+    let mut sweep = Sweep { room, followed, size, batch, has_waited, is_denied: false, tally };
     let mut judged = sweep.judge().await?;
-    if !judged.is_vouched_for && has_waited {
+    if has_waited && (sweep.is_denied || !judged.is_vouched_for) {
         room.store.restart_sweep(room.lease, &followed.lane)?;
+        sweep.has_waited = false;
         judged = sweep.judge().await?;
     }
     room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
@@ -181,7 +187,10 @@ impl Sweep<'_> {
         while !rest.is_empty() {
             let (look, count) = self.look(rest, &[]).await?;
             let (now, later) = rest.split_at(count);
-            for named in self::denied(now, &look) {
+            let denied = self::denied(now, &look);
+            self.is_denied |= !denied.is_empty();
+            let is_fresh = !self.has_waited;
+            for named in denied.into_iter().filter(|_| is_fresh) {
                 self.give_up_on(&named, "it is listed, and not found by its id".into())?;
             }
             self.keep(look)?;

@@ -207,7 +207,11 @@ async fn quiet_turns(scene: &Scene, trouble: &mut Trouble) -> Result<(), String>
     let calm = Puller { allow_mass_removal: true, ..Puller::default() };
     let pulled = scene.pull(&calm).await.map_err(|error| error.to_string())?;
     if !pulled.failures.is_empty() {
-        return Err(format!("a quiet pull had errors: {:?}", pulled.failures));
+        let waiting = scene.store.quarantined().unwrap();
+        return Err(format!(
+            "a quiet pull had errors: {:?}; waiting: {waiting:?}",
+            pulled.failures
+        ));
     }
     check_mirror(scene, Judge::CreationsAndEdits)?;
     let sweep = Puller { reconcile: true, ..calm };
