@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a bench may stop where it stands")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
+#![expect(clippy::print_stderr, reason = "a person waits for minutes")]
 
 mod ingest;
 mod pulls;
@@ -27,11 +28,15 @@ pub(crate) struct Row {
 fn main() {
     let items = items();
     let mut rows = Vec::new();
-    for measured in [pulls::organization, pulls::small_repositories, pulls::settled] {
-        rows.extend(measured());
-    }
-    rows.extend(ingest::ingest(items / 5));
-    rows.extend(pulls::many(items));
+    let mut take = |measured: Vec<Row>| {
+        measured.iter().for_each(|row| eprintln!("measured: {}", row.columns().join("; ")));
+        rows.extend(measured);
+    };
+    take(ingest::ingest(items / 5));
+    take(pulls::organization());
+    take(pulls::small_repositories());
+    take(pulls::settled());
+    take(pulls::many(items));
     print(&rows);
     let broken = rows.iter().filter_map(|row| row.promise.as_ref()).filter(|(_, kept)| !kept);
     assert_eq!(broken.count(), 0, "a promise is broken");
