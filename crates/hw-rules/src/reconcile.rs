@@ -3,7 +3,7 @@
 //! Absence is not deletion: what a sweep did not list becomes a suspect, a second look by id confirms it,
 //! and a brake stops what would remove too much at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::OVERLAP_MS;
 use crate::cells::Cell;
@@ -74,6 +74,14 @@ pub fn confirmed_gone(look: &SecondLook) -> Vec<i64> {
         return Vec::new();
     }
     look.answered.iter().filter(|(_, answered)| !**answered).map(|(id, _)| *id).collect()
+}
+
+/// Whom a second look asks for besides: the first, the middle and the last of those that must be there. One of
+/// them may be gone by then.
+pub fn siblings<T>(known: &[T]) -> Vec<&T> {
+    let last = known.len().saturating_sub(1);
+    let places = BTreeSet::from([0, last / 2, last]);
+    places.into_iter().filter_map(|place| known.get(place)).collect()
 }
 
 /// Too much would be removed at once.
@@ -149,6 +157,20 @@ mod tests {
         assert_eq!(confirmed_gone(&alone), Vec::<i64>::new());
         let trusted = SecondLook { answered, sibling_answered: true };
         assert_eq!(confirmed_gone(&trusted), vec![1]);
+    }
+
+    #[test]
+    fn siblings_come_from_all_over_and_none_twice() {
+        assert_eq!(siblings(&[1, 2, 3, 4, 5]), [&1, &3, &5]);
+        assert_eq!(siblings(&[1, 2]), [&1, &2]);
+        assert!(siblings::<i64>(&[]).is_empty());
+    }
+
+    #[test]
+    fn two_repositories_never_go_at_once_without_a_word() {
+        assert!(brake_repositories(1, 1, false).is_ok());
+        assert_eq!(brake_repositories(2, 900, false), Err(Brake { removals: 2, held: 900 }));
+        assert!(brake_repositories(2, 900, true).is_ok());
     }
 
     #[test]

@@ -79,16 +79,14 @@ pub(crate) fn remove_at_once(
     removal::bury(tx, &lane.host, id, gone)
 }
 
-/// Above this many, repositories are not removed in one go: each takes all of its items with it.
-const BRAKE_REPOSITORIES: u64 = 1;
-
 fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Brake> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let (removals, of) = (size(removed), size(held));
-    if kind == Kind::Repository && BRAKE_REPOSITORIES < removed && !allow_mass_removal {
-        return Err(Brake { removals, held: of });
-    }
-    reconcile::brake(removals, of, allow_mass_removal)
+    let rule = match kind {
+        Kind::Repository => reconcile::brake_repositories,
+        Kind::Discussion | Kind::Issue | Kind::PullRequest => reconcile::brake,
+    };
+    rule(removals, of, allow_mass_removal)
 }
 
 /// Has the next look at each object of a lane written; none is removed.

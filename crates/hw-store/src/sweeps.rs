@@ -1,6 +1,6 @@
 //! Sweeps: a whole listing, staged page by page, and swapped in only when it is complete.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::Cell;
@@ -140,17 +140,15 @@ impl Store {
     }
 }
 
-/// The first, the middle and the last of what is both listed and held.
+/// Some of what is both listed and held.
 fn siblings(
     listed: &BTreeMap<i64, (String, Mark)>,
     held: &BTreeMap<i64, Cell>,
 ) -> Vec<(i64, String)> {
     let known: Vec<_> =
         listed.iter().filter(|(id, _)| held.get(id).is_some_and(Cell::is_present)).collect();
-    let last = known.len().saturating_sub(1);
-    let places = BTreeSet::from([0, last / 2, last]);
-    let sibling = |place: usize| known.get(place).map(|(id, (node, _))| (**id, node.clone()));
-    places.into_iter().filter_map(sibling).collect()
+    let named = |(id, (node, _)): &(&i64, &(String, Mark))| (**id, node.clone());
+    reconcile::siblings(&known).into_iter().map(named).collect()
 }
 
 fn complete_sweep(tx: &mut Tx<'_>, lane: &Lane) -> Result<(i64, SweepState), Error> {

@@ -12,35 +12,35 @@ pub const EXPIRES_MS: i64 = 5_000;
 
 /// Takes the lease, or says who holds it and since when.
 ///
-/// An owner that died renews nothing any more: its lease is waited for until it ends.
+/// Whoever lives renews it each second, and that is seen however far apart the clocks are. What nobody renews
+/// is waited for until it ends.
 pub async fn take(
     store: &Store,
     clock: &dyn Clock,
     name: &str,
     owner: &str,
 ) -> Result<Lease, Error> {
+    let busy = |held: HeldBy| Error::Busy { owner: held.owner, since_ms: held.since_ms };
     let give_up_ms = clock.now_ms() + EXPIRES_MS + 2 * RENEW_MS;
-    let mut before: Option<HeldBy> = store.lease_holder(name)?;
-    if before.as_ref().is_some_and(|held| held.expires_ms <= clock.now_ms()) {
-        // or its owner's clock is behind ours: one that lives renews it meanwhile
-        clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
-        if let Some(held) = store.lease_holder(name)?.filter(|held| Some(held) != before.as_ref()) {
-            return Err(Error::Busy { owner: held.owner, since_ms: held.since_ms });
-        }
+    let mut before = store.lease_holder(name)?;
+    if before.is_some() {
+        a_renewal_later(clock).await;
     }
-    before = None;
     loop {
-        let held = match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
-            Ok(lease) => return Ok(lease),
-            Err(held) => held,
-        };
-        let is_alive = before.as_ref().is_some_and(|before| *before != held);
-        if is_alive || give_up_ms < clock.now_ms() {
-            return Err(Error::Busy { owner: held.owner, since_ms: held.since_ms });
+        if let Some(held) = store.lease_holder(name)?.filter(|held| Some(held) != before.as_ref()) {
+            return Err(busy(held));
         }
-        before = Some(held);
-        clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
+        match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
+            Ok(lease) => return Ok(lease),
+            Err(held) if give_up_ms < clock.now_ms() => return Err(busy(held)),
+            Err(held) => before = Some(held),
+        }
+        a_renewal_later(clock).await;
     }
+}
+
+async fn a_renewal_later(clock: &dyn Clock) {
+    clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
 }
 
 /// Does the work and keeps the lease alive meanwhile; stops the work when the lease is lost.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::reconcile;
 use hw_store::Store;
 
 use crate::fetch::Fetch;
@@ -152,16 +153,14 @@ fn again(
     wishes.collect()
 }
 
-/// Up to three repositories that must be there: listed, and not suspected.
+/// Repositories that must be there: listed, and not suspected.
 fn siblings(listed: &Listed, known: &Known, suspects: &[Repository]) -> Vec<Repository> {
     let is_free = |it: &&Repository| suspects.iter().all(|suspect| suspect.id != it.id);
     let mut free: Vec<_> = listed.repositories.iter().filter(is_free).collect();
     if free.is_empty() {
         free = known.repositories.iter().filter(is_free).collect();
     }
-    let last = free.len().saturating_sub(1);
-    let places = BTreeSet::from([0, last / 2, last]);
-    places.into_iter().filter_map(|place| free.get(place).copied().cloned()).collect()
+    reconcile::siblings(&free).into_iter().copied().cloned().collect()
 }
 
 /// Forgets the chosen items, lane by lane: each is either held with its coverage, or neither is.

@@ -47,8 +47,8 @@ struct Sweep<'a> {
 /// Reads the roll, fetches what it shows and we lack, and removes what is confirmed gone.
 ///
 /// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
-/// when nobody vouches for a look, or what is listed is not found, a roll that waited is read anew. A suspect that gives no answer stays
-/// held, and is named.
+/// when nobody vouches for a look, or what is listed is not found, a roll that waited is read anew. A suspect
+/// that gives no answer stays held, and is named.
 pub(crate) async fn sweep(
     room: &Room<'_>,
     followed: &Followed,
