@@ -10,6 +10,7 @@ pub mod coverage;
 pub mod freshness;
 pub mod item;
 pub mod lane;
+pub mod news;
 pub mod pace;
 pub mod page_size;
 pub mod plan;
