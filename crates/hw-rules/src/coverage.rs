@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::OVERLAP_MS;
 use crate::probe::Probe;
+use crate::since::SinceWalk;
 use crate::time::Mark;
 use crate::walk::{Circle, Closed, Cursor, Floor, Head, Page, Step, Walk};
 
@@ -25,6 +26,9 @@ pub struct Coverage {
     pub bottom: Option<Cursor>,
     /// What the first page of the last completed walk said.
     pub head: Option<Head>,
+    /// At a lane that is listed since a mark: the walk that has not reached the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<SinceWalk>,
 }
 
 /// A stretch that is known to be unread, and the place where reading goes on.
@@ -159,7 +163,7 @@ impl Coverage {
     }
 
     /// Refuses a watermark that the source itself has not reached yet.
-    fn check_time(&self, date: Mark) -> Result<(), Refused> {
+    pub(crate) fn check_time(&self, date: Mark) -> Result<(), Refused> {
         match self.through {
             Some(through) if date.plus(OVERLAP_MS) < through => {
                 Err(Refused::Future { through, date })
@@ -211,7 +215,7 @@ impl Coverage {
     }
 
     /// Moves the watermark up. A lagging replica's top may lie below it, and moves nothing.
-    fn raise(&mut self, mark: Mark) {
+    pub(crate) fn raise(&mut self, mark: Mark) {
         self.through = self.through.max(Some(mark));
     }
 
@@ -228,7 +232,7 @@ impl Coverage {
 
     /// Whether [from, through] is all there is to say: no gap, and no walk that was left in the middle.
     pub fn is_complete(&self) -> bool {
-        self.through.is_some() && self.gap.is_none() && self.walk.is_none()
+        self.through.is_some() && self.gap.is_none() && self.walk.is_none() && self.since.is_none()
     }
 
     /// Whether nothing that existed at the last completed walk can still be on its way.
@@ -238,6 +242,7 @@ impl Coverage {
     pub fn is_settled(&self) -> bool {
         self.gap.is_none()
             && self.walk.is_none()
+            && self.since.is_none()
             && self.head.as_ref().is_some_and(Head::is_settled)
     }
 

@@ -1,11 +1,15 @@
 //! What is said: the objects of the mirror, each with its identity and its digest.
 
+mod comment;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::SourceTime;
 use crate::version::{Digest, Seen, Version};
+
+pub use comment::Comment;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -14,12 +18,38 @@ pub enum Kind {
     Discussion,
     Issue,
     PullRequest,
+    IssueComment,
+    ReviewComment,
+    Review,
+    DiscussionComment,
 }
 
 impl Kind {
-    pub const ALL: [Self; 4] = [Self::Repository, Self::Discussion, Self::Issue, Self::PullRequest];
+    pub const ALL: [Self; 8] = [
+        Self::Repository,
+        Self::Discussion,
+        Self::Issue,
+        Self::PullRequest,
+        Self::IssueComment,
+        Self::ReviewComment,
+        Self::Review,
+        Self::DiscussionComment,
+    ];
     /// The kinds that people write in.
     pub const THREADS: [Self; 3] = [Self::Discussion, Self::Issue, Self::PullRequest];
+    /// The kinds of what is said in threads.
+    pub const COMMENTS: [Self; 4] =
+        [Self::IssueComment, Self::ReviewComment, Self::Review, Self::DiscussionComment];
+    /// Everything that has a text.
+    pub const TEXTS: [Self; 7] = [
+        Self::Discussion,
+        Self::Issue,
+        Self::PullRequest,
+        Self::IssueComment,
+        Self::ReviewComment,
+        Self::Review,
+        Self::DiscussionComment,
+    ];
 
     /// The name in tables and messages.
     pub fn name(self) -> &'static str {
@@ -28,6 +58,10 @@ impl Kind {
             Self::Discussion => "discussion",
             Self::Issue => "issue",
             Self::PullRequest => "pull_request",
+            Self::IssueComment => "issue_comment",
+            Self::ReviewComment => "review_comment",
+            Self::Review => "review",
+            Self::DiscussionComment => "discussion_comment",
         }
     }
 
@@ -136,6 +170,7 @@ impl Thread {
 pub enum Item {
     Repository(Repository),
     Thread(Thread),
+    Comment(Comment),
 }
 
 impl Item {
@@ -143,6 +178,7 @@ impl Item {
         match self {
             Self::Repository(repository) => Key { kind: Kind::Repository, id: repository.id },
             Self::Thread(thread) => thread.key(),
+            Self::Comment(comment) => comment.key(),
         }
     }
 
@@ -150,6 +186,7 @@ impl Item {
         match self {
             Self::Repository(repository) => &repository.updated_at,
             Self::Thread(thread) => &thread.updated_at,
+            Self::Comment(comment) => &comment.updated_at,
         }
     }
 
@@ -157,6 +194,7 @@ impl Item {
         match self {
             Self::Repository(repository) => repository.digest(),
             Self::Thread(thread) => thread.digest(),
+            Self::Comment(comment) => comment.digest(),
         }
     }
 }

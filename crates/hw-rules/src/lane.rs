@@ -20,13 +20,42 @@ pub enum Surface {
     Discussions,
     Issues,
     PullRequests,
+    /// The conversation of issues and pull requests.
+    IssueComments,
+    /// On lines of a pull request.
+    ReviewComments,
+    Reviews,
+    /// Of discussions, with the replies.
+    DiscussionComments,
+}
+
+/// How a surface is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Newest change first, down to a stop.
+    Walk,
+    /// Everything since a mark, oldest change first.
+    Since,
+    /// Thread by thread, those that moved.
+    Talks,
 }
 
 impl Surface {
-    pub const ALL: [Self; 4] =
-        [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests];
-    /// The listings of one repository.
-    pub const OF_A_REPOSITORY: [Self; 3] = [Self::Discussions, Self::Issues, Self::PullRequests];
+    pub const ALL: [Self; 8] = [
+        Self::Repositories,
+        Self::Discussions,
+        Self::Issues,
+        Self::PullRequests,
+        Self::IssueComments,
+        Self::ReviewComments,
+        Self::Reviews,
+        Self::DiscussionComments,
+    ];
+    /// The listings of a repository's threads.
+    pub const THREADS: [Self; 3] = [Self::Discussions, Self::Issues, Self::PullRequests];
+    /// The listings of what is said in them.
+    pub const COMMENTS: [Self; 4] =
+        [Self::IssueComments, Self::ReviewComments, Self::Reviews, Self::DiscussionComments];
 
     /// The name in tables, metrics and messages.
     pub fn name(self) -> &'static str {
@@ -35,6 +64,10 @@ impl Surface {
             Self::Discussions => "discussions",
             Self::Issues => "issues",
             Self::PullRequests => "pull-requests",
+            Self::IssueComments => "issue-comments",
+            Self::ReviewComments => "review-comments",
+            Self::Reviews => "reviews",
+            Self::DiscussionComments => "discussion-comments",
         }
     }
 
@@ -50,12 +83,78 @@ impl Surface {
             Self::Discussions => Kind::Discussion,
             Self::Issues => Kind::Issue,
             Self::PullRequests => Kind::PullRequest,
+            Self::IssueComments => Kind::IssueComment,
+            Self::ReviewComments => Kind::ReviewComment,
+            Self::Reviews => Kind::Review,
+            Self::DiscussionComments => Kind::DiscussionComment,
         }
     }
 
-    /// Whether a window cuts it: discussions and repositories are few, and read whole.
+    pub fn reading(self) -> Reading {
+        match self {
+            Self::Repositories | Self::Discussions | Self::Issues | Self::PullRequests => {
+                Reading::Walk
+            }
+            Self::IssueComments | Self::ReviewComments => Reading::Since,
+            Self::Reviews | Self::DiscussionComments => Reading::Talks,
+        }
+    }
+
+    /// What a person chooses when this is to be read.
+    pub fn choice(self) -> Choice {
+        match self {
+            Self::Repositories => Choice::Repositories,
+            Self::Discussions => Choice::Discussions,
+            Self::Issues => Choice::Issues,
+            Self::PullRequests => Choice::PullRequests,
+            Self::IssueComments
+            | Self::ReviewComments
+            | Self::Reviews
+            | Self::DiscussionComments => Choice::Comments,
+        }
+    }
+
+    /// Whether a window cuts it: discussions and repositories are few, and read whole; what is read thread
+    /// by thread goes as far back as the threads.
     pub fn has_window(self) -> bool {
-        matches!(self, Self::Issues | Self::PullRequests)
+        matches!(
+            self,
+            Self::Issues | Self::PullRequests | Self::IssueComments | Self::ReviewComments
+        )
+    }
+}
+
+/// What a person chooses to pull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Choice {
+    Repositories,
+    Discussions,
+    Issues,
+    PullRequests,
+    Comments,
+}
+
+impl Choice {
+    pub const ALL: [Self; 5] =
+        [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests, Self::Comments];
+    /// What is pulled when nothing is chosen.
+    pub const USUAL: [Self; 4] =
+        [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests];
+
+    /// The name in arguments and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Repositories => "repositories",
+            Self::Discussions => "discussions",
+            Self::Issues => "issues",
+            Self::PullRequests => "pull-requests",
+            Self::Comments => "comments",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.name() == name)
     }
 }
 

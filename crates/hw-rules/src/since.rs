@@ -1,63 +1,176 @@
-//! The walk since a mark: oldest change first, re-anchored instead of turning many pages.
+//! Lists that take `since`: the newest page tells whether anything changed, and how much; what does not
+//! fit on it is walked, oldest change first.
 //!
-//! For lists that take `since` and sort by change. Page numbers over a moving order skip rows, so each
-//! full page moves `since` up to its last row; only a page that lies wholly within one second, which is
-//! as fine as `since` gets, is followed by the next page number.
+//! Page numbers over a moving order skip rows, so the walk re-anchors: each full page moves `since` up to
+//! its last row. Only a page that lies wholly within one second, which is as fine as `since` gets, is
+//! followed by the next page number.
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Mark;
+use crate::OVERLAP_MS;
+use crate::coverage::{Coverage, Refused};
+use crate::plan::LaneState;
+use crate::time::{Mark, SourceTime};
+use crate::walk::{Floor, Head};
+
+/// How long a list is believed to stand still without a sign: an edited comment moves nothing else.
+pub const DUE_AFTER_MS: i64 = 3_600_000;
 
 /// Where the walk is: rows updated at or after `since`, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinceWalk {
+    /// How far down it began.
+    pub floor: Floor,
     /// None asks without a filter: below the first mark there is nothing to leave out.
     pub since: Option<Mark>,
+    /// Within one second. A walk that was interrupted there reads that second from its first page: what
+    /// left it meanwhile has shifted the others.
+    #[serde(skip, default = "first_page")]
     pub page: u32,
-    /// The latest change read so far: what the watermark may become.
+    /// The latest change read so far.
     pub newest: Option<Mark>,
+    /// The `Date` of the first page that came as close to it as the lists may lag: what is older than that
+    /// by the overlap was all there, and nothing later may be claimed.
+    pub fresh: Option<Mark>,
 }
 
 /// What one page said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SincePage {
-    /// The answer's `Date`: no mark goes beyond it.
+    /// The answer's `Date`.
     pub date: Mark,
-    /// When each row was updated, as listed: oldest first.
-    pub updated_at: Vec<Mark>,
+    /// Id and time of change of each row.
+    pub rows: Vec<(i64, SourceTime)>,
     /// Whether the list says that there is more.
     pub has_next: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SinceStep {
-    Open(SinceWalk),
-    /// The end was reached; the watermark may move here.
-    Closed(Option<Mark>),
+impl SincePage {
+    fn marks(&self) -> impl Iterator<Item = Mark> {
+        self.rows.iter().map(|(_, updated_at)| updated_at.mark())
+    }
+
+    fn head(&self) -> Head {
+        let newest = self.rows.iter().max_by_key(|(id, updated_at)| (updated_at.mark(), *id));
+        Head { date: self.date, newest: newest.cloned(), total_count: None }
+    }
 }
 
 impl SinceWalk {
-    /// A walk from a watermark, less the overlap; from the beginning without one.
-    pub fn from(watermark: Option<Mark>, overlap_ms: i64) -> Self {
-        let since = watermark.map(|mark| second(mark.minus(overlap_ms)));
-        // asked for everything since the epoch, GitHub answers with nothing at all
-        Self { since: since.filter(|since| 0 < since.0), page: 1, newest: watermark }
+    /// A walk from there on.
+    pub fn from(floor: Floor) -> Self {
+        let since = match floor {
+            Floor::Beginning => None,
+            // asked for everything since the epoch, GitHub answers with nothing at all
+            Floor::At(mark) => Some(second(mark)).filter(|since| 0 < since.0),
+        };
+        Self { floor, since, page: first_page(), newest: None, fresh: None }
     }
 
-    /// What the walk is after one more page.
-    pub fn step(self, page: &SincePage) -> SinceStep {
-        let last = page.updated_at.iter().max().copied();
-        let newest = self.newest.max(last.map(|last| last.min(page.date)));
+    /// What the walk is after one more page; none when that was the last one.
+    fn step(&self, page: &SincePage) -> (Option<Self>, Self) {
+        let last = page.marks().max();
+        let is_fresh = last.is_some_and(|last| page.date < last.plus(OVERLAP_MS));
+        let fresh = self.fresh.or_else(|| is_fresh.then_some(page.date));
+        let read = Self { newest: self.newest.max(last), fresh, ..self.clone() };
         if !page.has_next {
-            return SinceStep::Closed(newest);
+            return (None, read);
         }
         let anchor = last.map(second);
-        if self.since < anchor {
-            SinceStep::Open(Self { since: anchor, page: 1, newest })
+        let next = if self.since < anchor {
+            Self { since: anchor, page: first_page(), ..read.clone() }
         } else {
-            SinceStep::Open(Self { since: self.since, page: self.page.saturating_add(1), newest })
-        }
+            Self { page: self.page.saturating_add(1), ..read.clone() }
+        };
+        (Some(next), read)
     }
+
+    /// What may be claimed once it has reached the end.
+    fn claim(&self, date: Mark) -> Mark {
+        let newest = self.newest.unwrap_or(Mark::BEGINNING).min(date);
+        self.fresh.map_or(newest, |fresh| newest.min(fresh))
+    }
+}
+
+impl Coverage {
+    /// At the start of a turn: a wider window has the list walked from there.
+    pub fn open_since(mut self, window: Floor) -> Self {
+        if self.since.is_none() && self.from.is_some_and(|from| window < from) {
+            self.since = Some(SinceWalk::from(window));
+        }
+        self
+    }
+
+    /// The coverage after the newest page. What does not fit on it is left to a walk.
+    pub fn step_newest(mut self, page: &SincePage, window: Floor) -> Result<Self, Refused> {
+        self.check_time(page.date)?;
+        let stop = self.through.map_or(window, |mark| Floor::At(mark.minus(OVERLAP_MS)));
+        let is_reached = !page.has_next || page.marks().any(|mark| stop.is_above(mark));
+        if !is_reached {
+            self.since = Some(SinceWalk::from(stop));
+            return Ok(self);
+        }
+        let reached = if page.has_next { stop } else { Floor::Beginning };
+        self.from = self.from.or(Some(reached));
+        let head = page.head();
+        self.raise(head.mark());
+        self.head = Some(head);
+        Ok(self)
+    }
+
+    /// The coverage after one page of the walk.
+    pub fn step_since(mut self, page: &SincePage) -> Result<Self, Refused> {
+        self.check_time(page.date)?;
+        let walk = self.since.take().ok_or(Refused::NotOpen)?;
+        let (next, read) = walk.step(page);
+        self.since = next;
+        if self.since.is_none() {
+            self.from = Some(self.from.map_or(read.floor, |from| from.min(read.floor)));
+            self.raise(read.claim(page.date));
+            self.head = Some(page.head());
+        }
+        Ok(self)
+    }
+
+    /// The coverage after the newest page was found unchanged.
+    pub fn still(mut self, date: Mark) -> Self {
+        if let Some(head) = &mut self.head {
+            head.date = head.date.max(date);
+        }
+        self
+    }
+
+    /// The one way back at such a lane: everything since then is read again.
+    pub fn reset_since(mut self, to: Mark) -> Self {
+        let through = self.through.map_or(to, |through| through.min(to));
+        self.through = Some(through);
+        self.head = None;
+        self.since = Some(SinceWalk::from(Floor::At(through.minus(OVERLAP_MS))));
+        self
+    }
+
+    /// How far down rows are kept: to the window, but never less than what is claimed.
+    pub fn keeps_since(&self, window: Floor) -> Floor {
+        self.from.map_or(window, |from| from.min(window))
+    }
+}
+
+/// Whether a list is to be looked at: its threads moved, something is unfinished, or it is an hour ago.
+pub fn is_due(state: &LaneState, window: Floor, has_moved: bool, date: Option<Mark>) -> bool {
+    let coverage = state.coverage.clone().open_since(window);
+    let checked = state.checked_at_ms.zip(date);
+    let is_recent = checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS));
+    has_moved
+        || !coverage.is_complete()
+        || !coverage.is_settled()
+        || 0 < state.failures
+        || state.sweep_due_ms.is_some()
+        || state.sweeping
+        || !is_recent
+}
+
+fn first_page() -> u32 {
+    1
 }
 
 /// The whole second a time lies in: as fine as `since` gets.
@@ -66,80 +179,5 @@ fn second(mark: Mark) -> Mark {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn a_full_page_within_one_second_turns_the_page_inside_it() {
-        let walk = SinceWalk { since: Some(Mark(5_000)), page: 1, newest: None };
-        let full =
-            SincePage { date: Mark(9_000), updated_at: vec![Mark(5_000); 3], has_next: true };
-        let SinceStep::Open(walk) = walk.step(&full) else { panic!("there is more") };
-        assert_eq!((walk.since, walk.page), (Some(Mark(5_000)), 2));
-    }
-
-    #[test]
-    fn the_epoch_is_never_asked_for() {
-        assert_eq!(SinceWalk::from(Some(Mark(30_000)), 60_000).since, None);
-        assert_eq!(SinceWalk::from(Some(Mark::BEGINNING), 60_000).since, None);
-        assert_eq!(SinceWalk::from(Some(Mark(90_500)), 60_000).since, Some(Mark(30_000)));
-    }
-
-    #[test]
-    fn a_time_in_the_future_is_not_claimed() {
-        let page = SincePage { date: Mark(9_000), updated_at: vec![Mark(99_000)], has_next: false };
-        assert_eq!(SinceWalk::from(None, 0).step(&page), SinceStep::Closed(Some(Mark(9_000))));
-    }
-
-    proptest! {
-        /// Rows are edited between pages, and so move to the end. Not while a page within one second is
-        /// being turned: there a row that leaves shifts the rest, which only a second reading can tell.
-        #[test]
-        fn every_row_is_read_whatever_is_edited_between_the_pages(
-            rows in prop::collection::vec(0i64..6, 1..40),
-            edits in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
-            size in 1usize..6,
-        ) {
-            let mut list: Vec<(usize, i64)> = rows.into_iter().enumerate().collect();
-            let mut edits = edits.into_iter();
-            let mut clock = 10;
-            let mut read = BTreeSet::new();
-            let mut walk = SinceWalk::from(None, 0);
-            loop {
-                list.sort_by_key(|(id, at)| (*at, *id));
-                let (page, rows) = ask(&list, &walk, size);
-                let within_a_second = page.updated_at.first() == page.updated_at.last();
-                read.extend(rows);
-                match walk.step(&page) {
-                    SinceStep::Open(next) => walk = next,
-                    SinceStep::Closed(newest) => {
-                        prop_assert_eq!(newest, list.iter().map(|(_, at)| Mark(at * 1_000)).max());
-                        break;
-                    }
-                }
-                if !within_a_second && let Some(index) = edits.next() {
-                    clock += 1;
-                    let at = index.index(list.len());
-                    list[at].1 = clock;
-                }
-            }
-            prop_assert!(list.iter().all(|row| read.contains(row)), "{:?} of {:?}", read, list);
-        }
-    }
-
-    fn ask(list: &[(usize, i64)], walk: &SinceWalk, size: usize) -> (SincePage, Vec<(usize, i64)>) {
-        let since = walk.since.map_or(i64::MIN, |mark| mark.0);
-        let matching: Vec<_> = list.iter().filter(|(_, at)| since <= at * 1_000).copied().collect();
-        let skip = (walk.page as usize - 1) * size;
-        let rows: Vec<_> = matching.iter().skip(skip).take(size).copied().collect();
-        let updated_at = rows.iter().map(|(_, at)| Mark(at * 1_000)).collect();
-        (
-            SincePage { date: Mark(i64::MAX), updated_at, has_next: skip + size < matching.len() },
-            rows,
-        )
-    }
-}
+#[path = "since_tests.rs"]
+mod tests;

@@ -196,7 +196,7 @@ impl Pull {
     /// The listings of each repository that are chosen.
     pub(crate) fn surfaces(&self) -> impl Iterator<Item = Surface> {
         let chosen = |surface: &Surface| self.items.contains(surface);
-        Surface::OF_A_REPOSITORY.into_iter().filter(chosen)
+        Surface::THREADS.into_iter().filter(chosen)
     }
 
     pub(crate) fn is_owner(&self, owner: &str) -> bool {

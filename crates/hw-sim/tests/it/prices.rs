@@ -9,7 +9,7 @@ use hw_sources::transport::Transport as _;
 
 use crate::harness::{Scene, Wire, on_virtual_time};
 
-const THREE: [Surface; 3] = Surface::OF_A_REPOSITORY;
+const THREE: [Surface; 3] = Surface::THREADS;
 
 #[test]
 fn listing_and_probing_costs_a_point_a_page() {

@@ -41,7 +41,7 @@ const PULL_REQUESTS: Listing = Listing {
         closingIssuesReferences(first: 100) { nodes { number repository { databaseId } } }",
 };
 
-/// The listing behind a surface, which is one of [`Surface::OF_A_REPOSITORY`].
+/// The listing behind a surface, which is one of [`Surface::THREADS`].
 pub(super) fn of(surface: Surface) -> &'static Listing {
     match surface {
         Surface::Discussions => &DISCUSSIONS,

@@ -6,7 +6,7 @@ use super::super::answers::{answer, edge, error, fault, probed, repository, with
 use super::*;
 use crate::page::Subject;
 
-const EACH: [Surface; 3] = Surface::OF_A_REPOSITORY;
+const EACH: [Surface; 3] = Surface::THREADS;
 
 #[test]
 fn a_list_brings_repositories_their_probes_and_the_viewer() {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::super::answers::{answer, edge, fault, listed, not_found, thread, with_errors};
 use super::*;
 
-const EACH: [Surface; 3] = Surface::OF_A_REPOSITORY;
+const EACH: [Surface; 3] = Surface::THREADS;
 
 #[test]
 fn an_issue_says_what_the_mirror_keeps_of_it() {

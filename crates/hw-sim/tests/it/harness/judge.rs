@@ -318,8 +318,7 @@ fn claims_too_much(scene: &Scene) -> Option<String> {
         let (Some(from), Some(through)) = (state.coverage.from, state.coverage.through) else {
             continue;
         };
-        if !Surface::OF_A_REPOSITORY.contains(&lane.surface) || waiting.contains(&lane.to_string())
-        {
+        if !Surface::THREADS.contains(&lane.surface) || waiting.contains(&lane.to_string()) {
             continue;
         }
         let kind = of(lane.surface.kind());

@@ -19,7 +19,7 @@ pub type Probes = BTreeMap<(i64, Surface), Probe>;
 
 /// What is asked of a repository in order to probe these surfaces.
 pub(super) fn fields(surfaces: &[Surface]) -> String {
-    let asked = Surface::OF_A_REPOSITORY.into_iter().filter(|surface| surfaces.contains(surface));
+    let asked = Surface::THREADS.into_iter().filter(|surface| surfaces.contains(surface));
     let probe = |surface| {
         let listing = listing::of(surface);
         let (connection, id) = (listing.connection, listing.id);
@@ -59,7 +59,7 @@ pub(super) fn read(answer: &Answer, path: &str, repository: &Value) -> Probes {
         let raw = repository.get(connection).filter(|_| is_whole)?;
         Some(((id, surface), Raw::deserialize(raw).ok()?.into()))
     };
-    Surface::OF_A_REPOSITORY.into_iter().filter_map(probe).collect()
+    Surface::THREADS.into_iter().filter_map(probe).collect()
 }
 
 impl From<Raw> for Probe {
@@ -77,11 +77,11 @@ pub(super) fn denied(answer: &Answer) -> BTreeSet<Surface> {
         let is_at = |error: &&GraphqlError| error.path.split('.').any(|part| part == connection);
         answer.errors.iter().filter(is_at).any(GraphqlError::is_forbidden)
     };
-    Surface::OF_A_REPOSITORY.into_iter().filter(is_denied).collect()
+    Surface::THREADS.into_iter().filter(is_denied).collect()
 }
 
 /// Whether an error is about nothing but a probe of the repository at this path.
 pub(super) fn is_of_a_probe(error: &GraphqlError, path: &str) -> bool {
     let is_of = |surface| error.is_at(&format!("{path}.{}", listing::of(surface).connection));
-    Surface::OF_A_REPOSITORY.into_iter().any(is_of)
+    Surface::THREADS.into_iter().any(is_of)
 }

@@ -126,5 +126,5 @@ fn rows_of(pages: &[FirstPage]) -> String {
         let (kind, fields) = (listing.type_name, listing.fields());
         format!("\nfragment {kind}Row on {kind} {{ {fields} }}")
     };
-    Surface::OF_A_REPOSITORY.into_iter().filter(occurs).map(fragment).collect()
+    Surface::THREADS.into_iter().filter(occurs).map(fragment).collect()
 }

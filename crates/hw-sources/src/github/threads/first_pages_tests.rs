@@ -21,7 +21,7 @@ fn first_pages_share_a_document_that_says_each_kind_of_row_once() {
 
 #[test]
 fn each_first_page_is_read_in_the_place_it_was_asked_for() {
-    let pages = Surface::OF_A_REPOSITORY.map(|surface| page(surface, 10));
+    let pages = Surface::THREADS.map(|surface| page(surface, 10));
     let of = |surface, n| listed(surface, &[edge(n, &thread(surface, n))]);
     let answer = answer(json!({
         "p0": of(Surface::Discussions, 1), "p1": of(Surface::Issues, 2),

@@ -6,7 +6,7 @@ use crate::github::threads::look_query;
 
 #[test]
 fn a_look_tells_absence_from_a_fault() {
-    for surface in Surface::OF_A_REPOSITORY {
+    for surface in Surface::THREADS {
         let mut moved = thread(surface, 4);
         moved["repository"]["databaseId"] = json!(99);
         let data = json!({ "nodes": [thread(surface, 1), null, null, moved] });
@@ -45,7 +45,7 @@ fn a_look_is_vouched_for_by_the_repository_and_a_sibling() {
         read_look(&answer(data), surface, &[], 7, 9).unwrap().is_vouched_for
     };
     let sibling = json!({ "repository": { "databaseId": 7 } });
-    for surface in Surface::OF_A_REPOSITORY {
+    for surface in Surface::THREADS {
         let mut on = json!({ "databaseId": 7 });
         if let Some(switch) = listing::of(surface).switch {
             on[switch] = json!(true);
