@@ -100,6 +100,25 @@ impl Surface {
         }
     }
 
+    /// The threads whose talk is listed there, where it is read thread by thread.
+    pub fn talks_in(self) -> Option<Kind> {
+        Kind::THREADS.into_iter().find(|kind| Self::of_talks_in(*kind) == Some(self))
+    }
+
+    /// Where the talk of such threads is listed.
+    pub fn of_talks_in(kind: Kind) -> Option<Self> {
+        match kind {
+            Kind::PullRequest => Some(Self::Reviews),
+            Kind::Discussion => Some(Self::DiscussionComments),
+            Kind::Repository
+            | Kind::Issue
+            | Kind::IssueComment
+            | Kind::ReviewComment
+            | Kind::Review
+            | Kind::DiscussionComment => None,
+        }
+    }
+
     /// What a person chooses when this is to be read.
     pub fn choice(self) -> Choice {
         match self {

@@ -56,5 +56,7 @@ fn plural(kind: Kind) -> &'static str {
         Kind::Discussion => "discussions",
         Kind::Issue => "issues",
         Kind::PullRequest => "pull requests",
+        Kind::IssueComment | Kind::ReviewComment | Kind::DiscussionComment => "comments",
+        Kind::Review => "reviews",
     }
 }

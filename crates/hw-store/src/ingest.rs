@@ -13,6 +13,7 @@ use crate::leases::{self, Lease};
 use crate::mirror;
 use crate::quarantine::{self, Unreadable};
 use crate::sql::{Sql, params};
+use crate::talks;
 use crate::tx::{Step, Tx, step};
 
 /// What one page brought.
@@ -29,6 +30,34 @@ pub struct IngestPage {
     pub quarantined: Vec<Unreadable>,
     /// Subjects that were in quarantine and were read now; those known by node id need no naming.
     pub cleared: Vec<String>,
+    /// What the source calls the lane's newest page, whose rows these are; it vouches for them.
+    pub etag: Option<Etag>,
+    /// Threads whose talk is read to its end with this page, each with the source's time of its beginning.
+    pub read_talks: Vec<(i64, i64)>,
+}
+
+/// A name that the source gave to what it showed, and whom it showed it: it may show others something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Etag {
+    pub principal: String,
+    pub value: String,
+}
+
+impl IngestPage {
+    /// A page of this lane that says nothing and moves nothing.
+    pub fn of(lane: Lane, page_size: u32) -> Self {
+        Self {
+            lane,
+            observations: Vec::new(),
+            coverage: None,
+            looked_at: Vec::new(),
+            page_size,
+            quarantined: Vec::new(),
+            cleared: Vec::new(),
+            etag: None,
+            read_talks: Vec::new(),
+        }
+    }
 }
 
 /// What one page changed.
@@ -70,6 +99,8 @@ fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
     let held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
     let writes = rule::diff(&held.cells, &page.observations);
     keep(tx, host, lane, &held, &writes, &page.observations)?;
+    talks::queue(tx, host, &writes, &page.observations)?;
+    talks::done(tx, &page.lane, &page.read_talks)?;
     quarantine::settle(tx, lane, page)?;
     move_lane(tx, lane, page)?;
     Ok(counted(&writes, page.quarantined.len() as u64))
@@ -91,7 +122,8 @@ fn keep(
         .collect();
     let nameless = mirror::repositories::keep(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let new_rowids = mirror::threads::keep(tx, host, held, &items)?;
+    let mut new_rowids = mirror::threads::keep(tx, host, held, &items)?;
+    new_rowids.extend(mirror::comments::keep(tx, host, held, &items)?);
     let removed = writes.iter().filter(|write| write.change == Change::Removed);
     mirror::removal::remove(tx, host, removed.map(|write| (write.key, &write.cell)))?;
     let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
@@ -112,6 +144,9 @@ fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error>
     const PAGE_SIZE: Sql = Sql::both("update lanes set page_size = $1 where id = $2");
     if let Some(coverage) = &page.coverage {
         lanes::advance(tx, lane, &page.lane, coverage)?;
+    }
+    if let Some(etag) = &page.etag {
+        lanes::keep_etag(tx, lane, etag)?;
     }
     lanes::looked_at(tx, &page.looked_at)?;
     tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)

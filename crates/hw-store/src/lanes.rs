@@ -4,12 +4,13 @@
 
 use hw_rules::clean;
 use hw_rules::coverage::Coverage;
-use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::lane::{Lane, Reading, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::time::Mark;
 
 use crate::Store;
 use crate::error::Error;
+use crate::ingest::Etag;
 use crate::leases::{self, Lease};
 use crate::sql::{Row, Sql, params};
 use crate::sweeps;
@@ -64,6 +65,15 @@ impl Store {
                 Ok((lane, state(row, 5)?, error))
             })
         })
+    }
+
+    /// What the source called a lane's newest page when it told this principal.
+    pub fn etag(&self, lane: &Lane, principal: &str) -> Result<Option<String>, Error> {
+        const ETAG: Sql =
+            Sql::both("select etag from lanes where name = $1 and etag_principal = $2");
+        let name = lane.to_string();
+        let etag = |mut row: Row| row.maybe_text(0);
+        Ok(self.read("etag", |tx| tx.first(ETAG, &params![&name, principal], etag))?.flatten())
     }
 
     /// Records a failed turn.
@@ -121,11 +131,20 @@ impl Store {
             leases::check(tx, lease)?;
             let id = lane_id(tx, lane)?;
             let before = coverage_of(tx, id)?;
-            let after = before.clone().reset(to);
+            let after = match lane.surface.reading() {
+                Reading::Since => before.clone().reset_since(to),
+                Reading::Walk | Reading::Talks => before.clone().reset(to),
+            };
             tracing::warn!(%lane, from = ?before.through, %to, why, "the watermark is reset");
             write_coverage(tx, id, &after)
         })
     }
+}
+
+/// Keeps what the source called a lane's newest page.
+pub(crate) fn keep_etag(tx: &mut Tx<'_>, lane: i64, etag: &Etag) -> Result<(), Error> {
+    const KEEP: Sql = Sql::both("update lanes set etag = $1, etag_principal = $2 where id = $3");
+    tx.execute(KEEP, &params![&etag.value, &etag.principal, lane]).map(drop)
 }
 
 /// The row of a lane; made when it is missing.

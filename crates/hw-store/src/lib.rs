@@ -31,11 +31,12 @@ mod search;
 mod sql;
 mod sweeps;
 mod tables;
+mod talks;
 mod tx;
 mod views;
 
 pub use error::Error;
-pub use ingest::{IngestPage, Ingested};
+pub use ingest::{Etag, IngestPage, Ingested};
 pub use lanes::{Failure, LaneRow};
 pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
@@ -43,6 +44,8 @@ pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
 pub use search::SearchHit;
 pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
+pub use talks::DueTalk;
+pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::threads::{ThreadFilter, ThreadRow};
 

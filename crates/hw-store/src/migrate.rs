@@ -25,12 +25,20 @@ struct Migration {
     postgres: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    number: 1,
-    name: "ground",
-    sqlite: include_str!("../migrations/sqlite/0001_ground.sql"),
-    postgres: include_str!("../migrations/postgres/0001_ground.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        name: "ground",
+        sqlite: include_str!("../migrations/sqlite/0001_ground.sql"),
+        postgres: include_str!("../migrations/postgres/0001_ground.sql"),
+    },
+    Migration {
+        number: 2,
+        name: "comments",
+        sqlite: include_str!("../migrations/sqlite/0002_comments.sql"),
+        postgres: include_str!("../migrations/postgres/0002_comments.sql"),
+    },
+];
 
 impl Migration {
     fn script(&self, dialect: Dialect) -> &'static str {
@@ -133,7 +141,9 @@ const GUID: Sql = Sql::both("select guid from schema_version");
 /// Whoever is writing meanwhile would go on to claim pages that are gone now, and so has to stop.
 fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
     const EMPTY: &str = "delete from search; delete from discussions; delete from issues;
-         delete from pull_requests; delete from repositories; delete from quarantine;
+         delete from pull_requests; delete from issue_comments; delete from review_comments;
+         delete from reviews; delete from discussion_comments; delete from talks;
+         delete from repositories; delete from quarantine;
          delete from sweep_rows; delete from cells; delete from lanes";
     const SET_GUID: Sql = Sql::both("update schema_version set guid = $1");
     let found = tx.first(GUID, &[], |mut row| row.text(0))?;

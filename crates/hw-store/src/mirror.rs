@@ -1,5 +1,6 @@
 //! The mirror's texts: only what is present, under the name its repository has now.
 
+pub(crate) mod comments;
 pub(crate) mod names;
 pub(crate) mod removal;
 pub(crate) mod repositories;

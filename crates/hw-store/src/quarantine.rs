@@ -144,6 +144,7 @@ fn node_id(item: &Item) -> &str {
     match item {
         Item::Repository(repository) => &repository.node_id,
         Item::Thread(thread) => &thread.node_id,
+        Item::Comment(comment) => &comment.node_id,
     }
 }
 

@@ -48,9 +48,13 @@ impl Store {
             let Some(id) = lanes::known_id(tx, lane)? else { return Ok(0) };
             let removed = match lane.surface {
                 Surface::Repositories => write_anew(tx, id, lane)?,
-                Surface::Discussions | Surface::Issues | Surface::PullRequests => {
-                    empty(tx, id, lane)?
-                }
+                Surface::Discussions
+                | Surface::Issues
+                | Surface::PullRequests
+                | Surface::IssueComments
+                | Surface::ReviewComments
+                | Surface::Reviews
+                | Surface::DiscussionComments => empty(tx, id, lane)?,
             };
             quarantine::release_lane(tx, id)?;
             lanes::fresh::renew(tx, id)?;
@@ -84,7 +88,13 @@ fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Resul
     let (removals, of) = (size(removed), size(held));
     let rule = match kind {
         Kind::Repository => reconcile::brake_repositories,
-        Kind::Discussion | Kind::Issue | Kind::PullRequest => reconcile::brake,
+        Kind::Discussion
+        | Kind::Issue
+        | Kind::PullRequest
+        | Kind::IssueComment
+        | Kind::ReviewComment
+        | Kind::Review
+        | Kind::DiscussionComment => reconcile::brake,
     };
     rule(removals, of, allow_mass_removal)
 }

@@ -9,8 +9,10 @@ use hw_rules::item::{Key, Kind};
 use hw_rules::time::Mark;
 
 use crate::Store;
+use crate::cells::Held;
 use crate::error::Error;
-use crate::sql::{Param, Row, Sql, params};
+use crate::sql::{Param, Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
 pub(crate) mod again;
@@ -49,38 +51,19 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) created_at: &'a str,
 }
 
-/// The newest matches. Each row belongs to one cell, whose kind tells the one table worth asking.
-macro_rules! search {
-    ($sqlite:literal, $postgres:literal) => {
-        Sql::each(search!(@ $sqlite), search!(@ $postgres))
-    };
-    (@ $matches:literal) => {
-        concat!(
-            "select cells.kind, cells.id,
-                    coalesce(discussions.url, issues.url, pull_requests.url),
-                    coalesce(discussions.title, issues.title, pull_requests.title)
-               from search
-               join cells on cells.search_rowid = search.rowid
-               left join discussions
-                 on cells.kind = 'discussion'
-                and discussions.host = cells.host and discussions.id = cells.id
-               left join issues
-                 on cells.kind = 'issue'
-                and issues.host = cells.host and issues.id = cells.id
-               left join pull_requests
-                 on cells.kind = 'pull_request'
-                and pull_requests.host = cells.host and pull_requests.id = cells.id
-              where ",
-            $matches,
-            " order by search.rowid desc limit $2"
-        )
-    };
-}
-
 impl Store {
-    /// The newest items that contain every word of the query.
+    /// The newest items that contain every word of the query. A comment goes by its thread's title.
     pub fn search(&self, query: &str, limit: u64) -> Result<Vec<SearchHit>, Error> {
-        const SEARCH: Sql = search!("search match $1", "search.words @@ cast($1::text as tsquery)");
+        const SEARCH: Sql = Sql::each(
+            "select cells.kind, cells.host, cells.id
+               from search join cells on cells.search_rowid = search.rowid
+              where search match $1
+              order by search.rowid desc limit $2",
+            "select cells.kind, cells.host, cells.id
+               from search join cells on cells.search_rowid = search.rowid
+              where search.words @@ cast($1::text as tsquery)
+              order by search.rowid desc limit $2",
+        );
         let tokens = words::of(query, NAME_BYTES);
         if tokens.is_empty() {
             return Ok(Vec::new());
@@ -88,16 +71,60 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read("search", |tx| {
             let all = words::all(&tokens, tx.dialect());
-            tx.query(SEARCH, &params![&all, limit], hit)
+            let found = tx.query(SEARCH, &params![&all, limit], |mut row| {
+                Ok((row.text(0)?, row.text(1)?, row.int(2)?))
+            })?;
+            let hits = found.iter().map(|(kind, host, id)| hit(tx, kind, host, *id));
+            hits.filter_map(Result::transpose).collect()
         })
     }
 }
 
-fn hit(mut row: Row) -> Result<SearchHit, Error> {
-    let name = row.text(0)?;
-    let kind = Kind::named(&name)
-        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {name:?}")))?;
-    Ok(SearchHit { kind, id: row.int(1)?, url: row.text(2)?, title: row.text(3)? })
+/// What one match is; each row of the index belongs to one cell, whose kind tells the table.
+fn hit(tx: &mut Tx<'_>, kind: &str, host: &str, id: i64) -> Result<Option<SearchHit>, Error> {
+    const THREAD: OfKind = of_kind!("select url, title from", "where host = $1 and id = $2");
+    const COMMENT: OfKind = of_kind!(
+        "select said.url,
+                coalesce(issues.title, pull_requests.title, discussions.title, '')
+           from",
+        "as said
+           left join issues
+             on issues.host = said.host and issues.repository_id = said.repository_id
+            and issues.number = said.thread
+           left join pull_requests
+             on pull_requests.host = said.host
+            and pull_requests.repository_id = said.repository_id
+            and pull_requests.number = said.thread
+           left join discussions
+             on discussions.host = said.host and discussions.repository_id = said.repository_id
+            and discussions.number = said.thread
+          where said.host = $1 and said.id = $2"
+    );
+    let kind = Kind::named(kind)
+        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {kind:?}")))?;
+    let sql = if Kind::COMMENTS.contains(&kind) { COMMENT } else { THREAD };
+    tx.first(sql.of(kind), &params![host, id], |mut row| {
+        Ok(SearchHit { kind, id, url: row.text(0)?, title: row.text(1)? })
+    })
+}
+
+/// Writes the search rows of items anew, at the place their `updated_at` gives them; tells where they are.
+pub(crate) fn index(
+    tx: &mut Tx<'_>,
+    held: &Held,
+    items: &[(Key, Mark, SearchRow<'_>)],
+) -> Result<BTreeMap<Key, i64>, Error> {
+    let now = |key: &Key| held.search_rowids.get(key).copied();
+    let old: Vec<_> = items.iter().filter_map(|(key, ..)| now(key)).collect();
+    let wanted: Vec<_> = items.iter().map(|(key, mark, _)| (*key, *mark, now(key))).collect();
+    let rowids = rowids(tx, &wanted)?;
+    remove(tx, &old)?;
+    let place = |(key, _, row)| Some((*rowids.get(key)?, row));
+    insert(
+        tx,
+        &items.iter().filter_map(|(key, mark, row)| place((key, mark, row))).collect::<Vec<_>>(),
+    )?;
+    Ok(rowids)
 }
 
 /// Finds a row id for each item: in the order of `updated_at`, and not taken.
@@ -156,7 +183,7 @@ pub(crate) fn remove(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<(), Error> {
 ///
 /// FTS5 gathers rows in memory while their ids ascend; one that descends has it write a segment first,
 /// and a newest-first page would be as many segments as rows.
-pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, SearchRow<'_>)]) -> Result<(), Error> {
+pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, &SearchRow<'_>)]) -> Result<(), Error> {
     const INSERT: Sql = Sql::each(
         "insert into search (rowid, type, url, title, body, repository, author, facets,
                              created_at, state, boost)

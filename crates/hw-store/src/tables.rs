@@ -11,6 +11,10 @@ pub(crate) struct OfKind {
     pub(crate) discussions: Sql,
     pub(crate) issues: Sql,
     pub(crate) pull_requests: Sql,
+    pub(crate) issue_comments: Sql,
+    pub(crate) review_comments: Sql,
+    pub(crate) reviews: Sql,
+    pub(crate) discussion_comments: Sql,
 }
 
 impl OfKind {
@@ -20,6 +24,10 @@ impl OfKind {
             Kind::Discussion => self.discussions,
             Kind::Issue => self.issues,
             Kind::PullRequest => self.pull_requests,
+            Kind::IssueComment => self.issue_comments,
+            Kind::ReviewComment => self.review_comments,
+            Kind::Review => self.reviews,
+            Kind::DiscussionComment => self.discussion_comments,
         }
     }
 }
@@ -27,8 +35,8 @@ impl OfKind {
 /// A statement for each kind: what stands before the table's name, and what stands after it; once for
 /// both dialects, or for SQLite and for PostgreSQL.
 ///
-/// Columns that only threads have make no sense to the table of repositories: there the statement is
-/// spelled and never run.
+/// Columns that only some kinds have make no sense to the other tables: there the statement is spelled and
+/// never run.
 macro_rules! of_kind {
     ($before:literal, $after:literal) => {
         $crate::tables::of_kind!($before, $after, $after)
@@ -39,6 +47,15 @@ macro_rules! of_kind {
             discussions: $crate::tables::about!("discussions", $before, $sqlite, $postgres),
             issues: $crate::tables::about!("issues", $before, $sqlite, $postgres),
             pull_requests: $crate::tables::about!("pull_requests", $before, $sqlite, $postgres),
+            issue_comments: $crate::tables::about!("issue_comments", $before, $sqlite, $postgres),
+            review_comments: $crate::tables::about!("review_comments", $before, $sqlite, $postgres),
+            reviews: $crate::tables::about!("reviews", $before, $sqlite, $postgres),
+            discussion_comments: $crate::tables::about!(
+                "discussion_comments",
+                $before,
+                $sqlite,
+                $postgres
+            ),
         }
     };
 }

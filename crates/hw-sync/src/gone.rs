@@ -128,15 +128,7 @@ fn keep_present(room: &Room<'_>, pull: &Pull, look: LookPage) -> Result<(), Erro
         Item::Thread(_) => false,
     };
     let observations = look.observations.into_iter().filter(is_ours).collect();
-    let page = IngestPage {
-        lane,
-        observations,
-        coverage: None,
-        looked_at: Vec::new(),
-        page_size,
-        quarantined: Vec::new(),
-        cleared: Vec::new(),
-    };
+    let page = IngestPage { observations, ..IngestPage::of(lane, page_size) };
     room.store.ingest(room.lease, &page)?;
     Ok(())
 }

@@ -183,13 +183,10 @@ impl Listing<'_> {
         self.listed.repositories.extend(repositories);
         self.listed.unreadable.extend(shown.unreadable.iter().map(|row| row.subject.to_string()));
         IngestPage {
-            lane: self.lane.clone(),
             quarantined: shown.unreadable.iter().map(retry::quarantine).collect(),
             observations: shown.observations,
-            coverage: None,
             looked_at: quiet.into_iter().map(|lane| (lane, shown.date.0)).collect(),
-            page_size: self.size,
-            cleared: Vec::new(),
+            ..IngestPage::of(self.lane.clone(), self.size)
         }
     }
 

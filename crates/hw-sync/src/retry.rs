@@ -91,15 +91,7 @@ pub(crate) async fn quarantined(
 fn nothing_of(room: &Room<'_>, followed: &Followed) -> Result<IngestPage, Stop> {
     let lane = followed.lane.clone();
     let page_size = room.store.lane_state(&lane)?.page_size;
-    Ok(IngestPage {
-        lane,
-        observations: Vec::new(),
-        coverage: None,
-        looked_at: Vec::new(),
-        page_size,
-        quarantined: Vec::new(),
-        cleared: Vec::new(),
-    })
+    Ok(IngestPage::of(lane, page_size))
 }
 
 /// One row again, by its id or by its place. Trouble with it alone is no trouble of the lane.

@@ -171,12 +171,10 @@ pub(crate) fn kept(
 ) -> IngestPage {
     let looked_at = next.looked_at(ask).map(|date| (followed.lane.clone(), date.0));
     IngestPage {
-        lane: followed.lane.clone(),
         observations: page.observations,
         coverage: Some(next.clone()),
         looked_at: looked_at.into_iter().collect(),
-        page_size,
         quarantined: page.unreadable.iter().map(retry::quarantine).collect(),
-        cleared: Vec::new(),
+        ..IngestPage::of(followed.lane.clone(), page_size)
     }
 }

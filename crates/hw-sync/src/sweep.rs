@@ -277,15 +277,9 @@ impl Sweep<'_> {
         observations: Vec<hw_rules::item::Observation>,
         unreadable: &[Unreadable],
     ) -> IngestPage {
-        IngestPage {
-            lane: self.followed.lane.clone(),
-            observations,
-            coverage: None,
-            looked_at: Vec::new(),
-            page_size: *self.size,
-            quarantined: unreadable.iter().map(retry::quarantine).collect(),
-            cleared: Vec::new(),
-        }
+        let quarantined = unreadable.iter().map(retry::quarantine).collect();
+        let lane = self.followed.lane.clone();
+        IngestPage { observations, quarantined, ..IngestPage::of(lane, *self.size) }
     }
 
     fn stopped(&self, reason: &str) -> Error {

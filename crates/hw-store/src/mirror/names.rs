@@ -72,12 +72,12 @@ pub(crate) fn of_repositories(
 /// How many threads are carried at a time.
 const CARRY: i64 = 500;
 
-/// Brings a repository's threads, and their search rows, under its present name.
+/// Brings a repository's texts, and their search rows, under its present name.
 ///
 /// However many they are, they move in one transaction: nobody sees half a rename. A few hundred at a
 /// time are held in memory.
 pub(crate) fn carry(tx: &mut Tx<'_>, host: &str, named: &Named) -> Result<(), Error> {
-    for kind in Kind::THREADS {
+    for kind in Kind::TEXTS {
         rename(tx, host, named, kind)?;
         search::again::index(tx, host, named.id, kind)?;
     }
@@ -133,7 +133,7 @@ pub(crate) fn with_strays<'a>(
     );
     let ids: Vec<_> = repositories.iter().map(|named| named.id).collect();
     let mut found = BTreeMap::new();
-    for kind in Kind::THREADS {
+    for kind in Kind::TEXTS {
         let params = params![host, ids.as_slice()];
         let with_threads: BTreeSet<_> =
             tx.query(WITH_THREADS.of(kind), &params, |mut row| row.int(0))?.into_iter().collect();
@@ -183,6 +183,10 @@ pub(crate) fn free_urls(
         "where host = $1 and url = any($2)"
     );
     const SET_ASIDE: OfKind = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    if Kind::COMMENTS.contains(&kind) {
+        // theirs carry their ids: no two ever meet
+        return Ok(());
+    }
     let owners: BTreeMap<_, _> = wanted.iter().map(|(id, url)| (url.as_str(), *id)).collect();
     let urls: Vec<_> = owners.keys().copied().collect();
     let holders = tx.query(HOLDERS.of(kind), &params![host, urls.as_slice()], |mut row| {

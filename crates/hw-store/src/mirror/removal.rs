@@ -6,12 +6,13 @@ use hw_rules::cells::{Cell, Change};
 use hw_rules::item::{Key, Kind};
 use hw_rules::version::Seen;
 
+use super::comments;
 use crate::cells::{self, CellRow};
 use crate::error::Error;
 use crate::sql::{Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
-use crate::{lanes, quarantine, search};
+use crate::{lanes, quarantine, search, talks};
 
 /// Buries objects; writes their tombstones and removes the texts of those that were there.
 ///
@@ -49,22 +50,26 @@ pub(crate) fn bury(
     Ok(count)
 }
 
-/// Removes texts and search rows; a repository takes its threads with it.
+/// Removes texts and search rows; a repository takes its threads with it, a thread what was said in it.
 pub(crate) fn remove<'a>(
     tx: &mut Tx<'_>,
     host: &str,
     gone: impl IntoIterator<Item = (Key, &'a Cell)>,
 ) -> Result<(), Error> {
-    let mut threads: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
+    let mut texts: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
     for (key, cell) in gone {
         match key.kind {
             Kind::Repository => remove_repository(tx, host, key.id, cell)?,
             Kind::Discussion | Kind::Issue | Kind::PullRequest => {
-                threads.entry(key.kind).or_default().push(key.id);
+                comments::bury_with(tx, host, key, cell)?;
+                texts.entry(key.kind).or_default().push(key.id);
+            }
+            Kind::IssueComment | Kind::ReviewComment | Kind::Review | Kind::DiscussionComment => {
+                texts.entry(key.kind).or_default().push(key.id);
             }
         }
     }
-    threads.iter().try_for_each(|(kind, ids)| remove_texts(tx, host, *kind, ids).map(drop))
+    texts.iter().try_for_each(|(kind, ids)| remove_texts(tx, host, *kind, ids).map(drop))
 }
 
 /// Removes rows of one kind with their search rows, and nothing that hangs on them; tells how many.
@@ -88,27 +93,28 @@ pub(crate) fn remove_texts(
     );
     let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
     search::remove(tx, &rowids)?;
+    talks::forget(tx, host, kind, ids)?;
     tx.execute(REMOVE.of(kind), &params![host, ids])
 }
 
-/// Removes a repository with its threads; its lanes start over, and wait for nothing.
+/// Removes a repository with its texts; its lanes start over, and wait for nothing.
 fn remove_repository(tx: &mut Tx<'_>, host: &str, id: i64, cell: &Cell) -> Result<(), Error> {
     if let Some(seen) = cell.gone {
-        Kind::THREADS.into_iter().try_for_each(|kind| bury_threads_of(tx, host, id, kind, seen))?;
+        Kind::TEXTS.into_iter().try_for_each(|kind| bury_texts_of(tx, host, id, kind, seen))?;
     }
     quarantine::release_repository(tx, host, id)?;
     lanes::fresh::forget(tx, host, id)?;
     remove_texts(tx, host, Kind::Repository, &[id]).map(drop)
 }
 
-/// How many threads are buried at a time.
+/// How many texts are buried at a time.
 const BURY: i64 = 500;
 
-/// A repository that was confirmed gone is a look at each of its threads, too.
+/// A repository that was confirmed gone is a look at each of its texts, too.
 ///
 /// However many they are, they go in one transaction with their repository; a few hundred at a time are
 /// held in memory.
-fn bury_threads_of(
+fn bury_texts_of(
     tx: &mut Tx<'_>,
     host: &str,
     repository_id: i64,
@@ -117,32 +123,32 @@ fn bury_threads_of(
 ) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
-        let threads = next_threads(tx, host, repository_id, kind, after)?;
-        let Some((last, _)) = threads.last() else { return Ok(()) };
+        let texts = next_texts(tx, host, repository_id, kind, after)?;
+        let Some((last, _)) = texts.last() else { return Ok(()) };
         after = *last;
         let mut by_lane: BTreeMap<i64, Vec<(Key, Seen)>> = BTreeMap::new();
-        for (id, lane) in threads {
+        for (id, lane) in texts {
             by_lane.entry(lane).or_default().push((Key { kind, id }, seen));
         }
         by_lane.iter().try_for_each(|(lane, gone)| bury(tx, host, *lane, gone).map(drop))?;
     }
 }
 
-/// The next threads of a repository, each with its lane.
-fn next_threads(
+/// The next texts of a repository, each with its lane.
+fn next_texts(
     tx: &mut Tx<'_>,
     host: &str,
     repository_id: i64,
     kind: Kind,
     after: i64,
 ) -> Result<Vec<(i64, i64)>, Error> {
-    const THREADS: OfKind = of_kind!(
-        "select threads.id, cells.lane from",
-        "as threads
-           join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
-          where threads.host = $2 and threads.repository_id = $3 and $4 < threads.id
-          order by threads.id limit $5"
+    const TEXTS: OfKind = of_kind!(
+        "select texts.id, cells.lane from",
+        "as texts
+           join cells on cells.host = texts.host and cells.kind = $1 and cells.id = texts.id
+          where texts.host = $2 and texts.repository_id = $3 and $4 < texts.id
+          order by texts.id limit $5"
     );
     let params = params![kind.name(), host, repository_id, after, BURY];
-    tx.query(THREADS.of(kind), &params, |mut row| Ok((row.int(0)?, row.int(1)?)))
+    tx.query(TEXTS.of(kind), &params, |mut row| Ok((row.int(0)?, row.int(1)?)))
 }

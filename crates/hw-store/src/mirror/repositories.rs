@@ -42,7 +42,7 @@ pub(crate) fn keep(
 fn repository(observation: &Observation) -> Option<(&Repository, Claim)> {
     match &observation.item {
         Item::Repository(repository) => Some((repository, Claim::of(repository, observation.seen))),
-        Item::Thread(_) => None,
+        Item::Thread(_) | Item::Comment(_) => None,
     }
 }
 

@@ -48,13 +48,17 @@ pub(crate) fn keep(
         write(tx, host, &placed)?;
         all.extend(placed);
     }
-    index(tx, held, &all)
+    let rows: Vec<_> = all
+        .iter()
+        .map(|placed| (placed.thread.key(), placed.thread.updated_at.mark(), search_row(placed)))
+        .collect();
+    search::index(tx, held, &rows)
 }
 
 fn thread<'a>(item: &&'a Item) -> Option<&'a Thread> {
     match item {
         Item::Thread(thread) => Some(thread),
-        Item::Repository(_) => None,
+        Item::Repository(_) | Item::Comment(_) => None,
     }
 }
 
@@ -175,27 +179,6 @@ fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
         }
     }
     values
-}
-
-/// Writes the search rows anew, at the place their `updated_at` gives them.
-fn index(tx: &mut Tx<'_>, held: &Held, placed: &[Placed<'_>]) -> Result<BTreeMap<Key, i64>, Error> {
-    let now = |key: &Key| held.search_rowids.get(key).copied();
-    let keys: Vec<_> = placed.iter().map(|placed| placed.thread.key()).collect();
-    let old: Vec<_> = keys.iter().filter_map(now).collect();
-    let wanted: Vec<_> = placed
-        .iter()
-        .zip(&keys)
-        .map(|(placed, key)| (*key, placed.thread.updated_at.mark(), now(key)))
-        .collect();
-    let rowids = search::rowids(tx, &wanted)?;
-    search::remove(tx, &old)?;
-    let rows: Vec<_> = placed
-        .iter()
-        .zip(&keys)
-        .filter_map(|(placed, key)| Some((*rowids.get(key)?, search_row(placed))))
-        .collect();
-    search::insert(tx, &rows)?;
-    Ok(rowids)
 }
 
 fn search_row<'a>(placed: &'a Placed<'a>) -> SearchRow<'a> {

@@ -9,7 +9,7 @@ use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 use crate::views::threads::list;
 
-/// Makes the search rows of a repository's threads of one kind anew, after its name changed.
+/// Makes the search rows of a repository's texts of one kind anew, after its name changed.
 pub(crate) fn index(
     tx: &mut Tx<'_>,
     host: &str,
@@ -18,17 +18,17 @@ pub(crate) fn index(
 ) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
-        let threads = indexed(tx, host, repository_id, kind, after)?;
-        let Some(last) = threads.last() else { return Ok(()) };
+        let texts = indexed(tx, host, repository_id, kind, after)?;
+        let Some(last) = texts.last() else { return Ok(()) };
         after = last.id;
-        let rowids: Vec<_> = threads.iter().map(|thread| thread.rowid).collect();
+        let rowids: Vec<_> = texts.iter().map(|text| text.rowid).collect();
         remove(tx, &rowids)?;
-        let rows: Vec<_> = threads.iter().map(|thread| (thread.rowid, thread.row(kind))).collect();
-        insert(tx, &rows)?;
+        let rows: Vec<_> = texts.iter().map(|text| (text.rowid, text.row(kind))).collect();
+        insert(tx, &rows.iter().map(|(rowid, row)| (*rowid, row)).collect::<Vec<_>>())?;
     }
 }
 
-/// A thread as it is stored, with the id of its search row.
+/// A text as it is stored, with the id of its search row.
 struct Indexed {
     id: i64,
     rowid: i64,
@@ -56,7 +56,7 @@ impl Indexed {
     }
 }
 
-/// The next few hundred threads of a repository.
+/// The next few hundred texts of a repository.
 fn indexed(
     tx: &mut Tx<'_>,
     host: &str,
@@ -64,6 +64,16 @@ fn indexed(
     kind: Kind,
     after: i64,
 ) -> Result<Vec<Indexed>, Error> {
+    const COMMENTS: OfKind = of_kind!(
+        "select said.id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
+                created_at
+           from",
+        "as said
+           join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
+          where said.host = $2 and repository_id = $3 and $4 < said.id
+            and cells.search_rowid is not null
+          order by said.id limit 500"
+    );
     const THREADS: OfKind = of_kind!(
         "select threads.id, cells.search_rowid, title, body, repository, author, state, labels,
                 created_at
@@ -75,7 +85,8 @@ fn indexed(
           order by threads.id limit 500"
     );
     let params = params![kind.name(), host, repository_id, after];
-    tx.query(THREADS.of(kind), &params, |mut row| {
+    let sql = if Kind::COMMENTS.contains(&kind) { COMMENTS } else { THREADS };
+    tx.query(sql.of(kind), &params, |mut row| {
         Ok(Indexed {
             id: row.int(0)?,
             rowid: row.int(1)?,

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
+use hw_rules::item::Kind;
+
 use super::SearchRow;
 
 /// The facets of a row.
 pub(super) fn of(row: &SearchRow<'_>) -> Vec<String> {
-    let mut facets = vec![
-        facet("type", row.kind.name()),
-        facet("repo", row.repository),
-        facet("state", row.state),
-    ];
+    let sort = if Kind::COMMENTS.contains(&row.kind) { "comment" } else { row.kind.name() };
+    let mut facets =
+        vec![facet("type", sort), facet("repo", row.repository), facet("state", row.state)];
     facets.extend(row.author.map(|author| facet("author", author)));
     facets.extend(row.labels.iter().map(|label| facet("label", label)));
     facets

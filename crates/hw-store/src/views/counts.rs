@@ -11,6 +11,7 @@ pub struct Counts {
     pub discussions: u64,
     pub issues: u64,
     pub pull_requests: u64,
+    pub comments: u64,
     pub quarantined: u64,
     /// Objects that are confirmed gone.
     pub tombstones: u64,
@@ -32,6 +33,7 @@ impl Store {
                 discussions: tx.count(ROWS.discussions, &[])?,
                 issues: tx.count(ROWS.issues, &[])?,
                 pull_requests: tx.count(ROWS.pull_requests, &[])?,
+                comments: tx.count(Sql::both("select count(*) from comments"), &[])?,
                 quarantined: tx.count(Sql::both("select count(*) from quarantine"), &[])?,
                 tombstones: tx.count(TOMBSTONES, &[])?,
             })

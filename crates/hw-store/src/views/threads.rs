@@ -9,7 +9,6 @@ use super::repositories::time;
 use crate::Store;
 use crate::error::Error;
 use crate::sql::{Param, Row, Sql};
-use crate::tables::OfKind;
 
 /// Which threads to list; everything without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,8 +31,7 @@ pub struct ThreadRow {
 /// What every thread has, and after it what only its sort has.
 macro_rules! threads {
     ($rest:literal) => {
-        OfKind {
-            repositories: threads!("", "repositories", $rest),
+        OfThreads {
             discussions: threads!(", category, is_answered", "discussions", $rest),
             issues: threads!("", "issues", $rest),
             pull_requests: threads!(
@@ -56,17 +54,39 @@ macro_rules! threads {
     };
 }
 
-const ALL: OfKind = threads!("order by created_at, id limit $1");
-const OF_REPOSITORY: OfKind = threads!("where repository = $1 order by created_at, id limit $2");
-const OF_AUTHOR: OfKind =
+/// One statement for each kind of threads.
+struct OfThreads {
+    discussions: Sql,
+    issues: Sql,
+    pull_requests: Sql,
+}
+
+impl OfThreads {
+    fn of(&self, kind: Kind) -> Option<Sql> {
+        match kind {
+            Kind::Discussion => Some(self.discussions),
+            Kind::Issue => Some(self.issues),
+            Kind::PullRequest => Some(self.pull_requests),
+            Kind::Repository
+            | Kind::IssueComment
+            | Kind::ReviewComment
+            | Kind::Review
+            | Kind::DiscussionComment => None,
+        }
+    }
+}
+
+const ALL: OfThreads = threads!("order by created_at, id limit $1");
+const OF_REPOSITORY: OfThreads = threads!("where repository = $1 order by created_at, id limit $2");
+const OF_AUTHOR: OfThreads =
     threads!("where lower(author) = lower($1) order by created_at, id limit $2");
-const OF_BOTH: OfKind = threads!(
+const OF_BOTH: OfThreads = threads!(
     "where repository = $1 and lower(author) = lower($2) order by created_at, id limit $3"
 );
 
 impl Store {
     /// Calls `each` with the threads of one kind, one by one, oldest first, without holding them all.
-    /// Repositories are no threads, so of that kind there are none.
+    /// Of a kind that is none of threads there are none.
     ///
     /// `each` must not call the store: in a database in memory there is but one connection.
     pub fn each_thread(
@@ -75,21 +95,17 @@ impl Store {
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        if !Kind::THREADS.contains(&kind) {
-            return Ok(());
-        }
         let sql = match (&filter.repository, &filter.author) {
             (None, None) => ALL,
             (Some(_), None) => OF_REPOSITORY,
             (None, Some(_)) => OF_AUTHOR,
             (Some(_), Some(_)) => OF_BOTH,
         };
+        let Some(sql) = sql.of(kind) else { return Ok(()) };
         let limit = filter.limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX));
         let wishes = filter.repository.iter().chain(&filter.author).map(Param::from);
         let params: Vec<_> = wishes.chain([Param::from(limit)]).collect();
-        self.read("threads", |tx| {
-            tx.query_each(sql.of(kind), &params, |row| Ok(each(read(row, kind)?)))
-        })
+        self.read("threads", |tx| tx.query_each(sql, &params, |row| Ok(each(read(row, kind)?))))
     }
 }
 
@@ -121,7 +137,12 @@ fn read(mut row: Row, kind: Kind) -> Result<ThreadRow, Error> {
 /// What only its sort has, in the columns from 17 on.
 fn sort(mut row: Row, kind: Kind) -> Result<Sort, Error> {
     Ok(match kind {
-        Kind::Repository | Kind::Issue => Sort::Issue,
+        Kind::Repository
+        | Kind::Issue
+        | Kind::IssueComment
+        | Kind::ReviewComment
+        | Kind::Review
+        | Kind::DiscussionComment => Sort::Issue,
         Kind::Discussion => Sort::Discussion(Discussion {
             category: row.text(17)?,
             is_answered: row.maybe_int(18)?.map(|answered| answered != 0),
@@ -151,7 +172,7 @@ mod tests {
     fn the_threads_of_a_repository_are_found_by_its_name_and_come_in_order() {
         let store = Store::open(&Place::Memory).unwrap();
         for kind in Kind::THREADS {
-            let plan = plan(&store, OF_REPOSITORY.of(kind), &["pump".into(), 9.into()]);
+            let plan = plan(&store, OF_REPOSITORY.of(kind).unwrap(), &["pump".into(), 9.into()]);
             let index = format!("{}s_repository_created_at (repository=?)", kind.name());
             assert!(plan.contains(&index), "{plan}");
         }

@@ -36,6 +36,7 @@ fn every_kind_is_kept_with_everything_it_says(place: &Place) {
         discussions: 1,
         issues: 1,
         pull_requests: 1,
+        comments: 0,
         quarantined: 0,
         tombstones: 0,
     };

@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod comments;
 mod ingest;
 mod kinds;
 mod lanes;

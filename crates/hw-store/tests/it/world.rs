@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{
-    Discussion, Item, Key, Kind, Observation, PullRequest, Repository, Sort, Thread,
+    Comment, Discussion, Item, Key, Kind, Observation, PullRequest, Repository, Sort, Thread,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::{Mark, SourceTime};
@@ -53,15 +53,8 @@ pub(crate) fn issues_through(observations: Vec<Observation>, second: i64) -> Ing
 }
 
 fn page(lane: Lane, observations: Vec<Observation>, coverage: Option<Coverage>) -> IngestPage {
-    IngestPage {
-        looked_at: vec![(lane.clone(), 1_000)],
-        lane,
-        observations,
-        coverage,
-        page_size: 100,
-        quarantined: vec![],
-        cleared: vec![],
-    }
+    let looked_at = vec![(lane.clone(), 1_000)];
+    IngestPage { looked_at, observations, coverage, ..IngestPage::of(lane, 100) }
 }
 
 /// The lane of `acme/pump` where threads of this kind are listed.
@@ -132,7 +125,11 @@ pub(crate) fn thread_of(
 /// Where its URL differs, how its node ids begin, and what only this kind has.
 fn sort(kind: Kind) -> (&'static str, &'static str, Sort) {
     match kind {
-        Kind::Repository => panic!("a repository is no thread"),
+        Kind::Repository
+        | Kind::IssueComment
+        | Kind::ReviewComment
+        | Kind::Review
+        | Kind::DiscussionComment => panic!("{} is no thread", kind.name()),
         Kind::Issue => ("issues", "I", Sort::Issue),
         Kind::PullRequest => {
             let (merged_at, head_ref) = (Some(time(3)), "fix/leak".to_owned());
@@ -147,11 +144,34 @@ fn sort(kind: Kind) -> (&'static str, &'static str, Sort) {
     }
 }
 
+/// Something said in the thread of that number of `acme/pump`, updated and seen then.
+pub(crate) fn comment(kind: Kind, id: i64, thread: i64, second: i64, text: &str) -> Observation {
+    let comment = Comment {
+        kind,
+        id,
+        node_id: format!("C_{}_{id}", kind.name()),
+        repository_id: PUMP,
+        thread,
+        reply_to: Some(3),
+        review_id: None,
+        url: format!("https://github.com/acme/pump/issues/{thread}#{}-{id}", kind.name()),
+        body: format!("said {text}"),
+        state: Some("APPROVED".to_owned()).filter(|_| kind == Kind::Review),
+        path: None,
+        line: None,
+        author: Some("ada".to_owned()),
+        author_id: Some(7),
+        created_at: time(0),
+        updated_at: time(second),
+    };
+    Observation { item: Item::Comment(comment), seen: seen(second) }
+}
+
 /// The thread that was observed.
 pub(crate) fn thread_in(observation: &mut Observation) -> &mut Thread {
     match &mut observation.item {
         Item::Thread(thread) => thread,
-        Item::Repository(_) => panic!("a thread was made"),
+        Item::Repository(_) | Item::Comment(_) => panic!("a thread was made"),
     }
 }
 
