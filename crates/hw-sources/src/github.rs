@@ -1,12 +1,17 @@
 //! GitHub, as its API really behaves.
 
+pub mod comments;
 pub mod graphql;
 pub mod limits;
+pub mod receipt;
 pub mod repositories;
+pub mod rest;
 pub mod threads;
 pub mod viewer;
 
+mod headers;
 mod listing;
+mod look;
 mod node;
 
 #[cfg(test)]

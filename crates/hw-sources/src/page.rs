@@ -41,14 +41,23 @@ pub struct LookPage {
     pub observations: Vec<Observation>,
     /// Node ids that the source says it does not know, or no longer of this scope.
     pub absent: Vec<String>,
+    /// What answered from another scope, where it went with all it holds: neither absent nor of this one.
+    pub elsewhere: Vec<Observation>,
     pub unreadable: Vec<Unreadable>,
 }
 
 impl LookPage {
     /// A look that has met nobody yet.
     pub(crate) fn empty(date: Mark, seen: Seen, is_vouched_for: bool) -> Self {
-        let (observations, absent, unreadable) = (Vec::new(), Vec::new(), Vec::new());
-        Self { date, seen, is_vouched_for, observations, absent, unreadable }
+        Self {
+            date,
+            seen,
+            is_vouched_for,
+            observations: Vec::new(),
+            absent: Vec::new(),
+            elsewhere: Vec::new(),
+            unreadable: Vec::new(),
+        }
     }
 }
 

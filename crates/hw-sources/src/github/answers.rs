@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::graphql::{Answer, GraphqlError};
 use super::listing;
+use super::receipt::Receipt;
 
 pub(super) fn answer(data: Value) -> Answer {
-    Answer { data, errors: vec![], date: Mark(0), sample: None, cost: 1, replaced: 0 }
+    let receipt = Receipt { date: Mark(0), sample: None, cost: 1, replaced: 0 };
+    Answer { data, errors: vec![], receipt }
 }
 
 pub(super) fn with_errors(data: Value, errors: Vec<GraphqlError>) -> Answer {
@@ -53,7 +55,11 @@ pub(super) fn thread(surface: Surface, n: i64) -> Value {
             "databaseId": n, "closed": true, "stateReason": "RESOLVED", "isAnswered": true,
             "category": { "name": "Q&A" },
         }),
-        Surface::Repositories => unreachable!("a repository is no thread"),
+        Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("no thread: {surface:?}"),
     };
     for (name, value) in own.as_object().unwrap() {
         node[name] = value.clone();

@@ -5,12 +5,14 @@
 
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::limits::{self, Sample};
+use super::headers::{self, plain};
+use super::limits;
+use super::receipt::Receipt;
 use crate::json;
-use crate::transport::{Method, Request, Response, Secretive};
+use crate::transport::{Method, Request, Response};
 use crate::trouble::{LimitKind, Trouble};
 
 /// Where GraphQL is spoken, and as whom.
@@ -19,8 +21,6 @@ pub struct Endpoint {
     pub url: String,
     pub token: SecretString,
 }
-
-const USER_AGENT: &str = concat!("highwater/", env!("CARGO_PKG_VERSION"));
 
 /// A document with its variables.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,12 +34,7 @@ pub struct Query {
 pub struct Answer {
     pub data: Value,
     pub errors: Vec<GraphqlError>,
-    pub date: Mark,
-    pub sample: Option<Sample>,
-    /// What it took from the hour's points, by the source's own account.
-    pub cost: i64,
-    /// Unreadable characters that were replaced.
-    pub replaced: u32,
+    pub receipt: Receipt,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -53,21 +48,11 @@ pub struct GraphqlError {
 impl Endpoint {
     /// The HTTP request for a query.
     pub fn request(&self, query: &Query) -> Request {
-        let bearer = format!("Bearer {}", self.token.expose_secret());
-        let plain = |text: &str| Secretive::Plain(text.to_owned());
+        let mut headers = headers::usual(&self.token, "application/json");
+        headers.push(("content-type", plain("application/json")));
         let body = json!({ "query": query.document, "variables": query.variables });
-        Request {
-            method: Method::Post,
-            url: self.url.clone(),
-            headers: vec![
-                ("authorization", Secretive::Secret(bearer)),
-                ("content-type", plain("application/json")),
-                ("accept", plain("application/json")),
-                ("user-agent", plain(USER_AGENT)),
-                ("x-github-next-global-id", plain("1")),
-            ],
-            body: Some(body.to_string().into_bytes()),
-        }
+        let body = Some(body.to_string().into_bytes());
+        Request { method: Method::Post, url: self.url.clone(), headers, body }
     }
 }
 
@@ -81,7 +66,6 @@ pub fn read(response: &Response) -> Result<Answer, Trouble> {
     if let Some(trouble) = limits::trouble_of_status(response) {
         return Err(trouble);
     }
-    let date = limits::date(response).ok_or_else(|| Trouble::Garbled("no Date header".into()))?;
     let document =
         json::read(&response.body).map_err(|error| Trouble::Garbled(error.to_string()))?;
     let errors = errors_of(&document.value);
@@ -92,9 +76,9 @@ pub fn read(response: &Response) -> Result<Answer, Trouble> {
     if data.is_null() {
         return Err(without_data(&errors));
     }
-    let sample = limits::sample(response);
     let cost = data.pointer("/rateLimit/cost").and_then(Value::as_i64).unwrap_or(0);
-    Ok(Answer { data, errors, date, sample, cost, replaced: document.replaced })
+    let receipt = Receipt::of(response, cost, document.replaced)?;
+    Ok(Answer { data, errors, receipt })
 }
 
 fn errors_of(document: &Value) -> Vec<GraphqlError> {
@@ -186,9 +170,13 @@ fn without_data(errors: &[GraphqlError]) -> Trouble {
 }
 
 impl Answer {
+    pub fn date(&self) -> Mark {
+        self.receipt.date
+    }
+
     /// When the objects in this answer were seen.
     pub fn seen(&self, request: i64) -> Seen {
-        Seen { at_ms: self.date.0, request }
+        self.receipt.seen(request)
     }
 
     /// What the errors say about one place in the data or anything below it, when they say anything.

@@ -47,7 +47,11 @@ pub(super) fn of(surface: Surface) -> &'static Listing {
         Surface::Discussions => &DISCUSSIONS,
         Surface::Issues => &ISSUES,
         Surface::PullRequests => &PULL_REQUESTS,
-        Surface::Repositories => unreachable!("a repository does not list repositories"),
+        Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("not a listing of threads: {surface:?}"),
     }
 }
 

@@ -67,7 +67,7 @@ impl<T> Connection<T> {
             entries.push(Entry { id, updated_at, cursor: row.cursor });
             observations.push(Observation { item, seen });
         }
-        let (date, total_count, next) = (answer.date, self.total_count, self.next);
+        let (date, total_count, next) = (answer.date(), self.total_count, self.next);
         let shape = Page { date, entries, total_count, next };
         ItemsPage { observations, shape, unreadable: self.unreadable }
     }
@@ -177,7 +177,8 @@ pub(super) fn unreadable(
     reason: String,
     seen: Seen,
 ) -> Unreadable {
-    let time = node.and_then(|node| node.get("updatedAt")).and_then(Value::as_str);
+    let time = node.and_then(|node| node.get("updatedAt").or_else(|| node.get("updated_at")));
+    let time = time.and_then(Value::as_str);
     Unreadable {
         subject,
         reason,

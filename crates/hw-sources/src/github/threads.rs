@@ -19,9 +19,9 @@ use crate::page::{ItemsPage, RollPage, RollRow, Subject, Unreadable};
 use crate::trouble::Trouble;
 use thread::Brief;
 
-pub use documents::{first_pages_query, light_query, look_query, page_query, roll_query};
+pub use documents::{first_pages_query, light_query, page_query, roll_query};
 pub use first_pages::{FirstPage, read_first_pages};
-pub use look::read_look;
+pub use look::{look_query, read_look};
 
 /// Reads a page of the repository with this id, which was asked for after `after`.
 pub fn read_page(
@@ -52,7 +52,7 @@ pub fn read_roll(
         updated_at: row.node.updated_at,
     });
     Ok(RollPage {
-        date: answer.date,
+        date: answer.date(),
         seen: answer.seen(request),
         rows: rows.collect(),
         next: listed.next,
@@ -84,7 +84,7 @@ pub fn read_light(
         entries.push(Entry { id, updated_at, cursor: row.cursor });
     }
     let shape =
-        Page { date: answer.date, entries, total_count: listed.total_count, next: listed.next };
+        Page { date: answer.date(), entries, total_count: listed.total_count, next: listed.next };
     Ok(ItemsPage { observations: vec![], shape, unreadable })
 }
 

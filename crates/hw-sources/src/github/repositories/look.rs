@@ -20,7 +20,7 @@ pub fn read_look(
     let nodes = node::as_many(answer, "nodes", ids.len())?;
     let siblings = node::as_many(answer, "siblings", siblings.len())?;
     let seen = answer.seen(request);
-    let mut look = LookPage::empty(answer.date, seen, siblings.iter().any(is_repository));
+    let mut look = LookPage::empty(answer.date(), seen, siblings.iter().any(is_repository));
     for (index, (id, node)) in ids.iter().zip(nodes).enumerate() {
         match verdict(answer, &format!("nodes.{index}"), node) {
             Ok(Some(repository)) => {

@@ -31,7 +31,7 @@ pub fn read_named(answer: &Answer, names: &[String], request: i64) -> Result<Nam
     let is_introduced = answer.data.get("viewer").is_some();
     let mut page = NamedPage {
         viewer: if is_introduced { Some(viewer::read(answer)?) } else { None },
-        date: answer.date,
+        date: answer.date(),
         observations: Vec::new(),
         probes: Probes::new(),
         missing: Vec::new(),

@@ -72,23 +72,6 @@ impl Document {
     }
 }
 
-/// Some threads by their node ids, at most 100; beside them their repository, and some siblings by id alone.
-///
-/// The repository and the siblings tell an absence from a token that may no longer look.
-pub fn look_query(surface: Surface, node_id: &str, ids: &[String], siblings: &[String]) -> Query {
-    let listing = listing::of(surface);
-    let (kind, owner, fields) = (listing.type_name, listing.owner_fields(), listing.fields());
-    let document = format!(
-        "query {kind}Look($scope: ID!, $ids: [ID!]!, $siblings: [ID!]!) {{
-  scope: node(id: $scope) {{ ... on Repository {{ {owner} }} }}
-  nodes(ids: $ids) {{ __typename ... on {kind} {{ {fields} }} }}
-  siblings: nodes(ids: $siblings) {{ ... on {kind} {{ repository {{ databaseId }} }} }}
-  rateLimit {{ cost }}
-}}"
-    );
-    Query { document, variables: json!({ "scope": node_id, "ids": ids, "siblings": siblings }) }
-}
-
 /// The first pages of some listings, newest change first, in one request: at least one.
 ///
 /// What is asked of a row is written down once for each kind, however many pages there are.

@@ -1,8 +1,8 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::github::answers::{answer, error, fault, not_found, thread, with_errors};
-use crate::github::threads::look_query;
+use crate::page::Subject;
 
 #[test]
 fn a_look_tells_absence_from_a_fault() {
@@ -13,6 +13,7 @@ fn a_look_tells_absence_from_a_fault() {
         let look = look(&with_errors(data, vec![not_found("nodes.1")]), surface, 4);
         assert_eq!(look.observations.len(), 1);
         assert_eq!(look.absent, ["T_2", "T_4"]);
+        assert!(look.elsewhere.is_empty(), "a thread that moved is listed where it went");
         assert_eq!(look.unreadable[0].subject, Subject::Node("T_3".into()));
     }
 }

@@ -88,7 +88,11 @@ fn parse(surface: Surface, node: &Value) -> Result<Thread, serde_json::Error> {
             RawPullRequest::deserialize(node)?.into_sort(raw.repository.database_id)
         }
         Surface::Discussions => RawDiscussion::deserialize(node)?.into_sort(),
-        Surface::Repositories => unreachable!("a repository is no thread"),
+        Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("no thread: {surface:?}"),
     };
     Ok(raw.into_thread(state, sort))
 }

@@ -1,0 +1,32 @@
+//! What any answer says besides its content.
+
+use hw_rules::time::Mark;
+use hw_rules::version::Seen;
+
+use super::limits::{self, Sample};
+use crate::transport::Response;
+use crate::trouble::Trouble;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub date: Mark,
+    pub sample: Option<Sample>,
+    /// What it took from the hour's points, by the source's own account.
+    pub cost: i64,
+    /// Unreadable characters that were replaced.
+    pub replaced: u32,
+}
+
+impl Receipt {
+    /// What the headers say; an answer without a time of its own cannot be ordered among the others.
+    pub(super) fn of(response: &Response, cost: i64, replaced: u32) -> Result<Self, Trouble> {
+        let date = limits::date(response);
+        let date = date.ok_or_else(|| Trouble::Garbled("no Date header".into()))?;
+        Ok(Self { date, sample: limits::sample(response), cost, replaced })
+    }
+
+    /// When the objects in this answer were seen.
+    pub fn seen(&self, request: i64) -> Seen {
+        Seen { at_ms: self.date.0, request }
+    }
+}
