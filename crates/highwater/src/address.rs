@@ -4,11 +4,13 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub(crate) const API_URL: &str = "https://api.github.com";
 
-/// A source: its name in the mirror, and where GraphQL is spoken.
+/// A source: its name in the mirror, and where its two APIs are spoken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     /// `github.com`, or the host of an Enterprise Server, with its port if it is an unusual one.
     pub(crate) host: String,
+    /// The REST API, without a slash at its end.
+    pub(crate) api: String,
     pub(crate) graphql: String,
 }
 
@@ -21,7 +23,7 @@ impl Address {
             Some(url) => checked(url)?.to_owned(),
             None => derived(api),
         };
-        Ok(Self { host: host_of(named)?, graphql })
+        Ok(Self { host: host_of(named)?, api: api.to_owned(), graphql })
     }
 }
 
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn graphql_is_found_beside_the_api() {
         let at = |api: Option<&str>| {
-            let Address { host, graphql } = Address::of(api, None).unwrap();
+            let Address { host, graphql, .. } = Address::of(api, None).unwrap();
             (host, graphql)
         };
         let pair = |host: &str, graphql: &str| (host.to_owned(), graphql.to_owned());

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::names;
 
-pub(crate) use list::{List, ListRepositories, ListThreads, Listed};
+pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
 pub(crate) use pull::Pull;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.

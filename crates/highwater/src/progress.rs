@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use hw_rules::clean::for_terminal_line;
-use hw_rules::lane::Surface;
+use hw_rules::lane::{Choice, Surface};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::news::{Herald, News};
 
@@ -15,7 +15,7 @@ const BETWEEN_COUNTERS_MS: i64 = 1_000;
 const WORTH_TELLING_MS: i64 = 1_000;
 
 /// Somebody who tells all that a pull of these items does.
-pub(crate) fn herald(organization: &str, items: &BTreeSet<Surface>) -> Herald {
+pub(crate) fn herald(organization: &str, items: &BTreeSet<Choice>) -> Herald {
     let teller = Mutex::new(Teller::new(organization, items));
     Herald::new(move |news| {
         let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,8 +42,9 @@ struct Teller {
 }
 
 impl Teller {
-    fn new(organization: &str, items: &BTreeSet<Surface>) -> Self {
-        let surfaces = items.iter().filter(|it| **it != Surface::Repositories).count();
+    fn new(organization: &str, items: &BTreeSet<Choice>) -> Self {
+        let is_chosen = |surface: &Surface| items.contains(&surface.choice());
+        let surfaces = Surface::THREADS.into_iter().filter(is_chosen).count();
         Self {
             organization: organization.to_owned(),
             surfaces,

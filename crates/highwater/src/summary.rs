@@ -29,7 +29,7 @@ impl Pulled<'_> {
             ("items", Value::Object(items.collect())),
             ("requests", json!(cost.requests)),
             ("points", json!(cost.points)),
-            ("not_modified", json!(0)),
+            ("not_modified", json!(cost.not_modified)),
             ("retries", json!(cost.retries)),
             ("replaced", json!(cost.replaced)),
             ("duration_ms", json!(self.duration_ms)),

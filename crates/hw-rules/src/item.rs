@@ -163,10 +163,6 @@ impl Thread {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a page is a list of one kind, nearly always the larger one"
-)]
 pub enum Item {
     Repository(Repository),
     Thread(Thread),

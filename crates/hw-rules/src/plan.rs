@@ -26,6 +26,14 @@ impl LaneState {
     pub fn new() -> Self {
         Self { page_size: page_size::LARGEST, ..Self::default() }
     }
+
+    /// Whether an earlier turn left something to do, whatever the source says now.
+    pub fn has_leftovers(&self) -> bool {
+        !self.coverage.is_complete()
+            || 0 < self.failures
+            || self.sweep_due_ms.is_some()
+            || self.sweeping
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

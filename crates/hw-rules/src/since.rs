@@ -140,6 +140,14 @@ impl Coverage {
         self
     }
 
+    /// The coverage of a lane of talks after everything due was read, as the listing of its threads stood then.
+    pub fn talked(mut self, date: Mark) -> Self {
+        self.from = Some(Floor::Beginning);
+        self.raise(date);
+        self.head = Some(Head { date, newest: None, total_count: None });
+        self
+    }
+
     /// The one way back at such a lane: everything since then is read again.
     pub fn reset_since(mut self, to: Mark) -> Self {
         let through = self.through.map_or(to, |through| through.min(to));
@@ -160,13 +168,8 @@ pub fn is_due(state: &LaneState, window: Floor, has_moved: bool, date: Option<Ma
     let coverage = state.coverage.clone().open_since(window);
     let checked = state.checked_at_ms.zip(date);
     let is_recent = checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS));
-    has_moved
-        || !coverage.is_complete()
-        || !coverage.is_settled()
-        || 0 < state.failures
-        || state.sweep_due_ms.is_some()
-        || state.sweeping
-        || !is_recent
+    let is_settled = coverage.is_complete() && coverage.is_settled();
+    has_moved || !is_settled || state.has_leftovers() || !is_recent
 }
 
 fn first_page() -> u32 {

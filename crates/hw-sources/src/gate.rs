@@ -3,7 +3,7 @@
 //! A state machine without a clock: it is told the time and says go, or until when to wait. One gate per
 //! principal and process; pauses and request numbers are shared between processes through the store.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 const FIRST_CONCURRENCY: u32 = 8;
 const LARGEST_CONCURRENCY: u32 = 50;
@@ -16,7 +16,7 @@ const FORGET_AFTER_MS: i64 = 5 * MINUTE_MS;
 const RENEW_AFTER: u32 = 3;
 
 /// What may be spent in a minute before the source calls it abuse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Api {
     Rest,
     Graphql,
@@ -88,7 +88,7 @@ pub struct Gate {
     /// Since when requests go unanswered.
     silent_since_ms: Option<i64>,
     spent: VecDeque<(i64, Api, i64)>,
-    usage: Usage,
+    usage: BTreeMap<Api, Usage>,
 }
 
 impl Default for Gate {
@@ -105,7 +105,7 @@ impl Default for Gate {
             recovering: false,
             silent_since_ms: None,
             spent: VecDeque::new(),
-            usage: Usage::default(),
+            usage: BTreeMap::new(),
         }
     }
 }
@@ -173,12 +173,13 @@ impl Gate {
         self.recovering
     }
 
-    pub fn usage(&self) -> Usage {
-        self.usage
+    /// Each has an hour of its own.
+    pub fn usage(&self, api: Api) -> Usage {
+        self.usage.get(&api).copied().unwrap_or_default()
     }
 
-    pub fn observe_usage(&mut self, usage: Usage) {
-        self.usage = usage;
+    pub fn observe_usage(&mut self, api: Api, usage: Usage) {
+        self.usage.insert(api, usage);
     }
 
     fn learn_clean(&mut self) {
@@ -224,7 +225,7 @@ impl Gate {
         if silent {
             tracing::info!("no answer for five minutes: the remembered limits are learned anew");
             self.silent_since_ms = Some(now_ms);
-            self.usage = Usage::default();
+            self.usage.clear();
             self.limits_in_a_row = 0;
             self.recovering = false;
         }

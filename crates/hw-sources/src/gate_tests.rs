@@ -81,7 +81,7 @@ fn a_long_pause_is_not_silence_but_five_minutes_without_an_answer_are() {
     gate.settle(Settled::NoAnswer, 600_000);
     assert_eq!(gate.admit(Api::Graphql, 1, 0, 900_001), Admission::Go);
     assert_eq!((gate.limits_in_a_row(), gate.is_recovering()), (0, false));
-    assert_eq!(gate.usage(), Usage::default());
+    assert_eq!(gate.usage(Api::Graphql), Usage::default());
 }
 
 fn fill(gate: &mut Gate, now_ms: i64) -> usize {

@@ -1,6 +1,6 @@
 //! What a client hands over: observations, the shape of the page for the rules, and what was unreadable.
 
-use hw_rules::item::Observation;
+use hw_rules::item::{Comment, Item, Observation};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
 use hw_rules::walk;
@@ -29,6 +29,15 @@ pub struct RollRow {
     pub id: i64,
     pub node_id: String,
     pub updated_at: SourceTime,
+}
+
+impl RollRow {
+    /// The row of something that was read whole.
+    pub fn of(observation: &Observation) -> Option<Self> {
+        let Item::Comment(comment) = &observation.item else { return None };
+        let Comment { id, node_id, updated_at, .. } = comment;
+        Some(Self { id: *id, node_id: node_id.clone(), updated_at: updated_at.clone() })
+    }
 }
 
 /// Items asked for by id: those that answered, and those that did not.

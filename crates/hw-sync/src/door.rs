@@ -84,11 +84,13 @@ impl Door {
     }
 
     /// Learns how much of the hour is used; what is left for others is not touched before the hour ends.
-    pub(crate) fn observe(&self, sample: &Sample, date: Mark) -> Result<(), Error> {
-        lock(&self.gate).observe_usage(sample.usage());
+    pub(crate) fn observe(&self, api: Api, sample: &Sample, date: Mark) -> Result<(), Error> {
+        lock(&self.gate).observe_usage(api, sample.usage());
         let resets_in_ms = sample.reset.0.saturating_sub(date.0);
         let Sample { used, limit, remaining, .. } = *sample;
-        self.settings.herald.tell(|| News::Budget { used, limit, resets_in_ms });
+        if api == Api::Graphql {
+            self.settings.herald.tell(|| News::Budget { used, limit, resets_in_ms });
+        }
         if resets_in_ms <= 0 || !pace::is_reserve(remaining, limit, self.settings.reserve_percent) {
             return Ok(());
         }
@@ -103,14 +105,14 @@ impl Door {
     ///
     /// The number comes first: it may have to wait for the database, and nothing may come between the
     /// last look at the pauses and the request.
-    pub(crate) async fn enter(&self) -> Result<Place<'_>, Error> {
-        let number = self.number().await?;
+    pub(crate) async fn enter(&self, api: Api) -> Result<Place<'_>, Error> {
+        let number = self.number(api).await?;
         loop {
             let freed = self.freed.notified();
             if let Some(until) = self.paused_until()? {
                 lock(&self.gate).pause(until);
             }
-            match self.admit() {
+            match self.admit(api) {
                 Admission::Go => break,
                 Admission::WaitUntil(until) => self.settings.clock.sleep_until(until).await,
                 Admission::Full => freed.await,
@@ -122,8 +124,8 @@ impl Door {
     }
 
     /// The next request number; waits while all processes together have reserved a minute's worth.
-    async fn number(&self) -> Result<i64, Error> {
-        let a_minute = Api::Graphql.points_a_minute();
+    async fn number(&self, api: Api) -> Result<i64, Error> {
+        let a_minute = api.points_a_minute();
         loop {
             let next = lock(&self.numbers).next(
                 &self.store,
@@ -138,14 +140,14 @@ impl Door {
         }
     }
 
-    fn admit(&self) -> Admission {
+    fn admit(&self, api: Api) -> Admission {
         let jitter = self.jitter();
         let mut gate = lock(&self.gate);
-        let usage = gate.usage();
+        let usage = gate.usage(api);
         let recovering = gate.is_recovering();
         let pace_ms =
             pace::delay_ms(self.settings.pace, usage.used, usage.limit, recovering, jitter);
-        gate.admit(Api::Graphql, 1, pace_ms, self.now_ms())
+        gate.admit(api, 1, pace_ms, self.now_ms())
     }
 
     /// Until when all who speak for this principal wait.

@@ -15,6 +15,9 @@ pub enum Error {
     /// A sweep could not be completed; nothing was removed.
     #[error("{lane}: the sweep stopped: {reason}")]
     Sweep { lane: String, reason: String },
+    /// Something of a lane could not be read; what was read is kept, and the rest is asked for again.
+    #[error("{lane}: {reason}")]
+    Unread { lane: String, reason: String },
     #[error("another pull is running: {owner}, since {}", Mark(*.since_ms))]
     Busy { owner: String, since_ms: i64 },
     #[error(transparent)]
@@ -32,9 +35,11 @@ impl Error {
             Self::Store(error) => {
                 matches!(error, hw_store::Error::LeaseLost { .. } | hw_store::Error::Interrupted(_))
             }
-            Self::Source { .. } | Self::Page { .. } | Self::Sweep { .. } | Self::Busy { .. } => {
-                false
-            }
+            Self::Source { .. }
+            | Self::Page { .. }
+            | Self::Sweep { .. }
+            | Self::Unread { .. }
+            | Self::Busy { .. } => false,
         }
     }
 
@@ -44,6 +49,7 @@ impl Error {
             Self::Source { trouble, .. } => trouble.to_string(),
             Self::Page { refused, .. } => refused.to_string(),
             Self::Sweep { reason, .. } => format!("the sweep stopped: {reason}"),
+            Self::Unread { reason, .. } => reason.clone(),
             Self::Busy { .. } | Self::Store(_) | Self::Crashed(_) => self.to_string(),
         }
     }
@@ -60,7 +66,7 @@ impl Error {
             Self::Source { trouble, .. } => {
                 !matches!(trouble, Trouble::Denied(_) | Trouble::Network(_))
             }
-            Self::Page { .. } | Self::Sweep { .. } => true,
+            Self::Page { .. } | Self::Sweep { .. } | Self::Unread { .. } => true,
             Self::Store(error) => matches!(error, hw_store::Error::Brake { .. }),
             Self::Busy { .. } | Self::Crashed(_) => false,
         }

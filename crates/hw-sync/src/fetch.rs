@@ -6,9 +6,11 @@ use hw_rules::backoff::Jitter;
 use hw_rules::pace::Pace;
 use hw_rules::page_size;
 use hw_rules::time::Mark;
-use hw_sources::gate::Advice;
-use hw_sources::github::graphql::{self, Answer, Endpoint, Query};
-use hw_sources::transport::{Response, Transport};
+use hw_sources::gate::{Advice, Api};
+use hw_sources::github::graphql::{self, Endpoint, Query};
+use hw_sources::github::receipt::Receipt;
+use hw_sources::github::rest::{self, Content, Get, Rest};
+use hw_sources::transport::{Request, Response, Transport};
 use hw_sources::trouble::Trouble;
 use hw_store::Store;
 
@@ -18,6 +20,7 @@ use crate::crash::{self, CrashPoints};
 use crate::door::{Door, Place, Settings, lock};
 use crate::news::{Herald, News};
 use crate::patience::{Patience, Spent};
+use crate::wire::{GRAPHQL, REST, Wire};
 
 /// A request has this long; GitHub's own time-out of 10 s answers first.
 const REQUEST_MS: i64 = 12_000;
@@ -27,6 +30,7 @@ const REQUEST_MS: i64 = 12_000;
 pub struct Line {
     pub transport: Arc<dyn Transport>,
     pub endpoint: Endpoint,
+    pub rest: Rest,
     pub clock: Arc<dyn Clock>,
     pub crash: CrashPoints,
     pub herald: Herald,
@@ -47,6 +51,8 @@ pub struct Cost {
     pub retries: u64,
     /// Characters that no Unicode text can hold, replaced in what came.
     pub replaced: u64,
+    /// Answers that said that nothing changed, and cost nothing.
+    pub not_modified: u64,
 }
 
 pub struct Fetch {
@@ -126,7 +132,7 @@ impl Fetch {
         self.door.jitter()
     }
 
-    /// Asks until it is answered, for as much as the server can serve at once.
+    /// Asks GraphQL until it answers, for as much as the server can serve at once.
     ///
     /// `size` is how much to ask for; it shrinks when the server could not, and grows when it could. Both
     /// `query` and `read` are told how much it is this time.
@@ -135,15 +141,44 @@ impl Fetch {
         patience: Patience<'_>,
         size: &mut u32,
         query: impl Fn(u32) -> Query,
-        read: impl Fn(&Answer, i64, u32) -> Result<T, Trouble>,
+        read: impl Fn(&graphql::Answer, i64, u32) -> Result<T, Trouble>,
+    ) -> Result<T, Stop> {
+        let request = |size| self.line.endpoint.request(&query(size));
+        self.ask_over(GRAPHQL, patience, size, request, read).await
+    }
+
+    /// Asks REST in the same way.
+    pub(crate) async fn ask_rest<T>(
+        &self,
+        patience: Patience<'_>,
+        size: &mut u32,
+        get: impl Fn(u32) -> Get,
+        read: impl Fn(&rest::Answer, i64, u32) -> Result<T, Trouble>,
+    ) -> Result<T, Stop> {
+        let request = |size| self.line.rest.request(&get(size));
+        let read = |answer: &rest::Answer, number, size| {
+            let is_unchanged = answer.content == Content::Unchanged;
+            lock(&self.cost).not_modified += u64::from(is_unchanged);
+            read(answer, number, size)
+        };
+        self.ask_over(REST, patience, size, request, read).await
+    }
+
+    async fn ask_over<A, T>(
+        &self,
+        wire: Wire<A>,
+        patience: Patience<'_>,
+        size: &mut u32,
+        request: impl Fn(u32) -> Request,
+        read: impl Fn(&A, i64, u32) -> Result<T, Trouble>,
     ) -> Result<T, Stop> {
         let mut spent = Spent::default();
         loop {
             *size = (*size).min(self.line.largest_page);
-            let place = self.door.enter().await?;
+            let place = self.door.enter(wire.api).await?;
             let (number, began_ms) = (place.number, self.clock().now_ms());
-            let came =
-                self.once(&query(*size), place, |answer| read(answer, number, *size)).await?;
+            let read = |answer: &A| read(answer, number, *size);
+            let came = self.once(wire, request(*size), place, read).await?;
             spent.on_a_request(self.clock().now_ms() - began_ms, patience);
             let trouble = match came {
                 Ok(page) => {
@@ -167,8 +202,9 @@ impl Fetch {
     /// what was asked for.
     async fn blame(&self, trouble: Trouble) -> Result<Trouble, Stop> {
         let Trouble::Network(reason) = trouble else { return Ok(trouble) };
-        let place = self.door.enter().await?;
-        let came = self.once(&graphql::ping(), place, |_| Ok(())).await?;
+        let place = self.door.enter(Api::Graphql).await?;
+        let ping = self.line.endpoint.request(&graphql::ping());
+        let came = self.once(GRAPHQL, ping, place, |_| Ok(())).await?;
         Ok(match came {
             Ok(()) => Trouble::Server(format!("{reason}, while others are answered")),
             Err(_) => Trouble::Network(reason),
@@ -176,17 +212,18 @@ impl Fetch {
     }
 
     /// One request and what came of it. The outer error ends the run.
-    async fn once<T>(
+    async fn once<A, T>(
         &self,
-        query: &Query,
+        wire: Wire<A>,
+        request: Request,
         place: Place<'_>,
-        read: impl Fn(&Answer) -> Result<T, Trouble>,
+        read: impl Fn(&A) -> Result<T, Trouble>,
     ) -> Result<Result<T, Trouble>, Stop> {
         lock(&self.cost).requests += 1;
-        let answer = self.exchange(query).await;
-        let answer = answer.and_then(|response| graphql::read(&response));
+        let answer = self.exchange(request).await;
+        let answer = answer.and_then(|response| (wire.open)(&response));
         if let Ok(answer) = &answer {
-            self.note(answer)?;
+            self.note(wire.api, (wire.receipt)(answer))?;
         }
         let came = answer.and_then(|answer| read(&answer));
         if came.is_ok() {
@@ -200,8 +237,7 @@ impl Fetch {
         Ok(came)
     }
 
-    async fn exchange(&self, query: &Query) -> Result<Response, Trouble> {
-        let request = self.line.endpoint.request(query);
+    async fn exchange(&self, request: Request) -> Result<Response, Trouble> {
         let deadline = self.clock().now_ms() + REQUEST_MS;
         tokio::select! {
             biased;
@@ -215,14 +251,14 @@ impl Fetch {
     }
 
     /// Remembers what an answer says about the source: its time, and how much of the hour is used.
-    fn note(&self, answer: &Answer) -> Result<(), Error> {
-        *lock(&self.last_date) = Some(answer.date);
+    fn note(&self, api: Api, receipt: &Receipt) -> Result<(), Error> {
+        *lock(&self.last_date) = Some(receipt.date);
         let mut cost = lock(&self.cost);
-        cost.replaced += u64::from(answer.replaced);
-        cost.points += answer.cost;
+        cost.replaced += u64::from(receipt.replaced);
+        cost.points += receipt.cost;
         drop(cost);
-        match &answer.sample {
-            Some(sample) => self.door.observe(sample, answer.date),
+        match &receipt.sample {
+            Some(sample) => self.door.observe(api, sample, receipt.date),
             None => Ok(()),
         }
     }

@@ -83,9 +83,13 @@ pub(crate) fn wishes(
 /// Whether a repository has such a listing.
 pub(crate) fn is_on(repository: &Repository, surface: Surface) -> bool {
     match surface {
-        Surface::Discussions => repository.has_discussions_enabled,
+        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
         Surface::Issues => repository.has_issues_enabled,
-        Surface::PullRequests => true,
+        // pull requests have a conversation, too
+        Surface::PullRequests
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews => true,
         Surface::Repositories => false,
     }
 }

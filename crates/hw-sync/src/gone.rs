@@ -115,7 +115,7 @@ fn sort(
 fn is_shown(observation: &Observation, id: i64) -> Option<&Repository> {
     match &observation.item {
         Item::Repository(repository) if repository.id == id => Some(repository),
-        Item::Repository(_) | Item::Thread(_) => None,
+        Item::Repository(_) | Item::Thread(_) | Item::Comment(_) => None,
     }
 }
 
@@ -125,7 +125,7 @@ fn keep_present(room: &Room<'_>, pull: &Pull, look: LookPage) -> Result<(), Erro
     let page_size = room.store.lane_state(&lane)?.page_size;
     let is_ours = |seen: &Observation| match &seen.item {
         Item::Repository(repository) => pull.is_ours(repository),
-        Item::Thread(_) => false,
+        Item::Thread(_) | Item::Comment(_) => false,
     };
     let observations = look.observations.into_iter().filter(is_ours).collect();
     let page = IngestPage { observations, ..IngestPage::of(lane, page_size) };

@@ -12,17 +12,23 @@ pub mod news;
 pub mod run;
 
 mod budget;
+mod comments;
 mod door;
 mod follow;
 mod gone;
 mod list;
+mod look;
 mod patience;
 mod retry;
+mod roll;
 mod scan;
 mod share;
+mod since;
 mod summary;
 mod sweep;
+mod talks;
 mod turn;
+mod wire;
 mod work;
 
 pub use error::Error;

@@ -253,7 +253,7 @@ impl Listing<'_> {
 fn repository(observation: &Observation) -> Option<Repository> {
     match &observation.item {
         Item::Repository(repository) => Some(repository.clone()),
-        Item::Thread(_) => None,
+        Item::Thread(_) | Item::Comment(_) => None,
     }
 }
 

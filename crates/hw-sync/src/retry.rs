@@ -2,6 +2,7 @@
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::item::Observation;
+use hw_rules::lane::Reading;
 use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
 use hw_sources::github::threads;
@@ -10,6 +11,7 @@ use hw_sources::trouble::Trouble;
 use hw_store::IngestPage;
 
 use crate::fetch::Stop;
+use crate::look;
 use crate::patience::Patience;
 use crate::turn::{Followed, Room, Tally};
 
@@ -96,7 +98,9 @@ fn nothing_of(room: &Room<'_>, followed: &Followed) -> Result<IngestPage, Stop> 
 
 /// One row again, by its id or by its place. Trouble with it alone is no trouble of the lane.
 async fn ask(room: &Room<'_>, followed: &Followed, row: &Unreadable) -> Result<Again, Stop> {
+    let is_walked = followed.surface().reading() == Reading::Walk;
     let answer = match &row.subject {
+        Subject::Place { .. } if !is_walked => return Ok(Again::Still),
         Subject::Node(id) => by_id(room, followed, id).await,
         Subject::Place { at, after } => at_place(room, followed, at, after.as_ref(), row).await,
     };
@@ -115,8 +119,8 @@ fn is_older(found: &Observation, row: &Unreadable) -> bool {
 async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, Stop> {
     let ids = [id.to_owned()];
     let (surface, home) = (followed.surface(), &followed.home);
-    let query = |_| threads::look_query(surface, &home.node_id, &ids, &[]);
-    let read = |answer: &_, number, _| threads::read_look(answer, surface, &ids, home.id, number);
+    let query = |_| look::query(surface, home, &ids, &[]);
+    let read = |answer: &_, number, _| look::read(answer, surface, &ids, home, number);
     let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
     Ok(match look.observations.into_iter().next() {
         Some(found) => Again::Readable(Box::new(found)),

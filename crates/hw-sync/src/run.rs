@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::lane::{Choice, Lane, Surface};
 use hw_rules::reconcile;
-use hw_store::Store;
+use hw_store::{IngestPage, Store};
 
+use crate::comments::Moved;
 use crate::fetch::Fetch;
 use crate::follow::{Known, Probes, Wish, wishes};
 use crate::list::Listed;
@@ -15,7 +16,7 @@ use crate::news::News;
 use crate::summary::Summary;
 use crate::turn::{Followed, Room, Tally};
 use crate::work::{Ended, work};
-use crate::{Error, crash, gone, lease, list};
+use crate::{Error, comments, crash, gone, lease, list};
 
 /// The name of the lease that a pull holds.
 pub const PULL: &str = "pull";
@@ -28,7 +29,7 @@ pub struct Pull {
     /// Who pulls, for those who find the lease taken.
     pub owner: String,
     /// What is pulled; repositories are listed in any case.
-    pub items: BTreeSet<Surface>,
+    pub items: BTreeSet<Choice>,
     /// Repositories by name: only these, or all when there are none.
     pub only: Vec<String>,
     /// Repositories by name that are listed, and whose items are not followed.
@@ -71,7 +72,8 @@ async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
     summary.viewer = std::mem::take(&mut listed.viewer);
     summary.count(Surface::Repositories, &listed.tally);
     summary.name_unlisted(room, pull, &known, &listed);
-    tell_moved(room, pull, &listed.wishes);
+    tell_moved(room, pull.surfaces(), &listed.wishes);
+    let moved = comments::moved(&listed.wishes);
 
     let mut hidden: Vec<Followed> = Vec::new();
     for outcome in work(room, pull, std::mem::take(&mut listed.wishes)).await? {
@@ -80,7 +82,9 @@ async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
             Ended::Done(_) | Ended::Failed(_) => summary.take(room, outcome),
         }
     }
-    look_again(room, pull, &known, &listed, hidden, &mut summary).await?;
+    let present = look_again(room, pull, &known, &listed, hidden, &mut summary).await?;
+    let homes: Vec<_> = listed.repositories.iter().chain(&present).cloned().collect();
+    read_comments(room, pull, &homes, &moved, &mut summary).await?;
     summary.name_waiting(room)?;
     summary.cost = room.fetch.cost();
     Ok(summary)
@@ -94,7 +98,7 @@ async fn look_again(
     listed: &Listed,
     hidden: Vec<Followed>,
     summary: &mut Summary,
-) -> Result<(), Error> {
+) -> Result<Vec<Repository>, Error> {
     let mut suspects = listed.suspects(pull, known);
     let homes: BTreeSet<i64> = hidden.iter().map(|followed| followed.home.id).collect();
     suspects.extend(listed.repositories.iter().filter(|it| homes.contains(&it.id)).cloned());
@@ -102,7 +106,7 @@ async fn look_again(
     suspects.sort_by_key(|suspect| suspect.id);
     suspects.dedup_by_key(|suspect| suspect.id);
     if suspects.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let siblings = siblings(listed, known, &suspects);
     let judged = match gone::judge(room, pull, &suspects, &siblings, known.repositories.len()).await
@@ -111,7 +115,7 @@ async fn look_again(
         Err(error) if error.is_of_one_lane() => {
             let scope = pull.organization.clone();
             summary.fail_by(room, Surface::Repositories, scope, &error);
-            return Ok(());
+            return Ok(Vec::new());
         }
         Err(error) => return Err(error),
     };
@@ -127,6 +131,25 @@ async fn look_again(
     }
     let again = again(room, pull, known, &judged.present, &hidden);
     for outcome in work(room, pull, again).await? {
+        summary.take(room, outcome);
+    }
+    Ok(judged.present)
+}
+
+/// What is said in the threads, once these were read: they tell whose talk is to be read.
+async fn read_comments(
+    room: &Room<'_>,
+    pull: &Pull,
+    homes: &[Repository],
+    moved: &Moved,
+    summary: &mut Summary,
+) -> Result<(), Error> {
+    let due = comments::due(room, pull, homes, moved)?;
+    tell_moved(room, pull.comment_surfaces(), &due.wishes);
+    let page_size = room.store.lane_state(&pull.lane())?.page_size;
+    let page = IngestPage { looked_at: due.quiet, ..IngestPage::of(pull.lane(), page_size) };
+    room.store.ingest(room.lease, &page)?;
+    for outcome in work(room, pull, due.wishes).await? {
         summary.take(room, outcome);
     }
     Ok(())
@@ -168,19 +191,19 @@ fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
     let known = Known::of(room.store, pull)?;
     let is_chosen = |it: &&Repository| pull.only.is_empty() || pull.is_named(&it.name);
     for repository in known.repositories.iter().filter(is_chosen) {
-        for surface in pull.surfaces() {
+        for surface in pull.surfaces().chain(pull.comment_surfaces()) {
             let lane = Lane::of_repository(&pull.host, repository.id, surface);
             room.store.clear_lane(room.lease, &lane)?;
         }
     }
-    if pull.items.contains(&Surface::Repositories) && pull.only.is_empty() {
+    if pull.items.contains(&Choice::Repositories) && pull.only.is_empty() {
         room.store.clear_lane(room.lease, &pull.lane())?;
     }
     Ok(())
 }
 
-fn tell_moved(room: &Room<'_>, pull: &Pull, wishes: &[Wish]) {
-    for surface in pull.surfaces() {
+fn tell_moved(room: &Room<'_>, surfaces: impl Iterator<Item = Surface>, wishes: &[Wish]) {
+    for surface in surfaces {
         let moved = wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
         room.fetch.herald().tell(|| News::Moved { surface, lanes: moved as u64 });
     }
@@ -193,10 +216,21 @@ impl Pull {
         Lane::repositories(&self.host, &self.organization.to_lowercase())
     }
 
-    /// The listings of each repository that are chosen.
+    /// The listings of each repository's threads that are chosen.
     pub(crate) fn surfaces(&self) -> impl Iterator<Item = Surface> {
-        let chosen = |surface: &Surface| self.items.contains(surface);
+        let chosen = |surface: &Surface| self.items.contains(&surface.choice());
         Surface::THREADS.into_iter().filter(chosen)
+    }
+
+    /// The listings of what is said in those threads, if comments are chosen.
+    pub(crate) fn comment_surfaces(&self) -> impl Iterator<Item = Surface> {
+        let is_chosen = self.items.contains(&Choice::Comments);
+        let says = |surface: &Surface| {
+            comments::threads_behind(*surface)
+                .iter()
+                .any(|threads| self.items.contains(&threads.choice()))
+        };
+        Surface::COMMENTS.into_iter().filter(move |surface| is_chosen && says(surface))
     }
 
     pub(crate) fn is_owner(&self, owner: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::{Choice, Surface};
 
 use crate::Error;
 use crate::fetch::Cost;
@@ -18,7 +18,7 @@ use crate::work::{Ended, Outcome};
 pub struct Summary {
     pub viewer: String,
     /// By what was pulled.
-    pub items: BTreeMap<Surface, Tally>,
+    pub items: BTreeMap<Choice, Tally>,
     pub cost: Cost,
     /// What could not be done. Everything else was read to its end.
     pub failures: Vec<Failure>,
@@ -45,13 +45,13 @@ impl Summary {
     }
 
     pub(crate) fn of(pull: &Pull) -> Self {
-        let items = pull.items.iter().map(|surface| (*surface, Tally::default())).collect();
+        let items = pull.items.iter().map(|choice| (*choice, Tally::default())).collect();
         Self { items, ..Self::default() }
     }
 
     /// Repositories are listed even when they are not asked for; then they are not counted.
     pub(crate) fn count(&mut self, surface: Surface, tally: &Tally) {
-        if let Some(sum) = self.items.get_mut(&surface) {
+        if let Some(sum) = self.items.get_mut(&surface.choice()) {
             sum.add(tally);
         }
     }

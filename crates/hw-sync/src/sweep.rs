@@ -6,21 +6,25 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::lane::Reading;
 use hw_rules::reconcile::{self, SecondLook};
+use hw_rules::since::SinceWalk;
+use hw_rules::time::Mark;
 use hw_rules::version::Seen;
-use hw_rules::walk::Cursor;
+use hw_rules::walk::{Cursor, Floor};
 use hw_sources::github::threads;
 use hw_sources::page::{LookPage, RollPage, Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::{IngestPage, SweepPage};
 
 use crate::Error;
-use crate::crash;
 use crate::fetch::Stop;
 use crate::news::News;
 use crate::patience::Patience;
-use crate::retry;
+use crate::since::List;
+use crate::talks::Talks;
 use crate::turn::{Followed, Room, Tally};
+use crate::{crash, look, retry, roll};
 
 /// How often a page of the roll with unreadable rows is asked for again.
 const ROLL_TRIES: u32 = 4;
@@ -96,7 +100,9 @@ impl Sweep<'_> {
         self.stage_roll().await?;
         let found = self.room.store.sweep_findings(&self.followed.lane)?;
         let named = |ids: &[i64]| -> Vec<Named> {
-            ids.iter().filter_map(|id| Some((*id, found.node_ids.get(id)?.clone()))).collect()
+            let named = ids.iter().filter_map(|id| Some((*id, found.node_ids.get(id)?.clone())));
+            // one that could not even be named waits in quarantine
+            named.filter(|(_, node_id)| !node_id.is_empty()).collect()
         };
         self.fetch(&named(&found.findings.fetch)).await?;
         self.look_again(&named(&found.findings.suspects), &found.siblings).await
@@ -145,6 +151,11 @@ impl Sweep<'_> {
     /// One page of the roll, every row of it readable: a roll with holes would invent suspects.
     async fn roll(&mut self, after: Option<&Cursor>) -> Result<RollPage, Stop> {
         let (surface, home) = (self.followed.surface(), &self.followed.home);
+        match surface.reading() {
+            Reading::Since => return self.roll_since(after).await,
+            Reading::Talks => return self.roll_talks(after).await,
+            Reading::Walk => {}
+        }
         let patience = self.followed.patience(Patience::PAGE);
         for _ in 0..ROLL_TRIES {
             let query = |size| threads::roll_query(surface, &home.node_id, size, after);
@@ -156,6 +167,43 @@ impl Sweep<'_> {
             }
         }
         Err(self.stopped("a row of the roll stays unreadable").into())
+    }
+
+    /// A page of a list is a page of its roll, too; what it shows is kept.
+    async fn roll_since(&mut self, after: Option<&Cursor>) -> Result<RollPage, Stop> {
+        let walk = match after {
+            Some(place) => roll::walk_at(place),
+            None => {
+                let coverage = self.room.store.lane_state(&self.followed.lane)?.coverage;
+                SinceWalk::from(coverage.from.unwrap_or(Floor::Beginning))
+            }
+        };
+        let (room, followed) = (self.room, self.followed);
+        let mut list = List { room, followed, size: self.size, tally: Tally::default() };
+        let page = list.page(&walk).await.map_err(|stop| list.of_this_lane(stop))?;
+        let rolled = roll::of_list(&walk, &page);
+        let kept = self.page(page.observations, &page.unreadable);
+        let ingested = self.room.store.ingest(self.room.lease, &kept)?;
+        self.tally.count(&ingested, kept.observations.len());
+        rolled.ok_or_else(|| self.stopped("the list turns in a circle").into())
+    }
+
+    /// The talk of the next threads, whether they moved or not; what is said there is kept.
+    async fn roll_talks(&mut self, after: Option<&Cursor>) -> Result<RollPage, Stop> {
+        let mut talks = Talks::of(self.room, self.followed, *self.size);
+        let after = after.and_then(|place| place.0.parse().ok()).unwrap_or(i64::MIN);
+        let threads = self.room.store.talks(&self.followed.lane, after, talks.at_once())?;
+        let date = self.room.fetch.last_date().unwrap_or(Mark::BEGINNING);
+        if threads.is_empty() {
+            let seen = Seen { at_ms: date.0, request: 0 };
+            return Ok(RollPage { date, seen, rows: Vec::new(), next: None, unreadable: 0 });
+        }
+        let said = talks.read(&threads).await?;
+        talks.whole()?;
+        self.tally.add(&talks.tally);
+        let next = said.count.checked_sub(1).and_then(|last| threads.get(last));
+        let next = next.map(|thread| Cursor(thread.id.to_string()));
+        Ok(RollPage { date, seen: said.seen, rows: said.rows, next, unreadable: 0 })
     }
 
     /// Reads in full what the roll shows and we lack, or hold in an older version.
@@ -207,7 +255,7 @@ impl Sweep<'_> {
     ) -> Result<Judged, Stop> {
         let mut judged = Judged { gone: Vec::new(), unanswered: 0, is_vouched_for: true };
         while !suspects.is_empty() {
-            let (look, count) = match self.look(suspects, siblings).await {
+            let (mut look, count) = match self.look(suspects, siblings).await {
                 Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.batch == 1 => {
                     self.give_up_on(&suspects[0], reason)?;
                     judged.unanswered += 1;
@@ -217,7 +265,10 @@ impl Sweep<'_> {
                 other => other?,
             };
             let (now, rest) = suspects.split_at(count);
-            let second = second_look(&look, now);
+            let moved: Vec<i64> = look.elsewhere.iter().map(|found| found.key().id).collect();
+            let elsewhere = std::mem::take(&mut look.elsewhere);
+            let kept = look::keep_elsewhere(self.room, self.followed, elsewhere)?;
+            let second = second_look(&look, now, &moved, &kept);
             judged.unanswered += count - second.answered.len();
             judged.is_vouched_for &= second.sibling_answered;
             let gone = reconcile::confirmed_gone(&second);
@@ -239,9 +290,9 @@ impl Sweep<'_> {
             |named: &[Named]| -> Vec<String> { named.iter().map(|(_, id)| id.clone()).collect() };
         let siblings = ids(siblings);
         let some = |size: u32| &wanted[..wanted.len().min(size as usize)];
-        let query = |size| threads::look_query(surface, &home.node_id, &ids(some(size)), &siblings);
+        let query = |size| look::query(surface, home, &ids(some(size)), &siblings);
         let read = |answer: &_, number, size| {
-            let look = threads::read_look(answer, surface, &ids(some(size)), home.id, number)?;
+            let look = look::read(answer, surface, &ids(some(size)), home, number)?;
             Ok((look, some(size).len()))
         };
         let patience = self.followed.patience(Patience::PAGE);
@@ -293,9 +344,13 @@ fn denied(wanted: &[Named], look: &LookPage) -> Vec<Named> {
 }
 
 /// What a look says about the suspects in it: one that is neither there nor denied is not judged.
-fn second_look(look: &LookPage, suspects: &[Named]) -> SecondLook {
-    let is_absent = |(_, node_id): &Named| look.absent.contains(node_id);
-    let is_there = |(id, _): &Named| look.observations.iter().any(|o| o.key().id == *id);
+///
+/// One that moved to another repository is there if that one holds it now, and gone from here otherwise.
+fn second_look(look: &LookPage, suspects: &[Named], moved: &[i64], kept: &[i64]) -> SecondLook {
+    let has_left = |id: &i64| moved.contains(id) && !kept.contains(id);
+    let is_absent = |(id, node_id): &Named| look.absent.contains(node_id) || has_left(id);
+    let is_there =
+        |(id, _): &Named| kept.contains(id) || look.observations.iter().any(|o| o.key().id == *id);
     let told = suspects.iter().filter(|named| is_absent(named) || is_there(named));
     let answered: BTreeMap<i64, bool> = told.map(|named| (named.0, is_there(named))).collect();
     SecondLook { answered, sibling_answered: look.is_vouched_for }
@@ -307,16 +362,22 @@ mod tests {
 
     #[test]
     fn a_suspect_that_neither_answered_nor_was_denied_is_not_judged() {
-        let second = second_look(&look(&["N1"], true), &[named(1), named(2)]);
+        let second = second_look(&look(&["N1"], true), &[named(1), named(2)], &[], &[]);
         assert_eq!(second.answered, BTreeMap::from([(1, false)]), "2 was unreadable");
     }
 
     #[test]
     fn a_look_that_nobody_vouches_for_confirms_nothing() {
-        let alone = second_look(&look(&["N1"], false), &[named(1)]);
+        let alone = second_look(&look(&["N1"], false), &[named(1)], &[], &[]);
         assert!(reconcile::confirmed_gone(&alone).is_empty());
-        let vouched = second_look(&look(&["N1"], true), &[named(1)]);
+        let vouched = second_look(&look(&["N1"], true), &[named(1)], &[], &[]);
         assert_eq!(reconcile::confirmed_gone(&vouched), [1]);
+    }
+
+    #[test]
+    fn what_moved_is_gone_only_where_nobody_holds_it() {
+        let moved = second_look(&look(&[], true), &[named(1), named(2)], &[1, 2], &[1]);
+        assert_eq!(moved.answered, BTreeMap::from([(1, true), (2, false)]));
     }
 
     fn look(absent: &[&str], is_vouched_for: bool) -> LookPage {
@@ -327,6 +388,7 @@ mod tests {
             observations: vec![],
             absent: absent.iter().map(|id| (*id).to_owned()).collect(),
             unreadable: vec![],
+            elsewhere: vec![],
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 use hw_rules::backoff;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::lane::{Lane, Reading, Surface};
 use hw_rules::plan::{self, LaneState, Plan, Why};
 use hw_rules::time::Mark;
 use hw_rules::walk::Floor;
@@ -16,7 +16,7 @@ use crate::Error;
 use crate::fetch::{Fetch, Stop};
 use crate::news::News;
 use crate::patience::{Endurance, Patience};
-use crate::{scan, sweep};
+use crate::{scan, since, sweep, talks};
 
 /// A lane that is followed, and the repository it belongs to.
 #[derive(Debug, Clone)]
@@ -32,6 +32,7 @@ pub(crate) struct Home {
     pub(crate) node_id: String,
     /// Owner and name, for people.
     pub(crate) name: String,
+    pub(crate) has_issues: bool,
     pub(crate) endurance: Endurance,
 }
 
@@ -41,6 +42,7 @@ impl Home {
             id: repository.id,
             node_id: repository.node_id.clone(),
             name: format!("{}/{}", repository.owner, repository.name),
+            has_issues: repository.has_issues_enabled,
             endurance: Endurance::default(),
         })
     }
@@ -49,6 +51,13 @@ impl Home {
 impl Followed {
     pub(crate) fn surface(&self) -> Surface {
         self.lane.surface
+    }
+
+    /// The lane of the threads whose talk this is.
+    pub(crate) fn threads(&self) -> Option<Lane> {
+        let kind = self.surface().talks_in()?;
+        let surface = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind)?;
+        Some(Lane::of_repository(&self.lane.host, self.home.id, surface))
     }
 
     /// The lane as people know it.
@@ -136,7 +145,7 @@ pub(crate) async fn turn(
     let mut size = state.page_size;
     let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
         Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),
-        Plan::Scan => scan::scan(room, followed, start, &state, &mut size).await,
+        Plan::Scan => read(room, followed, start, &state, &mut size).await,
         Plan::Sweep => scan_and_sweep(room, followed, start, &state, &mut size).await,
     };
     match done {
@@ -154,6 +163,21 @@ pub(crate) async fn turn(
     }
 }
 
+/// Reads what changed, in the way of the lane's surface.
+async fn read(
+    room: &Room<'_>,
+    followed: &Followed,
+    start: Start,
+    state: &LaneState,
+    size: &mut u32,
+) -> Result<Tally, Stop> {
+    match followed.surface().reading() {
+        Reading::Walk => scan::scan(room, followed, start, state, size).await,
+        Reading::Since => since::scan(room, followed, state, size).await,
+        Reading::Talks => talks::scan(room, followed, state, *size).await,
+    }
+}
+
 async fn scan_and_sweep(
     room: &Room<'_>,
     followed: &Followed,
@@ -161,7 +185,7 @@ async fn scan_and_sweep(
     state: &LaneState,
     size: &mut u32,
 ) -> Result<Tally, Stop> {
-    let mut tally = scan::scan(room, followed, start, state, size).await?;
+    let mut tally = read(room, followed, start, state, size).await?;
     tally.add(&sweep::sweep(room, followed, size).await?);
     Ok(tally)
 }
@@ -185,6 +209,12 @@ impl Room<'_> {
             }
             _ => Floor::Beginning,
         }
+    }
+
+    /// When the listing of the threads whose talk this lane is was last looked at.
+    pub(crate) fn threads_looked_at(&self, followed: &Followed) -> Result<Option<i64>, Error> {
+        let Some(lane) = followed.threads() else { return Ok(None) };
+        Ok(self.store.lane_state(&lane)?.checked_at_ms)
     }
 
     /// Tells of a page that was kept.

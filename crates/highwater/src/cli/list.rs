@@ -9,6 +9,7 @@ use super::WorkspaceArgs;
 /// Examples:
 ///   highwater list issues
 ///   highwater list prs --json --repository pump --limit 5
+///   highwater list comments --repository pump --thread 12
 ///   highwater list repos --database ./somewhere.db --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -26,6 +27,8 @@ pub(crate) enum Listed {
     Prs(ListThreads),
     /// Discussions, oldest first.
     Discussions(ListThreads),
+    /// Comments, reviews and replies, oldest first.
+    Comments(ListComments),
     /// Repositories, by name.
     #[command(visible_alias = "repositories")]
     Repos(ListRepositories),
@@ -40,6 +43,32 @@ pub(crate) struct ListThreads {
     /// Only those of this repository (its name, without the organisation).
     #[arg(long, value_name = "NAME")]
     pub(crate) repository: Option<String>,
+
+    /// Only those by this author, in any case.
+    #[arg(long, value_name = "LOGIN")]
+    pub(crate) author: Option<String>,
+
+    /// At most this many.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ListComments {
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Only those of this repository (its name, without the organisation).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) repository: Option<String>,
+
+    /// Only those of the thread of this number; best with --repository.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) thread: Option<i64>,
 
     /// Only those by this author, in any case.
     #[arg(long, value_name = "LOGIN")]

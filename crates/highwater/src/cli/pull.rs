@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_rules::pace::{Pace, RESERVE_PERCENT};
 
 use super::WorkspaceArgs;
@@ -17,6 +17,7 @@ use crate::names::{self, Named};
 /// Examples:
 ///   highwater pull -o acme                                everything of acme
 ///   highwater pull -o acme -i issues,pull-requests        no discussions
+///   highwater pull -o acme -i comments                    threads, and what is said in them
 ///   highwater pull -o acme --repo pump --repo valve       two of its repositories
 ///   highwater pull -o acme --reconcile                    also finds everything that is gone
 ///   highwater pull -o acme --json                         one JSON object at the end
@@ -32,9 +33,9 @@ pub(crate) struct Pull {
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
-    /// What to pull, comma separated [default: all].
-    #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',', value_parser = surfaces())]
-    pub(crate) items: Vec<Surface>,
+    /// What to pull, comma separated [default: all but comments].
+    #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',', value_parser = choices())]
+    pub(crate) items: Vec<Choice>,
 
     /// Forget the chosen items first, and read them anew.
     #[arg(short = 'f', long)]
@@ -100,9 +101,9 @@ impl Names {
     }
 }
 
-fn surfaces() -> impl TypedValueParser<Value = Surface> {
-    PossibleValuesParser::new(Surface::ALL.map(Surface::name))
-        .map(|name| Surface::named(&name).expect("the possible values are the surfaces' names"))
+fn choices() -> impl TypedValueParser<Value = Choice> {
+    PossibleValuesParser::new(Choice::ALL.map(Choice::name))
+        .map(|name| Choice::named(&name).expect("the possible values are the choices' names"))
 }
 
 fn paces() -> impl TypedValueParser<Value = Pace> {

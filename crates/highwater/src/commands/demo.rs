@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use hw_rules::clean::for_terminal;
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_store::{Place, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::fetch::Fetch;
@@ -81,7 +81,7 @@ fn plan(stage: &Stage) -> Pull {
         host: stage.host.clone(),
         organization: stage.organization.clone(),
         owner: format!("demo, process {}", std::process::id()),
-        items: Surface::ALL.into(),
+        items: Choice::ALL.into(),
         only: Vec::new(),
         excluded: BTreeSet::new(),
         force: false,

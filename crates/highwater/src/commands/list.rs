@@ -1,5 +1,6 @@
 //! `highwater list`
 
+mod comments;
 mod fresh;
 mod repositories;
 mod threads;
@@ -20,6 +21,7 @@ pub(crate) fn run(what: Listed, settings: &Settings) -> anyhow::Result<()> {
         Listed::Issues(args) => threads::run(&args, Surface::Issues, settings),
         Listed::Prs(args) => threads::run(&args, Surface::PullRequests, settings),
         Listed::Discussions(args) => threads::run(&args, Surface::Discussions, settings),
+        Listed::Comments(args) => comments::run(&args, settings),
         Listed::Repos(args) => repositories::run(&args, settings),
     }
 }

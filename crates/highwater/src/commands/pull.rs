@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hw_rules::clean::for_terminal;
 use hw_rules::page_size;
 use hw_sources::github::graphql::Endpoint;
+use hw_sources::github::rest::Rest;
 use hw_sources::http::Http;
 use hw_store::{Place, Store};
 use hw_sync::Summary;
@@ -57,6 +58,7 @@ fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
     let line = Line {
         transport: Http::new()?,
         endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },
+        rest: Rest { url: wanted.api.clone(), token: wanted.token.clone() },
         clock: Arc::new(MachineClock),
         crash: CrashPoints::default(),
         herald,

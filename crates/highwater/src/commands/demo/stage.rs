@@ -7,6 +7,7 @@ use hw_rules::pace::{Pace, RESERVE_PERCENT};
 use hw_rules::page_size;
 use hw_sim::{GitHub, Truth, WorldSpec, Writers};
 use hw_sources::github::graphql::Endpoint;
+use hw_sources::github::rest::Rest;
 use hw_sources::http::Http;
 use hw_store::Store;
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -14,6 +15,9 @@ use hw_sync::crash::CrashPoints;
 use hw_sync::fetch::{Fetch, Line};
 use hw_sync::news::Herald;
 use tokio::net::TcpListener;
+
+/// The simulated GitHub takes any.
+const TOKEN: &str = "simulated";
 
 pub(super) struct Stage {
     pub(super) organization: String,
@@ -43,7 +47,7 @@ impl Stage {
             },
             listener,
         ));
-        let url = format!("http://{host}/graphql");
+        let url = format!("http://{host}");
         Ok(Self {
             organization: spec.organization,
             host: "github.simulated".into(),
@@ -58,7 +62,8 @@ impl Stage {
     pub(super) fn fetch(&self, store: &Store) -> anyhow::Result<Fetch> {
         let line = Line {
             transport: Http::new().context("cannot set up HTTP")?,
-            endpoint: Endpoint { url: self.url.clone(), token: "simulated".into() },
+            endpoint: Endpoint { url: format!("{}/graphql", self.url), token: TOKEN.into() },
+            rest: Rest { url: self.url.clone(), token: TOKEN.into() },
             clock: Arc::new(MachineClock),
             crash: CrashPoints::default(),
             herald: Herald::default(),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hw_rules::clean::storable;
-use hw_rules::item::Thread;
-use hw_rules::lane::Surface;
-use hw_sim::{ThreadKind, TrueThread, Truth};
-use hw_store::{Store, ThreadFilter};
+use hw_rules::item::{Kind, Thread};
+use hw_rules::lane::{Choice, Surface};
+use hw_sim::{CommentKind, ThreadKind, TrueThread, Truth};
+use hw_store::{CommentFilter, Store, ThreadFilter};
 
 use super::stage::Stage;
 use crate::report::Ours;
@@ -23,7 +23,7 @@ const THREADS: [(Surface, ThreadKind); 3] = [
 
 pub(super) struct Verdict {
     /// Held, and true.
-    pub(super) counts: BTreeMap<Surface, (usize, usize)>,
+    pub(super) counts: BTreeMap<Choice, (usize, usize)>,
     pub(super) differences: Vec<String>,
 }
 
@@ -45,6 +45,7 @@ impl Verdict {
         for (surface, kind) in THREADS {
             verdict.compare_threads(store, surface, truth.of_kind(kind))?;
         }
+        verdict.compare_comments(store, &truth)?;
         verdict.differences.truncate(NAMED);
         Ok(verdict)
     }
@@ -59,7 +60,7 @@ impl Verdict {
         let is_followed = |it: &&hw_sim::TrueRepository| !it.is_archived && !it.is_fork;
         let followed = truth.repositories.values().filter(is_followed);
         let world = followed.map(|it| (it.id, it.name.clone()));
-        self.compare(Surface::Repositories, &held.collect(), &world.collect());
+        self.compare(Choice::Repositories, &held.collect(), &world.collect());
         Ok(())
     }
 
@@ -74,20 +75,37 @@ impl Verdict {
             held.insert(row.thread.id, Told::held(row.thread));
             ControlFlow::Continue(())
         })?;
-        self.compare(surface, &held, &truth.map(|it| (it.id, Told::true_of(it))).collect());
+        let world = truth.map(|it| (it.id, Told::true_of(it))).collect();
+        self.compare(surface.choice(), &held, &world);
         Ok(())
     }
 
-    fn compare<T: PartialEq>(
+    fn compare_comments(&mut self, store: &Store, truth: &Truth) -> anyhow::Result<()> {
+        let mut held = BTreeMap::new();
+        store.each_comment(&CommentFilter::default(), &mut |row| {
+            let said = row.comment;
+            let told = (said.thread, said.body, String::from(said.updated_at));
+            held.insert((said.kind, said.id), told);
+            ControlFlow::Continue(())
+        })?;
+        let world = truth.comments.values().map(|it| {
+            let told = (it.thread_number, it.body.clone(), it.updated_at.clone());
+            ((kind(it.kind), it.id), told)
+        });
+        self.compare(Choice::Comments, &held, &world.collect());
+        Ok(())
+    }
+
+    fn compare<K: Ord + std::fmt::Debug, T: PartialEq>(
         &mut self,
-        surface: Surface,
-        held: &BTreeMap<i64, T>,
-        world: &BTreeMap<i64, T>,
+        choice: Choice,
+        held: &BTreeMap<K, T>,
+        world: &BTreeMap<K, T>,
     ) {
-        let differs = |id: &&i64| held.get(id) != world.get(id);
+        let differs = |id: &&K| held.get(id) != world.get(id);
         let ids = held.keys().chain(world.keys().filter(|id| !held.contains_key(id)));
-        self.differences.extend(ids.filter(differs).map(|id| format!("{} {id}", surface.name())));
-        self.counts.insert(surface, (held.len(), world.len()));
+        self.differences.extend(ids.filter(differs).map(|id| format!("{} {id:?}", choice.name())));
+        self.counts.insert(choice, (held.len(), world.len()));
     }
 
     pub(super) fn is_equal(&self) -> bool {
@@ -103,6 +121,16 @@ impl Verdict {
             self.differences.join("; ")
         ))
         .into())
+    }
+}
+
+/// A sort of comment in our words.
+fn kind(kind: CommentKind) -> Kind {
+    match kind {
+        CommentKind::Conversation => Kind::IssueComment,
+        CommentKind::ReviewComment => Kind::ReviewComment,
+        CommentKind::Review => Kind::Review,
+        CommentKind::Discussion | CommentKind::Reply => Kind::DiscussionComment,
     }
 }
 

@@ -55,6 +55,18 @@ pub(super) fn warn_of_threads(
     Ok(())
 }
 
+/// Warns of the listings of comments that are not complete. Those that were never pulled were not chosen.
+pub(super) fn warn_of_comments(store: &Store, repository: Option<&str>) -> anyhow::Result<()> {
+    let pulled: BTreeSet<Surface> =
+        store.lanes()?.into_iter().map(|(lane, _, _)| lane.surface).collect();
+    let pulled: Vec<_> =
+        Surface::COMMENTS.into_iter().filter(|surface| pulled.contains(surface)).collect();
+    if pulled.is_empty() {
+        warn("no comments were ever pulled into this workspace: `highwater pull -i comments` does");
+    }
+    pulled.into_iter().try_for_each(|surface| warn_of_threads(store, surface, repository))
+}
+
 /// Warns when the listing of repositories was not read to its end.
 pub(super) fn warn_of_repositories(store: &Store) -> anyhow::Result<()> {
     let mut is_read = false;
@@ -98,8 +110,12 @@ fn warn_of_unread(names: &[String], surface: Surface) {
 /// Whether a repository has such a listing.
 fn has(repository: &Repository, surface: Surface) -> bool {
     match surface {
-        Surface::Discussions => repository.has_discussions_enabled,
+        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
         Surface::Issues => repository.has_issues_enabled,
-        Surface::PullRequests | Surface::Repositories => true,
+        Surface::PullRequests
+        | Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews => true,
     }
 }

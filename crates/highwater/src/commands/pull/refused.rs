@@ -13,7 +13,9 @@ pub(super) fn by(error: Error, organization: &str) -> anyhow::Error {
         Error::Busy { .. } => "wait until it is done, or stop it; reading goes on meanwhile",
         Error::Source { trouble, .. } => hint(trouble),
         Error::Store(_) => "the database is the trouble, not GitHub; what was read is kept",
-        Error::Page { .. } | Error::Sweep { .. } | Error::Crashed(_) => AGAIN,
+        Error::Page { .. } | Error::Sweep { .. } | Error::Unread { .. } | Error::Crashed(_) => {
+            AGAIN
+        }
     };
     // the lane is the organisation's listing, which is named anyway
     let reason = error.reason();

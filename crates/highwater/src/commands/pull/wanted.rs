@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use hw_rules::lane::Surface;
+use hw_rules::lane::{Choice, Surface};
 use hw_sync::run::Pull;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -15,6 +15,7 @@ use crate::report::{Hint, Usage};
 
 pub(super) struct Wanted {
     pub(super) pull: Pull,
+    pub(super) api: String,
     pub(super) graphql: String,
     pub(super) token: SecretString,
 }
@@ -36,7 +37,7 @@ impl Wanted {
             allow_mass_removal: args.allow_mass_removal,
             organization,
         };
-        Ok(Self { pull, graphql: address.graphql, token })
+        Ok(Self { pull, api: address.api, graphql: address.graphql, token })
     }
 }
 
@@ -85,8 +86,17 @@ fn owner() -> String {
     }
 }
 
-fn items(args: &cli::Pull) -> BTreeSet<Surface> {
-    if args.items.is_empty() { Surface::ALL.into() } else { args.items.iter().copied().collect() }
+/// What is chosen, or the usual four. Comments belong to threads: chosen alone, they bring all threads along.
+fn items(args: &cli::Pull) -> BTreeSet<Choice> {
+    if args.items.is_empty() {
+        return Choice::USUAL.into();
+    }
+    let mut items: BTreeSet<Choice> = args.items.iter().copied().collect();
+    let threads = Surface::THREADS.map(Surface::choice);
+    if items.contains(&Choice::Comments) && threads.iter().all(|it| !items.contains(it)) {
+        items.extend(threads);
+    }
+    items
 }
 
 fn only(args: &cli::Pull, organization: &str) -> anyhow::Result<Vec<String>> {

@@ -1,0 +1,206 @@
+//! Reading a list that takes `since`: the newest page, and what does not fit on it.
+
+use hw_rules::coverage::{Coverage, Refused};
+use hw_rules::plan::LaneState;
+use hw_rules::since::SinceWalk;
+use hw_rules::walk::Floor;
+use hw_sources::github::comments::{self, ListPage, Listed};
+use hw_sources::github::rest::Get;
+use hw_sources::trouble::Trouble;
+use hw_store::{Etag, IngestPage};
+
+use crate::Error;
+use crate::fetch::Stop;
+use crate::patience::Patience;
+use crate::retry;
+use crate::turn::{Followed, Room, Tally};
+
+/// How often the pages of one second are read before they are left to the next turn.
+const TRIES: u32 = 3;
+
+/// One list being read.
+pub(crate) struct List<'a> {
+    pub(crate) room: &'a Room<'a>,
+    pub(crate) followed: &'a Followed,
+    pub(crate) size: &'a mut u32,
+    pub(crate) tally: Tally,
+}
+
+/// Pages that were turned within one second, with what the source called each.
+type Turned = Vec<(SinceWalk, Option<String>)>;
+
+/// Reads a list until nothing is left of its walk.
+pub(crate) async fn scan(
+    room: &Room<'_>,
+    followed: &Followed,
+    state: &LaneState,
+    size: &mut u32,
+) -> Result<Tally, Stop> {
+    let window = room.window(followed.surface());
+    let mut list = List { room, followed, size, tally: Tally::default() };
+    let coverage = state.coverage.clone().open_since(window);
+    let done = list.read_all(coverage, window).await;
+    match done {
+        // without issues there may be no such list, whatever the pull requests say
+        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => Ok(list.tally),
+        Err(stop) => Err(list.of_this_lane(stop)),
+        Ok(()) => {
+            let mut tally = list.tally;
+            retry::quarantined(room, followed, &mut tally).await?;
+            Ok(tally)
+        }
+    }
+}
+
+impl List<'_> {
+    async fn read_all(&mut self, coverage: Coverage, window: Floor) -> Result<(), Stop> {
+        let coverage =
+            if coverage.since.is_none() { self.newest(coverage, window).await? } else { coverage };
+        self.walk(coverage, window).await
+    }
+
+    /// The newest page, unless it is the one we know.
+    async fn newest(&mut self, coverage: Coverage, window: Floor) -> Result<Coverage, Stop> {
+        let (surface, id) = (self.followed.surface(), self.followed.home.id);
+        let principal = self.room.fetch.principal();
+        let known = self.room.store.etag(&self.followed.lane, &principal)?;
+        let known = known.filter(|_| coverage.through.is_some());
+        let get = |size| comments::newest(surface, id, size, known.as_deref());
+        let mut page = match self.ask(get).await? {
+            Listed::Unchanged(date) => {
+                let next = coverage.still(date);
+                self.keep(None, &next, Some(date.0), None)?;
+                return Ok(next);
+            }
+            Listed::Page(page) => page,
+        };
+        let floor = coverage.keeps_since(window);
+        let next = match coverage.step_newest(&page.page, window) {
+            Err(Refused::Future { date, .. }) => return self.distrust(date),
+            other => other.map_err(|refused| self.refused(refused))?,
+        };
+        let looked_at = next.since.is_none().then_some(page.page.date.0);
+        let etag = page.etag.take().map(|value| Etag { principal, value });
+        self.keep(Some((page, floor)), &next, looked_at, etag)?;
+        Ok(next)
+    }
+
+    /// Everything since, oldest change first.
+    async fn walk(&mut self, mut coverage: Coverage, window: Floor) -> Result<(), Stop> {
+        let mut turned = Turned::new();
+        let mut tries = 0;
+        while let Some(walk) = coverage.since.clone() {
+            let page = self.page(&walk).await?;
+            let next = match coverage.clone().step_since(&page.page) {
+                Err(Refused::Future { date, .. }) => self.distrust(date)?,
+                other => other.map_err(|refused| self.refused(refused))?,
+            };
+            let leaves = next.since.as_ref().is_none_or(|next| next.since != walk.since);
+            if leaves && !self.hold_still(&turned).await? {
+                tries += 1;
+                if TRIES <= tries {
+                    return Err(self.stopped("a second of it did not hold still").into());
+                }
+                turned.clear();
+                coverage.since = Some(SinceWalk { page: 1, ..walk });
+                continue;
+            }
+            turned.push((walk, page.etag.clone()));
+            if leaves {
+                turned.clear();
+                tries = 0;
+            }
+            let looked_at = next.since.is_none().then_some(page.page.date.0);
+            let floor = coverage.keeps_since(window).min(next.keeps_since(window));
+            self.keep(Some((page, floor)), &next, looked_at, None)?;
+            coverage = next;
+        }
+        Ok(())
+    }
+
+    /// One page of a walk.
+    pub(crate) async fn page(&mut self, walk: &SinceWalk) -> Result<ListPage, Stop> {
+        let (surface, id) = (self.followed.surface(), self.followed.home.id);
+        match self.ask(|size| comments::since(surface, id, walk, size, None)).await? {
+            Listed::Page(page) => Ok(page),
+            Listed::Unchanged(_) => {
+                let trouble = Trouble::Garbled("unchanged, though nothing was named".into());
+                Err(Stop::Trouble(trouble))
+            }
+        }
+    }
+
+    /// Whether the pages that were turned are what they were. One that left them has shifted the others,
+    /// and one of those may have slipped from a page not yet read to one that was.
+    async fn hold_still(&mut self, turned: &Turned) -> Result<bool, Stop> {
+        let (surface, id) = (self.followed.surface(), self.followed.home.id);
+        for (walk, etag) in turned {
+            let Some(etag) = etag else { continue };
+            let get = |size| comments::since(surface, id, walk, size, Some(etag));
+            if let Listed::Page(_) = self.ask(get).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn ask(&mut self, get: impl Fn(u32) -> Get) -> Result<Listed, Stop> {
+        let (surface, id) = (self.followed.surface(), self.followed.home.id);
+        let read =
+            |answer: &_, number, size| comments::read_list(answer, surface, id, size, number);
+        let patience = self.followed.patience(Patience::PAGE);
+        self.room.fetch.ask_rest(patience, self.size, get, read).await
+    }
+
+    /// Keeps a page down to its floor, and how far the lane got with it.
+    fn keep(
+        &mut self,
+        page: Option<(ListPage, Floor)>,
+        next: &Coverage,
+        looked_at: Option<i64>,
+        etag: Option<Etag>,
+    ) -> Result<(), Stop> {
+        let lane = &self.followed.lane;
+        let mut kept = IngestPage {
+            coverage: Some(next.clone()),
+            looked_at: looked_at.map(|at| (lane.clone(), at)).into_iter().collect(),
+            etag,
+            ..IngestPage::of(lane.clone(), *self.size)
+        };
+        if let Some((page, floor)) = page {
+            kept.observations = page.observations;
+            kept.observations.retain(|row| !floor.is_above(row.item.updated_at().mark()));
+            kept.quarantined = page.unreadable.iter().map(retry::quarantine).collect();
+        }
+        let ingested = self.room.store.ingest(self.room.lease, &kept)?;
+        let seen = kept.observations.len();
+        self.tally.count(&ingested, seen);
+        self.room.tell_kept(self.followed.surface(), self.tally.pages, seen, &ingested);
+        Ok(())
+    }
+
+    /// Takes back a watermark that the source itself has not reached yet.
+    fn distrust(&self, date: hw_rules::time::Mark) -> Result<Coverage, Stop> {
+        self.room.distrust(&self.followed.lane, date)?;
+        Ok(self.room.store.lane_state(&self.followed.lane)?.coverage)
+    }
+
+    fn refused(&self, refused: Refused) -> Error {
+        Error::Page { lane: self.followed.lane.to_string(), refused }
+    }
+
+    fn stopped(&self, reason: &str) -> Error {
+        let lane = self.followed.lane.to_string();
+        Error::Unread { lane, reason: reason.to_owned() }
+    }
+
+    /// A token may be refused one list and read all others.
+    pub(crate) fn of_this_lane(&self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Trouble(Trouble::Denied(reason)) => {
+                self.stopped(&format!("the token may not read it: {reason}")).into()
+            }
+            other => other,
+        }
+    }
+}
