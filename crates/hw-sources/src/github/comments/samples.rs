@@ -28,21 +28,24 @@ pub(super) fn row(surface: Surface, n: i64) -> Value {
 
 /// The same comment, or one that no list has, as a node.
 pub(super) fn node(surface: Surface, n: i64) -> Value {
-    let own = match surface.kind().name() {
-        "issue_comment" => json!({ "fullDatabaseId": n.to_string() }),
-        "review_comment" => json!({
+    let own = match surface {
+        Surface::IssueComments => json!({ "fullDatabaseId": n.to_string() }),
+        Surface::ReviewComments => json!({
             "fullDatabaseId": n.to_string(), "path": "src/a.rs", "line": 5,
             "replyTo": { "fullDatabaseId": "80" }, "pullRequestReview": { "fullDatabaseId": "90" },
             "pullRequest": { "number": 3 },
         }),
-        "review" => json!({
+        Surface::Reviews => json!({
             "fullDatabaseId": n.to_string(), "state": "APPROVED",
             "submittedAt": "2026-01-01T00:00:00Z", "pullRequest": { "number": 3 },
         }),
-        _ => json!({
+        Surface::DiscussionComments => json!({
             "databaseId": n, "replyTo": null,
             "discussion": { "number": 3, "repository": { "databaseId": 7 } },
         }),
+        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
+            unreachable!("no comments there: {surface:?}")
+        }
     };
     let mut node = json!({
         "__typename": form::of(surface).type_name, "id": format!("C_{n}"), "body": "It\0drips\r\n",
