@@ -93,6 +93,15 @@ fn an_error_in_a_row_spoils_nothing_but_the_row() {
 }
 
 #[test]
+fn a_row_of_another_repository_is_not_taken_for_one_of_this() {
+    let mut root = pull_request(&[1, 2], None);
+    root["reviews"]["edges"][0]["node"]["repository"]["databaseId"] = json!(99);
+    let talk = only(&answer(json!({ "nodes": [root] })), REVIEWS);
+    assert_eq!(ids(&talk.observations), [2]);
+    assert_eq!(talk.unreadable[0].subject, Subject::Node("C_1".into()));
+}
+
+#[test]
 fn a_row_without_an_id_leaves_its_thread_due() {
     let mut root = pull_request(&[1, 2], None);
     root["reviews"]["edges"][1]["node"] = Value::Null;
