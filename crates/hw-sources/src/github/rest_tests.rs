@@ -35,6 +35,8 @@ fn what_is_unchanged_costs_nothing_and_keeps_its_etag() {
     let answer = read(&response(304, &[("etag", "\"a\"")], "")).unwrap();
     assert_eq!((answer.content, answer.etag, answer.receipt.cost), (Content::Unchanged, None, 0));
     assert_eq!(answer.receipt.date, Mark(1_767_225_600_000));
+    let altered = read(&response(203, &[("etag", "\"a\"")], "[]")).unwrap();
+    assert_eq!(altered.etag, None, "somebody on the way has changed it");
 }
 
 #[test]

@@ -153,6 +153,8 @@ impl Reader<'_> {
                 let review = it.parent.and_then(|parent| self.view.comment(parent));
                 json.maybe(review, |json, review| json.int(review.id));
                 text(json, "path", "src/main.rs");
+                json.key("line");
+                json.null();
                 times(json, it);
             }
             CommentKind::Conversation | CommentKind::Discussion | CommentKind::Reply => {

@@ -2,7 +2,7 @@
 
 use super::super::execute::{Object, Run};
 use super::super::plan::PlanField;
-use crate::world::{Comment, ThreadKind};
+use crate::world::{Comment, CommentKind, ThreadKind};
 
 impl<'a> Run<'a> {
     pub(super) fn comment_field(&mut self, it: &'a Comment, field: &PlanField) {
@@ -29,9 +29,11 @@ impl<'a> Run<'a> {
                 Some(thread) => self.home_of(thread, field),
                 None => self.out.null(),
             },
+            // nobody replies to a comment on a line, whose parent is its review
+            "replyTo" if it.kind == CommentKind::ReviewComment => self.out.null(),
             "replyTo" | "pullRequestReview" => self.parent_of(it, field),
             "replies" | "comments" => self.children(it, field),
-            // lastEditedAt
+            // lastEditedAt, line
             _ => self.out.null(),
         }
     }
