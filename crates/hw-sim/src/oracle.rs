@@ -89,6 +89,8 @@ pub struct TrueComment {
     pub thread_id: i64,
     pub thread_number: i64,
     pub repository_id: i64,
+    /// Whether it came with a thread from another repository: that moves none of its times.
+    pub is_transferred: bool,
     /// The id of the comment it answers, or of the review it belongs to.
     pub parent_id: Option<i64>,
     pub url: String,

@@ -73,7 +73,7 @@ fn the_third_failure_in_a_row_asks_for_new_connections() {
 #[test]
 fn a_long_pause_is_not_silence_but_five_minutes_without_an_answer_are() {
     let mut gate = Gate::default();
-    gate.observe_usage(Usage { used: 9, limit: 10 });
+    gate.observe_usage(Api::Graphql, Usage { used: 9, limit: 10 });
     gate.settle(Settled::Limited { until_ms: 600_000, secondary: true, started_ms: 0 }, 0);
     assert_eq!(gate.admit(Api::Graphql, 1, 0, 600_000), Admission::Go);
     assert_eq!((gate.limits_in_a_row(), gate.is_recovering()), (1, true), "nothing is forgotten");

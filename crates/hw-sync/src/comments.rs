@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, Reading, Surface};
+use hw_rules::lane::{Lane, Reading, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::probe::Need;
 use hw_rules::since;
@@ -70,8 +70,10 @@ pub(crate) fn due(
         let home = Home::of(repository);
         for surface in pull.comment_surfaces().filter(|surface| is_on(repository, *surface)) {
             let lane = Lane::of_repository(&pull.host, repository.id, surface);
-            let state = known.states.get(&lane).cloned().unwrap_or_else(LaneState::new);
+            let mut state = known.states.get(&lane).cloned().unwrap_or_else(LaneState::new);
             let followed = Followed { lane, home: home.clone() };
+            // a sweep that waits for something to be switched on is nothing to do now
+            state.sweep_due_ms = state.sweep_due_ms.filter(|_| followed.can_be_swept());
             if pull.reconcile || known.is_due(room, &followed, &state, moved) {
                 due.wishes.push(Wish { followed, need: Need::Turn, state });
             } else if let Some(at) = known.threads_looked_at(&followed) {
@@ -80,6 +82,28 @@ pub(crate) fn due(
         }
     }
     Ok(due)
+}
+
+/// The lanes of threads that are to be swept by now.
+pub(crate) fn to_be_swept(
+    room: &Room<'_>,
+    pull: &Pull,
+    repositories: &[Repository],
+) -> Result<Vec<Wish>, Error> {
+    if pull.comment_surfaces().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let lanes = room.store.lanes()?.into_iter();
+    let due = lanes.filter(|(lane, state, _)| {
+        state.sweep_due_ms.is_some() && pull.surfaces().any(|surface| lane.surface == surface)
+    });
+    let wish = |(lane, state, _): (Lane, LaneState, _)| {
+        let home = repositories.iter().find(|it| lane.scope == Scope::Repository(it.id))?;
+        let followed = Followed { lane, home: Home::of(home) };
+        let is_followed = pull.follows(home) && is_on(home, followed.surface());
+        is_followed.then_some(Wish { followed, need: Need::Turn, state })
+    };
+    Ok(due.filter_map(wish).collect())
 }
 
 impl Known {

@@ -152,6 +152,10 @@ async fn read_comments(
     for outcome in work(room, pull, due.wishes).await? {
         summary.take(room, outcome);
     }
+    // a thread whose talk was asked for may be gone
+    for outcome in work(room, pull, comments::to_be_swept(room, pull, homes)?).await? {
+        summary.take(room, outcome);
+    }
     Ok(())
 }
 

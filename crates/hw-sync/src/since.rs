@@ -38,6 +38,10 @@ pub(crate) async fn scan(
 ) -> Result<Tally, Stop> {
     let window = room.window(followed.surface());
     let mut list = List { room, followed, size, tally: Tally::default() };
+    if !followed.can_be_swept() {
+        // what is out of sight now comes back with its old times
+        room.store.request_sweep(&followed.lane, 0)?;
+    }
     let coverage = state.coverage.clone().open_since(window);
     let done = list.read_all(coverage, window).await;
     match done {

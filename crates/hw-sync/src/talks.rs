@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use hw_rules::plan::LaneState;
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
-use hw_sources::github::comments::{self, More, Talk};
+use hw_sources::github::comments::{self, Lack, More, Talk};
 use hw_sources::page::RollRow;
 use hw_store::{DueTalk, IngestPage};
 
@@ -109,7 +109,7 @@ impl<'a> Talks<'a> {
         let mut page = self.page();
         let mut long = Vec::new();
         for (thread, talk) in due.iter().zip(talks) {
-            let is_whole = self.take_in(&talk);
+            let is_whole = self.take_in(&talk)?;
             let more = talk.more.clone();
             add(&mut page, talk, said);
             match (is_whole, more.is_empty()) {
@@ -140,7 +140,7 @@ impl<'a> Talks<'a> {
                 |answer: &_, number, _| comments::read_more(answer, surface, &more, id, number);
             let patience = self.followed.patience(Patience::PAGE);
             let talk = self.room.fetch.ask(patience, &mut self.size, query, read).await?;
-            is_whole &= self.take_in(&talk);
+            is_whole &= self.take_in(&talk)?;
             left.extend(talk.more.iter().filter(|next| **next != more).cloned());
             let mut page = self.page();
             add(&mut page, talk, said);
@@ -153,12 +153,24 @@ impl<'a> Talks<'a> {
     }
 
     /// Whether a part of a talk was read as it is; one that was not is read again by the next turn.
-    fn take_in(&mut self, talk: &Talk) -> bool {
-        if let Err(reason) = &talk.whole {
-            self.unread += 1;
-            self.why.clone_from(reason);
+    ///
+    /// A thread that is not there is no trouble of its talk: a sweep of the threads will tell.
+    fn take_in(&mut self, talk: &Talk) -> Result<bool, Stop> {
+        match &talk.whole {
+            Ok(()) => return Ok(true),
+            Err(Lack::Thread(why)) => {
+                tracing::info!(thread = talk.node_id, why, "a sweep will tell");
+                if let Some(threads) = self.followed.threads() {
+                    let now_ms = self.room.fetch.clock().now_ms();
+                    self.room.store.request_sweep(&threads, now_ms)?;
+                }
+            }
+            Err(Lack::Rows(reason)) => {
+                self.unread += 1;
+                self.why.clone_from(reason);
+            }
         }
-        talk.whole.is_ok()
+        Ok(false)
     }
 
     fn page(&self) -> IngestPage {

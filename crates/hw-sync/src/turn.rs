@@ -65,6 +65,12 @@ impl Followed {
         format!("{} {}", self.home.name, self.surface().name())
     }
 
+    /// Whether an absence from its list means anything: while issues are switched off, what was said in them
+    /// is out of sight, and nobody can tell it from what is gone.
+    pub(crate) fn can_be_swept(&self) -> bool {
+        self.surface() != Surface::IssueComments || self.home.has_issues
+    }
+
     /// For something of this repository, the repository's patience counts too.
     pub(crate) fn patience(&self, patience: Patience<'static>) -> Patience<'_> {
         patience.with(&self.home.endurance)
@@ -146,6 +152,9 @@ pub(crate) async fn turn(
     let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
         Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),
         Plan::Scan => read(room, followed, start, &state, &mut size).await,
+        Plan::Sweep if !followed.can_be_swept() => {
+            read(room, followed, start, &state, &mut size).await
+        }
         Plan::Sweep => scan_and_sweep(room, followed, start, &state, &mut size).await,
     };
     match done {

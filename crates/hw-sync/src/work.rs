@@ -130,7 +130,7 @@ async fn whole_turn(
         room.store.make_due(room.lease, &followed.lane)?;
     }
     let mut tally = Tally::default();
-    if pull.reconcile {
+    if pull.reconcile && followed.can_be_swept() {
         // what an earlier sweep left unfinished began too early to know what was deleted since
         if state.sweeping {
             tally.add(&wait_for_turn(room, followed, Start::Anew).await?);

@@ -46,13 +46,9 @@ fn page_of(number: usize, bodies: &[String]) -> IngestPage {
     let first = number * PAGE;
     let rows = (first..first + PAGE).map(|id| issue(id, repository, &bodies[id % bodies.len()]));
     IngestPage {
-        lane: Lane::issues("github.com", repository),
         observations: rows.collect(),
         coverage: Some(Coverage::default()),
-        looked_at: Vec::new(),
-        page_size: 100,
-        quarantined: Vec::new(),
-        cleared: Vec::new(),
+        ..IngestPage::of(Lane::issues("github.com", repository), 100)
     }
 }
 

@@ -36,13 +36,14 @@ impl Comment {
         Key { kind: self.kind, id: self.id }
     }
 
-    /// The URL is left out: a rename changes it without touching the comment. So are path and line: they
-    /// follow the diff, and the two APIs tell them differently.
+    /// The URL is left out: a rename changes it without touching the comment. Path and line follow the diff;
+    /// the node id has two formats, and some authors have a number in one of the two APIs only: a comment is
+    /// the same whichever of them showed it.
     pub(super) fn digest(&self) -> Digest {
         let numbers = [Some(self.repository_id), Some(self.thread), self.reply_to, self.review_id];
-        let numbers = numbers.into_iter().chain([self.author_id]);
-        let numbers: Vec<_> = numbers.map(|number| number.map(|it| it.to_string())).collect();
-        let mut fields = vec![self.node_id.as_str(), &self.body, self.created_at.as_str()];
+        let numbers: Vec<_> =
+            numbers.into_iter().map(|number| number.map(|it| it.to_string())).collect();
+        let mut fields = vec![self.body.as_str(), self.created_at.as_str()];
         for optional in numbers.iter().map(Option::as_deref) {
             fields.extend(told(optional));
         }

@@ -81,6 +81,7 @@ impl<'w> Teller<'w> {
             thread_id: thread.id,
             thread_number: thread.number,
             repository_id: self.home(thread).0,
+            is_transferred: self.view.came_from_elsewhere(it),
             parent_id: it.parent.and_then(|parent| self.view.comment(parent)).map(|up| up.id),
             url: self.view.comment_url(it, thread),
             body: it.body.value().to_owned(),

@@ -123,6 +123,13 @@ impl<'w> View<'w> {
         self.thread(comment.thread).map(|_| comment)
     }
 
+    /// Whether it was said in another thread first.
+    pub(crate) fn came_from_elsewhere(self, it: &Comment) -> bool {
+        let versions = self.world.comments[it.index].versions.iter();
+        let mut states = versions.filter_map(|version| version.state.as_ref());
+        states.any(|then| then.thread != it.thread)
+    }
+
     pub(crate) fn repositories(self) -> impl Iterator<Item = &'w Repository> {
         (0..self.world.repositories.len()).filter_map(move |index| self.repository(index))
     }

@@ -1,6 +1,6 @@
 //! What is chosen: items, repositories, a window, a fresh start. Exactly what is missing is fetched.
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_sim::{ThreadKind, WorldSpec};
 use hw_store::Counts;
 
@@ -12,7 +12,7 @@ fn only_the_chosen_items_are_read() {
     let scene = recorded(&spec(), 1);
     on_virtual_time(async {
         let pulled = scene.pull(&ISSUES).await.unwrap();
-        assert_eq!(pulled.items.keys().copied().collect::<Vec<_>>(), [Surface::Issues]);
+        assert_eq!(pulled.items.keys().copied().collect::<Vec<_>>(), [Choice::Issues]);
         assert_eq!(held(&scene), (3, 30, 0, 0));
         let before = lists(&scene);
         scene.pull(&OK).await.unwrap();
@@ -32,7 +32,7 @@ fn a_fresh_start_of_the_issues_leaves_the_others_alone() {
         let before = lists(&scene);
         let fresh = Puller { force: true, ..ISSUES };
         let pulled = scene.pull(&fresh).await.unwrap();
-        assert_eq!(pulled.items[&Surface::Issues].stored, 30, "all of them anew");
+        assert_eq!(pulled.items[&Choice::Issues].stored, 30, "all of them anew");
         let read = &lists(&scene)[before.len()..];
         assert_eq!(read.len(), 3, "one page each: {read:?}");
         assert!(read.iter().all(|(_, kind)| *kind == ThreadKind::Issue), "{read:?}");
@@ -132,7 +132,7 @@ fn a_named_repository_that_is_gone_is_removed_and_one_that_is_archived_is_refuse
         scene.world(|github| github.world_mut().delete_repository(id, scene.now()));
         scene.clock.pass(300_000).await;
         let pulled = scene.pull(&Puller { only: &["pump"], ..OK }).await.unwrap();
-        assert_eq!(pulled.items[&Surface::Repositories].removed, 1, "{pulled:?}");
+        assert_eq!(pulled.items[&Choice::Repositories].removed, 1, "{pulled:?}");
         check_mirror(&scene, Judge::Everything).unwrap();
     });
 }

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_sim::{Fault, FaultRates, Limits, WorldSpec, Writers};
 use hw_store::Store;
 use hw_sync::crash::Plug;
 
+use crate::harness::words::ALL;
 use crate::harness::{
-    Judge, Puller, Scene, Watch, check_mirror, on_virtual_time, postgres, seeds, seeds_postgres,
+    Judge, Puller, Scene, Watch, check_comments, check_mirror, on_virtual_time, postgres, seeds,
+    seeds_postgres,
 };
 
 const MINUTE_MS: i64 = 60_000;
@@ -183,15 +185,18 @@ fn window(seed: u64, turn: u64) -> Option<u32> {
 
 /// Mostly everything; sometimes some of it, sometimes from scratch.
 fn choice(seed: u64, turn: u64) -> Puller {
-    const SOME: [&[Surface]; 4] = [
-        &[Surface::Issues],
-        &[Surface::PullRequests, Surface::Discussions],
-        &[Surface::Repositories],
-        &[Surface::Repositories, Surface::Issues],
+    const SOME: [&[Choice]; 5] = [
+        &[Choice::Discussions, Choice::Issues, Choice::Comments],
+        &[Choice::Issues],
+        &[Choice::PullRequests, Choice::Discussions],
+        &[Choice::Repositories],
+        &[Choice::Repositories, Choice::Issues],
     ];
     const EXCLUDED: [&[&str]; 3] = [&[], &["pump"], &["PUMP", "annex-3", "nowhere"]];
     let mut dice = fastrand::Rng::with_seed(seed.rotate_left(29) ^ turn);
-    let items = if dice.u8(..) < 60 { SOME[dice.usize(..4)] } else { &Surface::ALL };
+    // every other reader wants to know what is said, too
+    let usual: &[Choice] = if seed.is_multiple_of(2) { &Choice::ALL } else { &Choice::USUAL };
+    let items = if dice.u8(..) < 60 { SOME[dice.usize(..5)] } else { usual };
     let excluded = EXCLUDED[usize::from(dice.u8(..) < 60) * dice.usize(..3)];
     Puller { items, excluded, force: dice.u8(..) < 20, ..Puller::PLAIN }
 }
@@ -200,11 +205,12 @@ fn choice(seed: u64, turn: u64) -> Puller {
 async fn calm(scene: &Scene, spec: &WorldSpec) {
     scene.world(|github| github.change_weather(FaultRates::none()));
     let rest = spec.writers.until_ms - scene.now();
-    scene.clock.pass(u64::try_from(rest).unwrap_or(0) + 3 * 60_000).await;
+    // after an hour lists of comments are looked at, whether their threads moved or not
+    scene.clock.pass(u64::try_from(rest).unwrap_or(0) + 63 * 60_000).await;
 }
 
 async fn quiet_turns(scene: &Scene, trouble: &mut Trouble) -> Result<(), String> {
-    let calm = Puller { allow_mass_removal: true, ..Puller::default() };
+    let calm = Puller { allow_mass_removal: true, ..ALL };
     let pulled = scene.pull(&calm).await.map_err(|error| error.to_string())?;
     if !pulled.failures.is_empty() {
         let waiting = scene.store.quarantined().unwrap();
@@ -214,13 +220,15 @@ async fn quiet_turns(scene: &Scene, trouble: &mut Trouble) -> Result<(), String>
         ));
     }
     check_mirror(scene, Judge::CreationsAndEdits)?;
+    check_comments(scene, Judge::CreationsAndEdits)?;
     let sweep = Puller { reconcile: true, ..calm };
     let swept = scene.pull(&sweep).await.map_err(|error| error.to_string())?;
     if !swept.failures.is_empty() {
         return Err(format!("a quiet sweep had errors: {:?}", swept.failures));
     }
     trouble.removed += swept.total().removed;
-    check_mirror(scene, Judge::Everything)
+    check_mirror(scene, Judge::Everything)?;
+    check_comments(scene, Judge::Everything)
 }
 
 /// Pulls the plug now and then, at whichever point is reached.

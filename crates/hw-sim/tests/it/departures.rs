@@ -1,6 +1,6 @@
 //! Repositories that go, seem to go, come back, and give their names away.
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_sim::{Fault, WorldSpec};
 use hw_sync::Summary;
 
@@ -35,7 +35,7 @@ fn leaves(happens: impl Fn(&Scene, i64)) {
         scene.clock.pass(300_000).await;
         let pulled = scene.pull(&OK).await.unwrap();
         assert_eq!(pulled.failures, []);
-        assert_eq!(pulled.items[&Surface::Repositories].removed, 1);
+        assert_eq!(pulled.items[&Choice::Repositories].removed, 1);
         check_mirror(&scene, Judge::Everything).unwrap();
         assert_eq!(scene.store.counts().unwrap().issues, before.issues - 12);
 

@@ -1,7 +1,7 @@
 //! Sweeps: what is gone goes, and nothing else does.
 
 use hw_rules::item::{Key, Kind};
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_sim::{Fault, FaultRates};
 
 use crate::harness::words::{
@@ -18,7 +18,7 @@ fn a_listing_that_became_shorter_is_swept_by_the_same_pull() {
         let gone = issue_ids(&scene)[4];
         scene.world(|github| github.world_mut().delete_issue(gone, scene.now()));
         scene.clock.pass(300_000).await;
-        assert_eq!(scene.pull(&OK).await.unwrap().items[&Surface::Issues].removed, 1);
+        assert_eq!(scene.pull(&OK).await.unwrap().items[&Choice::Issues].removed, 1);
         check_mirror(&scene, Judge::Everything).unwrap();
         scene.pull(&SWEEP).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
@@ -123,7 +123,7 @@ fn a_deletion_that_a_creation_hides_goes_with_the_next_sweep_and_stays_gone() {
         scene.clock.pass(300_000).await;
         scene.pull(&OK).await.unwrap();
         assert_eq!(scene.store.counts().unwrap().issues, 10, "as many as before are listed");
-        assert_eq!(scene.pull(&SWEEP).await.unwrap().items[&Surface::Issues].removed, 1);
+        assert_eq!(scene.pull(&SWEEP).await.unwrap().items[&Choice::Issues].removed, 1);
         check_mirror(&scene, Judge::Everything).unwrap();
         scene.pull(&SWEEP).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
@@ -213,7 +213,7 @@ fn issues_that_were_switched_off_for_a_while_are_all_there_afterwards() {
         scene.world(|github| github.world_mut().switch_issues(repository, false, now));
         let swept = pull.await.unwrap();
         assert_eq!(
-            swept.items[&Surface::Issues].removed,
+            swept.items[&Choice::Issues].removed,
             0,
             "a feature that is off deletes nothing"
         );

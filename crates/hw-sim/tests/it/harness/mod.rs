@@ -2,6 +2,7 @@
 
 mod clock;
 mod judge;
+mod said;
 mod wire;
 pub(crate) mod words;
 
@@ -9,10 +10,11 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_rules::pace::{Pace, RESERVE_PERCENT};
 use hw_sim::{GitHub, WorldSpec};
 use hw_sources::github::graphql::Endpoint;
+use hw_sources::github::rest::Rest;
 use hw_sources::transport::Transport;
 use hw_store::{Place, Store};
 use hw_sync::Summary;
@@ -23,6 +25,7 @@ use hw_sync::run::{Pull, pull};
 
 pub(crate) use clock::VirtualClock;
 pub(crate) use judge::{Judge, Watch, check_mirror};
+pub(crate) use said::check_comments;
 pub(crate) use wire::Wire;
 
 pub(crate) const HOST: &str = "github.com";
@@ -51,7 +54,7 @@ pub(crate) struct Puller {
     pub(crate) reconcile: bool,
     pub(crate) plug: Option<Plug>,
     pub(crate) window_days: Option<u32>,
-    pub(crate) items: &'static [Surface],
+    pub(crate) items: &'static [Choice],
     pub(crate) only: &'static [&'static str],
     pub(crate) excluded: &'static [&'static str],
     pub(crate) force: bool,
@@ -65,7 +68,7 @@ impl Puller {
         reconcile: false,
         plug: None,
         window_days: None,
-        items: &Surface::ALL,
+        items: &Choice::USUAL,
         only: &[],
         excluded: &[],
         force: false,
@@ -134,6 +137,7 @@ impl Scene {
                 url: "https://api.github.com/graphql".into(),
                 token: "t0ken".into(),
             },
+            rest: Rest { url: "https://api.github.com".into(), token: "t0ken".into() },
             clock: self.clock.clone(),
             crash: plug.map(CrashPoints::new).unwrap_or_default(),
             herald: Herald::default(),

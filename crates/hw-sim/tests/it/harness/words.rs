@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hw_rules::coverage::Coverage;
 use hw_rules::freshness::Freshness;
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::lane::{Choice, Lane, Surface};
 use hw_sim::{ThreadKind, WorldSpec};
 use hw_store::IngestPage;
 use hw_sync::crash::Plug;
@@ -16,19 +16,13 @@ use super::{Puller, Scene};
 pub(crate) const OK: Puller = Puller::PLAIN;
 /// A pull that also reads the whole rolls.
 pub(crate) const SWEEP: Puller = Puller { reconcile: true, ..Puller::PLAIN };
+/// A pull of everything, and of what is said in it.
+pub(crate) const ALL: Puller = Puller { items: &Choice::ALL, ..Puller::PLAIN };
 /// A pull of issues alone.
-pub(crate) const ISSUES: Puller = Puller { items: &[Surface::Issues], ..Puller::PLAIN };
+pub(crate) const ISSUES: Puller = Puller { items: &[Choice::Issues], ..Puller::PLAIN };
 
 pub(crate) fn nothing_but(lane: &Lane, coverage: Coverage) -> IngestPage {
-    IngestPage {
-        lane: lane.clone(),
-        observations: vec![],
-        coverage: Some(coverage),
-        looked_at: vec![],
-        page_size: 5,
-        quarantined: vec![],
-        cleared: vec![],
-    }
+    IngestPage { coverage: Some(coverage), ..IngestPage::of(lane.clone(), 5) }
 }
 
 pub(crate) fn freshness(scene: &Scene) -> Freshness {

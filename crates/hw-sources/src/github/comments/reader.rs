@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::node as comment;
 use super::root::{REPLIES, Root};
-use super::talks::Talk;
+use super::talks::{Lack, Talk};
 use crate::github::graphql::Answer;
 use crate::github::node::{self, Connection, Null};
 
@@ -31,8 +31,8 @@ impl Reader<'_> {
         node: &Value,
         to: Option<&str>,
     ) {
-        if let Err(reason) = self.is_there(root, place, node) {
-            return talk.fail(reason);
+        if let Err(lack) = self.is_there(root, place, node) {
+            return talk.fail(lack);
         }
         let path = format!("{place}.{}", root.connection);
         self.rows(talk, &path, to);
@@ -42,19 +42,19 @@ impl Reader<'_> {
     }
 
     /// Whether the root answered as what it was taken for, in this repository.
-    fn is_there(&self, root: &Root, place: &str, node: &Value) -> Result<(), String> {
+    fn is_there(&self, root: &Root, place: &str, node: &Value) -> Result<(), Lack> {
         if node.is_null() {
             return Err(match node::null(self.answer, place) {
-                Null::NotFound => "not there any more".into(),
-                Null::Forbidden(reason) | Null::Fault(reason) => reason,
+                Null::NotFound => Lack::Thread("not there any more"),
+                Null::Forbidden(reason) | Null::Fault(reason) => Lack::Rows(reason),
             });
         }
-        self.no_error(place, &format!("{place}.{}", root.connection))?;
+        self.no_error(place, &format!("{place}.{}", root.connection)).map_err(Lack::Rows)?;
         if node.get("__typename").and_then(Value::as_str) != Some(root.type_name) {
-            return Err("the id answers as something else".into());
+            return Err(Lack::Thread("the id answers as something else"));
         }
         if root.home.of(node) != Some(self.repository_id) {
-            return Err("it belongs to another repository".into());
+            return Err(Lack::Thread("it belongs to another repository"));
         }
         Ok(())
     }
@@ -67,8 +67,8 @@ impl Reader<'_> {
         let whole = self.no_error(path, &format!("{path}.edges"));
         match (whole, listed) {
             (Ok(()), Some(listed)) => talk.keep(listed, self.answer.seen(self.request), to),
-            (Err(reason), _) => talk.fail(reason),
-            (Ok(()), None) => talk.fail(format!("no connection {path}")),
+            (Err(reason), _) => talk.fail(Lack::Rows(reason)),
+            (Ok(()), None) => talk.fail(Lack::Rows(format!("no connection {path}"))),
         }
     }
 

@@ -23,7 +23,16 @@ pub struct Talk {
     /// What is still to be asked for.
     pub more: Vec<More>,
     /// Why the thread is to be read again, if it is.
-    pub whole: Result<(), String>,
+    pub whole: Result<(), Lack>,
+}
+
+/// What a talk lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lack {
+    /// The thread itself: it is gone, or somewhere else.
+    Thread(&'static str),
+    /// Something that could not be read.
+    Rows(String),
 }
 
 /// Of how many threads a request may ask, for one point.
@@ -76,8 +85,8 @@ impl Talk {
     }
 
     /// The first reason is kept.
-    pub(super) fn fail(&mut self, reason: String) {
-        self.whole = std::mem::replace(&mut self.whole, Ok(())).and(Err(reason));
+    pub(super) fn fail(&mut self, lack: Lack) {
+        self.whole = std::mem::replace(&mut self.whole, Ok(())).and(Err(lack));
     }
 
     /// Keeps the comments of the thread itself, or the replies to one of them.
@@ -87,7 +96,7 @@ impl Talk {
         for row in comments.unreadable {
             match row.subject {
                 Subject::Node(_) => self.unreadable.push(row),
-                Subject::Place { .. } => self.fail(row.reason),
+                Subject::Place { .. } => self.fail(Lack::Rows(row.reason)),
             }
         }
         let thread = self.node_id.clone();

@@ -67,14 +67,17 @@ fn more_replies_are_asked_of_their_comment() {
 fn a_thread_that_is_not_what_was_asked_for_is_left_due() {
     let whole =
         |root: Value, errors| only(&with_errors(json!({ "nodes": [root] }), errors), REVIEWS).whole;
-    assert_eq!(whole(Value::Null, vec![not_found("nodes.0")]), Err("not there any more".into()));
+    assert_eq!(
+        whole(Value::Null, vec![not_found("nodes.0")]),
+        Err(Lack::Thread("not there any more"))
+    );
     assert!(whole(Value::Null, vec![error("FORBIDDEN", "nodes.0")]).is_err());
     assert!(whole(Value::Null, vec![]).is_err());
     let mut moved = pull_request(&[1], None);
     moved["repository"]["databaseId"] = json!(99);
-    assert_eq!(whole(moved, vec![]), Err("it belongs to another repository".into()));
+    assert_eq!(whole(moved, vec![]), Err(Lack::Thread("it belongs to another repository")));
     let other = discussion(&[], None);
-    assert_eq!(whole(other, vec![]), Err("the id answers as something else".into()));
+    assert_eq!(whole(other, vec![]), Err(Lack::Thread("the id answers as something else")));
     let mut bare = pull_request(&[1], None);
     bare["reviews"] = Value::Null;
     assert!(whole(bare.clone(), vec![]).is_err());
