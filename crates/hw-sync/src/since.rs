@@ -60,7 +60,9 @@ impl List<'_> {
     async fn read_all(&mut self, coverage: Coverage, window: Floor) -> Result<(), Stop> {
         let coverage =
             if coverage.since.is_none() { self.newest(coverage, window).await? } else { coverage };
-        self.walk(coverage, window).await
+        let coverage = self.walk(coverage, window).await?.open_since(window);
+        // a walk that was begun with a narrower window left something below it
+        self.walk(coverage, window).await.map(drop)
     }
 
     /// The newest page, unless it is the one we know.
@@ -90,7 +92,7 @@ impl List<'_> {
     }
 
     /// Everything since, oldest change first.
-    async fn walk(&mut self, mut coverage: Coverage, window: Floor) -> Result<(), Stop> {
+    async fn walk(&mut self, mut coverage: Coverage, window: Floor) -> Result<Coverage, Stop> {
         let mut turned = Turned::new();
         let mut tries = 0;
         while let Some(walk) = coverage.since.clone() {
@@ -119,7 +121,7 @@ impl List<'_> {
             self.keep(Some((page, floor)), &next, looked_at, None)?;
             coverage = next;
         }
-        Ok(())
+        Ok(coverage)
     }
 
     /// One page of a walk.

@@ -38,7 +38,11 @@ fn check_one(
     let key = (kind(said.kind), said.id);
     let Some(row) = held.get(&key) else {
         let is_excused = judge == Judge::CreationsAndEdits && comes_late;
-        return if is_excused { Ok(()) } else { Err(format!("{key:?} is missing: {said:#?}")) };
+        return if is_excused {
+            Ok(())
+        } else {
+            Err(format!("{key:?} is missing ({judge:?}): {said:#?}"))
+        };
     };
     let is_talk = matches!(key.0, Kind::Review | Kind::DiscussionComment);
     let may_lag = comes_late || (is_talk && said.created_at != said.updated_at);
@@ -46,7 +50,7 @@ fn check_one(
     if is_true || (judge == Judge::CreationsAndEdits && may_lag) {
         return Ok(());
     }
-    Err(format!("{key:?} differs:\nheld {row:#?}\ntrue {said:#?}"))
+    Err(format!("{key:?} differs ({judge:?}):\nheld {row:#?}\ntrue {said:#?}"))
 }
 
 /// An account's deletion moves no time: whoever was the author when we read is as true as nobody.
