@@ -24,8 +24,8 @@ use crate::turn::{Followed, Room, Tally};
 
 /// How often a page of the roll with unreadable rows is asked for again.
 const ROLL_TRIES: u32 = 4;
-/// As many ids as one look takes at first.
-const LOOK_AT_ONCE: u32 = 50;
+/// As many ids as GitHub takes in one list; the siblings are a list of their own in the same request.
+const LOOK_AT_ONCE: u32 = 100;
 
 /// An item by both its names: the number, and the source's own.
 type Named = (i64, String);

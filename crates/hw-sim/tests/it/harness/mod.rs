@@ -22,7 +22,7 @@ use hw_sync::news::Herald;
 use hw_sync::run::{Pull, pull};
 
 pub(crate) use clock::VirtualClock;
-pub(crate) use judge::{Judge, Watch, check_mirror};
+pub(crate) use judge::{Judge, Watch, all_rows, check_mirror};
 pub(crate) use wire::Wire;
 
 pub(crate) const HOST: &str = "github.com";
