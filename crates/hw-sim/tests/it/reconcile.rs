@@ -168,7 +168,7 @@ fn change_some(scene: &Scene, ids: &[i64]) -> i64 {
 
 #[test]
 fn a_second_reconcile_changes_nothing_and_leaves_what_a_cold_pull_reads() {
-    let scene = Scene::new(&small(), 3);
+    let scene = Scene { largest_page: 5, ..Scene::new(&small(), 3) };
     on_virtual_time(async {
         let story = Story::begin(&scene).await;
         story.goes_on(&scene).await;
@@ -184,6 +184,7 @@ fn a_second_reconcile_changes_nothing_and_leaves_what_a_cold_pull_reads() {
             clock: Arc::clone(&scene.clock),
             ..Scene::new(&small(), 3)
         };
+        assert_eq!(cold.store.counts().unwrap().repositories, 0, "a store of its own");
         cold.pull(&OK).await.unwrap();
         assert_eq!(first, views(&cold));
     });
@@ -218,6 +219,24 @@ fn a_hundred_suspects_take_one_look_and_a_hundred_unknown_ones_another() {
         check_mirror(&scene, Judge::Everything).unwrap();
         let (listing, moved, rolls) = (1, 1, 10 + 1 + 1);
         assert_eq!(asked, listing + moved + rolls + 2 + 2, "950 ids, 200 suspects, 150 unknown");
+    });
+}
+
+#[test]
+fn what_a_roll_leaves_out_and_a_second_look_finds_stays() {
+    let scene = Scene::new(&one_repository(9), 5);
+    on_virtual_time(async {
+        scene.clock.pass(A_WHILE).await;
+        scene.pull(&OK).await.unwrap();
+        let (left_out, until) = (issue_ids(&scene)[4], scene.now() + 3_600_000);
+        let issue = ThreadKind::Issue;
+        scene.world(|github| github.world_mut().show_late(issue, left_out, until));
+        scene.clock.pass(A_WHILE).await;
+        let (swept, asked) = counted(&scene, &SWEEP).await;
+        assert_eq!((swept.total().removed, swept.failures), (0, vec![]));
+        assert!(is_held(&scene, left_out));
+        assert_eq!(asked, 1 + 1 + 3 + 1, "the listing, what moved, three rolls, and the look");
+        check_mirror(&scene, Judge::Everything).unwrap();
     });
 }
 
