@@ -21,6 +21,8 @@ pub struct Probe {
 pub enum Need {
     /// Nothing moved: that it was looked at is all there is to keep.
     Nothing,
+    /// Nothing moved, and its whole roll is to be read.
+    Roll,
     /// Its first page, which may share a request with others; so many rows probably end the walk.
     FirstPage { rows: u32 },
     /// A turn of its own.
@@ -36,15 +38,12 @@ const LARGEST_SHARE: u32 = page_size::LARGEST / 2;
 /// Decides what a lane needs, held down to `window`, with unreadable rows waiting or not.
 pub fn need(state: &LaneState, window: Floor, probe: Option<&Probe>, has_waiting: bool) -> Need {
     let coverage = state.coverage.clone().open_turn(window);
-    let has_leftovers = coverage.gap.is_some()
-        || coverage.walk.is_some()
-        || 0 < state.failures
-        || state.sweep_due_ms.is_some()
-        || state.sweeping
-        || has_waiting;
+    let has_leftovers =
+        coverage.gap.is_some() || coverage.walk.is_some() || 0 < state.failures || has_waiting;
     let Some(probe) = probe.filter(|_| !has_leftovers) else { return Need::Turn };
     if !coverage.has_moved(probe) {
-        return Need::Nothing;
+        let is_to_be_swept = state.sweep_due_ms.is_some() || state.sweeping;
+        return if is_to_be_swept { Need::Roll } else { Need::Nothing };
     }
     let total = u32::try_from(probe.total_count).unwrap_or(u32::MAX).max(1);
     let rows = if coverage.through.is_some() { total.min(FEW) } else { total };
@@ -95,12 +94,22 @@ mod tests {
     }
 
     #[test]
+    fn a_sweep_that_is_due_reads_nothing_but_the_roll_where_nothing_moved() {
+        let due = LaneState { sweep_due_ms: Some(7), ..settled(5) };
+        let begun = LaneState { sweeping: true, ..due.clone() };
+        for state in [due, begun] {
+            assert_eq!(need(&state, ALL, Some(&probe(5, 3)), false), Need::Roll);
+            let few = Need::FirstPage { rows: 3 };
+            assert_eq!(need(&state, ALL, Some(&probe(6, 3)), false), few, "and first what moved");
+        }
+    }
+
+    #[test]
     fn whatever_was_left_behind_has_a_turn_of_its_own() {
         let mut walking = settled(5);
         walking.coverage.walk = Some(Walk::down_to(ALL));
         let failing = LaneState { failures: 1, ..settled(5) };
-        let to_be_swept = LaneState { sweep_due_ms: Some(7), ..settled(5) };
-        for state in [walking, failing, to_be_swept] {
+        for state in [walking, failing] {
             assert_eq!(need(&state, ALL, Some(&probe(5, 3)), false), Need::Turn);
         }
         assert_eq!(need(&settled(5), ALL, Some(&probe(5, 3)), true), Need::Turn, "rows wait");

@@ -71,6 +71,8 @@ struct ThreadEntry {
     /// Every comment that ever was here; a transfer takes them along.
     comments: Vec<usize>,
     moved_to: Option<usize>,
+    /// Before this moment no list shows it, whatever becomes of it.
+    unlisted_until_ms: i64,
 }
 
 #[derive(Debug)]

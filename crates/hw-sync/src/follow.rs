@@ -50,11 +50,10 @@ impl Known {
         let lane = &followed.lane;
         let state = self.states.get(lane).cloned().unwrap_or_else(LaneState::new);
         let has_waiting = self.waiting.contains(&lane.to_string());
-        let need = if pull.reconcile {
-            Need::Turn
-        } else {
-            probe::need(&state, room.window(lane.surface), probe, has_waiting)
-        };
+        let mut need = probe::need(&state, room.window(lane.surface), probe, has_waiting);
+        if pull.reconcile && need == Need::Nothing {
+            need = Need::Roll;
+        }
         Wish { followed, need, state }
     }
 }

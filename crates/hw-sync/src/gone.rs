@@ -18,8 +18,8 @@ use crate::patience::Patience;
 use crate::run::Pull;
 use crate::turn::{Room, named};
 
-/// As many ids as one look takes at first.
-const LOOK_AT_ONCE: u32 = 50;
+/// As many ids as GitHub takes in one list; the siblings are a list of their own in the same request.
+const LOOK_AT_ONCE: u32 = 100;
 
 /// What the second look came to.
 #[derive(Default)]

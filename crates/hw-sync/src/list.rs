@@ -216,16 +216,16 @@ impl Listing<'_> {
         self.pull.surfaces().filter(|surface| !self.listed.denied.contains(surface)).collect()
     }
 
-    /// Adds the lanes of these repositories that need something; tells which need nothing.
+    /// Adds the lanes of these repositories that need something; tells at which nothing moved.
     fn follow(&mut self, repositories: &[Repository], probes: &Probes) -> Vec<Lane> {
         let wishes =
             repositories.iter().flat_map(|it| wishes(self.room, self.pull, self.known, it, probes));
         let is_open = |wish: &Wish| !self.listed.denied.contains(&wish.followed.surface());
         let wishes: Vec<_> = wishes.filter(is_open).collect();
-        let (quiet, moved): (Vec<_>, Vec<_>) =
-            wishes.into_iter().partition(|wish| wish.need == Need::Nothing);
-        self.listed.wishes.extend(moved);
-        quiet.into_iter().map(|wish| wish.followed.lane).collect()
+        let quiet = wishes.iter().filter(|wish| matches!(wish.need, Need::Nothing | Need::Roll));
+        let quiet = quiet.map(|wish| wish.followed.lane.clone()).collect();
+        self.listed.wishes.extend(wishes.into_iter().filter(|wish| wish.need != Need::Nothing));
+        quiet
     }
 
     fn keep(&mut self, page: &IngestPage, is_all: bool) -> Result<(), Error> {

@@ -38,7 +38,7 @@ pub(crate) async fn scan(
     let mut scan = Scan { room, followed, window, size, has_forgotten: false, tally };
     let mut coverage = match start {
         Start::UnderWay(coverage) => *coverage,
-        Start::Anew => {
+        Start::Anew | Start::Roll => {
             let coverage = state.coverage.clone().open_turn(window);
             if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
         }

@@ -28,8 +28,8 @@ use crate::{crash, look, retry, roll};
 
 /// How often a page of the roll with unreadable rows is asked for again.
 const ROLL_TRIES: u32 = 4;
-/// As many ids as one look takes at first.
-const LOOK_AT_ONCE: u32 = 50;
+/// As many ids as GitHub takes in one list; the siblings are a list of their own in the same request.
+const LOOK_AT_ONCE: u32 = 100;
 
 /// An item by both its names: the number, and the source's own.
 type Named = (i64, String);
@@ -382,7 +382,7 @@ mod tests {
 
     fn look(absent: &[&str], is_vouched_for: bool) -> LookPage {
         LookPage {
-            date: hw_rules::time::Mark(0),
+            date: Mark(0),
             seen: Seen { at_ms: 0, request: 0 },
             is_vouched_for,
             observations: vec![],

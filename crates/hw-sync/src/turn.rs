@@ -138,6 +138,8 @@ pub(crate) enum Start {
     Anew,
     /// In the middle of a walk from the top that this same pull has begun.
     UnderWay(Box<Coverage>),
+    /// With its roll: this same pull has seen that nothing moved, or has read what did.
+    Roll,
 }
 
 /// Does what is due at a lane now. A turn that fails says so in the lane's row.
@@ -194,7 +196,10 @@ async fn scan_and_sweep(
     state: &LaneState,
     size: &mut u32,
 ) -> Result<Tally, Stop> {
-    let mut tally = read(room, followed, start, state, size).await?;
+    let mut tally = Tally::default();
+    if start != Start::Roll {
+        tally = read(room, followed, start, state, size).await?;
+    }
     tally.add(&sweep::sweep(room, followed, size).await?);
     Ok(tally)
 }

@@ -28,7 +28,7 @@ pub(crate) struct Outcome {
 }
 
 enum Task {
-    Turn(Followed),
+    Turn(Followed, Start),
     FirstPages(Vec<Wanted>),
 }
 
@@ -42,7 +42,8 @@ pub(crate) async fn work(
     for Wish { followed, need, state } in wishes {
         match need {
             Need::Nothing => {}
-            Need::Turn => turns.push(Task::Turn(followed)),
+            Need::Turn => turns.push(Task::Turn(followed, Start::Anew)),
+            Need::Roll => turns.push(Task::Turn(followed, Start::Roll)),
             Need::FirstPage { rows } => wanted.push(Wanted { followed, state, rows }),
         }
     }
@@ -59,8 +60,8 @@ pub(crate) async fn work(
 impl Task {
     async fn run(self, room: &Room<'_>, pull: &Pull) -> Result<Vec<Outcome>, Error> {
         match self {
-            Self::Turn(followed) => {
-                Ok(vec![own_turn(room, pull, followed, Start::Anew, Tally::default()).await?])
+            Self::Turn(followed, start) => {
+                Ok(vec![own_turn(room, pull, followed, start, Tally::default()).await?])
             }
             Self::FirstPages(lanes) => share(room, pull, lanes).await,
         }
@@ -74,8 +75,8 @@ async fn share(room: &Room<'_>, pull: &Pull, lanes: Vec<Wanted>) -> Result<Vec<O
     for (Wanted { followed, .. }, shared) in lanes.into_iter().zip(came) {
         match shared {
             Shared::Left(start, tally) => left.push((followed, start, tally)),
-            Shared::Closed(tally) if is_to_be_swept(room, &followed)? => {
-                left.push((followed, Start::Anew, tally));
+            Shared::Closed(tally) if pull.reconcile || is_to_be_swept(room, &followed)? => {
+                left.push((followed, Start::Roll, tally));
             }
             Shared::Closed(tally) => outcomes.push(done(room, followed, tally)),
         }
@@ -129,25 +130,25 @@ async fn whole_turn(
     if 0 < state.due_ms {
         room.store.make_due(room.lease, &followed.lane)?;
     }
-    let mut tally = Tally::default();
     if pull.reconcile && followed.can_be_swept() {
         // what an earlier sweep left unfinished began too early to know what was deleted since
         if state.sweeping {
-            tally.add(&wait_for_turn(room, followed, Start::Anew).await?);
+            room.store.restart_sweep(room.lease, &followed.lane)?;
         }
         room.store.request_sweep(&followed.lane, room.fetch.clock().now_ms())?;
     }
     let was_due = is_to_be_swept(room, followed)?;
-    tally.add(&wait_for_turn(room, followed, start).await?);
+    let mut tally = wait_for_turn(room, followed, start).await?;
     if !was_due && is_to_be_swept(room, followed)? {
-        tally.add(&wait_for_turn(room, followed, Start::Anew).await?);
+        tally.add(&wait_for_turn(room, followed, Start::Roll).await?);
     }
     Ok(tally)
 }
 
 /// Whether the lane asks for a sweep: its listing became shorter, so something is gone.
 fn is_to_be_swept(room: &Room<'_>, followed: &Followed) -> Result<bool, Error> {
-    Ok(room.store.lane_state(&followed.lane)?.sweep_due_ms.is_some())
+    let state = room.store.lane_state(&followed.lane)?;
+    Ok(followed.can_be_swept() && state.sweep_due_ms.is_some())
 }
 
 /// Waits out whatever the lane has to wait for.

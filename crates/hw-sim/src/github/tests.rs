@@ -3,6 +3,7 @@
 mod absence;
 mod batches;
 mod clocks;
+mod departures;
 mod doors;
 mod orders;
 mod pages;

@@ -110,6 +110,31 @@ impl World {
             updated_ms: now_ms,
             verdict: one_of(&mut self.dice, &VERDICTS),
         };
+        self.place_comment(comment, now_ms);
+        self.change_thread(thread, now_ms, |thread| thread.touch(now_ms));
+        id
+    }
+
+    /// A comment of an issue becomes one of the discussion that stands for it: another id, the same words,
+    /// times and author.
+    pub(super) fn retell_comment(&mut self, index: usize, talk: usize, now_ms: i64) {
+        let Some(old) = self.comments[index].versions.now().cloned() else { return };
+        self.remove_comment(index, now_ms);
+        let kind = CommentKind::Discussion;
+        let id = next_id(self.ids.comment(kind), &mut self.dice);
+        let comment = Comment {
+            index: self.comments.len(),
+            kind,
+            id,
+            node_id: node_id(prefix(kind), id),
+            thread: talk,
+            ..old
+        };
+        self.place_comment(comment, now_ms);
+    }
+
+    fn place_comment(&mut self, comment: Comment, now_ms: i64) {
+        let Comment { index, thread, parent, .. } = comment;
         self.nodes.insert(Arc::clone(&comment.node_id), Found::Comment(index));
         let versions = Versions::new(now_ms, self.listed_from(now_ms), comment);
         self.comments.push(CommentEntry { versions, children: Vec::new() });
@@ -117,8 +142,6 @@ impl World {
         if let Some(parent) = parent {
             self.comments[parent].children.push(index);
         }
-        self.change_thread(thread, now_ms, |thread| thread.touch(now_ms));
-        id
     }
 
     /// A comment of the token's own account, as `POST …/comments` makes it.

@@ -81,7 +81,12 @@ impl World {
         home.threads[slot(thread.kind)].add(&thread, listed);
         home.numbered.push(index);
         let versions = Versions::new(now_ms, listed, thread);
-        self.threads.push(ThreadEntry { versions, comments: Vec::new(), moved_to: None });
+        self.threads.push(ThreadEntry {
+            versions,
+            comments: Vec::new(),
+            moved_to: None,
+            unlisted_until_ms: i64::MIN,
+        });
         index
     }
 
@@ -138,6 +143,26 @@ impl World {
             self.threads[moved].comments.push(comment);
         }
         Some(moved)
+    }
+
+    /// A discussion takes the place of an issue, with all that was said.
+    pub(super) fn convert(&mut self, index: usize, now_ms: i64) -> Option<usize> {
+        let old = self.threads[index].versions.now().cloned()?;
+        let kind = ThreadKind::Discussion;
+        let fresh = self.draft(kind, old.repository, old.title.clone(), old.body.clone(), now_ms);
+        let talk = Thread {
+            author: old.author,
+            labels: old.labels,
+            created_ms: old.created_ms,
+            updated_ms: old.updated_ms.max(now_ms),
+            ..fresh
+        };
+        let talk = self.insert_thread(talk, now_ms);
+        for comment in self.threads[index].comments.clone() {
+            self.retell_comment(comment, talk, now_ms);
+        }
+        self.remove_thread(index, now_ms);
+        Some(talk)
     }
 
     pub(super) fn thread_index(&self, kind: ThreadKind, id: i64) -> usize {

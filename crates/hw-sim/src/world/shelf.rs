@@ -88,6 +88,11 @@ impl Shelf {
         self.change(None, Some(thread), listed_ms);
     }
 
+    /// Before this moment, lists do not show what is there.
+    pub(super) fn settle_at(&mut self, ms: i64) {
+        self.settled_ms = self.settled_ms.max(ms);
+    }
+
     /// Takes note of a thread that was one thing and is another, or nothing.
     pub(super) fn change(
         &mut self,
@@ -95,7 +100,7 @@ impl Shelf {
         after: Option<&Thread>,
         listed_ms: i64,
     ) {
-        self.settled_ms = self.settled_ms.max(listed_ms);
+        self.settle_at(listed_ms);
         for by in OrderBy::ALL {
             let Some(order) = self.orders[by.slot()].get_mut() else { continue };
             let [before, after] = [before, after].map(|it| it.map(|it| Place::of(it, by)));

@@ -1,5 +1,6 @@
 //! Verbs on issues, pull requests and discussions.
 
+use super::ledger::slot;
 use super::objects::ThreadKind;
 use super::texts::Text;
 use super::{Thread, World};
@@ -74,6 +75,26 @@ impl World {
         let to = self.repository_index(to_repository);
         let moved = self.transfer(index, to, now_ms);
         moved.and_then(|moved| self.threads[moved].versions.now()).map_or(id, |thread| thread.id)
+    }
+
+    /// The issue is gone, and a discussion of the same repository stands for it, with an id and a number
+    /// of its own; text, author, labels and creation time stay, and each comment becomes one of the
+    /// discussion. Returns the discussion's id.
+    pub fn convert_to_discussion(&mut self, issue: i64, now_ms: i64) -> i64 {
+        let index = self.thread_index(ThreadKind::Issue, issue);
+        let talk = self.convert(index, now_ms);
+        talk.and_then(|talk| self.threads[talk].versions.now()).map_or(0, |thread| thread.id)
+    }
+
+    /// No list shows the thread and none counts it before that moment, though it answers by its id; its
+    /// own times stay as they are.
+    pub fn show_late(&mut self, kind: ThreadKind, id: i64, until_ms: i64) {
+        let index = self.thread_index(kind, id);
+        self.threads[index].unlisted_until_ms = until_ms;
+        if let Some(thread) = self.threads[index].versions.now() {
+            let home = &mut self.repositories[thread.repository];
+            home.threads[slot(kind)].settle_at(until_ms);
+        }
     }
 
     pub fn edit_thread(

@@ -164,9 +164,10 @@ impl<'w> View<'w> {
     ) -> impl Iterator<Item = &'w Thread> {
         let shelf = &self.world.repositories[at.index].threads[slot(kind)];
         let indexes = if at.has(kind) { &shelf.threads[..] } else { &[] };
-        indexes
-            .iter()
-            .filter_map(move |index| self.world.threads[*index].versions.listed(self.at_ms))
+        let entries = indexes.iter().map(move |index| &self.world.threads[*index]);
+        entries
+            .filter(move |entry| entry.unlisted_until_ms <= self.at_ms)
+            .filter_map(move |entry| entry.versions.listed(self.at_ms))
     }
 
     /// What a list shows, in order, where that is what is there now; `None` where a list may be late.

@@ -15,5 +15,6 @@ mod misheard;
 mod owners;
 mod prices;
 mod readings;
+mod reconcile;
 mod sweeps;
 mod walks;

@@ -42,7 +42,8 @@ fn a_page_of_a_hundred_costs_one_point_and_with_closing_references_two() {
         check(&scene, &name("light"), 1, &threads::light_query(surface, &node, 100, None));
         check(&scene, &name("roll"), 1, &threads::roll_query(surface, &node, 100, None));
         let ids = node_ids(&scene, surface);
-        check(&scene, &name("look"), 1, &threads::look_query(surface, &node, &ids, &ids[..3]));
+        assert_eq!(ids.len(), 100, "as many as one look takes");
+        check(&scene, &name("look"), price, &threads::look_query(surface, &node, &ids, &ids[..3]));
     }
 }
 
@@ -160,7 +161,7 @@ fn node_ids(scene: &Scene, surface: Surface) -> Vec<String> {
         | Surface::DiscussionComments => unreachable!("no threads there: {surface:?}"),
     };
     let truth = scene.world(|github| github.world().truth());
-    truth.of_kind(kind).take(50).map(|it| it.node_id.clone()).collect()
+    truth.of_kind(kind).take(100).map(|it| it.node_id.clone()).collect()
 }
 
 fn ask(scene: &Scene, query: &Query) -> Answer {

@@ -260,6 +260,15 @@ fn each(store: &Store, kind: Kind, mut look: impl FnMut(ThreadRow)) {
     store.each_thread(kind, &ThreadFilter::default(), &mut visit).unwrap();
 }
 
+/// Every thread that is held, kind by kind.
+pub(crate) fn all_rows(store: &Store) -> Vec<Thread> {
+    let mut rows = Vec::new();
+    for (kind, _) in KINDS {
+        each(store, kind, |row| rows.push(row.thread));
+    }
+    rows
+}
+
 /// What is watched while the trouble goes on: no text ever gives way to an older one.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {

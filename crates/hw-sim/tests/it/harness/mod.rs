@@ -24,7 +24,7 @@ use hw_sync::news::Herald;
 use hw_sync::run::{Pull, pull};
 
 pub(crate) use clock::VirtualClock;
-pub(crate) use judge::{Judge, Watch, check_mirror};
+pub(crate) use judge::{Judge, Watch, all_rows, check_mirror};
 pub(crate) use said::check_comments;
 pub(crate) use wire::Wire;
 

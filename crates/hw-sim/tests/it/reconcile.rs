@@ -1,0 +1,467 @@
+//! Reconcile: whatever happened behind our back, one `--reconcile` makes the mirror equal to the world, and
+//! asks for no more than it must.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hw_rules::item::{Key, Kind};
+use hw_rules::lane::Surface;
+use hw_sim::{ThreadKind, Truth, WorldSpec};
+use hw_store::Store;
+use hw_sync::Summary;
+use hw_sync::crash::Plug;
+
+use crate::harness::words::{OK, SWEEP, issue_ids, one_repository, repository_id};
+use crate::harness::{
+    HOST, Judge, Puller, Scene, Watch, all_rows, check_mirror, on_virtual_time, postgres,
+};
+
+/// A reconcile by somebody who knows that two repositories went.
+const ALLOWED: Puller = Puller { allow_mass_removal: true, ..SWEEP };
+/// Longer than lists may lag.
+const A_WHILE: u64 = 300_000;
+
+#[test]
+fn a_reconcile_finds_everything_that_happened_and_asks_no_more_than_it_must() {
+    tell_whole_story(Store::open(&hw_store::Place::Memory).unwrap());
+}
+
+#[test]
+fn a_reconcile_finds_everything_that_happened_on_postgres_too() {
+    let place = postgres(&format!("reconcile_{}", std::process::id()));
+    tell_whole_story(Store::open(&place).unwrap());
+}
+
+fn tell_whole_story(store: Store) {
+    let scene = Scene::with_store(&large(), 1, store);
+    on_virtual_time(async {
+        let story = Story::begin(&scene).await;
+        story.goes_on(&scene).await;
+        let (summary, asked) = counted(&scene, &ALLOWED).await;
+        assert_eq!(summary.failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        story.check(&scene);
+        check_uniqueness(&scene);
+        let most = story.most_requests(&scene);
+        assert!(asked <= most, "{asked} requests, at most {most}");
+        assert_eq!(summary.items[&Surface::Repositories].removed, 2);
+        assert_eq!(summary.items[&Surface::Issues].removed, 7, "5 deleted, 1 left, 1 converted");
+    });
+}
+
+#[test]
+fn without_a_persons_word_two_repositories_stay_and_are_named() {
+    let scene = Scene::new(&small(), 1);
+    on_virtual_time(async {
+        let story = Story::begin(&scene).await;
+        story.goes_on(&scene).await;
+        let braked = scene.pull(&SWEEP).await.unwrap();
+        let [failure] = &braked.failures[..] else { panic!("{:?}", braked.failures) };
+        assert!(failure.is_brake && failure.message.contains("2 of 7 repositories"), "{failure:?}");
+        assert_eq!(braked.items[&Surface::Repositories].removed, 0);
+        assert_eq!(scene.store.repositories(HOST).unwrap().len(), 7);
+        for repository in [story.archived, story.deleted] {
+            let held =
+                all_rows(&scene.store).into_iter().filter(|it| it.repository_id == repository);
+            assert_eq!(held.count(), 8 + 4 + 3, "nothing of it is removed");
+        }
+        assert_eq!(scene.pull(&ALLOWED).await.unwrap().failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn wherever_a_reconcile_is_interrupted_the_next_one_ends_equal_to_the_world() {
+    let mut points = BTreeSet::new();
+    for nth in 1.. {
+        let Some(point) = interrupted(nth) else { break };
+        points.insert(point);
+    }
+    for point in
+        ["fetch: answered", "stage: after commit", "sweep: after commit", "gone: looked again"]
+    {
+        assert!(points.contains(point), "no crash at {point:?}: {points:?}");
+    }
+}
+
+/// A reconcile that dies at the nth point it passes, and a second one; where the first died, if it did.
+fn interrupted(nth: u32) -> Option<&'static str> {
+    let scene = Scene { largest_page: 5, ..Scene::new(&small(), 2) };
+    on_virtual_time(async {
+        let story = Story::begin(&scene).await;
+        story.goes_on(&scene).await;
+        let died_at = Arc::new(std::sync::OnceLock::new());
+        let plug = Some(at_any_point(nth, &died_at));
+        let died = scene.pull(&Puller { plug, ..ALLOWED }).await.is_err();
+        assert_eq!(died, died_at.get().is_some());
+        story.goes_on_unseen(&scene).await;
+        let (again, asked) = counted(&scene, &ALLOWED).await;
+        assert_eq!(again.failures, [], "after {nth} points");
+        check_mirror(&scene, Judge::Everything)
+            .unwrap_or_else(|wrong| panic!("after {nth} points: {wrong}"));
+        story.check(&scene);
+        check_uniqueness(&scene);
+        let most = story.most_requests(&scene);
+        assert!(asked <= most, "after {nth} points, {asked} requests, at most {most}");
+        died_at.get().copied()
+    })
+}
+
+#[test]
+fn what_happens_between_the_pages_of_a_sweep_is_neither_lost_nor_undone() {
+    let mut stories = 0;
+    for after in 1.. {
+        let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(40), 7) };
+        let ended = on_virtual_time(async {
+            scene.pull(&OK).await.unwrap();
+            let mut watch = Watch::default();
+            watch.look(&scene).unwrap();
+            let ids = issue_ids(&scene);
+            let old = [ids[1], ids[21]];
+            old.iter().for_each(|id| delete(&scene, *id));
+            scene.clock.pass(A_WHILE).await;
+            let asked = scene.world(|github| github.requests().total);
+            let mut pull = std::pin::pin!(scene.pull(&SWEEP));
+            if scene.poll_until(&mut pull, asked + after).await {
+                return true;
+            }
+            // some are on pages that were read, others on pages still to come
+            let fresh = change_some(&scene, &ids);
+            let swept = pull.await.unwrap();
+            assert_eq!(swept.failures, [], "after {after} requests");
+            watch.look(&scene).unwrap();
+            old.iter().for_each(|id| assert!(!is_held(&scene, *id), "{id} is gone"));
+            scene.clock.pass(A_WHILE).await;
+            assert_eq!(scene.pull(&OK).await.unwrap().failures, [], "after {after} requests");
+            check_mirror(&scene, Judge::CreationsAndEdits).unwrap();
+            watch.look(&scene).unwrap();
+            assert!(is_held(&scene, fresh), "what was created is there");
+            assert_eq!(scene.pull(&SWEEP).await.unwrap().failures, [], "after {after} requests");
+            check_mirror(&scene, Judge::Everything).unwrap();
+            false
+        });
+        if ended {
+            break;
+        }
+        stories += 1;
+    }
+    assert!(8 <= stories, "the roll alone has eight pages, and {stories} moments were tried");
+}
+
+/// Edits, deletes and creates, here and there in the roll; the id of what was created.
+fn change_some(scene: &Scene, ids: &[i64]) -> i64 {
+    let (home, now) = (repository_id(scene), scene.now());
+    for id in [ids[0], ids[19], ids[39]] {
+        scene.world(|github| github.world_mut().edit_issue(id, None, Some("meanwhile"), now));
+    }
+    for id in [ids[2], ids[20], ids[38]] {
+        delete(scene, id);
+    }
+    scene.world(|github| {
+        let world = github.world_mut();
+        let short_lived = world.create_issue(home, "short-lived", "b", now);
+        world.delete_issue(short_lived, now + 1);
+        world.create_issue(home, "created meanwhile", "b", now)
+    })
+}
+
+#[test]
+fn a_second_reconcile_changes_nothing_and_leaves_what_a_cold_pull_reads() {
+    let scene = Scene { largest_page: 5, ..Scene::new(&small(), 3) };
+    on_virtual_time(async {
+        let story = Story::begin(&scene).await;
+        story.goes_on(&scene).await;
+        scene.pull(&ALLOWED).await.unwrap();
+        let first = views(&scene);
+        scene.clock.pass(A_WHILE).await;
+        let again = scene.pull(&SWEEP).await.unwrap();
+        assert_eq!(again.failures, []);
+        assert_eq!((again.total().stored, again.total().removed), (0, 0));
+        assert_eq!(views(&scene), first);
+        let cold = Scene {
+            github: Arc::clone(&scene.github),
+            clock: Arc::clone(&scene.clock),
+            ..Scene::new(&small(), 3)
+        };
+        assert_eq!(cold.store.counts().unwrap().repositories, 0, "a store of its own");
+        cold.pull(&OK).await.unwrap();
+        assert_eq!(first, views(&cold));
+    });
+}
+
+#[test]
+fn a_hundred_suspects_take_one_look_and_a_hundred_unknown_ones_another() {
+    let scene = Scene::new(&one_repository(1_000), 4);
+    on_virtual_time(async {
+        let (home, start) = (repository_id(&scene), scene.now());
+        let unknown: Vec<i64> = (0..150)
+            .map(|n| {
+                scene.world(|github| {
+                    let world = github.world_mut();
+                    let id = world.create_issue(home, &format!("late {n}"), "b", start);
+                    world.show_late(ThreadKind::Issue, id, start + 2 * 600_000);
+                    id
+                })
+            })
+            .collect();
+        let ids: Vec<i64> =
+            issue_ids(&scene).into_iter().filter(|id| !unknown.contains(id)).collect();
+        scene.clock.pass(A_WHILE).await;
+        edit_all_and_later_one(&scene, &ids[..110]).await;
+        scene.pull(&OK).await.unwrap();
+        assert_eq!(scene.store.counts().unwrap().issues, 1_000);
+        ids[800..].iter().for_each(|id| delete(&scene, *id));
+        scene.clock.pass(900_000).await;
+        let (swept, asked) = counted(&scene, &SWEEP).await;
+        assert_eq!(swept.failures, []);
+        assert_eq!(swept.total().removed, 200);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        let (listing, moved, rolls) = (1, 1, 10 + 1 + 1);
+        assert_eq!(asked, listing + moved + rolls + 2 + 2, "950 ids, 200 suspects, 150 unknown");
+    });
+}
+
+#[test]
+fn what_a_roll_leaves_out_and_a_second_look_finds_stays() {
+    let scene = Scene::new(&one_repository(9), 5);
+    on_virtual_time(async {
+        scene.clock.pass(A_WHILE).await;
+        scene.pull(&OK).await.unwrap();
+        let (left_out, until) = (issue_ids(&scene)[4], scene.now() + 3_600_000);
+        let issue = ThreadKind::Issue;
+        scene.world(|github| github.world_mut().show_late(issue, left_out, until));
+        scene.clock.pass(A_WHILE).await;
+        let (swept, asked) = counted(&scene, &SWEEP).await;
+        assert_eq!((swept.total().removed, swept.failures), (0, vec![]));
+        assert!(is_held(&scene, left_out));
+        assert_eq!(asked, 1 + 1 + 3 + 1, "the listing, what moved, three rolls, and the look");
+        check_mirror(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// Everything that can happen behind a reader's back, and to whom.
+struct Story {
+    /// Five issues that are deleted, and where they were.
+    spam: Vec<i64>,
+    spammed: i64,
+    /// An issue that goes from one repository to another.
+    wanderer: i64,
+    goal: i64,
+    /// An issue that becomes a discussion.
+    question: i64,
+    /// An issue that lists are ten minutes late with.
+    late: i64,
+    renamed: i64,
+    archived: i64,
+    deleted: i64,
+    /// The lanes at which something moves: of the spam, the wanderer's two, the question's two.
+    moved: u64,
+}
+
+impl Story {
+    /// Marks whom it is about, and pulls for the first time, before the late one shows.
+    async fn begin(scene: &Scene) -> Self {
+        let truth = scene.world(|github| github.world().truth());
+        let homes: Vec<i64> = truth.repositories.keys().copied().collect();
+        let [spammed, left, goal, asked, renamed, archived, deleted] = homes[..] else {
+            panic!("seven repositories, not {}", homes.len())
+        };
+        let (spam, wanderer) = (unmentioned(&truth, spammed, 5), unmentioned(&truth, left, 1)[0]);
+        let question = unmentioned(&truth, asked, 1)[0];
+        let start = scene.now();
+        let late = scene.world(|github| {
+            let world = github.world_mut();
+            let late = world.create_issue(goal, "axolotl", "about the axolotl", start);
+            world.show_late(ThreadKind::Issue, late, start + 600_000);
+            late
+        });
+        let names = spam.iter().map(|id| (*id, "narwhal"));
+        for (id, name) in names.chain([(wanderer, "zebrafish"), (question, "quokka")]) {
+            scene.world(|github| github.world_mut().edit_issue(id, Some(name), None, start));
+        }
+        scene.clock.pass(120_000).await;
+        // more than a page of changes, so that the late one is on no page that is read anyway
+        let others: Vec<i64> = truth
+            .of_kind(ThreadKind::Issue)
+            .filter(|it| it.repository_id == goal)
+            .map(|it| it.id)
+            .collect();
+        edit_all_and_later_one(scene, &others).await;
+        scene.pull(&OK).await.unwrap();
+        assert!(!is_held(scene, late), "no list shows it yet");
+        Self { spam, spammed, wanderer, goal, question, late, renamed, archived, deleted, moved: 5 }
+    }
+
+    /// Everything happens, and some time later the late one shows.
+    async fn goes_on(&self, scene: &Scene) {
+        scene.clock.pass(A_WHILE).await;
+        self.spam.iter().for_each(|id| delete(scene, *id));
+        let now = scene.now();
+        scene.world(|github| {
+            let world = github.world_mut();
+            world.transfer_issue(self.wanderer, self.goal, now);
+            world.convert_to_discussion(self.question, now);
+            world.rename_repository(self.renamed, "walrus", now);
+            world.archive_repository(self.archived, now);
+            world.delete_repository(self.deleted, now);
+        });
+        scene.clock.pass(A_WHILE).await;
+    }
+
+    /// One more goes where others went, and another comes: as many as before are listed.
+    async fn goes_on_unseen(&self, scene: &Scene) {
+        let truth = scene.world(|github| github.world().truth());
+        let gone = unmentioned(&truth, self.spammed, 1)[0];
+        delete(scene, gone);
+        let now = scene.now();
+        scene.world(|github| github.world_mut().create_issue(self.spammed, "new", "b", now));
+        scene.clock.pass(A_WHILE).await;
+    }
+
+    /// Each by name.
+    fn check(&self, scene: &Scene) {
+        for id in self.spam.iter().chain([&self.wanderer, &self.question]) {
+            let cell = scene.store.cell(HOST, Key { kind: Kind::Issue, id: *id }).unwrap();
+            assert!(!cell.is_present() && cell.gone.is_some(), "issue {id} has a tombstone");
+        }
+        let hits = |word: &str| -> Vec<(Kind, i64)> {
+            let hits = scene.store.search(word, 9).unwrap();
+            hits.into_iter().map(|hit| (hit.kind, hit.id)).collect()
+        };
+        let truth = scene.world(|github| github.world().truth());
+        let named = |kind, name: &str| {
+            let mut found = truth.of_kind(kind).filter(|it| it.title == name);
+            let it = found.next().unwrap();
+            (it.id, it.repository_id)
+        };
+        let (moved, home) = named(ThreadKind::Issue, "zebrafish");
+        let (talk, _) = named(ThreadKind::Discussion, "quokka");
+        assert_eq!(hits("narwhal"), []);
+        assert_eq!(hits("zebrafish"), [(Kind::Issue, moved)]);
+        assert_eq!(hits("quokka"), [(Kind::Discussion, talk)]);
+        assert_eq!(hits("axolotl"), [(Kind::Issue, self.late)]);
+        let rows = all_rows(&scene.store);
+        let under =
+            |id: i64| rows.iter().find(|it| it.id == id && it.kind() == Kind::Issue).unwrap();
+        assert_eq!((under(moved).repository_id, home), (self.goal, self.goal));
+        let held = scene.store.repositories(HOST).unwrap();
+        let names: BTreeMap<i64, &str> = held.iter().map(|it| (it.id, &*it.name)).collect();
+        assert_eq!((held.len(), names.len()), (5, 5));
+        assert_eq!(names[&self.renamed], "walrus");
+        assert!(!names.contains_key(&self.archived) && !names.contains_key(&self.deleted));
+    }
+
+    /// The listing, the pages of ids, a look at the suspects of three lanes and at two repositories, one for
+    /// the late one, and a first page for each lane that moved. A lane that is empty still has one page.
+    fn most_requests(&self, scene: &Scene) -> u64 {
+        let truth = scene.world(|github| github.world().truth());
+        let page = u64::from(scene.largest_page);
+        let mut counts: BTreeMap<(i64, ThreadKind), u64> = BTreeMap::new();
+        for repository in truth.repositories.values().filter(|it| !it.is_archived) {
+            counts.extend(ThreadKind::ALL.map(|kind| ((repository.id, kind), 0)));
+        }
+        for thread in truth.threads.values() {
+            *counts.entry((thread.repository_id, thread.kind)).or_default() += 1;
+        }
+        let rolls: u64 = counts.values().map(|count| count.div_ceil(page).max(1)).sum();
+        let repositories = truth.repositories.len() as u64;
+        let listing = repositories.div_ceil(page.min(33));
+        let looks_at_issues = 3;
+        let (look_at_repositories, fetch_the_late_one) = (1, 1);
+        listing + rolls + looks_at_issues + look_at_repositories + fetch_the_late_one + self.moved
+    }
+}
+
+/// Issues that no pull request names: the going of one moves no time of the pull request that closes it.
+fn unmentioned(truth: &Truth, repository: i64, count: usize) -> Vec<i64> {
+    let is_home = |it: &&hw_sim::TrueThread| it.repository_id == repository;
+    let pulls = truth.of_kind(ThreadKind::PullRequest).filter(is_home);
+    let mentioned: BTreeSet<i64> =
+        pulls.flat_map(|it| it.pull_request.iter().flat_map(|it| it.mentions.clone())).collect();
+    let issues = truth.of_kind(ThreadKind::Issue).filter(is_home);
+    let free: Vec<i64> =
+        issues.filter(|it| !mentioned.contains(&it.number)).map(|it| it.id).take(count).collect();
+    assert_eq!(free.len(), count, "there are issues that nobody closes");
+    free
+}
+
+/// Nobody is held, or found, twice.
+fn check_uniqueness(scene: &Scene) {
+    let rows = all_rows(&scene.store);
+    let urls: BTreeSet<&str> = rows.iter().map(|it| &*it.url).collect();
+    let nodes: BTreeSet<&str> = rows.iter().map(|it| &*it.node_id).collect();
+    assert_eq!((urls.len(), nodes.len()), (rows.len(), rows.len()));
+    let held: BTreeSet<(Kind, i64)> = rows.iter().map(|it| (it.kind(), it.id)).collect();
+    let mut found = BTreeSet::new();
+    for repository in scene.store.repositories(HOST).unwrap() {
+        let hits = scene.store.search(&repository.name, 100_000).unwrap();
+        let of_name: BTreeSet<(Kind, i64)> = hits.iter().map(|hit| (hit.kind, hit.id)).collect();
+        assert_eq!(of_name.len(), hits.len(), "{}: somebody is found twice", repository.name);
+        found.extend(of_name);
+    }
+    assert_eq!(found, held, "each is found by the name of its repository");
+}
+
+/// All that the store shows, to the letter.
+fn views(scene: &Scene) -> Vec<String> {
+    let repositories = scene.store.repositories(HOST).unwrap();
+    let searched =
+        repositories.iter().flat_map(|it| scene.store.search(&it.name, 100_000).unwrap());
+    let searched: Vec<String> = searched.map(|hit| format!("{hit:?}")).collect();
+    let rows = all_rows(&scene.store).into_iter().map(|row| format!("{row:?}"));
+    let repositories = repositories.iter().map(|it| format!("{it:?}"));
+    repositories.chain(rows).chain(searched).collect()
+}
+
+/// Pulls, and tells how many requests the world counted.
+async fn counted(scene: &Scene, puller: &Puller) -> (Summary, u64) {
+    let before = scene.world(|github| github.requests().total);
+    let summary = scene.pull(puller).await.unwrap();
+    (summary, scene.world(|github| github.requests().total) - before)
+}
+
+/// Crashes at the nth point that is passed, whichever it is; the lease is renewed by the clock.
+fn at_any_point(nth: u32, died_at: &Arc<std::sync::OnceLock<&'static str>>) -> Plug {
+    let (passed, died_at) = (AtomicU32::new(0), Arc::clone(died_at));
+    Arc::new(move |point| {
+        let dies = !point.starts_with("lease") && passed.fetch_add(1, Ordering::SeqCst) + 1 == nth;
+        dies && died_at.set(point).is_ok()
+    })
+}
+
+fn is_held(scene: &Scene, id: i64) -> bool {
+    scene.store.cell(HOST, Key { kind: Kind::Issue, id }).unwrap().is_present()
+}
+
+fn delete(scene: &Scene, id: i64) {
+    scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+}
+
+/// Edits these, and a while later the first of them again: a short page then reaches below what was read.
+async fn edit_all_and_later_one(scene: &Scene, ids: &[i64]) {
+    for ids in [ids, &ids[..1]] {
+        let now = scene.now();
+        for id in ids {
+            scene.world(|github| github.world_mut().edit_issue(*id, None, Some("edited"), now));
+        }
+        scene.clock.pass(100_000).await;
+    }
+}
+
+/// Seven repositories with issues on several pages.
+fn large() -> WorldSpec {
+    WorldSpec { issues: 250, pull_requests: 30, discussions: 15, ..small() }
+}
+
+fn small() -> WorldSpec {
+    WorldSpec {
+        repositories: 7,
+        issues: 8,
+        pull_requests: 4,
+        discussions: 3,
+        comments_per_thread: 1,
+        plain: true,
+        ..WorldSpec::small()
+    }
+}
