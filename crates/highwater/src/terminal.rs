@@ -6,7 +6,7 @@ mod mask;
 mod panic;
 
 use std::io::{BufWriter, StdoutLock, Write as _};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use hw_rules::clean::{for_terminal, for_terminal_line, is_harmless};
 use serde_json::Value;
@@ -23,25 +23,28 @@ pub(crate) fn hide(hide: impl FnOnce(&mut Mask)) {
     hide(&mut MASK.write().unwrap_or_else(PoisonError::into_inner));
 }
 
+fn mask() -> RwLockReadGuard<'static, Mask> {
+    MASK.read().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A text as people may see it: what came from outside cannot steer their terminal.
 pub(crate) fn shown(text: &str) -> String {
-    let mask = MASK.read().unwrap_or_else(PoisonError::into_inner);
-    mask.for_people(&for_terminal(text))
+    mask().for_people(&for_terminal(text))
 }
 
 /// The same on one line.
 pub(crate) fn shown_line(text: &str) -> String {
-    shown(&for_terminal_line(text))
+    mask().for_people(&for_terminal_line(text))
 }
 
 /// JSON as programs may see it. What would steer a terminal is written as an escape, so that it stays the same value.
 pub(crate) fn shown_json(json: &str) -> String {
-    MASK.read().unwrap_or_else(PoisonError::into_inner).for_programs(&escaped(json))
+    mask().for_programs(&escaped(json))
 }
 
 /// A JSON object of the log: people read it, too.
 pub(crate) fn shown_log_json(json: &str) -> String {
-    MASK.read().unwrap_or_else(PoisonError::into_inner).for_people(&escaped(json))
+    mask().for_people(&escaped(json))
 }
 
 fn escaped(json: &str) -> String {

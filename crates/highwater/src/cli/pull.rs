@@ -32,7 +32,8 @@ pub(crate) struct Pull {
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
-    /// What to pull, comma separated [default: $HIGHWATER_ITEMS, else all].
+    /// What to pull, comma separated [default: $HIGHWATER_ITEMS, else
+    /// repositories,discussions,issues,pull-requests].
     #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',',
           value_parser = Surface::ALL.map(Surface::name))]
     pub(crate) items: Vec<String>,

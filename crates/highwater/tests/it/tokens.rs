@@ -105,17 +105,39 @@ fn a_gh_that_fails_hangs_or_talks_nonsense_is_no_token_with_its_reason() {
 }
 
 #[test]
+fn a_server_that_says_the_token_back_does_not_get_it_shown() {
+    for way in [Way::Flag, Way::Environment, Way::Dotenv, Way::Gh] {
+        for format in ["text", "json"] {
+            let home = tempfile::tempdir().unwrap();
+            if way == Way::Dotenv {
+                std::fs::write(home.path().join(".env"), format!("GITHUB_TOKEN={SECRET}\n"))
+                    .unwrap();
+            }
+            let url = redirecting("302 Found", &format!("http://127.0.0.1:1/{SECRET}"));
+            let args = ["pull", "--log-format", format, "--api-url", &url];
+            let mut command = given(way, &args, home.path());
+            let output = command.env("HIGHWATER_LOG", "highwater=info").output().unwrap();
+            let (_, told) = failed(&output);
+            assert!(
+                1 < told.matches("redirected to http://127.0.0.1:1/[masked]").count(),
+                "{told}"
+            );
+            is_clean(&output.stderr, "stderr");
+            let files = files(&home.path().join("logs"));
+            let log = std::fs::read_to_string(&files[0]).unwrap();
+            assert!(log.contains("/[masked]"), "{log}");
+            is_clean(log.as_bytes(), "the log");
+        }
+    }
+}
+
+#[test]
 fn a_redirect_leads_the_token_nowhere() {
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
         let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
         elsewhere.set_nonblocking(true).unwrap();
         let to = format!("http://{}/graphql", elsewhere.local_addr().unwrap());
-        let door = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", door.local_addr().unwrap());
-        let answer = format!(
-            "HTTP/1.1 {status}\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-        );
-        std::thread::spawn(move || redirect_all(&door, &answer));
+        let url = redirecting(status, &to);
         let home = tempfile::tempdir().unwrap();
         let mut command =
             given(Way::Environment, &["pull", "-o", "acme", "--api-url", &url], home.path());
@@ -204,7 +226,17 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Answers whoever comes, until the test ends.
+/// The address of somebody who sends everybody there, until the test ends.
+fn redirecting(status: &str, to: &str) -> String {
+    let door = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", door.local_addr().unwrap());
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    );
+    std::thread::spawn(move || redirect_all(&door, &answer));
+    url
+}
+
 fn redirect_all(door: &TcpListener, answer: &str) {
     for stream in door.incoming() {
         let mut stream = stream.unwrap();
