@@ -27,21 +27,28 @@ pub(crate) fn run(
     let name = organization.as_ref().map(|(name, _)| name.as_str());
     let path = home.join(FILE);
     write(&path, &config::example(name), args.force)?;
-    let mut lines = vec![format!("wrote {}", path.display())];
-    lines.push(match &organization {
+    let lines = [
+        format!("wrote {}", path.display()),
+        told_organization(organization.as_ref()),
+        told_token(resolved.token_origin().as_ref(), home),
+        format!("next: {}", next(args, name)),
+    ];
+    Ok(say(&lines.join("\n"))?)
+}
+
+fn told_organization(organization: Option<&(String, Origin)>) -> String {
+    match organization {
         Some((name, origin)) => format!("organisation: {name} (from: {origin})"),
         None => "organisation: none found; set github.organization there, or use -o".to_owned(),
-    });
-    let token = resolved.token_origin();
-    lines.push(match &token {
+    }
+}
+
+fn told_token(origin: Option<&Origin>, home: &Path) -> String {
+    let dotenv = home.join(config::DOTENV);
+    match origin {
         Some(origin) => format!("token: found (from: {origin})"),
-        None => format!(
-            "token: none found; put GITHUB_TOKEN=… into {}",
-            home.join(config::DOTENV).display()
-        ),
-    });
-    lines.push(format!("next: {}", next(args, name)));
-    Ok(say(&lines.join("\n"))?)
+        None => format!("token: none found; put GITHUB_TOKEN=… into {}", dotenv.display()),
+    }
 }
 
 /// What is wrong in the file that is to be replaced does not matter; anything else does.

@@ -8,8 +8,7 @@ use super::found::{Found, Layer, Origin};
 use super::keys;
 use super::problem::Problem;
 
-/// The environment.
-#[derive(Debug, Clone, Default)]
+/// The environment. It can carry a token, so it cannot be printed with `{:?}`.
 pub(crate) struct Environment {
     /// The variables that are settings; an empty one is as if it were not there.
     variables: BTreeMap<&'static str, OsString>,

@@ -32,15 +32,9 @@ impl Problem {
             several => format!("{} settings are wrong", several.len()),
         };
         let is_usage = problems.iter().any(|problem| problem.origin == Origin::Flag);
-        let each = problems.iter().rev().map(|problem| problem.told.clone());
-        let causes =
-            each.fold(None, |cause: Option<anyhow::Error>, told| {
-                Some(cause.map_or_else(
-                    || anyhow::anyhow!(told.clone()),
-                    |cause| cause.context(told.clone()),
-                ))
-            });
-        let error = causes.unwrap_or_else(|| anyhow::anyhow!("nothing is wrong"));
+        let mut told = problems.iter().rev().map(|problem| problem.told.clone());
+        let last = anyhow::anyhow!(told.next().unwrap_or_default());
+        let error = told.fold(last, anyhow::Error::context);
         let error = if is_usage { error.context(Usage(sentence)) } else { error.context(sentence) };
         error.context(Hint("`highwater config show` tells what is in force, and from where".into()))
     }

@@ -1,5 +1,7 @@
 //! The secrets of this run, and texts without them.
 
+use crate::config::shown_database;
+
 const MASKED: &str = "[masked]";
 /// Anything shorter would be found in ordinary words, and tell itself by what is missing.
 const SHORTEST: usize = 4;
@@ -32,7 +34,7 @@ impl Mask {
 
     /// A text for people: messages, logs, lists.
     pub(crate) fn for_people(&self, text: &str) -> String {
-        let text = without_likely_tokens(self.for_programs(text));
+        let text = without_likely_passwords(without_likely_tokens(self.for_programs(text)));
         self.passwords.iter().fold(text, |text, it| text.replace(it, MASKED))
     }
 
@@ -57,6 +59,15 @@ fn without_likely_tokens(mut text: String) -> String {
         }
     }
     text
+}
+
+/// Whatever stands between a name and a host is a password, in whoever's address.
+fn without_likely_passwords(text: String) -> String {
+    if !text.contains("://") {
+        return text;
+    }
+    let words = text.split([' ', '\n', '\t', '\'', '"', '`']).filter(|word| word.contains("://"));
+    words.fold(text.clone(), |text, word| text.replace(word, &shown_database(word)))
 }
 
 /// Also as it looks when it is quoted. The longest comes first, so that no part of it is left.
@@ -93,6 +104,14 @@ mod tests {
             "argument 'ghp_0123456789abcdefGHI' and ghp_short, github_pat_11ABC_0123456789abc",
         );
         assert_eq!(told, "argument '[masked]' and ghp_short, [masked]");
+    }
+
+    #[test]
+    fn what_stands_in_an_address_is_a_password() {
+        let told = Mask::new().for_people("'postgres://me:hunter2@h/db' and \"https://a:b@c/d\"");
+        assert_eq!(told, "'postgres://me:[masked]@h/db' and \"https://a:[masked]@c/d\"");
+        let plain = "see https://example.com/a:b, postgres://…";
+        assert_eq!(Mask::new().for_people(plain), plain);
     }
 
     #[test]

@@ -167,6 +167,7 @@ fn every_command(house: &House, home: &Path, way: Way, format: &str) -> Vec<Outp
     let mut failing = vec![pull(&[]), pull(&["--json"]), pull(&["--bogus"])];
     failing.push(pull(&["--database", &database]));
     failing.push(pull(&["--graphql-url", "http://example.com/graphql"]));
+    failing.push(pull(&[&database]));
     failing.push(run(&["nonsense"]));
     if way == Way::Environment {
         failing.push(run(&["pull", SECRET]));
