@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub(crate) const API_URL: &str = "https://api.github.com";
 
-/// A source: its name in the mirror, and where its two APIs are spoken.
+/// A source: its name in the mirror, and where REST and GraphQL are spoken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
     /// `github.com`, or the host of an Enterprise Server, with its port if it is an unusual one.
@@ -16,14 +16,25 @@ pub(crate) struct Address {
 
 impl Address {
     /// The source behind these addresses; what is not given follows from the other, or is github.com.
+    ///
+    /// Both have one host, port included: a token that one host gave out is not shown to another.
     pub(crate) fn of(api: Option<&str>, graphql: Option<&str>) -> Result<Self, String> {
-        let named = api.or(graphql).unwrap_or(API_URL);
-        let api = checked(api.unwrap_or(API_URL))?;
+        let host = host_of(api.or(graphql).unwrap_or(API_URL))?;
         let graphql = match graphql {
             Some(url) => checked(url)?.to_owned(),
-            None => derived(api),
+            None => derived(checked(api.unwrap_or(API_URL))?),
         };
-        Ok(Self { host: host_of(named)?, api: api.to_owned(), graphql })
+        let other = host_of(&graphql)?;
+        if other != host {
+            return Err(format!(
+                "it is on {other}, the REST API is on {host}, and the token goes to one host only"
+            ));
+        }
+        let api = match api {
+            Some(url) => checked(url)?.to_owned(),
+            None => beside(&graphql),
+        };
+        Ok(Self { host, api, graphql })
     }
 }
 
@@ -39,6 +50,12 @@ pub(crate) fn checked(url: &str) -> Result<&str, String> {
 /// GraphQL's address beside that of the REST API; an Enterprise Server has both below `/api`.
 fn derived(api: &str) -> String {
     format!("{}/graphql", api.strip_suffix("/v3").filter(|it| it.ends_with("/api")).unwrap_or(api))
+}
+
+/// The REST API's address beside that of GraphQL, likewise.
+fn beside(graphql: &str) -> String {
+    let base = graphql.strip_suffix("/graphql").unwrap_or(graphql);
+    if base.ends_with("/api") { format!("{base}/v3") } else { base.to_owned() }
 }
 
 fn host_of(url: &str) -> Result<String, String> {
@@ -101,6 +118,17 @@ mod tests {
             Address::of(Some("https://api.github.com:443"), None).unwrap().host,
             "github.com"
         );
+    }
+
+    #[test]
+    fn both_addresses_have_one_host() {
+        let of = |api, graphql| Address::of(Some(api), Some(graphql)).is_ok();
+        assert!(of("https://api.github.com", "https://API.github.com:443/graphql"));
+        assert!(of("https://ghe.example.com/api/v3", "https://ghe.example.com/api/graphql"));
+        assert!(!of("https://api.github.com", "https://example.com/graphql"));
+        assert!(!of("https://ghe.example.com/api/v3", "https://api.github.com/graphql"));
+        assert!(!of("https://ghe.example.com", "https://ghe.example.com:8443/graphql"));
+        assert!(!of("http://127.0.0.1:1", "http://127.0.0.1:2/graphql"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //!
 //! They can carry a token or a database's password, so none of them can be printed with `{:?}`.
 
+mod config;
+mod flags;
 mod list;
 mod pull;
 
@@ -9,8 +11,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::Format;
 use crate::names;
 
+pub(crate) use config::{Config, Init, Setting, Show};
 pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
 pub(crate) use pull::Pull;
 
@@ -18,6 +22,10 @@ pub(crate) use pull::Pull;
 #[derive(Parser)]
 #[command(name = "highwater", version, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// How logs are written [default: $HIGHWATER_LOG_FORMAT, else text].
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = Format::NAMES)]
+    pub(crate) log_format: Option<String>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -27,6 +35,8 @@ pub(crate) enum Command {
     Pull(Box<Pull>),
     List(List),
     Demo(Demo),
+    Init(Init),
+    Config(Config),
 }
 
 /// Tries everything without a token and without a network.
@@ -65,7 +75,7 @@ pub(crate) struct WorkspaceArgs {
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 
-    /// The workspace's name [default: the organisation, else the only one there, else `default`].
+    /// The workspace's name [default: $HIGHWATER_WORKSPACE, else the organisation, else the only one there, else `default`].
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
 
@@ -73,7 +83,8 @@ pub(crate) struct WorkspaceArgs {
     #[arg(short = 'o', long, value_name = "LOGIN", value_parser = names::owner)]
     pub(crate) organization: Option<String>,
 
-    /// A database file, or postgres://…, instead of the home directory's.
+    /// A database file, or postgres://…, instead of the home directory's
+    /// [default: $HIGHWATER_DATABASE].
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
 }

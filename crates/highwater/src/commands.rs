@@ -1,17 +1,26 @@
 //! One file a command: its `run` does what its arguments say.
 
+mod config;
 mod demo;
+mod init;
 mod list;
 mod pull;
 
-use crate::cli::{Cli, Command};
-use crate::config::Settings;
+use std::path::PathBuf;
 
-pub(crate) fn run(cli: Cli, settings: &Settings) -> anyhow::Result<()> {
+use crate::cli::{Cli, Command, Setting};
+use crate::config::{Environment, Resolved};
+
+pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> anyhow::Result<()> {
     match cli.command {
-        Command::Pull(args) => pull::run(&args, settings),
-        Command::List(args) => list::run(args.what, settings),
-        Command::Demo(args) => demo::run(&args),
+        Command::Init(args) => init::run(&args, resolved, environment),
+        Command::Config(args) => {
+            let Setting::Show(args) = args.what;
+            config::run(&args, resolved)
+        }
+        Command::Pull(args) => pull::run(&args, &resolved.settings()?),
+        Command::List(args) => list::run(args.what, &resolved.settings()?),
+        Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
     }
 }
 
@@ -19,6 +28,16 @@ pub(crate) fn run(cli: Cli, settings: &Settings) -> anyhow::Result<()> {
 pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
     match &cli.command {
         Command::Pull(args) if !args.json => &["hw_sync::door", "hw_sync::work"],
-        Command::Pull(_) | Command::List(_) | Command::Demo(_) => &[],
+        Command::Pull(_)
+        | Command::List(_)
+        | Command::Demo(_)
+        | Command::Init(_)
+        | Command::Config(_) => &[],
     }
+}
+
+/// Where a command that works for long logs to, besides stderr.
+pub(crate) fn logs_folder(cli: &Cli, resolved: &Resolved) -> Option<PathBuf> {
+    let (home, _) = resolved.home.as_ref()?;
+    matches!(cli.command, Command::Pull(_)).then(|| home.join("logs"))
 }

@@ -1,46 +1,37 @@
-//! The environment, read once.
+//! The settings: flag, environment, `<home>/.env`, `<home>/highwater.toml`, default, strongest first.
+//!
+//! `keys` is the one table of them. Everything is read once, here, into one typed value; nothing else reads
+//! the environment.
 
-use std::path::PathBuf;
+mod database;
+mod dotenv;
+mod environment;
+mod example;
+mod file;
+mod found;
+mod keys;
+mod kinds;
+mod nearest;
+#[cfg(test)]
+mod pages;
+mod problem;
+mod resolved;
+mod settings;
 
-use secrecy::SecretString;
+pub(crate) use database::{decoded, passwords, shown as shown_database};
+pub(crate) use environment::Environment;
+pub(crate) use example::example;
+pub(crate) use found::Origin;
+pub(crate) use keys::{ALL, Key, *};
+pub(crate) use kinds::{Format, Kind, token};
+pub(crate) use problem::Problem;
+pub(crate) use resolved::{Flags, Resolved};
+pub(crate) use settings::{LogSettings, Settings};
 
-/// What the environment says.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    /// `HIGHWATER_HOME`, else `~/.highwater`; none where there is no home at all.
-    pub home: Option<PathBuf>,
-    /// `HIGHWATER_LOG`: error, warn, info, debug or trace.
-    pub log: Option<String>,
-    /// `ORGANIZATION`
-    pub organization: Option<String>,
-    /// `GITHUB_TOKEN`
-    pub token: Option<SecretString>,
-    /// `EXCLUDED_REPOSITORIES`, comma separated.
-    pub excluded_repositories: Option<String>,
-    /// `GITHUB_API_URL`
-    pub api_url: Option<String>,
-    /// `GITHUB_GRAPHQL_URL`
-    pub graphql_url: Option<String>,
-}
-
-impl Settings {
-    #[expect(clippy::disallowed_methods, reason = "this is the place that reads the environment")]
-    pub(crate) fn from_environment() -> Self {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let text = |name: &str| set(name).map(|value| value.to_string_lossy().into_owned());
-        let home = set("HIGHWATER_HOME").map(PathBuf::from);
-        let default = || Some(PathBuf::from(set("HOME")?).join(".highwater"));
-        Self {
-            home: home.or_else(default),
-            log: text("HIGHWATER_LOG"),
-            organization: text("ORGANIZATION"),
-            token: text("GITHUB_TOKEN").map(SecretString::from),
-            excluded_repositories: text("EXCLUDED_REPOSITORIES"),
-            api_url: text("GITHUB_API_URL"),
-            graphql_url: text("GITHUB_GRAPHQL_URL"),
-        }
-    }
-}
+/// The name of the file with the settings, in the home directory.
+pub(crate) const FILE: &str = "highwater.toml";
+/// The name of the file with the secrets, beside it.
+pub(crate) const DOTENV: &str = ".env";
 
 /// The machine's name, for those who ask who is at work; none where it cannot be read.
 pub(crate) fn machine() -> Option<String> {

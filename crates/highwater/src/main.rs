@@ -7,20 +7,48 @@ mod cli;
 mod commands;
 mod config;
 mod interrupt;
+mod logs;
 mod names;
+mod private;
 mod progress;
 mod report;
 mod summary;
+mod terminal;
+mod token;
 mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
+use config::{Environment, LogSettings, Resolved};
+use secrecy::ExposeSecret as _;
 
-/// Parses, runs, reports.
+/// Parses, resolves, runs, reports.
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    let settings = config::Settings::from_environment();
-    report::log_to_stderr(settings.log.as_deref(), commands::told_otherwise(&cli));
-    report::exit(commands::run(cli, &settings))
+    terminal::end_with_a_report();
+    let environment = Environment::read();
+    terminal::hide(|mask| environment.token().into_iter().for_each(|token| mask.hide_token(token)));
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return report::unparsed(&error),
+    };
+    let resolved = Resolved::new(&cli.flags(), &environment);
+    hide_secrets(&resolved);
+    resolved.warnings.iter().for_each(|warning| terminal::warn(warning));
+    let folder = commands::logs_folder(&cli, &resolved);
+    logs::begin(&LogSettings::of(&resolved), commands::told_otherwise(&cli), folder);
+    report::exit(commands::run(cli, &resolved, &environment))
+}
+
+/// Nothing that is resolved is shown by accident from here on.
+fn hide_secrets(resolved: &Resolved) {
+    terminal::hide(|mask| {
+        resolved.tokens.iter().for_each(|token| mask.hide_token(token.expose_secret()));
+        for database in &resolved.databases {
+            for password in config::passwords(database.expose_secret()) {
+                mask.hide_password(password);
+                mask.hide_password(&config::decoded(password));
+            }
+        }
+    });
 }

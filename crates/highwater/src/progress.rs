@@ -1,13 +1,13 @@
 //! How far a pull is, in plain lines on stderr: what matters at once, counters at most once a second.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use hw_rules::clean::for_terminal_line;
 use hw_rules::lane::{Choice, Surface};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::news::{Herald, News};
+
+use crate::terminal;
 
 /// The time between two lines of counters.
 const BETWEEN_COUNTERS_MS: i64 = 1_000;
@@ -21,9 +21,7 @@ pub(crate) fn herald(organization: &str, items: &BTreeSet<Choice>) -> Herald {
         let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = MachineClock.now_ms();
         if let Some(line) = teller.tell(news, now_ms) {
-            let line = for_terminal_line(&line);
-            // a closed stderr leaves nobody to tell
-            writeln!(std::io::stderr(), "{} {line}", time_of_day(now_ms)).ok();
+            terminal::tell(&format!("{} {line}", time_of_day(now_ms)));
         }
     })
 }
@@ -193,7 +191,7 @@ mod tests {
     }
 
     fn teller() -> Teller {
-        let items = [Surface::Repositories, Surface::Issues, Surface::PullRequests];
+        let items = [Choice::Repositories, Choice::Issues, Choice::PullRequests];
         Teller::new("acme", &BTreeSet::from(items))
     }
 }

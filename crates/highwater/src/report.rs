@@ -1,12 +1,10 @@
-//! What people see besides results: errors with hints, exit codes, logs.
+//! What people see besides results: errors with hints, exit codes.
 
 use std::fmt;
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
-use tracing_subscriber::util::SubscriberInitExt as _;
+use crate::terminal::tell_lines;
+pub(crate) use crate::terminal::warn;
 
 /// Why a command ended without its result, as an exit code.
 const YOURS_TO_FIX: u8 = 1;
@@ -60,31 +58,18 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Logs go to stderr; `level` is what `HIGHWATER_LOG` says. Without it these are warnings, but for those of
-/// modules whose news a command tells in its own words.
-pub(crate) fn log_to_stderr(level: Option<&str>, told_otherwise: &[&str]) {
-    let asked: Option<LevelFilter> = level.and_then(|text| text.parse().ok());
-    let targets = match asked {
-        Some(level) => Targets::new().with_default(level),
-        None => Targets::new()
-            .with_default(LevelFilter::WARN)
-            .with_targets(told_otherwise.iter().map(|target| (*target, LevelFilter::ERROR))),
-    };
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    tracing_subscriber::registry().with(layer.with_filter(targets)).init();
-}
-
-/// Says on stderr what is no result and no error; a closed stderr leaves nobody to tell.
-pub(crate) fn warn(text: &str) {
-    writeln!(std::io::stderr(), "warning: {}", hw_rules::clean::for_terminal_line(text)).ok();
-}
-
 /// Ends the process where it stands.
 #[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
 pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
     let error = anyhow::Error::new(why);
-    write!(std::io::stderr(), "{}", told(&error)).ok();
+    tell_lines(&told(&error));
     std::process::exit(i32::from(code(&error)))
+}
+
+/// Ends the process after a panic: nothing that it would still do can be trusted.
+#[expect(clippy::exit, reason = "a panic in any thread ends all of them")]
+pub(crate) fn leave_by_a_bug() -> ! {
+    std::process::exit(i32::from(OURS))
 }
 
 /// Tells a person what went wrong, and the caller how it ended.
@@ -93,9 +78,18 @@ pub(crate) fn exit(result: anyhow::Result<()>) -> ExitCode {
     if is_closed_pipe(&error) {
         return ExitCode::SUCCESS;
     }
-    // a closed stderr leaves nobody to tell
-    write!(std::io::stderr(), "{}", told(&error)).ok();
+    tell_lines(&told(&error));
     ExitCode::from(code(&error))
+}
+
+/// Arguments that cannot be read, or a page of help.
+pub(crate) fn unparsed(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() {
+        tell_lines(&error.render().to_string());
+        return ExitCode::from(WRONG_ARGUMENTS);
+    }
+    // help is our own text; clap knows how to set it on a terminal
+    exit(error.print().map_err(|error| Unheard(error).into()))
 }
 
 /// One sentence on what failed, the causes, and what to do.
@@ -103,7 +97,7 @@ fn told(error: &anyhow::Error) -> String {
     let mut lines = Vec::new();
     let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
     for cause in error.chain() {
-        let text = hw_rules::clean::for_terminal(&cause.to_string());
+        let text = cause.to_string();
         if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
             lines.push(text);
         }
@@ -154,21 +148,16 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     unheard.is_some_and(|unheard| unheard.0.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// Prints one result.
-pub(crate) fn say(text: &str) -> Result<(), Unheard> {
-    Ok(writeln!(std::io::stdout(), "{text}")?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_error_is_a_sentence_its_causes_and_a_hint() {
-        let error = anyhow::anyhow!("no such file\u{1b}[31m")
+        let error = anyhow::anyhow!("no such file")
             .context("cannot open the workspace")
             .context(Hint("run `highwater demo --once` first".into()));
-        let expected = "Error: cannot open the workspace\n  because no such file[31m\n\
+        let expected = "Error: cannot open the workspace\n  because no such file\n\
                         hint: run `highwater demo --once` first\n";
         assert_eq!(told(&error), expected);
         assert_eq!(code(&error), YOURS_TO_FIX);

@@ -4,28 +4,30 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hw_store::{Place, Store};
+use secrecy::ExposeSecret as _;
 
-use crate::cli::WorkspaceArgs;
 use crate::config::Settings;
+use crate::private;
 use crate::report::Hint;
 
-/// The database that the arguments and the environment name.
-pub(crate) fn place(args: &WorkspaceArgs, settings: &Settings) -> anyhow::Result<Place> {
-    let named = args.workspace.as_ref().or(args.organization.as_ref());
-    let named = named.or(settings.organization.as_ref());
-    if let Some(database) = &args.database {
-        return elsewhere(database, named);
+/// The database that the settings name.
+pub(crate) fn place(settings: &Settings) -> anyhow::Result<Place> {
+    let named = settings.workspace.as_ref().or(settings.organization.as_ref());
+    if let Some(database) = &settings.database {
+        return Ok(elsewhere(database.expose_secret(), named));
     }
-    let home = args.home.clone().or_else(|| settings.home.clone());
-    let home =
-        home.context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?;
-    let folder = home.join("db");
+    let home = home(settings)?;
     let name = match named {
         Some(name) => name.clone(),
-        None => only_one(&folder)?.unwrap_or_else(|| "default".to_owned()),
+        None => only_one(&home.join("db"))?.unwrap_or_else(|| "default".to_owned()),
     };
-    check_name(&name)?;
-    Ok(Place::File(file(&home, &name)))
+    Ok(Place::File(file(home, &name)))
+}
+
+/// The home directory.
+pub(crate) fn home(settings: &Settings) -> anyhow::Result<&Path> {
+    let home = settings.home.as_deref();
+    home.context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")
 }
 
 /// Where a home directory keeps a workspace's database.
@@ -43,25 +45,18 @@ pub(crate) fn open(place: &Place) -> anyhow::Result<Store> {
 
 /// An empty file is an empty database; the files that appear beside it take over its mode.
 fn make(path: &Path) -> std::io::Result<()> {
-    let mut folders = std::fs::DirBuilder::new();
-    let mut options = std::fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        folders.recursive(true).create(folder)?;
+        private::folder(folder)?;
     }
-    options.create(true).append(true).open(path).map(drop)
+    private::append(path).map(drop)
 }
 
-fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
+fn elsewhere(database: &str, name: Option<&String>) -> Place {
     if !database.starts_with("postgres://") && !database.starts_with("postgresql://") {
-        return Ok(Place::File(PathBuf::from(database)));
+        return Place::File(PathBuf::from(database));
     }
     let schema = name.map_or("default", String::as_str);
-    check_name(schema)?;
-    Ok(Place::Postgres { url: database.to_owned(), schema: schema.to_owned() })
+    Place::Postgres { url: database.to_owned(), schema: schema.to_owned() }
 }
 
 /// The name of the only workspace there; an error when there are several.
@@ -81,13 +76,12 @@ fn only_one(folder: &Path) -> anyhow::Result<Option<String>> {
 }
 
 /// A name becomes part of a path, so it is letters, digits, `-`, `_` and `.`, and no dot in front.
-fn check_name(name: &str) -> anyhow::Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let fine =
         !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.chars().all(plain);
-    anyhow::ensure!(
-        fine,
-        "not a workspace's name: {name:?} (letters, digits, -, _ and . are allowed)"
-    );
-    Ok(())
+    if fine {
+        return Ok(());
+    }
+    Err(format!("not a workspace's name: {name:?} (letters, digits, -, _ and . are allowed)"))
 }

@@ -19,7 +19,8 @@ pub fn for_terminal_line(text: &str) -> String {
     for_terminal(text).replace(['\n', '\t'], " ")
 }
 
-fn is_harmless(c: char) -> bool {
+/// Whether a terminal shows it, and does nothing else.
+pub fn is_harmless(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
         // joiners inside emoji and letters

@@ -34,6 +34,16 @@ pub(crate) enum Listed {
     Repos(ListRepositories),
 }
 
+impl Listed {
+    pub(crate) fn workspace(&self) -> &WorkspaceArgs {
+        match self {
+            Self::Issues(args) | Self::Prs(args) | Self::Discussions(args) => &args.workspace,
+            Self::Comments(args) => &args.workspace,
+            Self::Repos(args) => &args.workspace,
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct ListThreads {
     /// Print one JSON object a line.

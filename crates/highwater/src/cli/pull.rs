@@ -1,9 +1,7 @@
 //! The arguments of `highwater pull`.
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hw_rules::lane::Choice;
-use hw_rules::pace::{Pace, RESERVE_PERCENT};
 
 use super::WorkspaceArgs;
 use crate::names::{self, Named};
@@ -22,7 +20,9 @@ use crate::names::{self, Named};
 ///   highwater pull -o acme --reconcile                    also finds everything that is gone
 ///   highwater pull -o acme --json                         one JSON object at the end
 ///
-/// The token comes from $GITHUB_TOKEN and must be allowed to read the organisation's repositories.
+/// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else from `gh auth token`,
+/// and must be allowed to read the organisation's repositories. Each default below can be set in
+/// highwater.toml, too.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Pull {
@@ -33,25 +33,27 @@ pub(crate) struct Pull {
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
-    /// What to pull, comma separated [default: all but comments].
-    #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',', value_parser = choices())]
-    pub(crate) items: Vec<Choice>,
+    /// What to pull, comma separated [default: $HIGHWATER_ITEMS, else all but comments].
+    #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',',
+          value_parser = Choice::ALL.map(Choice::name))]
+    pub(crate) items: Vec<String>,
 
     /// Forget the chosen items first, and read them anew.
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
     /// Repositories whose items are not pulled, comma separated [default: $EXCLUDED_REPOSITORIES].
-    #[arg(short = 'e', long, value_name = "NAMES", value_parser = Names::any)]
-    pub(crate) excluded_repositories: Vec<Names>,
+    #[arg(short = 'e', long, value_name = "NAMES", value_parser = any_names)]
+    pub(crate) excluded_repositories: Vec<String>,
 
     /// Only this repository; several with commas, or by naming it again.
     #[arg(long, value_name = "NAME", value_parser = Names::some)]
     pub(crate) repo: Vec<Names>,
 
-    /// How many days back issues and pull requests are read; 0 reads all.
-    #[arg(long, value_name = "DAYS", default_value_t = 400)]
-    pub(crate) window_days: u32,
+    /// How many days back issues and pull requests are read; 0 reads all
+    /// [default: $HIGHWATER_WINDOW_DAYS, else 400].
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) window_days: Option<u32>,
 
     /// Also compare all ids with GitHub's, and remove what is gone.
     #[arg(long)]
@@ -61,14 +63,15 @@ pub(crate) struct Pull {
     #[arg(long)]
     pub(crate) allow_mass_removal: bool,
 
-    /// How fast to ask: `conservative` waits a second and more before each request.
-    #[arg(long, value_name = "PACE", default_value = "adaptive", value_parser = paces())]
-    pub(crate) pace: Pace,
+    /// How fast to ask: `conservative` waits a second and more before each request
+    /// [default: $HIGHWATER_PACE, else adaptive].
+    #[arg(long, value_name = "PACE", value_parser = ["adaptive", "conservative"])]
+    pub(crate) pace: Option<String>,
 
-    /// How much of the hour's budget is left for your other tools, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = RESERVE_PERCENT,
-          value_parser = clap::value_parser!(i64).range(0..=90))]
-    pub(crate) reserve: i64,
+    /// How much of the hour's budget is left for your other tools, in percent
+    /// [default: $HIGHWATER_RESERVE, else 10].
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(i64).range(0..=90))]
+    pub(crate) reserve: Option<i64>,
 
     /// GitHub's REST API [default: $GITHUB_API_URL, else https://api.github.com].
     #[arg(long, value_name = "URL")]
@@ -95,20 +98,9 @@ impl Names {
     fn some(text: &str) -> Result<Self, String> {
         names::repositories(text).map(Self)
     }
-
-    fn any(text: &str) -> Result<Self, String> {
-        names::any_repositories(text).map(Self)
-    }
 }
 
-fn choices() -> impl TypedValueParser<Value = Choice> {
-    PossibleValuesParser::new(Choice::ALL.map(Choice::name))
-        .map(|name| Choice::named(&name).expect("the possible values are the choices' names"))
-}
-
-fn paces() -> impl TypedValueParser<Value = Pace> {
-    PossibleValuesParser::new(["adaptive", "conservative"]).map(|name| match name.as_str() {
-        "conservative" => Pace::Conservative,
-        _ => Pace::Adaptive,
-    })
+/// Repositories that are looked at, and stay text.
+fn any_names(text: &str) -> Result<String, String> {
+    names::any_repositories(text).map(|_| text.to_owned())
 }

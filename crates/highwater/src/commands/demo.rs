@@ -7,7 +7,6 @@ mod verdict;
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use hw_rules::clean::for_terminal;
 use hw_rules::lane::Choice;
 use hw_store::{Place, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -16,8 +15,9 @@ use hw_sync::run::{Pull, pull};
 use serde_json::{Value, json};
 
 use crate::cli::Demo;
-use crate::report::{Interrupted, say};
+use crate::report::Interrupted;
 use crate::summary::Pulled;
+use crate::terminal::{say, say_object};
 use crate::{interrupt, workspace};
 use home::Home;
 use stage::Stage;
@@ -49,7 +49,7 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
     let organization = &stage.organization;
     let pulled = Pulled { organization, summary: &summary, duration_ms };
     if args.json {
-        say(&object(&pulled, &verdict).to_string())?;
+        say_object(&object(&pulled, &verdict))?;
     } else {
         say(&told(&stage, &pulled, &verdict))?;
         say(&format!(
@@ -121,5 +121,5 @@ fn told(stage: &Stage, pulled: &Pulled<'_>, verdict: &Verdict) -> String {
     } else {
         format!("  THE MIRROR DIFFERS: {}", verdict.differences.join("; "))
     });
-    for_terminal(&lines.join("\n"))
+    lines.join("\n")
 }

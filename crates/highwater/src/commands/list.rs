@@ -5,15 +5,13 @@ mod fresh;
 mod repositories;
 mod threads;
 
-use std::io::{BufWriter, StdoutLock, Write as _};
-
 use anyhow::Context as _;
 use hw_rules::lane::Surface;
 use hw_store::Store;
 
-use crate::cli::{Listed, WorkspaceArgs};
+use crate::cli::Listed;
 use crate::config::Settings;
-use crate::report::{Hint, Unheard};
+use crate::report::Hint;
 use crate::workspace;
 
 pub(crate) fn run(what: Listed, settings: &Settings) -> anyhow::Result<()> {
@@ -26,26 +24,9 @@ pub(crate) fn run(what: Listed, settings: &Settings) -> anyhow::Result<()> {
     }
 }
 
-fn open(args: &WorkspaceArgs, settings: &Settings) -> anyhow::Result<Store> {
-    let place = workspace::place(args, settings)?;
+fn open(settings: &Settings) -> anyhow::Result<Store> {
+    let place = workspace::place(settings)?;
     Store::open_reader(&place).context("cannot open the workspace").context(Hint(
         "`highwater pull -o NAME` makes one, and `highwater demo --once` one to look at".into(),
     ))
-}
-
-/// Stdout, for as many lines as there are.
-struct Page(BufWriter<StdoutLock<'static>>);
-
-impl Page {
-    fn new() -> Self {
-        Self(BufWriter::new(std::io::stdout().lock()))
-    }
-
-    fn line(&mut self, line: &str) -> Result<(), Unheard> {
-        Ok(writeln!(self.0, "{line}")?)
-    }
-
-    fn end(mut self) -> Result<(), Unheard> {
-        Ok(self.0.flush()?)
-    }
 }

@@ -5,7 +5,6 @@ mod wanted;
 
 use std::sync::Arc;
 
-use hw_rules::clean::for_terminal;
 use hw_rules::page_size;
 use hw_sources::github::graphql::Endpoint;
 use hw_sources::github::rest::Rest;
@@ -21,8 +20,8 @@ use serde_json::Value;
 
 use crate::cli::Pull;
 use crate::config::Settings;
-use crate::report::say;
 use crate::summary::Pulled;
+use crate::terminal::{say, say_object};
 use crate::{interrupt, progress, report, workspace};
 use wanted::Wanted;
 
@@ -33,8 +32,17 @@ pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
         );
     }
     let wanted = Wanted::of(args, settings)?;
-    let place = workspace::place(&args.workspace, settings)?;
-    interrupt::run(play(args, &wanted, &place))
+    let place = workspace::place(settings)?;
+    tracing::info!(
+        organization = wanted.pull.organization,
+        host = wanted.pull.host,
+        "a pull begins"
+    );
+    interrupt::run(play(args, &wanted, &place)).inspect_err(|error| {
+        tracing::info!(error = format!("{error:#}"), "the pull ends without all of its result");
+    })?;
+    tracing::info!("the pull is complete");
+    Ok(())
 }
 
 async fn play(args: &Pull, wanted: &Wanted, place: &Place) -> anyhow::Result<()> {
@@ -62,8 +70,8 @@ fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
         clock: Arc::new(MachineClock),
         crash: CrashPoints::default(),
         herald,
-        pace: args.pace,
-        reserve_percent: args.reserve,
+        pace: wanted.pace,
+        reserve_percent: wanted.reserve_percent,
         largest_page: page_size::LARGEST,
         seed: fastrand::u64(..),
     };
@@ -72,11 +80,11 @@ fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
 
 fn tell(args: &Pull, wanted: &Wanted, pulled: &Pulled<'_>) -> anyhow::Result<()> {
     if args.json {
-        return Ok(say(&Value::Object(pulled.object()).to_string())?);
+        return Ok(say_object(&Value::Object(pulled.object()))?);
     }
     let mut lines = vec![format!("pulled {} from {}", pulled.organization, wanted.pull.host)];
     lines.extend(pulled.lines());
-    Ok(say(&for_terminal(&lines.join("\n")))?)
+    Ok(say(&lines.join("\n"))?)
 }
 
 /// What failed has been told by now; whoever called must learn of it, too.

@@ -102,7 +102,7 @@ fn wrong_arguments_exit_with_two_and_say_what_was_meant() {
     assert!(told.contains("'issues'"), "{told}");
     for name in ["../x", "a/b", "", ".hidden"] {
         let (code, told) = failed(&run(&["list", "issues", "--workspace", name], None));
-        assert_eq!(code, Some(1), "{name}");
+        assert_eq!(code, Some(2), "{name}");
         assert!(told.contains("not a workspace's name"), "{told}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 8] = [
+const PAGES: [&[&str]; 11] = [
     &[],
     &["pull"],
     &["list"],
@@ -14,6 +14,9 @@ const PAGES: [&[&str]; 8] = [
     &["list", "discussions"],
     &["list", "repos"],
     &["demo"],
+    &["init"],
+    &["config"],
+    &["config", "show"],
 ];
 
 #[test]

@@ -50,6 +50,11 @@ impl House {
         look(&mut self.github.lock().unwrap())
     }
 
+    /// Where its REST API is.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) fn requests(&self) -> usize {
         self.look(|github| github.requests().entries.len())
     }
@@ -76,9 +81,12 @@ impl House {
 /// The program, with nothing from the developer's own environment.
 pub(crate) fn program(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
+    let ours = std::env::vars_os().map(|(name, _)| name);
+    let ours = ours.filter(|name| name.to_string_lossy().starts_with("HIGHWATER_"));
+    for name in ours {
+        command.env_remove(name);
+    }
     for name in [
-        "HIGHWATER_HOME",
-        "HIGHWATER_LOG",
         "ORGANIZATION",
         "GITHUB_TOKEN",
         "EXCLUDED_REPOSITORIES",
@@ -87,8 +95,15 @@ pub(crate) fn program(args: &[&str]) -> Command {
     ] {
         command.env_remove(name);
     }
+    // where there is no `gh`
+    command.env("PATH", "/nonexistent");
     command.env("HOME", "/nonexistent").args(args);
     command
+}
+
+/// The folder with a `gh` that says what `FAKE_GH` says; `fails` and `hangs` are what they are.
+pub(crate) fn fake_gh() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake")
 }
 
 /// `highwater list … --json`, line by line.

@@ -9,12 +9,16 @@
 
 // One module a subject: a new one goes here, in the order of the alphabet.
 mod cli;
+mod config;
 mod docs;
 mod house;
+mod init;
 mod journey;
 mod judge;
 mod kills;
+mod logs;
 mod pull;
 mod refusals;
 mod running;
 mod tidy;
+mod tokens;

@@ -36,7 +36,8 @@ fn without_a_token_or_an_organisation_nothing_is_asked() {
         let output = command.arg(home.path()).env_remove(missing).output().unwrap();
         let (code, told) = failed(&output);
         assert_eq!(code, Some(1));
-        assert!(told.starts_with(&format!("Error: {sentence}\nhint: ")), "{told}");
+        assert!(told.starts_with(&format!("Error: {sentence}\n")), "{told}");
+        assert!(told.contains("\nhint: "), "{told}");
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "nothing is made");
     }
     assert_eq!(house.requests(), 0);
@@ -82,8 +83,22 @@ fn wrong_arguments_are_named_and_nothing_is_asked() {
 #[test]
 fn the_environment_is_looked_at_as_closely() {
     for (name, value, sentence) in [
-        ("ORGANIZATION", "../x", "which is no organisation's name"),
-        ("EXCLUDED_REPOSITORIES", "a b", "EXCLUDED_REPOSITORIES cannot be read"),
+        ("ORGANIZATION", "../x", "ORGANIZATION in the environment: an organisation's name is"),
+        (
+            "EXCLUDED_REPOSITORIES",
+            "a b",
+            "EXCLUDED_REPOSITORIES in the environment: a repository's",
+        ),
+        (
+            "HIGHWATER_LOG",
+            "dbug",
+            "HIGHWATER_LOG in the environment: \"dbug\" is none of off, error",
+        ),
+        (
+            "HIGHWATER_RESERVE",
+            "91",
+            "HIGHWATER_RESERVE in the environment: \"91\" is no percentage",
+        ),
         ("GITHUB_API_URL", "http://api.github.com", "the token would travel in the clear"),
     ] {
         let home = tempfile::tempdir().unwrap();

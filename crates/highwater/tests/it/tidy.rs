@@ -114,6 +114,22 @@ fn every_test_named_by_a_requirement_exists() {
     }));
 }
 
+#[test]
+fn everything_printed_goes_through_the_one_sink() {
+    let sink = root().join("crates/highwater/src/terminal.rs");
+    let sources = crates().into_iter().flat_map(|dir| files(&dir.join("src")));
+    let sources: Vec<PathBuf> = sources.filter(|file| is_rust(file)).collect();
+    assert!(sources.contains(&sink) && prints(&fs::read_to_string(&sink).unwrap()));
+    // the console draws on its own
+    let is_console =
+        |file: &Path| shown(file).contains("hw-tui") || shown(file).contains("console");
+    let others = sources.iter().filter(|file| **file != sink && !is_console(file));
+    let printing = others.filter(|file| prints(&fs::read_to_string(file).unwrap()));
+    report(printing.map(|file| {
+        format!("{}: writes to stdout or stderr itself; use highwater's terminal.rs, which cleans and masks", shown(file))
+    }));
+}
+
 // Each check can fail.
 
 #[test]
@@ -162,6 +178,14 @@ fn a_path_is_told_from_the_middle_of_an_address() {
     let home = format!("/{}/", "work");
     assert!(has_path(&format!("see {home}notes"), &home));
     assert!(!has_path(&format!("https://example.com{home}notes"), &home));
+}
+
+#[test]
+fn a_second_sink_is_found() {
+    assert!(
+        prints("std::io::stdout().lock()") && prints("use std::io::{stderr, Write};\nstderr()")
+    );
+    assert!(!prints("command.stdout(Stdio::null())") && !prints("output.stderr"));
 }
 
 // Walls.
@@ -375,6 +399,17 @@ fn closing_quote(text: &str) -> Option<usize> {
         escaped = byte == b'\\' && !escaped;
         closes
     })
+}
+
+/// Whether a file writes to a terminal by itself.
+fn prints(source: &str) -> bool {
+    let called = |name: &str| {
+        let mut calls = source.match_indices(name);
+        calls.any(|(at, _)| {
+            !source[..at].ends_with(|c: char| c == '.' || c == '_' || c.is_alphanumeric())
+        })
+    };
+    ["stdout()", "stderr()", "io::stdout", "io::stderr"].iter().any(|name| called(name))
 }
 
 // Documents.

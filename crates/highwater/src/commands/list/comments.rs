@@ -2,20 +2,20 @@
 
 use std::ops::ControlFlow;
 
-use hw_rules::clean::for_terminal_line;
 use hw_rules::item::Comment;
 use hw_store::{CommentFilter, CommentRow, Store};
 use serde_json::{Value, json};
 
-use super::{Page, fresh, open};
+use super::{fresh, open};
 use crate::cli::ListComments;
 use crate::config::Settings;
+use crate::terminal::{Page, shown_line};
 
 /// How much of a text fits beside its author.
 const SHOWN: usize = 80;
 
 pub(super) fn run(args: &ListComments, settings: &Settings) -> anyhow::Result<()> {
-    let store = open(&args.workspace, settings)?;
+    let store = open(settings)?;
     print(args, &store)?;
     fresh::warn_of_comments(&store, args.repository.as_deref())
 }
@@ -30,8 +30,7 @@ fn print(args: &ListComments, store: &Store) -> anyhow::Result<()> {
     let mut page = Page::new();
     let mut written = Ok(());
     store.each_comment(&filter, &mut |row| {
-        let text = if args.json { object(&row).to_string() } else { line(&row) };
-        written = page.line(&text);
+        written = if args.json { page.object(&object(&row)) } else { page.line(&line(&row)) };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
@@ -63,10 +62,10 @@ fn object(row: &CommentRow) -> Value {
 
 fn line(row: &CommentRow) -> String {
     let Comment { thread, author, body, created_at, .. } = &row.comment;
-    let name = format!("{}#{thread}", for_terminal_line(&row.repository));
-    let author = for_terminal_line(author.as_deref().unwrap_or("ghost"));
+    let name = format!("{}#{thread}", shown_line(&row.repository));
+    let author = shown_line(author.as_deref().unwrap_or("ghost"));
     let date = created_at.as_str().get(..10).unwrap_or(created_at.as_str());
     let first = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let first: String = for_terminal_line(first).chars().take(SHOWN).collect();
+    let first: String = shown_line(first).chars().take(SHOWN).collect();
     format!("{name:<28} {date}  {author:<16} {first}")
 }

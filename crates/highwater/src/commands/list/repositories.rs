@@ -1,20 +1,23 @@
 //! `highwater list repos`
 
-use hw_rules::clean::for_terminal_line;
 use hw_rules::item::{Kind, Repository};
 use serde_json::{Value, json};
 
-use super::{Page, fresh, open};
+use super::{fresh, open};
 use crate::cli::ListRepositories;
 use crate::config::Settings;
+use crate::terminal::{Page, shown_line};
 
 pub(super) fn run(args: &ListRepositories, settings: &Settings) -> anyhow::Result<()> {
-    let store = open(&args.workspace, settings)?;
+    let store = open(settings)?;
     let held = fresh::held(&store)?;
     let mut page = Page::new();
     for (_, repository) in held.iter().take(args.limit.unwrap_or(usize::MAX)) {
-        let text = if args.json { object(repository).to_string() } else { line(repository) };
-        page.line(&text)?;
+        if args.json {
+            page.object(&object(repository))?;
+        } else {
+            page.line(&line(repository))?;
+        }
     }
     page.end()?;
     fresh::warn_of_repositories(&store)
@@ -37,7 +40,7 @@ fn object(repository: &Repository) -> Value {
 
 fn line(repository: &Repository) -> String {
     let Repository { owner, name, url, updated_at, .. } = repository;
-    let name = for_terminal_line(&format!("{owner}/{name}"));
+    let name = shown_line(&format!("{owner}/{name}"));
     let date = updated_at.as_str().get(..10).unwrap_or(updated_at.as_str());
-    format!("{name:<40} {date}  {}", for_terminal_line(url))
+    format!("{name:<40} {date}  {url}")
 }

@@ -2,18 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use hw_rules::clean::for_terminal_line;
 use hw_rules::item::{Discussion, PullRequest, Sort};
 use hw_rules::lane::Surface;
 use hw_store::{Store, ThreadFilter, ThreadRow};
 use serde_json::{Value, json};
 
-use super::{Page, fresh, open};
+use super::{fresh, open};
 use crate::cli::ListThreads;
 use crate::config::Settings;
+use crate::terminal::{Page, shown_line};
 
 pub(super) fn run(args: &ListThreads, surface: Surface, settings: &Settings) -> anyhow::Result<()> {
-    let store = open(&args.workspace, settings)?;
+    let store = open(settings)?;
     print(args, surface, &store)?;
     fresh::warn_of_threads(&store, surface, args.repository.as_deref())
 }
@@ -27,8 +27,7 @@ fn print(args: &ListThreads, surface: Surface, store: &Store) -> anyhow::Result<
     let mut page = Page::new();
     let mut written = Ok(());
     store.each_thread(surface.kind(), &filter, &mut |row| {
-        let text = if args.json { object(&row).to_string() } else { line(&row) };
-        written = page.line(&text);
+        written = if args.json { page.object(&object(&row)) } else { page.line(&line(&row)) };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
@@ -78,11 +77,12 @@ fn of_its_sort(sort: &Sort) -> Vec<(&'static str, Value)> {
     }
 }
 
+/// The columns are as wide as what will be seen of them.
 fn line(row: &ThreadRow) -> String {
     let thread = &row.thread;
-    let name = format!("{}#{}", for_terminal_line(&row.repository), thread.number);
-    let state = for_terminal_line(&thread.state.to_lowercase());
+    let name = format!("{}#{}", shown_line(&row.repository), thread.number);
+    let state = shown_line(&thread.state.to_lowercase());
     let updated_at = thread.updated_at.as_str();
     let date = updated_at.get(..10).unwrap_or(updated_at);
-    format!("{name:<28} {state:<7} {date}  {}", for_terminal_line(&thread.title))
+    format!("{name:<28} {state:<7} {date}  {}", thread.title)
 }

@@ -1,80 +1,71 @@
-//! What is to be pulled, as arguments and environment say together.
+//! What is to be pulled, as arguments and settings say together.
 
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use hw_rules::lane::{Choice, Surface};
+use hw_rules::pace::Pace;
 use hw_sync::run::Pull;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
-use crate::address::Address;
-use crate::cli;
 use crate::config::{self, Settings};
-use crate::names::{self, Named};
+use crate::names::Named;
 use crate::report::{Hint, Usage};
+use crate::{cli, token};
 
 pub(super) struct Wanted {
     pub(super) pull: Pull,
     pub(super) api: String,
     pub(super) graphql: String,
     pub(super) token: SecretString,
+    pub(super) pace: Pace,
+    pub(super) reserve_percent: i64,
 }
 
 impl Wanted {
     pub(super) fn of(args: &cli::Pull, settings: &Settings) -> anyhow::Result<Self> {
-        let organization = organization(args, settings)?;
-        let address = address(args, settings)?;
-        let token = token(args, settings)?;
+        let organization = organization(settings)?;
+        let excluded = settings.excluded_repositories.iter().map(|it| of(it, &organization));
         let pull = Pull {
-            host: address.host,
+            host: settings.github.host.clone(),
             owner: owner(),
-            items: items(args),
+            items: items(settings),
             only: only(args, &organization)?,
-            excluded: excluded(args, settings, &organization)?,
+            excluded: excluded.collect::<anyhow::Result<_>>()?,
             force: args.force,
-            window_days: Some(args.window_days).filter(|days| 0 < *days),
+            window_days: Some(settings.window_days).filter(|days| 0 < *days),
             reconcile: args.reconcile,
             allow_mass_removal: args.allow_mass_removal,
             organization,
         };
-        Ok(Self { pull, api: address.api, graphql: address.graphql, token })
+        Ok(Self {
+            pull,
+            api: settings.github.api.clone(),
+            graphql: settings.github.graphql.clone(),
+            token: token::find(settings)?,
+            pace: settings.pace,
+            reserve_percent: settings.reserve_percent,
+        })
     }
 }
 
-fn organization(args: &cli::Pull, settings: &Settings) -> anyhow::Result<String> {
-    if let Some(organization) = &args.workspace.organization {
-        return Ok(organization.clone());
-    }
-    let set = settings.organization.as_ref();
-    let set = set.context("no organisation is named").context(Hint(
+fn organization(settings: &Settings) -> anyhow::Result<String> {
+    settings.organization.clone().context("no organisation is named").context(Hint(
         "name one with -o, or set ORGANIZATION; `highwater demo` needs none".to_owned(),
-    ))?;
-    names::owner(set)
-        .map_err(anyhow::Error::msg)
-        .with_context(|| format!("ORGANIZATION is {set:?}, which is no organisation's name"))
+    ))
 }
 
-fn address(args: &cli::Pull, settings: &Settings) -> anyhow::Result<Address> {
-    let api = args.api_url.as_ref().or(settings.api_url.as_ref());
-    let graphql = args.graphql_url.as_ref().or(settings.graphql_url.as_ref());
-    let is_given = args.api_url.is_some() || args.graphql_url.is_some();
-    Address::of(api.map(String::as_str), graphql.map(String::as_str))
-        .map_err(|wrong| if is_given { Usage(wrong).into() } else { anyhow::Error::msg(wrong) })
-}
-
-/// A token is printable and without spaces. One that is not came out of a file or a shell by mistake, and is
-/// not shown.
-fn token(args: &cli::Pull, settings: &Settings) -> anyhow::Result<SecretString> {
-    let given = args.token.clone().map(SecretString::from).or_else(|| settings.token.clone());
-    let given = given.context("no token is set").context(Hint(
-        "set GITHUB_TOKEN to one that may read the organisation: \
-         export GITHUB_TOKEN=$(gh auth token)"
-            .to_owned(),
-    ))?;
-    let text = given.expose_secret().trim();
-    let is_fine = !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic());
-    anyhow::ensure!(is_fine, "the token is empty, or holds characters that no token has");
-    Ok(SecretString::from(text.to_owned()))
+/// The chosen items. Comments belong to threads: chosen alone, they bring all threads along.
+fn items(settings: &Settings) -> BTreeSet<Choice> {
+    let mut items = settings.items.clone();
+    if settings.comments {
+        items.insert(Choice::Comments);
+    }
+    let threads = Surface::THREADS.map(Surface::choice);
+    if items.contains(&Choice::Comments) && threads.iter().all(|it| !items.contains(it)) {
+        items.extend(threads);
+    }
+    items
 }
 
 /// Who pulls, for those who find the lease taken.
@@ -84,19 +75,6 @@ fn owner() -> String {
         Some(machine) => format!("{process} on {machine}"),
         None => process,
     }
-}
-
-/// What is chosen, or the usual four. Comments belong to threads: chosen alone, they bring all threads along.
-fn items(args: &cli::Pull) -> BTreeSet<Choice> {
-    if args.items.is_empty() {
-        return Choice::USUAL.into();
-    }
-    let mut items: BTreeSet<Choice> = args.items.iter().copied().collect();
-    let threads = Surface::THREADS.map(Surface::choice);
-    if items.contains(&Choice::Comments) && threads.iter().all(|it| !items.contains(it)) {
-        items.extend(threads);
-    }
-    items
 }
 
 fn only(args: &cli::Pull, organization: &str) -> anyhow::Result<Vec<String>> {
@@ -109,22 +87,6 @@ fn only(args: &cli::Pull, organization: &str) -> anyhow::Result<Vec<String>> {
         }
     }
     Ok(only)
-}
-
-fn excluded(
-    args: &cli::Pull,
-    settings: &Settings,
-    organization: &str,
-) -> anyhow::Result<BTreeSet<String>> {
-    let named: Vec<Named> = if args.excluded_repositories.is_empty() {
-        let set = settings.excluded_repositories.as_deref().unwrap_or_default();
-        names::any_repositories(set)
-            .map_err(anyhow::Error::msg)
-            .context("EXCLUDED_REPOSITORIES cannot be read")?
-    } else {
-        args.excluded_repositories.iter().flat_map(|names| names.0.clone()).collect()
-    };
-    named.iter().map(|named| of(named, organization)).collect()
 }
 
 /// The name alone of a repository of this organisation.

@@ -1,0 +1,50 @@
+//! The arguments that are settings.
+
+use super::{Cli, Command, Pull, Setting, WorkspaceArgs};
+use crate::config::{self, Flags};
+
+impl Cli {
+    /// What was said, for whichever command.
+    pub(crate) fn flags(&self) -> Flags {
+        let mut flags = Flags::default();
+        flags.set(&config::LOG_FORMAT, self.log_format.as_ref());
+        match &self.command {
+            Command::Pull(args) => pull(&mut flags, args),
+            Command::List(args) => workspace(&mut flags, args.what.workspace()),
+            Command::Demo(args) => flags.home = args.home.clone(),
+            Command::Init(args) => {
+                flags.home = args.home.clone();
+                flags.set(&config::ORGANIZATION, args.organization.as_ref());
+            }
+            Command::Config(args) => {
+                let Setting::Show(args) = &args.what;
+                workspace(&mut flags, &args.workspace);
+            }
+        }
+        flags
+    }
+}
+
+fn pull(flags: &mut Flags, args: &Pull) {
+    workspace(flags, &args.workspace);
+    flags.set(&config::TOKEN, args.token.as_ref());
+    flags.set(&config::ITEMS, joined(&args.items));
+    flags.set(&config::EXCLUDED_REPOSITORIES, joined(&args.excluded_repositories));
+    flags.set(&config::WINDOW_DAYS, args.window_days);
+    flags.set(&config::PACE, args.pace.as_ref());
+    flags.set(&config::RESERVE, args.reserve);
+    flags.set(&config::API_URL, args.api_url.as_ref());
+    flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
+}
+
+fn workspace(flags: &mut Flags, args: &WorkspaceArgs) {
+    flags.home = args.home.clone();
+    flags.set(&config::WORKSPACE, args.workspace.as_ref());
+    flags.set(&config::ORGANIZATION, args.organization.as_ref());
+    flags.set(&config::DATABASE, args.database.as_ref());
+}
+
+/// None when the flag was not given: an empty list is one, too.
+fn joined(texts: &[String]) -> Option<String> {
+    (!texts.is_empty()).then(|| texts.join(","))
+}

@@ -1,0 +1,138 @@
+//! The one sink: everything that is printed goes through here, cleaned and without this run's secrets.
+//!
+//! Stdout and stderr belong to the process, and so does the mask: there is one.
+
+mod mask;
+mod panic;
+
+use std::io::{BufWriter, StdoutLock, Write as _};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use hw_rules::clean::{for_terminal, for_terminal_line, is_harmless};
+use serde_json::Value;
+
+pub(crate) use mask::Mask;
+pub(crate) use panic::end_with_a_report;
+
+use crate::report::Unheard;
+
+static MASK: RwLock<Mask> = RwLock::new(Mask::new());
+
+/// From now on this is shown nowhere.
+pub(crate) fn hide(hide: impl FnOnce(&mut Mask)) {
+    hide(&mut MASK.write().unwrap_or_else(PoisonError::into_inner));
+}
+
+fn mask() -> RwLockReadGuard<'static, Mask> {
+    MASK.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A text as people may see it: what came from outside cannot steer their terminal.
+pub(crate) fn shown(text: &str) -> String {
+    mask().for_people(&for_terminal(text))
+}
+
+/// The same on one line.
+pub(crate) fn shown_line(text: &str) -> String {
+    mask().for_people(&for_terminal_line(text))
+}
+
+/// JSON as programs may see it. What would steer a terminal is written as an escape, so that it stays the same value.
+pub(crate) fn shown_json(json: &str) -> String {
+    mask().for_programs(&escaped(json))
+}
+
+/// A JSON object of the log: people read it, too.
+pub(crate) fn shown_log_json(json: &str) -> String {
+    mask().for_people(&escaped(json))
+}
+
+fn escaped(json: &str) -> String {
+    if json.chars().all(is_harmless) {
+        return json.to_owned();
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_harmless(c) {
+            escaped.push(c);
+        } else {
+            let mut units = [0; 2];
+            let units = c.encode_utf16(&mut units);
+            units.iter().for_each(|unit| escaped.push_str(&format!("\\u{unit:04x}")));
+        }
+    }
+    escaped
+}
+
+/// Prints one result for people.
+pub(crate) fn say(text: &str) -> Result<(), Unheard> {
+    Ok(writeln!(std::io::stdout(), "{}", shown(text))?)
+}
+
+/// Prints one result for programs.
+pub(crate) fn say_object(object: &Value) -> Result<(), Unheard> {
+    Ok(writeln!(std::io::stdout(), "{}", shown_json(&object.to_string()))?)
+}
+
+/// Says one line on stderr; a closed stderr leaves nobody to tell.
+pub(crate) fn tell(line: &str) {
+    writeln!(std::io::stderr(), "{}", shown_line(line)).ok();
+}
+
+/// The same, for a text that has lines of its own and ends with one.
+pub(crate) fn tell_lines(text: &str) {
+    write!(std::io::stderr(), "{}", shown(text)).ok();
+}
+
+/// Says a line of the log, which is shown as it is: it was made fit when it was made.
+pub(crate) fn tell_log(line: &str) {
+    writeln!(std::io::stderr(), "{line}").ok();
+}
+
+/// Says on stderr what is no result and no error.
+pub(crate) fn warn(text: &str) {
+    tell(&format!("warning: {text}"));
+}
+
+/// Stdout, for as many lines as there are.
+pub(crate) struct Page(BufWriter<StdoutLock<'static>>);
+
+impl Page {
+    pub(crate) fn new() -> Self {
+        Self(BufWriter::new(std::io::stdout().lock()))
+    }
+
+    /// A line for people.
+    pub(crate) fn line(&mut self, line: &str) -> Result<(), Unheard> {
+        Ok(writeln!(self.0, "{}", shown_line(line))?)
+    }
+
+    /// A line for programs.
+    pub(crate) fn object(&mut self, object: &Value) -> Result<(), Unheard> {
+        Ok(writeln!(self.0, "{}", shown_json(&object.to_string()))?)
+    }
+
+    pub(crate) fn end(mut self) -> Result<(), Unheard> {
+        Ok(self.0.flush()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_stays_the_same_value_and_steers_no_terminal() {
+        let object =
+            serde_json::json!({ "a": "\u{9b}31m \u{202e}x \u{e0041} \u{1b} \"q\" é👩\u{200d}👧" });
+        let shown = shown_json(&object.to_string());
+        assert!(shown.chars().all(is_harmless), "{shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), object);
+    }
+
+    #[test]
+    fn a_line_stays_one_line() {
+        assert_eq!(shown_line("a\nb\u{1b}[2J\tc"), "a b[2J c");
+        assert_eq!(shown("a\nb\u{202e}"), "a\nb");
+    }
+}
