@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 mod choices;
+mod comments;
 mod converge;
 mod costs;
 mod departures;

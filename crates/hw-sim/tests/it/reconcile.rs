@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hw_rules::item::{Key, Kind};
-use hw_rules::lane::Surface;
+use hw_rules::lane::Choice;
 use hw_sim::{ThreadKind, Truth, WorldSpec};
 use hw_store::Store;
 use hw_sync::Summary;
@@ -45,8 +45,8 @@ fn tell_whole_story(store: Store) {
         check_uniqueness(&scene);
         let most = story.most_requests(&scene);
         assert!(asked <= most, "{asked} requests, at most {most}");
-        assert_eq!(summary.items[&Surface::Repositories].removed, 2);
-        assert_eq!(summary.items[&Surface::Issues].removed, 7, "5 deleted, 1 left, 1 converted");
+        assert_eq!(summary.items[&Choice::Repositories].removed, 2);
+        assert_eq!(summary.items[&Choice::Issues].removed, 7, "5 deleted, 1 left, 1 converted");
     });
 }
 
@@ -59,7 +59,7 @@ fn without_a_persons_word_two_repositories_stay_and_are_named() {
         let braked = scene.pull(&SWEEP).await.unwrap();
         let [failure] = &braked.failures[..] else { panic!("{:?}", braked.failures) };
         assert!(failure.is_brake && failure.message.contains("2 of 7 repositories"), "{failure:?}");
-        assert_eq!(braked.items[&Surface::Repositories].removed, 0);
+        assert_eq!(braked.items[&Choice::Repositories].removed, 0);
         assert_eq!(scene.store.repositories(HOST).unwrap().len(), 7);
         for repository in [story.archived, story.deleted] {
             let held =

@@ -1,0 +1,363 @@
+//! What is said in threads: every word of it, and what that costs.
+
+use std::pin::pin;
+
+use hw_rules::lane::{Choice, Lane, Surface};
+use hw_sim::{CommentKind, RequestKind, ThreadKind, WorldSpec};
+
+use crate::harness::words::{ALL, SWEEP};
+use crate::harness::{HOST, Judge, Puller, Scene, check_comments, check_mirror, on_virtual_time};
+
+const HOUR_MS: u64 = 3_600_000;
+const SWEEP_ALL: Puller = Puller { items: &Choice::ALL, ..SWEEP };
+
+#[test]
+fn every_sort_of_comment_is_pulled_with_its_thread() {
+    let scene = Scene::new(&WorldSpec { comments_per_thread: 4, ..WorldSpec::small() }, 1);
+    on_virtual_time(async {
+        let pulled = scene.pull(&ALL).await.unwrap();
+        assert_eq!(pulled.failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let truth = scene.world(|github| github.world().truth());
+        for kind in [CommentKind::Conversation, CommentKind::Review, CommentKind::Discussion] {
+            assert!(truth.comments.values().any(|said| said.kind == kind), "{kind:?} is said");
+        }
+        assert_eq!(pulled.items[&Choice::Comments].stored, truth.comments.len() as u64);
+    });
+}
+
+#[test]
+fn without_being_chosen_no_comment_is_pulled() {
+    let scene = Scene::new(&WorldSpec::small(), 1);
+    on_virtual_time(async {
+        scene.pull(&Puller::PLAIN).await.unwrap();
+        assert_eq!(scene.store.counts().unwrap().comments, 0);
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn ten_thousand_comments_with_hundreds_in_a_second_are_read_without_turning_deep_pages() {
+    let scene = Scene::new(&one_repository(), 2);
+    let issue = first_issue(&scene);
+    scene.world(|github| {
+        let world = github.world_mut();
+        let from = world_start() + 60_000;
+        for n in 0..10_000 {
+            // three hundred within one second, the others a second apart
+            let at = from + if (4_000..4_300).contains(&n) { 4_000 } else { n } * 1_000;
+            world.add_comment(ThreadKind::Issue, issue, &format!("word {n}"), at);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(4 * HOUR_MS).await;
+        let before = rest(&scene).len();
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let asked = rest(&scene).split_off(before);
+        assert!(asked.len() <= 112, "{} requests for a hundred pages", asked.len());
+        let deepest = asked.iter().filter_map(|what| page_in(what)).max();
+        assert_eq!(deepest, Some(4), "only within that second are pages turned");
+    });
+}
+
+/// GitHub refuses what lies beyond thirty thousand rows of a list, however one gets there.
+#[test]
+fn more_comments_than_a_list_can_be_turned_to_are_read() {
+    let scene = Scene::new(&one_repository(), 3);
+    let issue = first_issue(&scene);
+    scene.world(|github| {
+        let world = github.world_mut();
+        for n in 0..30_300 {
+            let at = world_start() + 60_000 + n * 1_000;
+            world.add_comment(ThreadKind::Issue, issue, "word", at);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(10 * HOUR_MS).await;
+        assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+        check_comments(&scene, Judge::Everything).unwrap();
+        assert!(rest(&scene).iter().all(|what| page_in(what).is_none()), "no page was turned");
+    });
+}
+
+#[test]
+fn edits_and_deletions_between_the_pages_lose_nothing() {
+    for step in 1..=14 {
+        let scene = Scene::new(&one_repository(), 4);
+        let issue = first_issue(&scene);
+        let ids: Vec<i64> = scene.world(|github| {
+            let said = |n: i64| {
+                // the second half within one second
+                let at = world_start() + 60_000 + n.min(400) * 1_000;
+                github.world_mut().add_comment(ThreadKind::Issue, issue, "word", at)
+            };
+            (0..800).map(said).collect()
+        });
+        on_virtual_time(async {
+            scene.clock.pass(HOUR_MS).await;
+            let before = scene.world(|github| github.requests().total);
+            {
+                let mut pull = pin!(scene.pull(&ALL));
+                let ended = scene.poll_until(&mut pull, before + step).await;
+                if !ended {
+                    disturb(&scene, issue, &ids, step);
+                    assert_eq!(pull.await.unwrap().failures, [], "step {step}");
+                }
+            }
+            scene.clock.pass(HOUR_MS).await;
+            scene.pull(&ALL).await.unwrap();
+            check_comments(&scene, Judge::CreationsAndEdits)
+                .unwrap_or_else(|wrong| panic!("step {step}: {wrong}"));
+            scene.pull(&SWEEP_ALL).await.unwrap();
+            check_comments(&scene, Judge::Everything)
+                .unwrap_or_else(|wrong| panic!("step {step}: {wrong}"));
+        });
+    }
+}
+
+/// Deletes some that were read, edits some that were not, and the other way round.
+fn disturb(scene: &Scene, issue: i64, ids: &[i64], step: u64) {
+    let now = scene.now();
+    scene.world(|github| {
+        let world = github.world_mut();
+        let at = usize::try_from(step).unwrap() * 47;
+        for id in ids.iter().skip(at % 700).step_by(61).take(6) {
+            world.edit_comment(CommentKind::Conversation, *id, "edited", now);
+        }
+        for id in ids.iter().skip(at % 700 + 1).step_by(61).take(6) {
+            world.delete_comment(CommentKind::Conversation, *id, now);
+        }
+        world.add_comment(ThreadKind::Issue, issue, "late", now);
+    });
+}
+
+#[test]
+fn an_unchanged_pull_asks_nothing_and_one_that_is_due_costs_no_point() {
+    let scene = Scene::new(&WorldSpec { repositories: 4, plain: true, ..WorldSpec::small() }, 5);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+
+        let quiet = asked(&scene, &ALL).await;
+        assert_eq!(quiet, Asked { graphql: 1, conditional: 0, points: 0 }, "nothing moved");
+
+        scene.clock.pass(HOUR_MS).await;
+        let due = asked(&scene, &ALL).await;
+        assert_eq!(due, Asked { graphql: 1, conditional: 8, points: 0 }, "two lists each, hourly");
+        let again = asked(&scene, &ALL).await;
+        assert_eq!(
+            again,
+            Asked { graphql: 1, conditional: 0, points: 0 },
+            "looked at a moment ago"
+        );
+    });
+}
+
+#[test]
+fn a_repository_that_moved_costs_two_conditional_requests_besides() {
+    let scene = Scene::new(&WorldSpec { repositories: 4, plain: true, ..WorldSpec::small() }, 6);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let pull = scene.world(|github| github.world().truth().ids(ThreadKind::PullRequest)[0]);
+        let now = scene.now();
+        let kind = ThreadKind::PullRequest;
+        scene.world(|github| {
+            github.world_mut().edit_thread(kind, pull, None, Some("edited"), now);
+        });
+        scene.clock.pass(120_000).await;
+        let moved = asked(&scene, &ALL).await;
+        assert_eq!((moved.conditional, moved.points), (2, 0), "nobody said anything: {moved:?}");
+
+        let now = scene.now();
+        scene.world(|github| github.world_mut().add_comment(kind, pull, "a word", now));
+        scene.clock.pass(120_000).await;
+        let said = asked(&scene, &ALL).await;
+        assert_eq!((said.conditional, said.points), (2, 1), "one list changed: {said:?}");
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn an_edit_that_moves_no_thread_is_found_within_the_hour() {
+    let scene = Scene::new(&WorldSpec { comments_per_thread: 3, ..WorldSpec::small() }, 7);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let edited = scene.world(|github| {
+            let truth = github.world().truth();
+            let listed = |kind: CommentKind| {
+                matches!(kind, CommentKind::Conversation | CommentKind::ReviewComment)
+            };
+            let said = truth.comments.values().filter(|said| listed(said.kind));
+            let edited: Vec<_> = said.map(|said| (said.kind, said.id)).collect();
+            for (kind, id) in &edited {
+                github.world_mut().edit_comment(*kind, *id, "edited", world_start() + 700_000);
+            }
+            edited.len()
+        });
+        assert!(2 < edited);
+        scene.clock.pass(HOUR_MS).await;
+        let pulled = scene.pull(&ALL).await.unwrap();
+        assert_eq!(pulled.items[&Choice::Comments].stored, edited as u64);
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn long_talks_are_read_to_their_end() {
+    let scene = Scene::new(&one_repository(), 8);
+    let start = world_start();
+    scene.world(|github| {
+        let world = github.world_mut();
+        let truth = world.truth();
+        let pull = truth.ids(ThreadKind::PullRequest)[0];
+        let discussion = truth.ids(ThreadKind::Discussion)[0];
+        for n in 0..250 {
+            world.add_review(pull, &format!("review {n}"), start + n * 1_000);
+        }
+        let first = world.add_comment(ThreadKind::Discussion, discussion, "first", start);
+        for n in 0..230 {
+            world.add_comment(ThreadKind::Discussion, discussion, "more", start + n * 1_000);
+            world.add_reply(first, &format!("reply {n}"), start + n * 1_000);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn only_threads_that_moved_are_asked_for_their_talk() {
+    let scene = Scene::new(&WorldSpec { pull_requests: 40, ..one_repository() }, 9);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let pull = scene.world(|github| github.world().truth().ids(ThreadKind::PullRequest)[7]);
+        let now = scene.now();
+        scene.world(|github| github.world_mut().add_review(pull, "fine", now));
+        scene.clock.pass(120_000).await;
+        let pulled = scene.pull(&ALL).await.unwrap();
+        let truth = scene.world(|github| github.world().truth());
+        let of_pull = |said: &&hw_sim::TrueComment| {
+            said.thread_id == pull && said.kind == CommentKind::Review
+        };
+        let reviews = truth.comments.values().filter(of_pull).count() as u64;
+        assert_eq!(pulled.items[&Choice::Comments].stored, 1);
+        assert!(pulled.items[&Choice::Comments].seen <= reviews + 200, "{pulled:?}");
+        check_comments(&scene, Judge::Everything).unwrap();
+        let lane = Lane::of_repository(
+            HOST,
+            truth.threads.values().next().unwrap().repository_id,
+            Surface::Reviews,
+        );
+        assert_eq!(scene.store.due_talks(&lane, 0, 9).unwrap(), [], "nothing is left to read");
+    });
+}
+
+#[test]
+fn a_sweep_finds_deleted_comments_of_every_sort() {
+    let scene = Scene::new(&WorldSpec { comments_per_thread: 6, ..one_repository() }, 10);
+    on_virtual_time(async {
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let gone = scene.world(|github| {
+            let truth = github.world().truth();
+            let mut gone = Vec::new();
+            for kind in [CommentKind::Conversation, CommentKind::Review, CommentKind::Discussion] {
+                gone.extend(
+                    truth.comments.values().find(|said| said.kind == kind).map(|it| (kind, it.id)),
+                );
+            }
+            let now = world_start() + 600_000;
+            gone.iter().for_each(|(kind, id)| github.world_mut().delete_comment(*kind, *id, now));
+            gone.len()
+        });
+        assert_eq!(gone, 3);
+        scene.clock.pass(600_000).await;
+        assert_eq!(scene.pull(&ALL).await.unwrap().items[&Choice::Comments].removed, 0);
+        let swept = scene.pull(&SWEEP_ALL).await.unwrap();
+        assert!(3 <= swept.items[&Choice::Comments].removed, "{swept:?}");
+        check_comments(&scene, Judge::Everything).unwrap();
+        let again = scene.pull(&SWEEP_ALL).await.unwrap();
+        assert_eq!(again.items[&Choice::Comments].removed, 0);
+    });
+}
+
+#[test]
+fn a_transferred_thread_takes_its_comments_along() {
+    let spec = WorldSpec { plain: true, comments_per_thread: 5, ..WorldSpec::small() };
+    let scene = Scene::new(&spec, 11);
+    on_virtual_time(async {
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let truth = scene.world(|github| github.world().truth());
+        let said = truth.comments.values().find(|it| it.thread_kind == ThreadKind::Issue).unwrap();
+        let homes = truth.repositories.keys();
+        let other = homes.copied().find(|id| *id != said.repository_id).unwrap();
+        let now = scene.now();
+        scene.world(|github| github.world_mut().transfer_issue(said.thread_id, other, now));
+        scene.clock.pass(600_000).await;
+        let swept = scene.pull(&SWEEP_ALL).await.unwrap();
+        assert_eq!(swept.failures, []);
+        check_mirror(&scene, Judge::Everything).unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// What a pull asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    graphql: usize,
+    /// REST requests, all of them conditional.
+    conditional: usize,
+    /// What those cost.
+    points: u32,
+}
+
+async fn asked(scene: &Scene, puller: &Puller) -> Asked {
+    let before = scene.world(|github| github.requests().entries.len());
+    assert_eq!(scene.pull(puller).await.unwrap().failures, []);
+    let entries = scene.world(|github| github.requests().entries.split_at(before).1.to_vec());
+    let of = |kind: RequestKind| entries.iter().filter(move |entry| entry.kind == kind);
+    Asked {
+        graphql: of(RequestKind::GraphQl).count(),
+        conditional: of(RequestKind::Rest).count(),
+        points: of(RequestKind::Rest).map(|entry| entry.points).sum(),
+    }
+}
+
+fn one_repository() -> WorldSpec {
+    WorldSpec { repositories: 1, plain: true, comments_per_thread: 2, ..WorldSpec::small() }
+}
+
+fn world_start() -> i64 {
+    WorldSpec::small().start_ms
+}
+
+fn first_issue(scene: &Scene) -> i64 {
+    scene.world(|github| github.world().truth().ids(ThreadKind::Issue)[0])
+}
+
+/// What was asked of REST.
+fn rest(scene: &Scene) -> Vec<String> {
+    let of_rest = |entry: &&hw_sim::RequestEntry| entry.kind == RequestKind::Rest;
+    scene.world(|github| {
+        let entries = github.requests().entries.iter();
+        entries.filter(of_rest).map(|entry| entry.what.clone()).collect()
+    })
+}
+
+fn page_in(what: &str) -> Option<u32> {
+    what.split(['?', '&']).find_map(|part| part.strip_prefix("page=")?.parse().ok())
+}
