@@ -2,5 +2,6 @@
 
 mod cell;
 pub(crate) mod counts;
+pub(crate) mod health;
 pub(crate) mod repositories;
 pub(crate) mod threads;
