@@ -4,6 +4,7 @@ pub mod graphql;
 pub mod limits;
 pub mod repositories;
 pub mod threads;
+pub mod user;
 pub mod viewer;
 
 mod listing;
