@@ -104,6 +104,8 @@ fn told(error: &anyhow::Error) -> String {
     let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
     for cause in error.chain() {
         let text = hw_rules::clean::for_terminal(&cause.to_string());
+        // the number that the operating system gives its errors helps nobody
+        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
         if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
             lines.push(text);
         }

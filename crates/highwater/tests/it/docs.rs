@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 8] = [
+const PAGES: [&[&str]; 11] = [
     &[],
     &["pull"],
     &["list"],
@@ -13,7 +13,10 @@ const PAGES: [&[&str]; 8] = [
     &["list", "prs"],
     &["list", "discussions"],
     &["list", "repos"],
+    &["doctor"],
     &["demo"],
+    &["completions"],
+    &["man"],
 ];
 
 #[test]

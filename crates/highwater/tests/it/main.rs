@@ -8,8 +8,10 @@
 )]
 
 // One module a subject: a new one goes here, in the order of the alphabet.
+mod broken;
 mod cli;
 mod docs;
+mod doctor;
 mod house;
 mod journey;
 mod judge;
@@ -17,4 +19,6 @@ mod kills;
 mod pull;
 mod refusals;
 mod running;
+mod shells;
+mod stopping;
 mod tidy;
