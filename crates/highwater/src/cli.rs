@@ -3,6 +3,7 @@
 //! They can carry a token or a database's password, so none of them can be printed with `{:?}`.
 
 mod config;
+mod doctor;
 mod flags;
 mod list;
 mod pull;
@@ -15,6 +16,7 @@ use crate::config::Format;
 use crate::names;
 
 pub(crate) use config::{Config, Init, Setting, Show};
+pub(crate) use doctor::{Doctor, Part};
 pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
 pub(crate) use pull::Pull;
 
@@ -34,9 +36,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Pull(Box<Pull>),
     List(List),
+    Doctor(Box<Doctor>),
     Demo(Demo),
     Init(Init),
     Config(Config),
+    Completions(Completions),
+    Man(Man),
 }
 
 /// Tries everything without a token and without a network.
@@ -66,6 +71,32 @@ pub(crate) struct Demo {
     /// Keep the workspace here instead of in a temporary folder.
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+}
+
+/// Prints a script with which a shell completes highwater's arguments.
+///
+/// Examples:
+///   highwater completions bash > ~/.local/share/bash-completion/completions/highwater
+///   highwater completions zsh > "${fpath[1]}/_highwater"
+///   highwater completions fish > ~/.config/fish/completions/highwater.fish
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Completions {
+    /// Which shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Prints the manual page, or writes the pages of all commands to a folder.
+///
+/// Examples:
+///   highwater man | man -l -
+///   highwater man ~/.local/share/man/man1
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Man {
+    /// Where to write one page a command; it is made when it is missing.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Which workspace.

@@ -1,9 +1,12 @@
 //! One file a command: its `run` does what its arguments say.
 
+mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod init;
 mod list;
+mod man;
 mod pull;
 
 use std::path::PathBuf;
@@ -21,6 +24,9 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         Command::Pull(args) => pull::run(&args, &resolved.settings()?),
         Command::List(args) => list::run(args.what, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
+        Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 
@@ -30,9 +36,12 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         Command::Pull(args) if !args.json => &["hw_sync::door", "hw_sync::work"],
         Command::Pull(_)
         | Command::List(_)
+        | Command::Doctor(_)
         | Command::Demo(_)
         | Command::Init(_)
-        | Command::Config(_) => &[],
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => &[],
     }
 }
 

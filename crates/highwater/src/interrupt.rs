@@ -1,5 +1,9 @@
 //! Work that a person can stop: with Ctrl-C, or by SIGTERM.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hw_sources::transport::{Request, Sending, Transport};
 use hw_sync::clock::{Clock as _, MachineClock};
 use tokio::sync::oneshot;
 
@@ -8,35 +12,81 @@ use crate::report::{self, Interrupted};
 /// How long work that was told to stop may take to do so.
 const GRACE_MS: i64 = 1_500;
 
+/// Whether somebody wants the work to stop.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+/// Requests to a source that lead to nothing new once somebody wants the work to stop.
+///
+/// Many answers can be there at once, and each would be kept before the work waits anywhere.
+pub(crate) struct Stoppable {
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) stop: Stop,
+}
+
+impl Transport for Stoppable {
+    fn send(&self, request: Request) -> Sending<'_> {
+        Box::pin(async move {
+            let answer = self.transport.send(request).await;
+            if self.stop.0.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            answer
+        })
+    }
+
+    fn renew(&self) {
+        self.transport.renew();
+    }
+}
+
 /// Does the work, or ends with [`Interrupted`] when somebody stops it.
 ///
 /// To stop is to drop the work where it waits: what was kept is whole at any point. Work that does not
 /// wait anywhere is left behind after a moment, or at once when it is stopped a second time.
-pub(crate) fn run<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub(crate) fn run<T>(
+    stop: &Stop,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let is_ended = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&is_ended);
     let done = runtime.block_on(async {
         let mut signals = Signals::listen()?;
-        let (stop, stopped) = oneshot::channel();
+        let (tell, stopped) = oneshot::channel();
+        let stop = stop.clone();
         tokio::spawn(async move {
             signals.next().await;
+            stop.0.store(true, Ordering::SeqCst);
             // work that has just ended needs no telling
-            stop.send(()).ok();
+            tell.send(()).ok();
             tokio::select! {
                 () = signals.next() => {}
                 () = MachineClock.sleep_until(MachineClock.now_ms() + GRACE_MS) => {}
             }
-            report::leave(Interrupted);
+            // what has ended meanwhile tells so itself
+            if !ended.swap(true, Ordering::SeqCst) {
+                report::leave(Interrupted);
+            }
         });
         tokio::select! {
             done = work => done,
             Ok(()) = stopped => Err(Interrupted.into()),
         }
     });
+    if is_ended.swap(true, Ordering::SeqCst) {
+        // somebody is leaving for us at this moment, and says so
+        std::thread::park();
+    }
     // a name that is being looked up, say, is not waited for
     runtime.shutdown_background();
     done
 }
+
+/// The signal of a file that would grow beyond its limit.
+#[cfg(unix)]
+const SIGXFSZ: i32 = 25;
 
 #[cfg(unix)]
 struct Signals {
@@ -48,6 +98,8 @@ struct Signals {
 impl Signals {
     fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
+        // a limit on the size of files is an error that is told, and not the end of the process
+        drop(signal(SignalKind::from_raw(SIGXFSZ))?);
         let interrupt = signal(SignalKind::interrupt())?;
         Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
     }

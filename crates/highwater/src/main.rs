@@ -3,6 +3,7 @@
 //! This is the only place that reads arguments, environment and files, and that prints.
 
 mod address;
+mod advice;
 mod cli;
 mod commands;
 mod config;

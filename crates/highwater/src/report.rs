@@ -97,7 +97,9 @@ fn told(error: &anyhow::Error) -> String {
     let mut lines = Vec::new();
     let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
     for cause in error.chain() {
+        // the number that the operating system gives its errors helps nobody
         let text = cause.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
         if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
             lines.push(text);
         }

@@ -74,6 +74,11 @@ pub(crate) fn say_object(object: &Value) -> Result<(), Unheard> {
     Ok(writeln!(std::io::stdout(), "{}", shown_json(&object.to_string()))?)
 }
 
+/// Prints what the program has written itself, to the byte: a script or a manual page.
+pub(crate) fn say_bytes(bytes: &[u8]) -> Result<(), Unheard> {
+    Ok(std::io::stdout().write_all(bytes)?)
+}
+
 /// Says one line on stderr; a closed stderr leaves nobody to tell.
 pub(crate) fn tell(line: &str) {
     writeln!(std::io::stderr(), "{}", shown_line(line)).ok();

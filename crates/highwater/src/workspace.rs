@@ -38,9 +38,9 @@ pub(crate) fn file(home: &Path, name: &str) -> PathBuf {
 /// Opens a workspace for writing. What is not there yet is made, for nobody else to read.
 pub(crate) fn open(place: &Place) -> anyhow::Result<Store> {
     if let Place::File(path) = place {
-        make(path).with_context(|| format!("cannot make the database {}", path.display()))?;
+        make(path).with_context(|| format!("cannot make {}", path.display()))?;
     }
-    Store::open(place).context("cannot open the database")
+    Store::open(place).with_context(|| format!("cannot open {}", place.shown()))
 }
 
 /// An empty file is an empty database; the files that appear beside it take over its mode.

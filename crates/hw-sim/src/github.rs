@@ -7,6 +7,7 @@ mod log;
 mod reply;
 mod request;
 mod rest;
+mod token;
 mod weather;
 
 #[cfg(test)]
@@ -24,6 +25,7 @@ use limits::{Gatekeeper, Resource, Signal};
 pub use log::{RequestEntry, RequestKind, RequestLog, ServedPage};
 use reply::Reply;
 use request::Request;
+pub use token::TokenSpec;
 
 /// Longer than any limit lasts: a client that asks again is told all that is left.
 const LONG_S: i64 = 86_400;
@@ -46,6 +48,7 @@ pub struct GitHub {
     keeps_pages: bool,
     hides_all: bool,
     broken_node: Option<String>,
+    token: TokenSpec,
     now_ms: i64,
 }
 
@@ -118,6 +121,7 @@ impl GitHub {
             keeps_pages: false,
             hides_all: false,
             broken_node: None,
+            token: TokenSpec::classic(),
             now_ms: spec.start_ms,
         }
     }
@@ -210,7 +214,7 @@ impl GitHub {
     }
 
     fn serve(&mut self, visit: &Visit<'_>) -> Served {
-        if let Some(served) = self.too_much(visit) {
+        if let Some(served) = self.ask_for_sign_on(visit).or_else(|| self.too_much(visit)) {
             return served;
         }
         if self.names_broken_node(visit)
@@ -274,6 +278,7 @@ impl GitHub {
         let sent_ms = self.now_ms.saturating_add_unsigned(latency_ms);
         if reply.shows_quota {
             self.show_quota(&mut reply, resource);
+            self.tell_token(&mut reply);
             if delivery == Delivery::Whole {
                 self.gate.was_told(resource, self.now_ms);
             }

@@ -15,7 +15,9 @@ mod times;
 mod world;
 
 pub use faults::{Fault, FaultRates};
-pub use github::{Answer, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage};
+pub use github::{
+    Answer, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage, TokenSpec,
+};
 pub use oracle::{TrueComment, TruePull, TrueRepository, TrueTalk, TrueThread, Truth};
 pub use spec::{Limits, Weights, WorldSpec, Writers};
 pub use times::rfc3339;

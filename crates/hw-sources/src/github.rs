@@ -7,6 +7,7 @@ pub mod receipt;
 pub mod repositories;
 pub mod rest;
 pub mod threads;
+pub mod user;
 pub mod viewer;
 
 mod headers;

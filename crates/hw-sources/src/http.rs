@@ -79,13 +79,13 @@ async fn exchange(client: &reqwest::Client, request: Request) -> Result<Response
     Ok(Response { status, headers, body })
 }
 
-/// The whole chain of causes in one line; reqwest's own text stops at the first. The URL is left out.
+/// The innermost cause: what stands before it only says in which layer it was met. The URL is left out.
 fn reason(error: &reqwest::Error) -> String {
-    let mut causes = Vec::new();
+    let mut reason = "the request failed".to_owned();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
-        causes.push(inner.to_string());
+        reason = inner.to_string();
         cause = inner.source();
     }
-    if causes.is_empty() { "the request failed".to_owned() } else { causes.join(": ") }
+    reason.split(" (os error").next().unwrap_or_default().to_owned()
 }

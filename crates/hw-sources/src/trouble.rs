@@ -97,6 +97,11 @@ pub enum Verdict {
 }
 
 impl Trouble {
+    /// Whether the organisation wants the token allowed for its single sign-on first.
+    pub fn wants_sign_on(&self) -> bool {
+        matches!(self, Self::Denied(text) | Self::Hidden(text) if text.contains("SAML"))
+    }
+
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Limited(_) => Verdict::Pause,

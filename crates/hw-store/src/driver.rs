@@ -8,6 +8,7 @@ use crate::sql::{Dialect, Param, Row, Sql};
 
 mod permits;
 pub(crate) mod postgres;
+pub(crate) mod sorting;
 pub(crate) mod sqlite;
 
 /// How many may read at once, each on a connection of its own, and how long one more waits.

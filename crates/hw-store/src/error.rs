@@ -40,10 +40,30 @@ pub enum Error {
     SchemaName { name: String, why: &'static str },
     #[error("the store was opened for reading only")]
     ReadOnly,
-    #[error("the database holds something unreadable: {0}")]
+    #[error("that file is no database")]
+    NotADatabase,
+    #[error("the database is damaged: {0}")]
     Damaged(String),
-    #[error("{step}: the database failed")]
-    Database { step: &'static str, source: DriverError },
+    /// No space, a quota, or a disk that fails.
+    #[error("the disk takes no more: {0}")]
+    Full(String),
+    #[error("the database may not be written to: {0}")]
+    NotWritable(String),
+    #[error("somebody else is writing to the database, and does not end: {0}")]
+    Locked(String),
+    #[error("PostgreSQL does not answer: {0}")]
+    Unreachable(String),
+    #[error("PostgreSQL does not let us in: {0}")]
+    Refused(String),
+    #[error("the database failed at {step:?}: {reason}")]
+    Database { step: &'static str, reason: String },
+}
+
+impl Error {
+    /// Whether the same may well succeed a moment later, with nobody doing anything about it.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Locked(_) | Self::Unreachable(_) | Self::Database { .. })
+    }
 }
 
 fn shown(mark: Option<&Mark>) -> String {

@@ -54,6 +54,9 @@ impl Store {
         now_ms: i64,
         ttl_ms: i64,
     ) -> Result<Result<Lease, HeldBy>, Error> {
+        if self.inner.read_only {
+            return Err(Error::ReadOnly);
+        }
         let mut keys = self.inner.locks.keys();
         let grip = keys.grip(name)?;
         let expires_ms = now_ms.saturating_add(ttl_ms);

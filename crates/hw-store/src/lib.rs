@@ -47,11 +47,13 @@ pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
 pub use talks::DueTalk;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
+pub use views::health::{LeaseRow, PauseRow};
 pub use views::threads::{ThreadFilter, ThreadRow};
 
-use driver::Driver;
 use driver::postgres::Postgres;
 use driver::sqlite::Sqlite;
+use driver::{Driver, sorting};
+use error::DriverError;
 use locks::Locks;
 
 /// Where a workspace's database is.
@@ -97,12 +99,8 @@ impl Store {
                 Postgres::create(url, schema).map(|driver| Box::new(driver) as _)
             }
         };
-        let driver = driver.map_err(|source| Error::Database { step: "open", source })?;
-        let locks = match place {
-            Place::File(path) => Locks::beside(path),
-            Place::Memory | Place::Postgres { .. } => Locks::none(),
-        };
-        let store = Self::over(driver, false, locks);
+        let driver = driver.map_err(|error| sorting::sorted("open", &*error))?;
+        let store = Self::over(driver, false, place.locks());
         migrate::bring_up_to_date(&store)?;
         Ok(store)
     }
@@ -111,7 +109,7 @@ impl Store {
     pub fn open_reader(place: &Place) -> Result<Self, Error> {
         place.check()?;
         let missing = || Error::NoDatabase(place.shown());
-        let failed = |source| Error::Database { step: "open", source };
+        let failed = |error: DriverError| sorting::sorted("open", &*error);
         let driver: Box<dyn Driver> = match place {
             Place::Memory => return Err(missing()),
             Place::File(path) if !path.is_file() => return Err(missing()),
@@ -120,7 +118,7 @@ impl Store {
                 Box::new(Postgres::existing(url, schema).map_err(failed)?.ok_or_else(missing)?)
             }
         };
-        let store = Self::over(driver, true, Locks::none());
+        let store = Self::over(driver, true, place.locks());
         migrate::check(&store, missing)?;
         Ok(store)
     }
@@ -165,8 +163,15 @@ impl Place {
         Err(Error::SchemaName { name: schema.clone(), why })
     }
 
+    fn locks(&self) -> Locks {
+        match self {
+            Self::File(path) => Locks::beside(path),
+            Self::Memory | Self::Postgres { .. } => Locks::none(),
+        }
+    }
+
     /// The place for people: without the password of a database.
-    fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match self {
             Self::Memory => "memory".to_owned(),
             Self::File(path) => path.display().to_string(),

@@ -72,6 +72,16 @@ impl Keys<'_> {
         }
     }
 
+    /// Whether a living process holds a lease's lock; none where there is no such lock. Nothing is made for it.
+    ///
+    /// Who asks has to try it for a moment; whoever wants it just then tries again.
+    pub(crate) fn is_locked(&self, lease: &str) -> Option<bool> {
+        let mut path = self.database?.as_os_str().to_owned();
+        path.push(format!(".{lease}.lock"));
+        let Ok(file) = File::open(Path::new(&path)) else { return Some(false) };
+        Some(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
     /// Keeps what was gripped, for the lease of this epoch.
     pub(crate) fn keep(&mut self, lease: &str, epoch: i64, grip: Grip) {
         match grip {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::Store;
-use crate::driver::Session;
+use crate::driver::{Session, sorting};
 use crate::error::{DriverError, Error};
 use crate::sql::{Dialect, Param, Row, Sql};
 
@@ -83,7 +83,7 @@ impl Store {
 }
 
 fn at(step: &'static str) -> impl Fn(DriverError) -> Error {
-    move |source| Error::Database { step, source }
+    move |error| sorting::sorted(step, &*error)
 }
 
 impl<'a> Tx<'a> {

@@ -3,5 +3,6 @@
 mod cell;
 pub(crate) mod comments;
 pub(crate) mod counts;
+pub(crate) mod health;
 pub(crate) mod repositories;
 pub(crate) mod threads;

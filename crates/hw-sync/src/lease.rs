@@ -10,6 +10,45 @@ use crate::clock::Clock;
 pub const RENEW_MS: i64 = 1_000;
 pub const EXPIRES_MS: i64 = 5_000;
 
+/// A lease that is given back when it is dropped: the work may be stopped wherever it waits.
+pub struct Held<'a> {
+    store: &'a Store,
+    lease: Lease,
+    is_ours: bool,
+}
+
+impl<'a> Held<'a> {
+    /// Takes the lease, or says who holds it and since when.
+    pub async fn take(
+        store: &'a Store,
+        clock: &dyn Clock,
+        name: &str,
+        owner: &str,
+    ) -> Result<Self, Error> {
+        let lease = take(store, clock, name, owner).await?;
+        Ok(Self { store, lease, is_ours: true })
+    }
+
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// It is somebody else's by now, or its owner as good as dead: it is not given back.
+    pub fn forget(&mut self) {
+        self.is_ours = false;
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if self.is_ours
+            && let Err(error) = self.store.release_lease(&self.lease)
+        {
+            tracing::warn!(%error, "the lease could not be given back; it expires by itself");
+        }
+    }
+}
+
 /// Takes the lease, or says who holds it and since when.
 ///
 /// Whoever lives renews it each second, and that is seen however far apart the clocks are. What nobody renews
@@ -64,7 +103,7 @@ pub async fn keep<T>(
 /// meanwhile does no harm.
 fn renew(store: &Store, clock: &dyn Clock, lease: &Lease) -> Result<(), Error> {
     match store.renew_lease(lease, clock.now_ms(), EXPIRES_MS) {
-        Err(error @ hw_store::Error::Database { .. }) => {
+        Err(error) if error.may_pass() => {
             tracing::warn!(%error, "the lease could not be renewed; trying again");
             Ok(())
         }
@@ -88,6 +127,18 @@ mod tests {
         keep(&store, &clock, &lease, naps(20)).await.unwrap();
         let refused = store.take_lease("pull", "second", clock.now_ms(), EXPIRES_MS).unwrap();
         assert!(matches!(refused, Err(held) if held.owner == "first" && held.since_ms == 0));
+    }
+
+    #[tokio::test]
+    async fn work_that_is_stopped_gives_its_lease_back() {
+        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
+        let stopped = Held::take(&store, &clock, "pull", "stopped").await.unwrap();
+        drop(stopped);
+        assert_eq!(store.lease_holder("pull").unwrap(), None);
+        let mut dead = Held::take(&store, &clock, "pull", "dead").await.unwrap();
+        dead.forget();
+        drop(dead);
+        assert_eq!(store.lease_holder("pull").unwrap().unwrap().owner, "dead");
     }
 
     #[tokio::test]

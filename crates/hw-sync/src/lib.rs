@@ -3,6 +3,7 @@
 //! It asks the rules what to do, a source for a page, and the store to keep what came together with how
 //! far it got. Branches live in the rules; what is here is a straight line with waits.
 
+pub mod checkup;
 pub mod clock;
 pub mod crash;
 pub mod error;

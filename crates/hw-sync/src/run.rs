@@ -44,8 +44,8 @@ pub struct Pull {
 
 /// Pulls everything that is followed, once.
 pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, Error> {
-    let lease = lease::take(store, fetch.clock(), PULL, &pull.owner).await?;
-    fetch.crash().pass(crash::LEASE_TAKEN)?;
+    let mut held = lease::Held::take(store, fetch.clock(), PULL, &pull.owner).await?;
+    let lease = held.lease().clone();
     let room = Room {
         store,
         fetch,
@@ -54,10 +54,13 @@ pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, 
         allow_mass_removal: pull.allow_mass_removal,
         share: AtomicU32::new(fetch.largest_page()),
     };
-    let done = lease::keep(store, fetch.clock(), &lease, pull_all(&room, pull)).await;
-    let is_ours = !matches!(&done, Err(error) if error.loses_the_lease());
-    if is_ours && let Err(error) = store.release_lease(&lease) {
-        tracing::warn!(%error, "the lease could not be given back; it expires by itself");
+    let work = async {
+        fetch.crash().pass(crash::LEASE_TAKEN)?;
+        pull_all(&room, pull).await
+    };
+    let done = lease::keep(store, fetch.clock(), &lease, work).await;
+    if matches!(&done, Err(error) if error.loses_the_lease()) {
+        held.forget();
     }
     done
 }

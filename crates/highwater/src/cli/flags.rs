@@ -1,6 +1,6 @@
 //! The arguments that are settings.
 
-use super::{Cli, Command, Pull, Setting, WorkspaceArgs};
+use super::{Cli, Command, Doctor, Pull, Setting, WorkspaceArgs};
 use crate::config::{self, Flags};
 
 impl Cli {
@@ -11,6 +11,8 @@ impl Cli {
         match &self.command {
             Command::Pull(args) => pull(&mut flags, args),
             Command::List(args) => workspace(&mut flags, args.what.workspace()),
+            Command::Doctor(args) => doctor(&mut flags, args),
+            Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),
             Command::Init(args) => {
                 flags.home = args.home.clone();
@@ -33,6 +35,13 @@ fn pull(flags: &mut Flags, args: &Pull) {
     flags.set(&config::WINDOW_DAYS, args.window_days);
     flags.set(&config::PACE, args.pace.as_ref());
     flags.set(&config::RESERVE, args.reserve);
+    flags.set(&config::API_URL, args.api_url.as_ref());
+    flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
+}
+
+fn doctor(flags: &mut Flags, args: &Doctor) {
+    workspace(flags, &args.workspace);
+    flags.set(&config::TOKEN, args.token.as_ref());
     flags.set(&config::API_URL, args.api_url.as_ref());
     flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
 }

@@ -27,7 +27,7 @@ use verdict::Verdict;
 const REST_MS: i64 = 5_000;
 
 pub(crate) fn run(args: &Demo) -> anyhow::Result<()> {
-    match interrupt::run(play(args)) {
+    match interrupt::run(&interrupt::Stop::default(), play(args)) {
         // to be stopped is how the live demo ends
         Err(error) if !args.once && error.is::<Interrupted>() => Ok(()),
         other => other,

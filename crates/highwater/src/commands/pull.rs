@@ -20,9 +20,10 @@ use serde_json::Value;
 
 use crate::cli::Pull;
 use crate::config::Settings;
+use crate::interrupt::{self, Stop, Stoppable};
 use crate::summary::Pulled;
 use crate::terminal::{say, say_object};
-use crate::{interrupt, progress, report, workspace};
+use crate::{progress, report, workspace};
 use wanted::Wanted;
 
 pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
@@ -38,33 +39,34 @@ pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
         host = wanted.pull.host,
         "a pull begins"
     );
-    interrupt::run(play(args, &wanted, &place)).inspect_err(|error| {
+    let stop = Stop::default();
+    interrupt::run(&stop, play(args, &wanted, &place, &stop)).inspect_err(|error| {
         tracing::info!(error = format!("{error:#}"), "the pull ends without all of its result");
     })?;
     tracing::info!("the pull is complete");
     Ok(())
 }
 
-async fn play(args: &Pull, wanted: &Wanted, place: &Place) -> anyhow::Result<()> {
+async fn play(args: &Pull, wanted: &Wanted, place: &Place, stop: &Stop) -> anyhow::Result<()> {
     let organization = &wanted.pull.organization;
     let store = workspace::open(place).map_err(|error| refused::database(error, organization))?;
-    let fetch = fetch(args, wanted, &store)?;
+    let fetch = fetch(args, wanted, &store, stop)?;
     let start_ms = MachineClock.now_ms();
     let done = pull(&store, &fetch, &wanted.pull).await;
-    let summary = done.map_err(|error| refused::by(error, organization))?;
+    let summary = done.map_err(|error| refused::by(error, organization, place))?;
     let duration_ms = MachineClock.now_ms() - start_ms;
     tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
     complete(organization, &summary)
 }
 
-fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
+fn fetch(args: &Pull, wanted: &Wanted, store: &Store, stop: &Stop) -> anyhow::Result<Fetch> {
     let herald = if args.json {
         Herald::default()
     } else {
         progress::herald(&wanted.pull.organization, &wanted.pull.items)
     };
     let line = Line {
-        transport: Http::new()?,
+        transport: Arc::new(Stoppable { transport: Http::new()?, stop: stop.clone() }),
         endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },
         rest: Rest { url: wanted.api.clone(), token: wanted.token.clone() },
         clock: Arc::new(MachineClock),

@@ -91,7 +91,7 @@ fn a_file_that_is_no_database_is_told_and_left_alone() {
     std::fs::write(&file, "these are my notes, not a database\n".repeat(100)).unwrap();
     let (code, told) = failed(&run(&["list", "issues", "--database"], Some(&file)));
     assert_eq!(code, Some(1));
-    assert!(told.contains("not a database"), "{told}");
+    assert!(told.contains("that file is no database"), "{told}");
     assert!(std::fs::read_to_string(&file).unwrap().starts_with("these are my notes"));
 }
 

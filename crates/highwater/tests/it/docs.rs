@@ -5,18 +5,22 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 11] = [
+const PAGES: [&[&str]; 15] = [
     &[],
     &["pull"],
     &["list"],
     &["list", "issues"],
     &["list", "prs"],
     &["list", "discussions"],
+    &["list", "comments"],
     &["list", "repos"],
+    &["doctor"],
     &["demo"],
     &["init"],
     &["config"],
     &["config", "show"],
+    &["completions"],
+    &["man"],
 ];
 
 #[test]

@@ -8,6 +8,7 @@ use hw_sim::server::{Wait, serve};
 use hw_sim::{GitHub, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -24,6 +25,15 @@ pub(crate) struct House {
 impl House {
     /// Serves a world whose history ended yesterday, until it is dropped.
     pub(crate) fn open(spec: WorldSpec, seed: u64) -> Self {
+        Self::behind(spec, seed, 0)
+    }
+
+    /// The small world, whose clock is late by so much.
+    pub(crate) fn late(ms: i64) -> Self {
+        Self::behind(WorldSpec { latency_ms: 0..=1, ..WorldSpec::small() }, 1, ms)
+    }
+
+    fn behind(spec: WorldSpec, seed: u64, behind_ms: i64) -> Self {
         let spec = WorldSpec { start_ms: MachineClock.now_ms() - DAY_MS, ..spec };
         let github = Arc::new(Mutex::new(GitHub::new(&spec, seed)));
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -33,11 +43,12 @@ impl House {
             .unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
+        let now = move || MachineClock.now_ms() - behind_ms;
         let wait = |ms| -> Wait {
             let until = MachineClock.now_ms().saturating_add_unsigned(ms);
             Box::pin(async move { MachineClock.sleep_until(until).await })
         };
-        runtime.spawn(serve(Arc::clone(&github), || MachineClock.now_ms(), wait, listener));
+        runtime.spawn(serve(Arc::clone(&github), now, wait, listener));
         Self { github, url, _runtime: runtime }
     }
 
@@ -62,6 +73,13 @@ impl House {
     /// `highwater pull` of acme, with a token.
     pub(crate) fn pull(&self, args: &[&str]) -> Command {
         let mut command = program(&["pull", "--api-url", &self.url]);
+        command.env("ORGANIZATION", "acme").env("GITHUB_TOKEN", TOKEN).args(args);
+        command
+    }
+
+    /// `highwater doctor` of this world, with a token.
+    pub(crate) fn doctor(&self, args: &[&str]) -> Command {
+        let mut command = program(&["doctor", "--api-url", &self.url]);
         command.env("ORGANIZATION", "acme").env("GITHUB_TOKEN", TOKEN).args(args);
         command
     }
@@ -110,6 +128,22 @@ pub(crate) fn fake_gh() -> std::path::PathBuf {
 pub(crate) fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
     let output = program(&["list"]).args(args).arg("--json").arg("-m").arg(home).output().unwrap();
     succeeded(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A small world, and a home that holds all of it.
+pub(crate) fn pulled() -> (House, TempDir) {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &[]);
+    (house, home)
+}
+
+/// All that a home holds, with every text.
+pub(crate) fn everything(home: &Path) -> Vec<Value> {
+    let kinds = ["issues", "prs", "discussions", "repos"];
+    let all: Vec<Value> =
+        kinds.iter().flat_map(|kind| listed(home, &[kind, "--workspace", "acme"])).collect();
+    assert!(!all.is_empty(), "there is something that could be lost");
+    all
 }
 
 /// What a run that succeeded printed.

@@ -8,9 +8,11 @@
 )]
 
 // One module a subject: a new one goes here, in the order of the alphabet.
+mod broken;
 mod cli;
 mod config;
 mod docs;
+mod doctor;
 mod house;
 mod init;
 mod journey;
@@ -20,5 +22,7 @@ mod logs;
 mod pull;
 mod refusals;
 mod running;
+mod shells;
+mod stopping;
 mod tidy;
 mod tokens;

@@ -6,7 +6,7 @@ use hw_sim::{ThreadKind, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::{Value, json};
 
-use crate::house::{House, documented_fields, listed, program, succeeded};
+use crate::house::{House, documented_fields, failed, listed, program, succeeded};
 use crate::judge::equals_the_world;
 
 #[test]
@@ -176,6 +176,27 @@ fn much_at_once_is_removed_only_when_a_person_says_so() {
     let done = house.pulled(home.path(), &["--reconcile", "--allow-mass-removal"]);
     assert_eq!(done["items"]["issues"]["removed"], 40);
     equals_the_world(&house, &["-m", home.path().to_str().unwrap()]);
+}
+
+#[test]
+fn a_failing_repository_is_named_and_never_stops_the_others() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.look(|github| {
+        let truth = github.world().truth();
+        let pump = truth.repositories.values().find(|it| it.name == "pump").unwrap();
+        github.break_node(Some(&pump.node_id));
+    });
+    let args = ["-i", "issues", "-m", home.path().to_str().unwrap()];
+    let output = house.pull(&args).output().unwrap();
+    let (code, told) = failed(&output);
+    assert_eq!(code, Some(1));
+    let summary = String::from_utf8(output.stdout).unwrap();
+    assert!(summary.contains("\n  failed: acme/pump issues: "), "{summary}");
+    let expected = "Error: acme is not pulled completely; what failed is named above (1)\nhint: ";
+    assert!(told.contains(expected), "{told}");
+    let held = listed(home.path(), &["issues"]);
+    assert_eq!(held.len(), 6, "the other repository's are all there");
+    assert!(held.iter().all(|issue| issue["repository"] != "pump"));
 }
 
 fn is_time(text: &str) -> bool {

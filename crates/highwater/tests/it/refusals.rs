@@ -1,28 +1,47 @@
 //! What `highwater pull` refuses, in one sentence each, and with what exit code.
 
-use hw_sim::Fault;
+use hw_sim::{Fault, TokenSpec};
 
-use crate::house::{House, TOKEN, failed, program};
+use crate::house::{House, TOKEN, everything, failed, program, pulled};
 
 #[test]
 fn a_refused_token_is_told_and_not_shown() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let (house, home) = pulled();
     house.look(|github| github.arm(Fault::Unauthorized, 100));
+    let (before, asked) = (everything(home.path()), house.requests());
     let (code, told) = house.refused(home.path(), &[]);
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot pull acme\n  because the token was refused: ";
-    assert!(told.contains(expected) && told.contains("\nhint: is GITHUB_TOKEN right"), "{told}");
+    let expected = "Error: cannot pull acme\n  because the token was refused: Bad credentials\nhint: \
+                    is GITHUB_TOKEN right";
+    assert!(told.contains(expected), "{told}");
     assert!(!told.contains(TOKEN), "{told}");
-    assert_eq!(house.requests(), 1, "asking again would change nothing");
+    assert_eq!(house.requests(), asked + 1, "asking again would change nothing");
+    assert_eq!(everything(home.path()), before);
+}
+
+#[test]
+fn a_token_that_lacks_single_sign_on_is_told_what_to_do() {
+    let (house, home) = pulled();
+    let before = everything(home.path());
+    let token = TokenSpec { lacks_sign_on: true, ..TokenSpec::classic() };
+    house.look(|github| github.issue_token(token));
+    let (code, told) = house.refused(home.path(), &[]);
+    assert_eq!(code, Some(1));
+    let expected = "because not there, or hidden from this token: Resource protected by \
+                    organization SAML enforcement";
+    assert!(told.contains(expected) && told.contains("\nhint: allow the token for"), "{told}");
+    assert_eq!(everything(home.path()), before);
 }
 
 #[test]
 fn an_organisation_that_is_not_there_is_told() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let (code, told) = house.refused(home.path(), &["-o", "nobody"]);
+    let (house, home) = pulled();
+    let before = everything(home.path());
+    let (code, told) = house.refused(home.path(), &["-o", "nobody", "--workspace", "acme"]);
     assert_eq!(code, Some(1));
     let expected = "Error: cannot pull nobody\n  because not there, or hidden from this token: ";
     assert!(told.contains(expected) && told.contains("\nhint: is it an organisation"), "{told}");
+    assert_eq!(everything(home.path()), before);
 }
 
 #[test]
@@ -108,19 +127,4 @@ fn the_environment_is_looked_at_as_closely() {
         assert_eq!(code, Some(1), "{name}");
         assert!(told.contains(sentence), "{told}");
     }
-}
-
-#[test]
-fn a_database_that_cannot_be_opened_is_told() {
-    let (house, folder) = (House::small(), tempfile::tempdir().unwrap());
-    let file = folder.path().join("notes.txt");
-    std::fs::write(&file, "these are my notes, not a database\n".repeat(100)).unwrap();
-    for database in [file.clone(), file.join("below.db")] {
-        let output = house.pull(&["--database"]).arg(&database).output().unwrap();
-        let (code, told) = failed(&output);
-        assert_eq!((code, house.requests()), (Some(1), 0));
-        assert!(told.starts_with("Error: cannot pull acme\n  because cannot "), "{told}");
-        assert!(told.contains("\nhint: --database names another one"), "{told}");
-    }
-    assert!(std::fs::read_to_string(&file).unwrap().starts_with("these are my notes"));
 }

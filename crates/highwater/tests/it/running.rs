@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use hw_sim::WorldSpec;
-use hw_sync::clock::{Clock as _, MachineClock};
 
 use crate::house::{House, TOKEN, failed, postgres, program, succeeded};
 use crate::judge::equals_the_world;
@@ -22,18 +21,6 @@ fn a_second_pull_says_who_is_at_work_and_since_when() {
     );
     assert!(told.contains(&expected), "{told}");
     assert!(told.contains(", since 20") && told.contains("\nhint: "), "{told}");
-}
-
-#[test]
-fn ctrl_c_and_sigterm_stop_within_two_seconds() {
-    for signal in ["-INT", "-TERM"] {
-        let spec = WorldSpec { latency_ms: 8_000..=8_000, ..WorldSpec::small() };
-        let (house, home) = (House::open(spec, 1), tempfile::tempdir().unwrap());
-        let mut first = under_way(&house, home.path(), 1);
-        let start_ms = MachineClock.now_ms();
-        assert_eq!(stopped(signal, &mut first), Some(130), "{signal}");
-        assert!(MachineClock.now_ms() - start_ms < 2_000, "{signal}");
-    }
 }
 
 #[test]
@@ -92,8 +79,8 @@ fn a_pull_into_postgres_is_the_same() {
         &house.pull(&["--database", "postgres://nobody:s3cret@127.0.0.1:1/x"]).output().unwrap(),
     );
     assert_eq!(code, Some(1));
-    assert!(told.contains("because cannot open the database") && told.contains("hint: "), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
+    let expected = "because PostgreSQL does not answer: Connection refused\nhint: is the server";
+    assert!(told.contains(expected) && !told.contains("s3cret"), "{told}");
 }
 
 /// A pull that is waiting for an answer; it ends with the test.

@@ -9,6 +9,7 @@ mod orders;
 mod pages;
 mod partial;
 mod refusals;
+mod tokens;
 mod too_much;
 mod truth;
 mod weather;

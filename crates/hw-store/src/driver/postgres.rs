@@ -169,7 +169,7 @@ impl Postgres {
         });
         let client = answered.recv_timeout(self.dial_time()).map_err(|_| {
             dialing.abort();
-            "the PostgreSQL server does not answer"
+            Silent
         })?;
         Ok(client?)
     }
@@ -181,6 +181,11 @@ impl Postgres {
         each.saturating_mul(hosts.saturating_add(1))
     }
 }
+
+/// The server took longer than it may.
+#[derive(Debug, thiserror::Error)]
+#[error("it was waited for in vain")]
+pub(super) struct Silent;
 
 /// Dropping a runtime waits for it, which an async caller's thread must not do.
 impl Drop for Postgres {

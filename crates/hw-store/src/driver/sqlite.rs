@@ -171,8 +171,9 @@ impl<C: HasConnection> Session for C {
         self.batch("commit")
     }
 
+    /// After some errors, those of a full disk among them, SQLite has rolled back by itself.
     fn rollback(&mut self) -> Result<(), DriverError> {
-        self.batch("rollback")
+        if self.connection().is_autocommit() { Ok(()) } else { self.batch("rollback") }
     }
 
     fn batch(&mut self, script: &str) -> Result<(), DriverError> {

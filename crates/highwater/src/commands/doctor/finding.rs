@@ -1,0 +1,86 @@
+//! What one check found.
+
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Finding {
+    pub(super) status: Status,
+    pub(super) check: String,
+    pub(super) detail: String,
+    /// What to do about it.
+    pub(super) advice: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn ok(check: &str, detail: impl Into<String>) -> Self {
+        Self { status: Status::Ok, check: check.to_owned(), detail: detail.into(), advice: None }
+    }
+
+    pub(super) fn warn(check: &str, detail: impl Into<String>, advice: &str) -> Self {
+        let advice = Some(advice.to_owned());
+        Self { status: Status::Warn, advice, ..Self::ok(check, detail) }
+    }
+
+    pub(super) fn fail(check: &str, detail: impl Into<String>, advice: &str) -> Self {
+        Self { status: Status::Fail, ..Self::warn(check, detail, advice) }
+    }
+
+    /// The finding for people.
+    pub(super) fn line(&self) -> String {
+        let Self { status, check, detail, advice } = self;
+        let advice = advice.as_ref().map_or_else(String::new, |advice| format!(" → {advice}"));
+        format!("{:<4}  {check:<14} – {detail}{advice}", status.name())
+    }
+
+    /// The finding for programs; `docs/json.md` is its contract.
+    pub(super) fn object(&self) -> Value {
+        let Self { status, check, detail, advice } = self;
+        json!({ "check": check, "status": status.name(), "detail": detail, "advice": advice })
+    }
+}
+
+/// A length of time, for people: the two largest units are one too many.
+pub(super) fn span(ms: i64) -> String {
+    let seconds = ms.unsigned_abs().div_ceil(1_000);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_with_what_to_do_at_its_end() {
+        let line = Finding::fail("token", "none is set", "set GITHUB_TOKEN").line();
+        assert_eq!(line, "fail  token          – none is set → set GITHUB_TOKEN");
+        assert_eq!(Finding::ok("clock", "fine").line(), "ok    clock          – fine");
+    }
+
+    #[test]
+    fn times_are_told_in_one_unit() {
+        let told = [0, 1_001, 119_000, 150_000, 7_200_000, 900_000_000].map(span);
+        assert_eq!(told, ["0 s", "2 s", "119 s", "2 min", "2 h", "10 days"]);
+    }
+}
