@@ -165,6 +165,9 @@ fn siblings(listed: &Listed, known: &Known, suspects: &[Repository]) -> Vec<Repo
 
 /// Forgets the chosen items, lane by lane: each is either held with its coverage, or neither is.
 fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
+    for surface in pull.items.iter().copied() {
+        room.fetch.herald().tell(|| News::Clearing { surface });
+    }
     let known = Known::of(room.store, pull)?;
     let is_chosen = |it: &&Repository| pull.only.is_empty() || pull.is_named(&it.name);
     for repository in known.repositories.iter().filter(is_chosen) {
