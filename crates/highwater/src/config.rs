@@ -21,6 +21,10 @@ pub(crate) struct Settings {
     pub api_url: Option<String>,
     /// `GITHUB_GRAPHQL_URL`
     pub graphql_url: Option<String>,
+    /// `TERM`: what the terminal calls itself.
+    pub terminal: Option<String>,
+    /// `NO_COLOR`, whatever it says.
+    pub no_color: bool,
 }
 
 impl Settings {
@@ -38,6 +42,8 @@ impl Settings {
             excluded_repositories: text("EXCLUDED_REPOSITORIES"),
             api_url: text("GITHUB_API_URL"),
             graphql_url: text("GITHUB_GRAPHQL_URL"),
+            terminal: text("TERM"),
+            no_color: set("NO_COLOR").is_some(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod address;
 mod cli;
 mod commands;
 mod config;
+mod console;
 mod interrupt;
 mod names;
 mod progress;

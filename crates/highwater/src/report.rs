@@ -8,6 +8,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::console::{self, logs};
+
 /// Why a command ended without its result, as an exit code.
 const YOURS_TO_FIX: u8 = 1;
 const WRONG_ARGUMENTS: u8 = 2;
@@ -70,8 +72,9 @@ pub(crate) fn log_to_stderr(level: Option<&str>, told_otherwise: &[&str]) {
             .with_default(LevelFilter::WARN)
             .with_targets(told_otherwise.iter().map(|target| (*target, LevelFilter::ERROR))),
     };
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    tracing_subscriber::registry().with(layer.with_filter(targets)).init();
+    let layer = tracing_subscriber::fmt::layer().with_writer(logs::stderr).with_ansi(false);
+    let console = logs::Activity.with_filter(targets.clone());
+    tracing_subscriber::registry().with(layer.with_filter(targets)).with(console).init();
 }
 
 /// Says on stderr what is no result and no error; a closed stderr leaves nobody to tell.
@@ -83,6 +86,7 @@ pub(crate) fn warn(text: &str) {
 #[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
 pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
     let error = anyhow::Error::new(why);
+    console::put_away();
     write!(std::io::stderr(), "{}", told(&error)).ok();
     std::process::exit(i32::from(code(&error)))
 }

@@ -16,10 +16,12 @@ use hw_sync::crash::CrashPoints;
 use hw_sync::fetch::{Fetch, Line};
 use hw_sync::news::Herald;
 use hw_sync::run::pull;
+use hw_tui::console::Ending;
 use serde_json::Value;
 
 use crate::cli::Pull;
 use crate::config::Settings;
+use crate::console::{self, Console};
 use crate::report::say;
 use crate::summary::Pulled;
 use crate::{interrupt, progress, report, workspace};
@@ -33,26 +35,39 @@ pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
     }
     let wanted = Wanted::of(args, settings)?;
     let place = workspace::place(&args.workspace, settings)?;
-    interrupt::run(play(args, &wanted, &place))
+    let is_wanted = !args.json && !args.no_tui;
+    let console = || is_wanted.then(|| Console::open(&wanted.pull.items, settings)).flatten();
+    interrupt::run(play(args, &wanted, &place, console))
 }
 
-async fn play(args: &Pull, wanted: &Wanted, place: &Place) -> anyhow::Result<()> {
+async fn play(
+    args: &Pull,
+    wanted: &Wanted,
+    place: &Place,
+    console: impl FnOnce() -> Option<Console>,
+) -> anyhow::Result<()> {
     let organization = &wanted.pull.organization;
     let store = workspace::open(place).map_err(|error| refused::database(error, organization))?;
-    let fetch = fetch(args, wanted, &store)?;
+    let console = console();
+    let fetch = fetch(args, wanted, &store, console.is_some())?;
     let start_ms = MachineClock.now_ms();
     let done = pull(&store, &fetch, &wanted.pull).await;
+    if let Some(console) = console {
+        console.close(
+            &done.as_ref().map_or_else(|error| Ending::Failed(error.reason()), |_| Ending::Done),
+        );
+    }
     let summary = done.map_err(|error| refused::by(error, organization))?;
     let duration_ms = MachineClock.now_ms() - start_ms;
     tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
     complete(organization, &summary)
 }
 
-fn fetch(args: &Pull, wanted: &Wanted, store: &Store) -> anyhow::Result<Fetch> {
-    let herald = if args.json {
-        Herald::default()
-    } else {
-        progress::herald(&wanted.pull.organization, &wanted.pull.items)
+fn fetch(args: &Pull, wanted: &Wanted, store: &Store, on_console: bool) -> anyhow::Result<Fetch> {
+    let herald = match (args.json, on_console) {
+        (true, _) => Herald::default(),
+        (false, true) => Herald::new(console::hear),
+        (false, false) => progress::herald(&wanted.pull.organization, &wanted.pull.items),
     };
     let line = Line {
         transport: Http::new()?,
