@@ -5,9 +5,10 @@
 
 pub(crate) mod logs;
 mod screen;
+mod signals;
 
 use std::collections::BTreeSet;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use hw_rules::lane::Surface;
@@ -17,11 +18,15 @@ use hw_tui::console::{Ending, NARROWEST, Paint, State, Tone};
 
 use crate::config::Settings;
 use screen::{Screen, size};
+use signals::{Signal, Signals};
 
 /// The shortest time between two frames.
 const BETWEEN_FRAMES_MS: i64 = 200;
 
+/// What is shown. Nobody holds it while they write: a terminal may take its time.
 static SCREEN: Mutex<Option<Screen>> = Mutex::new(None);
+/// Whoever writes holds this, so that no two of them overlap.
+static PEN: Mutex<()> = Mutex::new(());
 
 /// The console, until it is closed or dropped.
 pub(crate) struct Console(());
@@ -35,9 +40,12 @@ impl Console {
             return None;
         }
         put_away_on_panic();
+        let signals = Signals::listen();
         let paint = if settings.no_color { Paint::NoColours } else { Paint::Colours };
-        *screen() = Some(Screen::open(state, paint, now_ms));
-        tokio::spawn(keep_drawing());
+        let (opened, frame) = Screen::open(state, paint, now_ms);
+        *screen() = Some(opened);
+        write_if_open(&frame);
+        tokio::spawn(keep_drawing(signals));
         Some(Self(()))
     }
 
@@ -66,9 +74,30 @@ pub(crate) fn put_away() {
 }
 
 fn close(ending: &Ending) {
-    if let Some(screen) = screen().take() {
-        screen.close(ending, MachineClock.now_ms());
+    let _pen = pen();
+    let taken = screen().take();
+    if let Some(screen) = taken {
+        write(&screen.close(ending, MachineClock.now_ms()));
     }
+}
+
+/// Writes a frame, unless the terminal was given back meanwhile.
+fn write_if_open(frame: &str) {
+    let _pen = pen();
+    if is_open() {
+        write(frame);
+    }
+}
+
+/// A closed stderr leaves nobody to show it to.
+fn write(text: &str) {
+    std::io::stderr().write_all(text.as_bytes()).ok();
+}
+
+/// Writes a frame where it keeps nobody waiting but the next one.
+async fn show(frame: String) {
+    // a thread that panicked has told so
+    tokio::task::spawn_blocking(move || write_if_open(&frame)).await.ok();
 }
 
 fn log(tone: Tone, text: &str) {
@@ -88,20 +117,30 @@ fn can_show(state: &State, terminal: Option<&str>) -> bool {
 }
 
 /// Draws whatever changed, until the console is closed; after a resize as soon as it may.
-async fn keep_drawing() {
-    let mut resizes = Resizes::listen();
+async fn keep_drawing(mut signals: Signals) {
     loop {
-        tokio::select! {
-            () = MachineClock.sleep_until(MachineClock.now_ms() + BETWEEN_FRAMES_MS) => {}
-            () = resizes.next() => {}
+        let is_asked_to_stop = tokio::select! {
+            () = MachineClock.sleep_until(MachineClock.now_ms() + BETWEEN_FRAMES_MS) => false,
+            signal = signals.next() => signal == Signal::Stop,
+        };
+        if is_asked_to_stop {
+            rest(&mut signals).await;
         }
         let Some(shown_ms) = screen().as_ref().map(Screen::shown_ms) else { return };
         MachineClock.sleep_until(shown_ms + BETWEEN_FRAMES_MS).await;
-        match screen().as_mut() {
-            Some(screen) => screen.show(MachineClock.now_ms()),
-            None => return,
+        let frame = screen().as_mut().and_then(|screen| screen.next(MachineClock.now_ms()));
+        if let Some(frame) = frame {
+            show(frame).await;
         }
     }
+}
+
+/// Gives the terminal back until somebody lets the process go on, and takes it again.
+async fn rest(signals: &mut Signals) {
+    show(screen::GIVE_BACK.concat()).await;
+    signals.stop().await;
+    let frame = screen().as_mut().map(|screen| screen.anew(MachineClock.now_ms()));
+    show(frame.unwrap_or_default()).await;
 }
 
 /// A panic's message belongs on the terminal that people look at.
@@ -116,48 +155,19 @@ fn put_away_on_panic() {
                 Err(TryLockError::WouldBlock) => None,
             };
             match screen {
-                Some(screen) => screen.close(&Ending::Stopped, MachineClock.now_ms()),
-                None => screen::give_back(),
+                Some(screen) => write(&screen.close(&Ending::Stopped, MachineClock.now_ms())),
+                None => write(&screen::GIVE_BACK.concat()),
             }
             others(panic);
         }));
     });
 }
 
+fn pen() -> MutexGuard<'static, ()> {
+    PEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A poisoned lock means that somebody panicked; what is known is still known.
 fn screen() -> MutexGuard<'static, Option<Screen>> {
     SCREEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(unix)]
-struct Resizes(Option<tokio::signal::unix::Signal>);
-
-#[cfg(unix)]
-impl Resizes {
-    /// Where the signal cannot be listened for, the next frame shows the new size.
-    fn listen() -> Self {
-        use tokio::signal::unix::{SignalKind, signal};
-        Self(signal(SignalKind::window_change()).ok())
-    }
-
-    async fn next(&mut self) {
-        match &mut self.0 {
-            Some(signal) => signal.recv().await.unwrap_or_default(),
-            None => std::future::pending().await,
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Resizes;
-
-#[cfg(not(unix))]
-impl Resizes {
-    fn listen() -> Self {
-        Self
-    }
-
-    async fn next(&mut self) {
-        std::future::pending().await
-    }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -15,6 +17,9 @@ const YOURS_TO_FIX: u8 = 1;
 const WRONG_ARGUMENTS: u8 = 2;
 const OURS: u8 = 3;
 const INTERRUPTED: u8 = 130;
+
+/// How long whoever leaves may take to say so.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// What a person can do about an error: added to it as context.
 #[derive(Debug)]
@@ -82,12 +87,18 @@ pub(crate) fn warn(text: &str) {
     writeln!(std::io::stderr(), "warning: {}", hw_rules::clean::for_terminal_line(text)).ok();
 }
 
-/// Ends the process where it stands.
+/// Ends the process where it stands, told or not: a terminal that takes nothing keeps nobody.
 #[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
 pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
     let error = anyhow::Error::new(why);
-    console::put_away();
-    write!(std::io::stderr(), "{}", told(&error)).ok();
+    let last_words = told(&error);
+    let (done, is_done) = channel();
+    std::thread::spawn(move || {
+        console::put_away();
+        write!(std::io::stderr(), "{last_words}").ok();
+        done.send(()).ok();
+    });
+    is_done.recv_timeout(LAST_WORDS).ok();
     std::process::exit(i32::from(code(&error)))
 }
 

@@ -12,6 +12,8 @@ mod state;
 mod told;
 
 #[cfg(test)]
+mod picture;
+#[cfg(test)]
 mod tests;
 
 pub use activity::Tone;

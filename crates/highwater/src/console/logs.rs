@@ -10,7 +10,21 @@ use tracing_subscriber::layer::{Context, Layer};
 
 /// Stderr, or nothing while the console is there.
 pub(crate) fn stderr() -> Box<dyn io::Write> {
-    if super::is_open() { Box::new(io::sink()) } else { Box::new(io::stderr()) }
+    if super::is_open() { Box::new(io::sink()) } else { Box::new(Stderr) }
+}
+
+/// Stderr, once whoever writes a last frame there is done.
+struct Stderr;
+
+impl io::Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _pen = super::pen();
+        io::stderr().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Takes log lines in while the console is there.

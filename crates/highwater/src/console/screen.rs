@@ -1,10 +1,8 @@
-//! Frames on a terminal: each is built whole and written at once.
+//! Frames for a terminal: each is built whole, to be written at once.
 //!
 //! While the pull runs the frame has the terminal's alternate screen to itself. Rows of the ordinary screen
 //! are wrapped anew by some terminals when their width changes, and by others not, so nobody could tell
 //! where a frame drawn among them stands afterwards. The last frame is left on the ordinary screen.
-
-use std::io::Write as _;
 
 use hw_tui::console::{Ending, Paint, State, draw, paint};
 use jiff::Timestamp;
@@ -16,6 +14,8 @@ const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l";
 /// Empty it first: a terminal that has no other screen has shown it all on the ordinary one.
 const LEAVE: &str = "\u{1b}[H\u{1b}[2J\u{1b}[?1049l";
 const TIDY: &str = "\u{1b}[0m\u{1b}[?7h\u{1b}[?25h";
+/// Gives the terminal back, with no frame left on it.
+pub(super) const GIVE_BACK: [&str; 2] = [LEAVE, TIDY];
 /// What is between these appears at once, where the terminal knows them.
 const BEGIN: &str = "\u{1b}[?2026h";
 const END: &str = "\u{1b}[?2026l";
@@ -38,39 +38,49 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn open(state: State, paint: Paint, now_ms: i64) -> Self {
+    /// A screen, and what is written first.
+    pub(super) fn open(state: State, paint: Paint, now_ms: i64) -> (Self, String) {
         let (zone, size) = (TimeZone::system(), size().unwrap_or(USUAL));
         let mut screen = Self { state, paint, zone, shown: String::new(), shown_ms: now_ms, size };
-        let frame = screen.frame(now_ms);
-        write(&format!("{ENTER}{BEGIN}{CLEAR}{frame}{END}"));
-        screen.shown = frame;
-        screen
+        let first = screen.anew(now_ms);
+        (screen, first)
+    }
+
+    /// A frame on a terminal that shows something else yet.
+    pub(super) fn anew(&mut self, now_ms: i64) -> String {
+        self.size = size().unwrap_or(self.size);
+        let frame = self.frame(now_ms);
+        let written = format!("{ENTER}{BEGIN}{CLEAR}{frame}{END}");
+        (self.shown, self.shown_ms) = (frame, now_ms);
+        written
     }
 
     pub(super) fn shown_ms(&self) -> i64 {
         self.shown_ms
     }
 
-    /// Draws a frame, if it differs from what is shown.
-    pub(super) fn show(&mut self, now_ms: i64) {
+    /// The next frame, if it differs from what is shown.
+    pub(super) fn next(&mut self, now_ms: i64) -> Option<String> {
         self.state.tick(now_ms);
         let size = size().unwrap_or(self.size);
         let clear = if size == self.size { "" } else { CLEAR };
         self.size = size;
         let frame = self.frame(now_ms);
         let is_old = self.shown_ms + REPAIR_MS <= now_ms;
-        if is_old || !clear.is_empty() || frame != self.shown {
-            write(&format!("{BEGIN}{clear}{frame}{END}"));
-            (self.shown, self.shown_ms) = (frame, now_ms);
+        if !is_old && clear.is_empty() && frame == self.shown {
+            return None;
         }
+        let written = format!("{BEGIN}{clear}{frame}{END}");
+        (self.shown, self.shown_ms) = (frame, now_ms);
+        Some(written)
     }
 
     /// Leaves the last frame on the ordinary screen, and the cursor below it.
-    pub(super) fn close(mut self, ending: &Ending, now_ms: i64) {
+    pub(super) fn close(mut self, ending: &Ending, now_ms: i64) -> String {
         self.state.end(ending, now_ms);
         self.size = size().unwrap_or(self.size);
         let rows = self.rows(u16::MAX, now_ms).join("\r\n");
-        write(&format!("{LEAVE}{rows}\r\n{TIDY}"));
+        format!("{LEAVE}{rows}\r\n{TIDY}")
     }
 
     /// A frame from the top, and nothing below it.
@@ -90,11 +100,6 @@ impl Screen {
     }
 }
 
-/// Gives the terminal back without a last frame.
-pub(super) fn give_back() {
-    write(&format!("{LEAVE}{TIDY}"));
-}
-
 /// Columns and rows, where stderr is a terminal.
 pub(super) fn size() -> Option<(u16, u16)> {
     terminal_size_of(std::io::stderr()).map(|(Width(columns), Height(rows))| (columns, rows))
@@ -103,11 +108,6 @@ pub(super) fn size() -> Option<(u16, u16)> {
 fn time_of_day(ms: i64, zone: &TimeZone) -> String {
     let at = Timestamp::from_millisecond(ms).unwrap_or_default().to_zoned(zone.clone());
     format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
-}
-
-/// A closed stderr leaves nobody to show it to.
-fn write(text: &str) {
-    std::io::stderr().write_all(text.as_bytes()).ok();
 }
 
 #[cfg(test)]

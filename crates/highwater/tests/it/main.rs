@@ -9,6 +9,7 @@
 
 // One module a subject: a new one goes here, in the order of the alphabet.
 mod cli;
+mod console;
 mod docs;
 mod house;
 mod journey;
@@ -17,4 +18,5 @@ mod kills;
 mod pull;
 mod refusals;
 mod running;
+mod terminal;
 mod tidy;

@@ -11,7 +11,7 @@ use super::*;
 use crate::words::width;
 
 /// 21:37:54.
-const START_MS: i64 = 77_874_000;
+pub(super) const START_MS: i64 = 77_874_000;
 const MINUTE_MS: i64 = 60_000;
 
 #[test]
@@ -263,7 +263,7 @@ fn forgetting_is_told() {
     assert!(picture.contains("21:37:54 Clearing existing pull requests..."), "{picture}");
 }
 
-fn first_item_under_way(state: &mut State) {
+pub(super) fn first_item_under_way(state: &mut State) {
     let at = |second: i64| START_MS + second * 1_000;
     (0..120).for_each(|_| state.hear(News::Answered, at(0)));
     state.hear(asking(Surface::Repositories, "acme", 11), at(0));
@@ -276,7 +276,7 @@ fn first_item_under_way(state: &mut State) {
     state.hear(News::Viewer("anchor".to_owned()), at(4));
 }
 
-fn first_item_complete(state: &mut State) {
+pub(super) fn first_item_complete(state: &mut State) {
     let at = |second: i64| START_MS + MINUTE_MS + second * 1_000;
     state.hear(News::Listed { repositories: 2_847, is_all: true }, at(0));
     let surface = Surface::Discussions;
@@ -294,7 +294,7 @@ fn read(surface: Surface) -> News {
     News::Read { surface, scope: "acme/pump".to_owned() }
 }
 
-fn drawn(state: &State, columns: u16, now_ms: i64) -> Buffer {
+pub(super) fn drawn(state: &State, columns: u16, now_ms: i64) -> Buffer {
     draw(state, columns, now_ms, &time_of_day)
 }
 
