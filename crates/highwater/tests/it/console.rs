@@ -38,6 +38,7 @@ fn a_frame_follows_the_size_of_the_terminal_and_leaves_nothing_behind() {
     let mut terminal = Terminal::run(house.pull(&["-m"]).arg(home.path()), 80);
     terminal.until(|screen| framed(screen).is_some() && screen.contents().contains("🔄"));
     for (columns, rows) in [(160, 50), (64, 24), (100, 18), (64, 40), (40, 10), (80, 30)] {
+        terminal.press("what is typed is echoed\r");
         terminal.resize(columns, rows);
         if FRAME_ROWS <= rows {
             terminal.until(|screen| framed(screen) == Some(0) && is_empty_below_frame(screen));

@@ -84,8 +84,8 @@ fn activity(entry: &Entry, local: &dyn Fn(i64) -> String) -> Row {
 
 fn border(buffer: &mut Buffer, y: u16, right: u16, [left, middle, end]: [&str; 3]) {
     buffer.set_string(0, y, left, BORDER);
-    for x in 1..right {
-        buffer.set_string(x, y, middle, BORDER);
+    if middle != " " {
+        (1..right).for_each(|x| buffer.set_string(x, y, middle, BORDER));
     }
     buffer.set_string(right, y, end, BORDER);
 }

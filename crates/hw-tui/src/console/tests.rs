@@ -113,6 +113,14 @@ fn when_the_first_item_completes_the_wheel_moves_on() {
 }
 
 #[test]
+fn plain_lines_have_no_colour() {
+    let state = State::new(&Surface::ALL.into(), START_MS);
+    let painted = paint(&drawn(&state, 64, START_MS), 18, Paint::Colours);
+    assert!(painted[11].starts_with("\u{1b}[0;96m│\u{1b}[0m     21:37:54"), "{:?}", painted[11]);
+    assert!(painted[11].ends_with(" \u{1b}[0;96m│\u{1b}[0m"), "{:?}", painted[11]);
+}
+
+#[test]
 fn errors_are_counted_and_red() {
     let mut state = State::new(&Surface::ALL.into(), START_MS);
     first_item_under_way(&mut state);
