@@ -15,7 +15,8 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{Format, LogSettings};
-use crate::terminal;
+use crate::console::logs::Activity;
+use crate::{console, terminal};
 use daily::Daily;
 
 /// Our own crates, whose news belong into a file.
@@ -27,14 +28,16 @@ pub(crate) fn begin(settings: &LogSettings, told_otherwise: &[&str], folder: Opt
     let levels = |usual: Targets| settings.levels.as_ref().map_or(usual, |levels| levels.0.clone());
     let quiet = told_otherwise.iter().map(|target| (*target, LevelFilter::ERROR));
     let quiet = Targets::new().with_default(LevelFilter::WARN).with_targets(quiet);
-    let stderr = layer(settings.format, Lines(settings.format)).with_filter(levels(quiet));
+    let quiet = levels(quiet);
+    let console = Activity.with_filter(quiet.clone());
+    let stderr = layer(settings.format, Lines(settings.format)).with_filter(quiet);
     let file = folder.map(|folder| {
         let ours = OURS.map(|target| (target, LevelFilter::INFO));
         let ours = Targets::new().with_default(LevelFilter::WARN).with_targets(ours);
         let daily = Arc::new(Daily::new(folder, settings.format));
         layer(settings.format, daily).with_filter(levels(ours))
     });
-    tracing_subscriber::registry().with(stderr).with(file).init();
+    tracing_subscriber::registry().with(stderr).with(console).with(file).init();
 }
 
 fn layer<S, W>(format: Format, writer: W) -> Box<dyn Layer<S> + Send + Sync>
@@ -58,13 +61,15 @@ fn line(format: Format, event: &[u8]) -> String {
     }
 }
 
-/// Stderr, an event a line.
+/// Stderr, an event a line; while the console is there, its activity lines tell it.
 #[derive(Clone, Copy)]
 struct Lines(Format);
 
 impl io::Write for Lines {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        terminal::tell_log(&line(self.0, event));
+        if !console::is_open() {
+            terminal::tell_log(&line(self.0, event));
+        }
         Ok(event.len())
     }
 

@@ -7,6 +7,7 @@ mod advice;
 mod cli;
 mod commands;
 mod config;
+mod console;
 mod interrupt;
 mod logs;
 mod names;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use hw_rules::lane::{Choice, Surface};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::news::{Herald, News};
+use hw_tui::words::grouped;
 
 use crate::terminal;
 
@@ -79,7 +80,10 @@ impl Teller {
             }
             News::Paused { why, until_ms } => self.pause(&why, until_ms, now_ms),
             News::Failed { scope, message, .. } => Some(format!("failed: {scope}: {message}")),
-            News::Read { .. } | News::Budget { .. } => None,
+            News::Clearing { .. }
+            | News::Asking { .. }
+            | News::Read { .. }
+            | News::Budget { .. } => None,
         }
     }
 
@@ -134,19 +138,6 @@ fn seconds(ms: i64) -> String {
     format!("{} s", (ms.max(0) + 999) / 1_000)
 }
 
-/// A number with a comma before each three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if 0 < index && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,9 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_times_are_short() {
-        let numbers = [0, 999, 1_000, 12_345_678].map(grouped);
-        assert_eq!(numbers, ["0", "999", "1,000", "12,345,678"]);
+    fn times_are_short() {
         assert_eq!(time_of_day(86_400_000 + 3_723_999), "01:02:03");
     }
 

@@ -2,15 +2,22 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use crate::terminal::tell_lines;
 pub(crate) use crate::terminal::warn;
+
+use crate::console;
 
 /// Why a command ended without its result, as an exit code.
 const YOURS_TO_FIX: u8 = 1;
 const WRONG_ARGUMENTS: u8 = 2;
 const OURS: u8 = 3;
 const INTERRUPTED: u8 = 130;
+
+/// How long whoever leaves may take to say so.
+const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// What a person can do about an error: added to it as context.
 #[derive(Debug)]
@@ -58,11 +65,18 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Ends the process where it stands.
+/// Ends the process where it stands, told or not: a terminal that takes nothing keeps nobody.
 #[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
 pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
     let error = anyhow::Error::new(why);
-    tell_lines(&told(&error));
+    let last_words = told(&error);
+    let (done, is_done) = channel();
+    std::thread::spawn(move || {
+        console::put_away();
+        tell_lines(&last_words);
+        done.send(()).ok();
+    });
+    is_done.recv_timeout(LAST_WORDS).ok();
     std::process::exit(i32::from(code(&error)))
 }
 

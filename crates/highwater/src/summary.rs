@@ -1,9 +1,8 @@
 //! What a pull did, for people and for programs.
 
 use hw_sync::{Summary, Tally};
+use hw_tui::words::grouped;
 use serde_json::{Map, Value, json};
-
-use crate::progress::grouped;
 
 /// What was pulled, and how long it took.
 pub(crate) struct Pulled<'a> {

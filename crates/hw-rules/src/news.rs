@@ -7,6 +7,10 @@ use crate::lane::Surface;
 pub enum News {
     /// Whom the token speaks for.
     Viewer(String),
+    /// What is held of a surface is forgotten, to be read anew.
+    Clearing { surface: Surface },
+    /// A page is asked for: of an organisation's listing, or of a repository's.
+    Asking { surface: Surface, scope: String, page: u64 },
     /// So many repositories are listed by now; `is_all` with the last of them.
     Listed { repositories: u64, is_all: bool },
     /// So many lanes of a surface are to be read; the others did not move.

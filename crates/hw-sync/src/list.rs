@@ -51,6 +51,7 @@ struct Listing<'a> {
     known: &'a Known,
     lane: Lane,
     size: u32,
+    pages: u64,
     listed: Listed,
 }
 
@@ -68,7 +69,8 @@ struct Shown {
 pub(crate) async fn list(room: &Room<'_>, pull: &Pull, known: &Known) -> Result<Listed, Error> {
     let lane = pull.lane();
     let size = room.store.lane_state(&lane)?.page_size.min(PROBED);
-    let mut listing = Listing { room, pull, known, lane, size, listed: Listed::default() };
+    let mut listing =
+        Listing { room, pull, known, lane, size, pages: 0, listed: Listed::default() };
     if pull.only.is_empty() {
         listing.read_all().await?;
     } else {
@@ -133,6 +135,7 @@ impl Listing<'_> {
 
     /// One page, every row of it readable if asking again can make it so.
     async fn page(&mut self, after: Option<&Cursor>) -> Result<ListPage, Stop> {
+        self.tell_asking();
         let mut tries = 0;
         let mut denied_before = BTreeSet::new();
         loop {
@@ -157,6 +160,7 @@ impl Listing<'_> {
 
     async fn named_page(&mut self, names: &[String], with_viewer: bool) -> Result<NamedPage, Stop> {
         let surfaces: Vec<_> = self.pull.surfaces().collect();
+        self.tell_asking();
         let mut tries = 0;
         loop {
             let organization = &self.pull.organization;
@@ -234,6 +238,13 @@ impl Listing<'_> {
         let repositories = self.listed.tally.seen;
         self.room.fetch.herald().tell(|| News::Listed { repositories, is_all });
         Ok(())
+    }
+
+    fn tell_asking(&mut self) {
+        self.pages += 1;
+        let (surface, scope, page) = (Surface::Repositories, &self.pull.organization, self.pages);
+        let asking = || News::Asking { surface, scope: scope.clone(), page };
+        self.room.fetch.herald().tell(asking);
     }
 
     /// What is in quarantine and was not met in this listing: it was read whole, so it is not there.

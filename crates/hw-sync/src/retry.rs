@@ -85,6 +85,7 @@ pub(crate) async fn quarantined(
         }
         let ingested = room.store.ingest(room.lease, &page)?;
         tally.count(&ingested, page.observations.len());
+        room.tell_kept(followed.surface(), tally.pages, page.observations.len(), &ingested);
     }
     Ok(())
 }

@@ -195,6 +195,12 @@ fn siblings(listed: &Listed, known: &Known, suspects: &[Repository]) -> Vec<Repo
 
 /// Forgets the chosen items, lane by lane: each is either held with its coverage, or neither is.
 fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
+    let surfaces = [Surface::Repositories].into_iter().chain(pull.surfaces());
+    for surface in surfaces.chain(pull.comment_surfaces()) {
+        if pull.items.contains(&surface.choice()) {
+            room.fetch.herald().tell(|| News::Clearing { surface });
+        }
+    }
     let known = Known::of(room.store, pull)?;
     let is_chosen = |it: &&Repository| pull.only.is_empty() || pull.is_named(&it.name);
     for repository in known.repositories.iter().filter(is_chosen) {
@@ -210,8 +216,11 @@ fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
 }
 
 fn tell_moved(room: &Room<'_>, surfaces: impl Iterator<Item = Surface>, wishes: &[Wish]) {
-    for surface in surfaces {
-        let moved = wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
+    // surfaces may share a row in which none is done before the others have begun
+    let lanes = |surface| wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
+    let mut surfaces: Vec<_> = surfaces.map(|surface| (lanes(surface), surface)).collect();
+    surfaces.sort_by_key(|(lanes, _)| std::cmp::Reverse(*lanes));
+    for (moved, surface) in surfaces {
         room.fetch.herald().tell(|| News::Moved { surface, lanes: moved as u64 });
     }
 }

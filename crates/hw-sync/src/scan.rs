@@ -22,6 +22,8 @@ struct Scan<'a> {
     size: &'a mut u32,
     /// Whether a place was given up already: a source that refuses what it has just named is in trouble.
     has_forgotten: bool,
+    /// How many pages this pull has read of the lane before.
+    pages_before: u64,
     tally: Tally,
 }
 
@@ -35,7 +37,8 @@ pub(crate) async fn scan(
 ) -> Result<Tally, Stop> {
     let window = room.window(followed.surface());
     let tally = Tally::default();
-    let mut scan = Scan { room, followed, window, size, has_forgotten: false, tally };
+    let pages_before = u64::from(start != Start::Anew);
+    let mut scan = Scan { room, followed, window, size, has_forgotten: false, pages_before, tally };
     let mut coverage = match start {
         Start::UnderWay(coverage) => *coverage,
         Start::Anew | Start::Roll => {
@@ -87,6 +90,7 @@ impl Scan<'_> {
     async fn read(&mut self, ask: &Ask) -> Result<ItemsPage, Stop> {
         let (surface, home) = (self.followed.surface(), &self.followed.home);
         let after = ask.after.as_ref();
+        self.room.tell_asking(self.followed, self.pages_before + self.tally.pages + 1);
         let query = |size| threads::page_query(surface, &home.node_id, size, after);
         let read =
             |answer: &_, number, _| threads::read_page(answer, surface, home.id, after, number);

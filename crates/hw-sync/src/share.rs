@@ -82,6 +82,8 @@ async fn read(room: &Room<'_>, lanes: &[Wanted]) -> Result<Vec<Result<ItemsPage,
     let read =
         |answer: &_, number, size| Ok(threads::read_first_pages(answer, &pages(size), number));
     let mut size = room.share.load(Ordering::Relaxed);
+    let first = probe::fitting(lanes.iter().map(|wanted| wanted.rows), size);
+    lanes.iter().take(first).for_each(|wanted| room.tell_asking(&wanted.followed, 1));
     let asked = room.fetch.ask(Patience::PAGE, &mut size, query, read).await;
     room.share.store(size, Ordering::Relaxed);
     asked

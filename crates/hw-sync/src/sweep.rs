@@ -304,6 +304,7 @@ impl Sweep<'_> {
         let page = self.page(look.observations, &look.unreadable);
         let ingested = self.room.store.ingest(self.room.lease, &page)?;
         self.tally.count(&ingested, seen);
+        self.room.tell_kept(self.followed.surface(), self.tally.pages, seen, &ingested);
         Ok(())
     }
 

@@ -231,6 +231,12 @@ impl Room<'_> {
         Ok(self.store.lane_state(&lane)?.checked_at_ms)
     }
 
+    /// Tells of a page that is asked for.
+    pub(crate) fn tell_asking(&self, followed: &Followed, page: u64) {
+        let (surface, scope) = (followed.surface(), &followed.home.name);
+        self.fetch.herald().tell(|| News::Asking { surface, scope: scope.clone(), page });
+    }
+
     /// Tells of a page that was kept.
     pub(crate) fn tell_kept(&self, surface: Surface, page: u64, seen: usize, kept: &Ingested) {
         let (seen, stored) = (seen as u64, kept.created + kept.edited + kept.revived);

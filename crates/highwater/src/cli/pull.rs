@@ -9,8 +9,9 @@ use crate::names::{self, Named};
 /// Reads an organisation from GitHub into a workspace.
 ///
 /// The first pull reads everything within the window, the next ones read what changed. It can be
-/// stopped at any point: what was read is kept, and the next pull goes on from there. Progress goes to
-/// stderr in plain lines, with the time in UTC, and the summary to stdout.
+/// stopped at any point: what was read is kept, and the next pull goes on from there. The summary goes
+/// to stdout. Progress goes to stderr: a console on a terminal of at least 64 columns and 18 rows, and
+/// else plain lines with the time in UTC. NO_COLOR is respected.
 ///
 /// Examples:
 ///   highwater pull -o acme                                everything of acme
@@ -85,7 +86,7 @@ pub(crate) struct Pull {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Plain lines, also on a terminal. Today they are plain in any case.
+    /// Plain lines instead of the console, also on a terminal.
     #[arg(long)]
     pub(crate) no_tui: bool,
 }

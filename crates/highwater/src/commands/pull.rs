@@ -16,10 +16,12 @@ use hw_sync::crash::CrashPoints;
 use hw_sync::fetch::{Fetch, Line};
 use hw_sync::news::Herald;
 use hw_sync::run::pull;
+use hw_tui::console::Ending;
 use serde_json::Value;
 
 use crate::cli::Pull;
 use crate::config::Settings;
+use crate::console::{self, Console};
 use crate::interrupt::{self, Stop, Stoppable};
 use crate::summary::Pulled;
 use crate::terminal::{say, say_object};
@@ -39,32 +41,50 @@ pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
         host = wanted.pull.host,
         "a pull begins"
     );
+    let is_wanted = !args.json && !args.no_tui;
+    let console = || is_wanted.then(|| Console::open(&wanted.pull.items, settings)).flatten();
     let stop = Stop::default();
-    interrupt::run(&stop, play(args, &wanted, &place, &stop)).inspect_err(|error| {
+    interrupt::run(&stop, play(args, &wanted, &place, &stop, console)).inspect_err(|error| {
         tracing::info!(error = format!("{error:#}"), "the pull ends without all of its result");
     })?;
     tracing::info!("the pull is complete");
     Ok(())
 }
 
-async fn play(args: &Pull, wanted: &Wanted, place: &Place, stop: &Stop) -> anyhow::Result<()> {
+async fn play(
+    args: &Pull,
+    wanted: &Wanted,
+    place: &Place,
+    stop: &Stop,
+    console: impl FnOnce() -> Option<Console>,
+) -> anyhow::Result<()> {
     let organization = &wanted.pull.organization;
     let store = workspace::open(place).map_err(|error| refused::database(error, organization))?;
-    let fetch = fetch(args, wanted, &store, stop)?;
+    let console = console();
+    let fetch = fetch(herald(args, wanted, console.is_some()), wanted, &store, stop)?;
     let start_ms = MachineClock.now_ms();
     let done = pull(&store, &fetch, &wanted.pull).await;
+    if let Some(console) = console {
+        console.close(
+            &done.as_ref().map_or_else(|error| Ending::Failed(error.reason()), |_| Ending::Done),
+        );
+    }
     let summary = done.map_err(|error| refused::by(error, organization, place))?;
     let duration_ms = MachineClock.now_ms() - start_ms;
     tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
     complete(organization, &summary)
 }
 
-fn fetch(args: &Pull, wanted: &Wanted, store: &Store, stop: &Stop) -> anyhow::Result<Fetch> {
-    let herald = if args.json {
-        Herald::default()
-    } else {
-        progress::herald(&wanted.pull.organization, &wanted.pull.items)
-    };
+/// Whoever shows how far it is.
+fn herald(args: &Pull, wanted: &Wanted, on_console: bool) -> Herald {
+    match (args.json, on_console) {
+        (true, _) => Herald::default(),
+        (false, true) => Herald::new(console::hear),
+        (false, false) => progress::herald(&wanted.pull.organization, &wanted.pull.items),
+    }
+}
+
+fn fetch(herald: Herald, wanted: &Wanted, store: &Store, stop: &Stop) -> anyhow::Result<Fetch> {
     let line = Line {
         transport: Arc::new(Stoppable { transport: Http::new()?, stop: stop.clone() }),
         endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },

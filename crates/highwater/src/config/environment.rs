@@ -16,6 +16,16 @@ pub(crate) struct Environment {
     pub(crate) user: Option<PathBuf>,
     /// Where the program was started.
     pub(crate) folder: Option<PathBuf>,
+    pub(crate) screen: Screen,
+}
+
+/// What the environment says of the terminal.
+#[derive(Clone, Default)]
+pub(crate) struct Screen {
+    /// `TERM`: what it calls itself.
+    pub(crate) name: Option<String>,
+    /// `NO_COLOR`, whatever it says.
+    pub(crate) no_color: bool,
 }
 
 impl Environment {
@@ -27,6 +37,10 @@ impl Environment {
             variables: variables.collect(),
             user: set("HOME").map(PathBuf::from),
             folder: std::env::current_dir().ok(),
+            screen: Screen {
+                name: set("TERM").map(|name| name.to_string_lossy().into_owned()),
+                no_color: set("NO_COLOR").is_some(),
+            },
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
-use super::environment::Environment;
+use super::environment::{Environment, Screen};
 use super::found::{Found, Layer, Origin};
 use super::keys::{self, Key, Otherwise};
 use super::kinds::Kind;
@@ -43,6 +43,7 @@ pub(crate) struct Resolved {
     pub(crate) tokens: Vec<SecretString>,
     pub(crate) databases: Vec<SecretString>,
     pub(crate) warnings: Vec<String>,
+    pub(crate) screen: Screen,
 }
 
 impl Resolved {
@@ -53,12 +54,14 @@ impl Resolved {
             vec![of_file(&home.join(DOTENV), dotenv::read), of_file(&home.join(FILE), file::read)]
         });
         let layers = [flags.layer(), environment.layer()].into_iter().chain(files);
-        Self::of(home, layers.chain([defaults()]))
+        let screen = environment.screen.clone();
+        Self { screen, ..Self::of(home, layers.chain([defaults()])) }
     }
 
     fn of(home: Option<(PathBuf, Origin)>, layers: impl Iterator<Item = Layer>) -> Self {
         let (found, problems, tokens, databases, warnings) = Default::default();
-        let mut resolved = Self { home, found, problems, tokens, databases, warnings };
+        let screen = Screen::default();
+        let mut resolved = Self { home, found, problems, tokens, databases, warnings, screen };
         for layer in layers {
             resolved.problems.extend(layer.problems);
             layer.found.into_iter().for_each(|(key, found)| resolved.add(key, found));

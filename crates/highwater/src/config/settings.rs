@@ -7,6 +7,7 @@ use hw_rules::lane::Choice;
 use hw_rules::pace::Pace;
 use secrecy::SecretString;
 
+use super::environment::Screen;
 use super::found::Origin;
 use super::keys::{self, Key};
 use super::kinds::{self, Format, Levels};
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) window_days: u32,
     pub(crate) pace: Pace,
     pub(crate) reserve_percent: i64,
+    pub(crate) screen: Screen,
 }
 
 /// What is logged, and how; wrong settings leave the defaults.
@@ -64,6 +66,7 @@ impl Settings {
             window_days: read(resolved, &keys::WINDOW_DAYS, kinds::days),
             pace: read(resolved, &keys::PACE, kinds::pace),
             reserve_percent: read(resolved, &keys::RESERVE, kinds::percent),
+            screen: resolved.screen.clone(),
         }
     }
 }

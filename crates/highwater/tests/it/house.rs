@@ -110,6 +110,7 @@ pub(crate) fn program(args: &[&str]) -> Command {
         "EXCLUDED_REPOSITORIES",
         "GITHUB_API_URL",
         "GITHUB_GRAPHQL_URL",
+        "NO_COLOR",
     ] {
         command.env_remove(name);
     }

@@ -11,6 +11,7 @@
 mod broken;
 mod cli;
 mod config;
+mod console;
 mod docs;
 mod doctor;
 mod house;
@@ -24,5 +25,6 @@ mod refusals;
 mod running;
 mod shells;
 mod stopping;
+mod terminal;
 mod tidy;
 mod tokens;

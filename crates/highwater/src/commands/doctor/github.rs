@@ -12,8 +12,8 @@ use super::finding::{Finding, span};
 use crate::address::Address;
 use crate::advice::on_source;
 use crate::config::Settings;
-use crate::progress::grouped;
 use crate::report::Hint;
+use hw_tui::words::grouped;
 
 /// A difference of clocks that harms nothing: leases end after 5 s.
 const FINE_MS: i64 = 5_000;

@@ -10,8 +10,8 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use super::finding::{Finding, span};
 use crate::advice::on_database;
 use crate::config::Settings;
-use crate::progress::grouped;
 use crate::workspace;
+use hw_tui::words::grouped;
 
 /// How many of a kind are worth naming.
 const NAMED: usize = 5;
