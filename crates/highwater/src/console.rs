@@ -118,7 +118,15 @@ fn log(tone: Tone, text: &str) {
     }
 }
 
-pub(crate) fn is_open() -> bool {
+/// Writes something else to the terminal, unless the console has it.
+pub(crate) fn unless_open(write: impl FnOnce()) {
+    let _pen = pen();
+    if !is_open() {
+        write();
+    }
+}
+
+fn is_open() -> bool {
     screen().is_some()
 }
 

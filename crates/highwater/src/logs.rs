@@ -67,9 +67,7 @@ struct Lines(Format);
 
 impl io::Write for Lines {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
-        if !console::is_open() {
-            terminal::tell_log(&line(self.0, event));
-        }
+        console::unless_open(|| terminal::tell_log(&line(self.0, event)));
         Ok(event.len())
     }
 

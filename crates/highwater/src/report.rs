@@ -111,9 +111,7 @@ fn told(error: &anyhow::Error) -> String {
     let mut lines = Vec::new();
     let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
     for cause in error.chain() {
-        // the number that the operating system gives its errors helps nobody
-        let text = cause.to_string();
-        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        let text = without_number(&cause.to_string());
         if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
             lines.push(text);
         }
@@ -122,6 +120,11 @@ fn told(error: &anyhow::Error) -> String {
     lines.iter().for_each(|cause| out.push_str(&format!("  because {cause}\n")));
     hint.iter().for_each(|hint| out.push_str(&format!("hint: {hint}\n")));
     out
+}
+
+/// The number that the operating system gives its errors helps nobody.
+pub(crate) fn without_number(text: &str) -> String {
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 fn code(error: &anyhow::Error) -> u8 {

@@ -202,11 +202,11 @@ impl List<'_> {
 
     /// A token may be refused one list and read all others.
     pub(crate) fn of_this_lane(&self, stop: Stop) -> Stop {
-        match stop {
+        match &stop {
             Stop::Trouble(Trouble::Denied(reason)) => {
                 self.stopped(&format!("the token may not read it: {reason}")).into()
             }
-            other => other,
+            Stop::Trouble(_) | Stop::Error(_) => stop,
         }
     }
 }

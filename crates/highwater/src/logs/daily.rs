@@ -12,7 +12,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 
 use super::line;
 use crate::config::Format;
-use crate::{private, terminal};
+use crate::{private, report, terminal};
 
 /// How many files are kept: one for each day on which something was said.
 const KEPT: usize = 14;
@@ -60,12 +60,15 @@ impl Today {
         self.file.as_mut().ok_or_else(|| io::Error::other("no file is open"))
     }
 
-    /// Work does not stop because nobody writes it down.
+    /// Work does not stop because nobody writes it down. Without a home directory the work itself has more
+    /// to say about that.
     fn tell_trouble(&mut self, folder: &Path, error: &io::Error) {
-        if !self.is_trouble_told {
-            self.is_trouble_told = true;
-            terminal::warn(&format!("cannot log to {}: {error}", folder.display()));
+        let has_home = folder.parent().is_some_and(Path::is_dir);
+        if has_home && !self.is_trouble_told {
+            let why = report::without_number(&error.to_string());
+            terminal::warn(&format!("cannot log to {}: {why}", folder.display()));
         }
+        self.is_trouble_told = true;
     }
 }
 

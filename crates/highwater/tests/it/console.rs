@@ -232,7 +232,7 @@ fn stdout_carries_the_summary_alone() {
     let (house, folder) = (House::small(), tempfile::tempdir().unwrap());
     let pull = house.pull(&["-m"]);
     let file = folder.path().join("out");
-    let mut shell = Command::new("sh");
+    let mut shell = Command::new("/bin/sh");
     let script = "\"$0\" \"$@\" > \"$OUT\"";
     shell.args(["-c", script]).arg(pull.get_program()).args(pull.get_args()).arg(folder.path());
     let known = pull.get_envs().filter_map(|(name, value)| Some((name, value?)));

@@ -76,10 +76,10 @@ fn a_token_that_no_token_can_be_is_not_sent() {
 #[test]
 fn wrong_arguments_are_named_and_nothing_is_asked() {
     let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let all = "[possible values: repositories, discussions, issues, pull-requests]";
+    let all = "[possible values: repositories, discussions, issues, pull-requests, comments]";
     for (args, sentence) in [
         (["-i", "isues"], all),
-        (["-i", "issues,comments"], all),
+        (["-i", "issues,coments"], all),
         (["-o", "a--b"], "an organisation's name is letters, digits and single hyphens"),
         (["--repo", "../x"], "an organisation's name is"),
         (["--repo", "a b"], "a repository's name is letters, digits"),

@@ -159,7 +159,7 @@ fn every_command(house: &House, home: &Path, way: Way, format: &str) -> Vec<Outp
     let database = format!("postgres://nobody:{PASSWORD}@127.0.0.1:1/x");
     let demo = home.join("demo");
 
-    let mut all = vec![pull(&[]), pull(&["--json"]), pull(&["--reconcile"])];
+    let mut all = vec![pull(&["-i", "comments"]), pull(&["--json"]), pull(&["--reconcile"])];
     all.push(pull(&["-o", "nobody", "--workspace", "other"]));
     let ends: Vec<_> = all.iter().map(|output| output.status.code()).collect();
     assert_eq!(ends, [Some(0), Some(0), Some(0), Some(1)], "{all:?}");
@@ -176,7 +176,12 @@ fn every_command(house: &House, home: &Path, way: Way, format: &str) -> Vec<Outp
     all.append(&mut failing);
     for args in [
         &["list", "issues"][..],
+        &["list", "comments"],
         &["list", "repos", "--json"],
+        &["doctor", "--api-url", house.url()],
+        &["doctor", "--json", "--api-url", house.url(), "--database", &database],
+        &["completions", "bash"],
+        &["man"],
         &["config", "show"],
         &["config", "show", "--json", "--database", &database],
         &["init"],

@@ -6,7 +6,6 @@ use hw_rules::lane::{Choice, Surface};
 use hw_rules::news::News;
 use ratatui::buffer::Buffer;
 
-use super::item::Item;
 use super::*;
 use crate::words::width;
 
