@@ -10,6 +10,7 @@
 // One module a subject: a new one goes here, in the order of the alphabet.
 mod broken;
 mod cli;
+mod comments;
 mod config;
 mod console;
 mod docs;
