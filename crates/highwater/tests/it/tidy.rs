@@ -35,6 +35,17 @@ fn every_source_file_is_declared_by_its_crate() {
 }
 
 #[test]
+fn every_crate_has_a_suite_in_check() {
+    let check = read("check");
+    let is_run = |name: &String| {
+        let mut suites = check.lines().filter_map(|line| line.trim().strip_prefix("suite "));
+        suites.any(|suite| suite.split_whitespace().nth(1) == Some(name))
+    };
+    let forgotten = crates().into_iter().map(|dir| name_of(&dir)).filter(|name| !is_run(name));
+    report(forgotten.map(|name| format!("{name}: no suite of ./check runs its tests")));
+}
+
+#[test]
 fn every_migration_exists_for_both_databases() {
     let names = |database| names_in(&root().join("crates/hw-store/migrations").join(database));
     report(unpaired_migrations(&names("sqlite"), &names("postgres")));
