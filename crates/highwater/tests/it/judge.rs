@@ -16,13 +16,7 @@ const KINDS: [(&str, ThreadKind); 3] = [
 /// Compares what the program lists with what is true in the simulated world.
 pub(crate) fn equals_the_world(house: &House, workspace: &[&str]) {
     let truth = house.look(|github| github.world().truth());
-    let list = |kind: &str, field: &str| -> BTreeMap<String, String> {
-        let output = program(&["list", kind, "--json"]).args(workspace).output().unwrap();
-        let lines = succeeded(&output);
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{kind}: nothing is missing");
-        let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        rows.map(|row| (row["node_id"].to_string(), row[field].to_string())).collect()
-    };
+    let list = |kind: &str, field: &str| list(workspace, kind, field);
     for (kind, thread_kind) in KINDS {
         for field in ["title", "body", "updated_at"] {
             let world = truth.of_kind(thread_kind).map(|it| {
@@ -40,4 +34,21 @@ pub(crate) fn equals_the_world(house: &House, workspace: &[&str]) {
     let world = truth.repositories.values().filter(is_followed);
     let world = world.map(|it| (json!(it.node_id).to_string(), json!(it.name).to_string()));
     assert_eq!(list("repos", "name"), world.collect(), "repositories");
+}
+
+/// The same for what is said in the threads.
+pub(crate) fn comments_equal_the_world(house: &House, workspace: &[&str]) {
+    let truth = house.look(|github| github.world().truth());
+    let world = truth.comments.values();
+    let world = world.map(|it| (json!(it.node_id).to_string(), json!(it.body).to_string()));
+    assert_eq!(list(workspace, "comments", "body"), world.collect(), "comments");
+}
+
+/// One field of all rows that the program lists, by node id.
+fn list(workspace: &[&str], kind: &str, field: &str) -> BTreeMap<String, String> {
+    let output = program(&["list", kind, "--json"]).args(workspace).output().unwrap();
+    let lines = succeeded(&output);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{kind}: nothing is missing");
+    let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.map(|row| (row["node_id"].to_string(), row[field].to_string())).collect()
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use hw_sim::{Limits, RequestEntry, ServedPage, ThreadKind, WorldSpec};
 
 use crate::house::{House, postgres, succeeded};
-use crate::judge::equals_the_world;
+use crate::judge::{comments_equal_the_world, equals_the_world};
 
 /// How many kills are looked at at once.
 const AT_ONCE: usize = 5;
+
+const EVERYTHING: [&str; 2] = ["-i", "repositories,discussions,issues,pull-requests,comments"];
 
 /// A listing: repository and kind.
 type List = (i64, ThreadKind);
@@ -69,6 +71,7 @@ fn survive_a_kill(house: &House, workspace: &[String], whole: usize, seed: u64) 
     let left = pull_whole(house, workspace);
     println!("seed {seed}: killed after {after} of {whole} requests; the rest took {left}");
     equals_the_world(house, &texts(workspace));
+    comments_equal_the_world(house, &texts(workspace));
     let entries = house.look(|github| github.requests().entries.clone());
     little_is_read_twice(&entries[began..middle], &entries[middle..], seed);
     was_killed
@@ -86,7 +89,7 @@ fn world() -> WorldSpec {
         pull_requests: 120,
         discussions: 20,
         plain: true,
-        comments_per_thread: 0,
+        comments_per_thread: 1,
         latency_ms: 1..=5,
         limits,
         ..WorldSpec::small()
@@ -101,14 +104,16 @@ fn kills() -> u64 {
 /// A pull that is left alone; how many requests it made.
 fn pull_whole(house: &House, workspace: &[String]) -> usize {
     let began = house.requests();
-    succeeded(&house.pull(&texts(workspace)).arg("--json").output().unwrap());
+    let mut command = house.pull(&texts(workspace));
+    succeeded(&command.args(EVERYTHING).arg("--json").output().unwrap());
     house.requests() - began
 }
 
 /// Starts a pull and kills it when the world has answered so many requests; whether it was still at work.
 fn kill_after(house: &House, workspace: &[String], requests: usize) -> bool {
     let mut command = house.pull(&texts(workspace));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        command.args(EVERYTHING).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while house.requests() < requests && !has_ended(&mut child) {
         std::thread::yield_now();
     }
