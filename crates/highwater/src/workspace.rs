@@ -17,9 +17,10 @@ pub(crate) fn place(settings: &Settings) -> anyhow::Result<Place> {
         return Ok(elsewhere(database.expose_secret(), named));
     }
     let home = home(settings)?;
+    let there = names_in(&home.join("db"));
     let name = match named {
-        Some(name) => name.clone(),
-        None => only_one(&home.join("db"))?.unwrap_or_else(|| "default".to_owned()),
+        Some(name) => as_written(name, &there),
+        None => only_one(there)?.unwrap_or_else(|| "default".to_owned()),
     };
     Ok(Place::File(file(home, &name)))
 }
@@ -59,15 +60,28 @@ fn elsewhere(database: &str, name: Option<&String>) -> Place {
     Place::Postgres { url: database.to_owned(), schema: schema.to_owned() }
 }
 
-/// The name of the only workspace there; an error when there are several.
-fn only_one(folder: &Path) -> anyhow::Result<Option<String>> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(None) };
+/// The workspaces that a home directory has, by name.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let databases = files.filter(|path| path.extension().is_some_and(|ext| ext == "db"));
     let mut names: Vec<String> = databases
         .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
         .collect();
     names.sort_unstable();
+    names
+}
+
+/// The name as it was written when the workspace was made: GitHub does not mind the case of a login.
+fn as_written(name: &str, there: &[String]) -> String {
+    let same = |held: &&String| held.eq_ignore_ascii_case(name);
+    let is_there = there.iter().any(|held| held == name);
+    let held = there.iter().find(same).filter(|_| !is_there);
+    held.map_or_else(|| name.to_owned(), Clone::clone)
+}
+
+/// The name of the only workspace there; an error when there are several.
+fn only_one(mut names: Vec<String>) -> anyhow::Result<Option<String>> {
     if 1 < names.len() {
         let error = anyhow::anyhow!("there are several workspaces: {}", names.join(", "));
         return Err(error.context(Hint("name one with --workspace".into())));

@@ -84,6 +84,17 @@ fn progress_is_told_in_lines_with_the_time() {
 }
 
 #[test]
+fn an_organisation_is_the_same_in_any_case() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &[]);
+    let again = house.pulled(home.path(), &["-o", "ACME"]);
+    assert_eq!(again["items"]["issues"]["stored"], 0, "it is held already");
+    let databases = std::fs::read_dir(home.path().join("db")).unwrap();
+    let names = databases.map(|it| it.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| name.starts_with("acme.db")), "one workspace");
+}
+
+#[test]
 fn only_the_chosen_items_are_pulled() {
     let (house, home) = (House::small(), tempfile::tempdir().unwrap());
     let told = house.pulled(home.path(), &["-i", "issues"]);
