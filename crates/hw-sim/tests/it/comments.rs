@@ -1,5 +1,6 @@
 //! What is said in threads: every word of it, and what that costs.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 
 use hw_rules::lane::{Choice, Lane, Surface};
@@ -85,7 +86,7 @@ fn more_comments_than_a_list_can_be_turned_to_are_read() {
 
 #[test]
 fn edits_and_deletions_between_the_pages_lose_nothing() {
-    for step in 1..=14 {
+    for step in 1..=18 {
         let scene = Scene::new(&one_repository(), 4);
         let issue = first_issue(&scene);
         let ids: Vec<i64> = scene.world(|github| {
@@ -127,7 +128,9 @@ fn disturb(scene: &Scene, issue: i64, ids: &[i64], step: u64) {
         for id in ids.iter().skip(at % 700).step_by(61).take(6) {
             world.edit_comment(CommentKind::Conversation, *id, "edited", now);
         }
-        for id in ids.iter().skip(at % 700 + 1).step_by(61).take(6) {
+        // the last three shift every page of the crowded second
+        let gone = ids.iter().skip(at % 700 + 1).step_by(61).take(6).chain(&ids[410..413]);
+        for id in gone.collect::<BTreeSet<_>>() {
             world.delete_comment(CommentKind::Conversation, *id, now);
         }
         world.add_comment(ThreadKind::Issue, issue, "late", now);
@@ -311,6 +314,31 @@ fn a_transferred_thread_takes_its_comments_along() {
         let swept = scene.pull(&SWEEP_ALL).await.unwrap();
         assert_eq!(swept.failures, []);
         check_mirror(&scene, Judge::Everything).unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+#[test]
+fn a_comment_that_went_elsewhere_is_kept_there_and_not_taken_for_gone() {
+    let spec = WorldSpec { plain: true, comments_per_thread: 5, ..WorldSpec::small() };
+    let scene = Scene::new(&spec, 12);
+    on_virtual_time(async {
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let truth = scene.world(|github| github.world().truth());
+        let said = truth.comments.values().find(|it| it.thread_kind == ThreadKind::Issue).unwrap();
+        let homes = truth.repositories.keys();
+        let other = homes.copied().find(|id| *id != said.repository_id).unwrap();
+        let now = scene.now();
+        scene.world(|github| github.world_mut().transfer_issue(said.thread_id, other, now));
+        scene.clock.pass(600_000).await;
+
+        // nobody looks at the issues, nor at the place where it went
+        let home = truth.repositories[&said.repository_id].name.clone();
+        let only: &'static [&'static str] = vec![&*home.leak()].leak();
+        let items = &[Choice::PullRequests, Choice::Comments];
+        let swept = scene.pull(&Puller { items, only, ..SWEEP }).await.unwrap();
+        assert_eq!((swept.items[&Choice::Comments].removed, swept.failures), (0, vec![]));
         check_comments(&scene, Judge::Everything).unwrap();
     });
 }
