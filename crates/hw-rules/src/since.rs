@@ -50,6 +50,12 @@ impl SincePage {
         self.rows.iter().map(|(_, updated_at)| updated_at.mark())
     }
 
+    /// Whether a newest page shows whatever may still be on its way: it is the whole list, or it reaches
+    /// further down than the lists may lag. One that does not may stay as it is while something comes below it.
+    pub fn reaches_the_settled(&self) -> bool {
+        !self.has_next || self.marks().any(|mark| mark.plus(OVERLAP_MS) < self.date)
+    }
+
     fn head(&self) -> Head {
         let newest = self.rows.iter().max_by_key(|(id, updated_at)| (updated_at.mark(), *id));
         Head { date: self.date, newest: newest.cloned(), total_count: None }
@@ -157,9 +163,11 @@ impl Coverage {
         self
     }
 
-    /// How far down rows are kept: to the window, but never less than what is claimed.
+    /// How far down rows are kept: to the window, but never less than what is claimed, or will be once the
+    /// walk that is under way has reached its end.
     pub fn keeps_since(&self, window: Floor) -> Floor {
-        self.from.map_or(window, |from| from.min(window))
+        let begun = self.since.as_ref().map(|walk| walk.floor);
+        self.from.into_iter().chain(begun).fold(window, Floor::min)
     }
 }
 
@@ -170,6 +178,13 @@ pub fn is_due(state: &LaneState, window: Floor, has_moved: bool, date: Option<Ma
     let is_recent = checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS));
     let is_settled = coverage.is_complete() && coverage.is_settled();
     has_moved || !is_settled || state.has_leftovers() || !is_recent
+}
+
+/// Whether a list was last looked at before all that moved its threads could be seen there: that look may be
+/// one of another day, or of a pull that was cut off.
+pub fn is_behind(state: &LaneState, threads: &LaneState) -> bool {
+    let moved = threads.coverage.head.as_ref().map(|head| head.mark().plus(OVERLAP_MS));
+    state.checked_at_ms.map(Mark) <= moved
 }
 
 fn first_page() -> u32 {

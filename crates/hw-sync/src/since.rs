@@ -86,7 +86,8 @@ impl List<'_> {
             other => other.map_err(|refused| self.refused(refused))?,
         };
         let looked_at = next.since.is_none().then_some(page.page.date.0);
-        let etag = page.etag.take().map(|value| Etag { principal, value });
+        let etag = page.etag.take().filter(|_| page.page.reaches_the_settled());
+        let etag = etag.map(|value| Etag { principal, value });
         self.keep(Some((page, floor)), &next, looked_at, etag)?;
         Ok(next)
     }

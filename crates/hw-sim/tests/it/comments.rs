@@ -315,6 +315,80 @@ fn a_transferred_thread_takes_its_comments_along() {
     });
 }
 
+/// A pull that leaves comments out reads the threads all the same.
+#[test]
+fn what_moved_while_comments_were_not_chosen_is_read_by_the_next_pull_that_chooses_them() {
+    let scene = Scene::new(&one_repository(), 12);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let (issue, now) = (first_issue(&scene), scene.now());
+        scene.world(|github| github.world_mut().add_comment(ThreadKind::Issue, issue, "a", now));
+        scene.clock.pass(120_000).await;
+        scene.pull(&Puller::PLAIN).await.unwrap();
+        scene.clock.pass(120_000).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let quiet = asked(&scene, &ALL).await;
+        assert_eq!(quiet, Asked { graphql: 1, conditional: 0, points: 0 }, "nothing moved");
+    });
+}
+
+#[test]
+fn a_walk_begun_with_a_wider_window_keeps_what_it_claims() {
+    const WIDE: Puller = Puller { window_days: Some(40), ..ALL };
+    const NARROW: Puller = Puller { window_days: Some(5), ..ALL };
+    let scene = Scene::new(&one_repository(), 13);
+    let issue = first_issue(&scene);
+    let day = 86_400_000;
+    scene.world(|github| {
+        for n in 0..300 {
+            let at = world_start() - (30 * day) + n * day / 10;
+            github.world_mut().add_comment(ThreadKind::Issue, issue, "word", at);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        {
+            let mut pull = pin!(scene.pull(&WIDE));
+            let walked = || rest(&scene).iter().any(|what| what.contains("since="));
+            while !walked() {
+                let next = scene.world(|github| github.requests().total) + 1;
+                assert!(!scene.poll_until(&mut pull, next).await, "cut off in the walk");
+            }
+        }
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&NARROW).await.unwrap();
+        scene.pull(&WIDE).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// The newest page does not show what comes late below it.
+#[test]
+fn a_comment_that_comes_late_below_the_newest_page_is_read() {
+    let spec = WorldSpec { list_lag_ms: 50_000, ..one_repository() };
+    for seed in 1..=20 {
+        let scene = Scene { largest_page: 3, ..Scene::new(&spec, seed) };
+        on_virtual_time(async {
+            scene.clock.pass(HOUR_MS).await;
+            scene.pull(&ALL).await.unwrap();
+            let issue = first_issue(&scene);
+            for _ in 0..12 {
+                scene.clock.pass(2_000).await;
+                let now = scene.now();
+                scene.world(|it| it.world_mut().add_comment(ThreadKind::Issue, issue, "w", now));
+            }
+            scene.pull(&ALL).await.unwrap();
+            scene.clock.pass(HOUR_MS).await;
+            scene.pull(&ALL).await.unwrap();
+            check_comments(&scene, Judge::CreationsAndEdits)
+                .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        });
+    }
+}
+
 /// What a pull asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
