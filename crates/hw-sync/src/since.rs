@@ -26,8 +26,8 @@ pub(crate) struct List<'a> {
     pub(crate) tally: Tally,
 }
 
-/// Pages that were turned within one second, with what the source called each.
-type Turned = Vec<(SinceWalk, Option<String>)>;
+/// Pages that were turned within one second, with their size and what the source called each.
+type Turned = Vec<(SinceWalk, u32, Option<String>)>;
 
 /// Reads a list until nothing is left of its walk.
 pub(crate) async fn scan(
@@ -112,10 +112,13 @@ impl List<'_> {
                 coverage.since = Some(SinceWalk { page: 1, ..walk });
                 continue;
             }
-            turned.push((walk, page.etag.clone()));
+            turned.push((walk, page.size, page.etag.clone()));
             if leaves {
                 turned.clear();
                 tries = 0;
+            } else {
+                // the second of larger pages begins later than the first of smaller ones ended
+                *self.size = page.size;
             }
             let looked_at = next.since.is_none().then_some(page.page.date.0);
             let floor = coverage.keeps_since(window).min(next.keeps_since(window));
@@ -141,8 +144,9 @@ impl List<'_> {
     /// and one of those may have slipped from a page not yet read to one that was.
     async fn hold_still(&mut self, turned: &Turned) -> Result<bool, Stop> {
         let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        for (walk, etag) in turned {
+        for (walk, size, etag) in turned {
             let Some(etag) = etag else { continue };
+            *self.size = *size;
             let get = |size| comments::since(surface, id, walk, size, Some(etag));
             if let Listed::Page(_) = self.ask(get).await? {
                 return Ok(false);

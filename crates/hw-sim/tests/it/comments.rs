@@ -389,6 +389,28 @@ fn a_comment_that_comes_late_below_the_newest_page_is_read() {
     }
 }
 
+/// The second page of larger ones does not begin where the first of smaller ones ended.
+#[test]
+fn pages_within_a_second_keep_their_size() {
+    let scene = Scene { largest_page: 4, ..Scene::new(&one_repository(), 14) };
+    let issue = first_issue(&scene);
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(HOUR_MS).await;
+        let now = scene.now();
+        scene.world(|github| {
+            for _ in 0..150 {
+                github.world_mut().add_comment(ThreadKind::Issue, issue, "word", now);
+            }
+        });
+        scene.clock.pass(HOUR_MS).await;
+        let scene = Scene { largest_page: 100, ..scene };
+        assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+        check_comments(&scene, Judge::CreationsAndEdits).unwrap();
+    });
+}
+
 /// What a pull asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {

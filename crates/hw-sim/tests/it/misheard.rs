@@ -1,16 +1,21 @@
 //! Answers that are wrong on the way to us, in ways that the weather does not know.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use hw_rules::item::Kind;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::Mark;
-use hw_sim::WorldSpec;
+use hw_sim::{ThreadKind, WorldSpec};
 use hw_sources::transport::{Broken, Request, Response, Sending, Transport};
+use hw_store::{CommentFilter, CommentRow};
 use serde_json::{Value, json};
 
-use crate::harness::words::{OK, SWEEP, issue_ids, nothing_but, one_repository, repository_id};
-use crate::harness::{HOST, Judge, Scene, Wire, check_mirror, on_virtual_time};
+use crate::harness::words::{
+    ALL, OK, SWEEP, issue_ids, nothing_but, one_repository, repository_id,
+};
+use crate::harness::{HOST, Judge, Scene, Wire, check_comments, check_mirror, on_virtual_time};
 
 #[test]
 fn a_repository_whose_answers_break_off_never_stops_the_others() {
@@ -73,6 +78,52 @@ fn a_token_that_may_not_read_discussions_still_mirrors_the_rest() {
         scene.pull(&OK).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
     });
+}
+
+/// The first of its threads, by id, is more than the server can tell at once.
+#[test]
+fn a_talk_that_is_too_much_never_stands_before_the_others() {
+    for is_told_in_parts in [true, false] {
+        let spec = WorldSpec { repositories: 1, pull_requests: 9, ..WorldSpec::small() };
+        let scene = Scene::new(&spec, 4);
+        let heavy = scene.world(|github| {
+            let world = github.world_mut();
+            let truth = world.truth();
+            let pulls = truth.ids(ThreadKind::PullRequest);
+            for pull in &pulls {
+                world.add_review(*pull, "fine", spec.start_ms);
+            }
+            truth.threads[&(ThreadKind::PullRequest, pulls[0])].node_id.clone()
+        });
+        on_virtual_time(async {
+            scene.clock.pass(3_600_000).await;
+            let refused = Misheard::of(&scene, move |question, answer| {
+                let is_refused = question.contains("Talks(")
+                    || (question.contains("More(") && !is_told_in_parts);
+                let is_refused = is_refused && question.contains(&heavy);
+                Ok(if is_refused { Response { status: 502, ..answer } } else { answer })
+            });
+            let pulled = scene.pull_over(refused, &ALL).await.unwrap();
+            assert_eq!(pulled.failures.is_empty(), is_told_in_parts, "{:?}", pulled.failures);
+            if !is_told_in_parts {
+                let held = held_reviews(&scene);
+                assert!(8 <= held, "{held} reviews are held");
+                scene.clock.pass(3_600_000).await;
+                assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+            }
+            check_comments(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+fn held_reviews(scene: &Scene) -> usize {
+    let mut reviews = 0;
+    let mut count = |row: CommentRow| {
+        reviews += usize::from(row.comment.kind == Kind::Review);
+        ControlFlow::Continue(())
+    };
+    scene.store.each_comment(&CommentFilter::default(), &mut count).unwrap();
+    reviews
 }
 
 /// A listing may not be null, so the repository that holds it is.
