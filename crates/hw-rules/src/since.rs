@@ -146,6 +146,12 @@ impl Coverage {
         self
     }
 
+    /// The coverage of a lane of talks from the moment all its threads wait to be read.
+    pub fn followed(mut self) -> Self {
+        self.from = Some(Floor::Beginning);
+        self
+    }
+
     /// The coverage of a lane of talks after everything due was read, as the listing of its threads stood then.
     pub fn talked(mut self, date: Mark) -> Self {
         self.from = Some(Floor::Beginning);
@@ -174,10 +180,19 @@ impl Coverage {
 /// Whether a list is to be looked at: its threads moved, something is unfinished, or it is an hour ago.
 pub fn is_due(state: &LaneState, window: Floor, has_moved: bool, date: Option<Mark>) -> bool {
     let coverage = state.coverage.clone().open_since(window);
-    let checked = state.checked_at_ms.zip(date);
-    let is_recent = checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS));
     let is_settled = coverage.is_complete() && coverage.is_settled();
-    has_moved || !is_settled || state.has_leftovers() || !is_recent
+    has_moved || !is_settled || state.has_leftovers() || !is_recent(state, date)
+}
+
+/// The same for a list that may not be there at all: nothing is unfinished where nothing was begun.
+pub fn is_due_in_doubt(state: &LaneState, has_moved: bool, date: Option<Mark>) -> bool {
+    let is_begun = state.coverage.since.is_some() || 0 < state.failures;
+    has_moved || is_begun || !is_recent(state, date)
+}
+
+fn is_recent(state: &LaneState, date: Option<Mark>) -> bool {
+    let checked = state.checked_at_ms.zip(date);
+    checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS))
 }
 
 /// Whether a list was last looked at before all that moved its threads could be seen there: that look may be

@@ -124,6 +124,9 @@ impl Known {
         });
         let is_due = match surface.reading() {
             Reading::Talks => self.talks.contains(lane) || state.has_leftovers(),
+            Reading::Since | Reading::Walk if !followed.can_be_swept() => {
+                since::is_due_in_doubt(state, has_moved, room.fetch.last_date())
+            }
             Reading::Since | Reading::Walk => {
                 since::is_due(state, room.window(surface), has_moved, room.fetch.last_date())
             }

@@ -46,7 +46,10 @@ pub(crate) async fn scan(
     let done = list.read_all(coverage, window).await;
     match done {
         // without issues there may be no such list, whatever the pull requests say
-        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => Ok(list.tally),
+        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => {
+            list.note_no_list()?;
+            Ok(list.tally)
+        }
         Err(stop) => Err(list.of_this_lane(stop)),
         Ok(()) => {
             let mut tally = list.tally;
@@ -153,6 +156,15 @@ impl List<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// A list that is not there is not asked for in every pull.
+    fn note_no_list(&self) -> Result<(), Error> {
+        let (room, lane) = (self.room, &self.followed.lane);
+        let at = room.fetch.last_date().map(|date| (lane.clone(), date.0));
+        let looked_at = at.into_iter().collect();
+        let page = IngestPage { looked_at, ..IngestPage::of(lane.clone(), *self.size) };
+        Ok(room.store.ingest(room.lease, &page).map(drop)?)
     }
 
     async fn ask(&mut self, get: impl Fn(u32) -> Get) -> Result<Listed, Stop> {

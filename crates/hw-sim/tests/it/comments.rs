@@ -411,6 +411,31 @@ fn pages_within_a_second_keep_their_size() {
     });
 }
 
+#[test]
+fn a_first_reading_of_talks_that_was_cut_off_goes_on_where_it_was() {
+    let scene = Scene::new(&WorldSpec { pull_requests: 180, ..one_repository() }, 15);
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        {
+            let mut pull = pin!(scene.pull(&ALL));
+            while talks_asked(&scene) < 3 {
+                let next = scene.world(|github| github.requests().total) + 1;
+                assert!(!scene.poll_until(&mut pull, next).await, "cut off among the talks");
+            }
+        }
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let asked = talks_asked(&scene);
+        assert!(asked <= 5, "{asked} requests for four times fifty");
+    });
+}
+
+fn talks_asked(scene: &Scene) -> usize {
+    let is_talk = |entry: &&hw_sim::RequestEntry| entry.what.contains("reviews");
+    scene.world(|github| github.requests().entries.iter().filter(is_talk).count())
+}
+
 /// What a pull asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
