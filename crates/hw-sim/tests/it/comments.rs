@@ -1,9 +1,12 @@
 //! What is said in threads: every word of it, and what that costs.
 
+use std::ops::ControlFlow;
 use std::pin::pin;
 
+use hw_rules::item::Kind;
 use hw_rules::lane::{Choice, Lane, Surface};
 use hw_sim::{CommentKind, RequestKind, ThreadKind, WorldSpec};
+use hw_store::{CommentFilter, CommentRow};
 
 use crate::harness::words::{ALL, SWEEP};
 use crate::harness::{HOST, Judge, Puller, Scene, check_comments, check_mirror, on_virtual_time};
@@ -434,6 +437,70 @@ fn a_first_reading_of_talks_that_was_cut_off_goes_on_where_it_was() {
 fn talks_asked(scene: &Scene) -> usize {
     let is_talk = |entry: &&hw_sim::RequestEntry| entry.what.contains("reviews");
     scene.world(|github| github.requests().entries.iter().filter(is_talk).count())
+}
+
+/// The rows after it move up, one of them from a page not yet read to one that was.
+#[test]
+fn a_deletion_on_a_page_that_was_turned_hides_no_other_comment() {
+    let scene = Scene::new(&one_repository(), 16);
+    let issue = first_issue(&scene);
+    let ids: Vec<i64> = scene.world(|github| {
+        let mut said = || {
+            let at = world_start() + 60_000;
+            github.world_mut().add_comment(ThreadKind::Issue, issue, "word", at)
+        };
+        (0..400).map(|_| said()).collect()
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        let mut pull = pin!(scene.pull(&ALL));
+        while !rest(&scene).iter().any(|what| page_in(what) == Some(2)) {
+            let next = scene.world(|github| github.requests().total) + 1;
+            assert!(!scene.poll_until(&mut pull, next).await, "pages are turned");
+        }
+        let now = scene.now();
+        scene.world(|github| {
+            for id in &ids[..3] {
+                github.world_mut().delete_comment(CommentKind::Conversation, *id, now);
+            }
+        });
+        assert_eq!(pull.await.unwrap().failures, []);
+        check_comments(&scene, Judge::CreationsAndEdits).unwrap();
+    });
+}
+
+/// The sweep of one repository, in a pull that does not look at the other one, nor at the thread itself.
+#[test]
+fn a_comment_that_moved_is_kept_where_it_is_now() {
+    let spec = WorldSpec { plain: true, comments_per_thread: 5, ..WorldSpec::small() };
+    let scene = Scene::new(&spec, 17);
+    on_virtual_time(async {
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let truth = scene.world(|github| github.world().truth());
+        let said = truth.comments.values().find(|it| it.thread_kind == ThreadKind::Issue).unwrap();
+        let home = &truth.repositories[&said.repository_id];
+        let other = truth.repositories.keys().copied().find(|id| *id != home.id).unwrap();
+        let now = scene.now();
+        scene.world(|github| github.world_mut().transfer_issue(said.thread_id, other, now));
+        scene.clock.pass(600_000).await;
+        let name: &'static str = home.name.clone().leak();
+        let puller = Puller {
+            items: &[Choice::PullRequests, Choice::Comments],
+            only: vec![name].leak(),
+            ..SWEEP
+        };
+        assert_eq!(scene.pull(&puller).await.unwrap().failures, []);
+        let mut held = None;
+        let mut find = |row: CommentRow| {
+            if row.comment.id == said.id && row.comment.kind == Kind::IssueComment {
+                held = Some(row.comment.repository_id);
+            }
+            ControlFlow::Continue(())
+        };
+        scene.store.each_comment(&CommentFilter::default(), &mut find).unwrap();
+        assert_eq!(held, Some(other));
+    });
 }
 
 /// What a pull asked for.
