@@ -50,6 +50,12 @@ impl SincePage {
         self.rows.iter().map(|(_, updated_at)| updated_at.mark())
     }
 
+    /// Whether a newest page shows whatever may still be on its way: it is the whole list, or it reaches
+    /// further down than the lists may lag. One that does not may stay as it is while something comes below it.
+    pub fn reaches_the_settled(&self) -> bool {
+        !self.has_next || self.marks().any(|mark| mark.plus(OVERLAP_MS) < self.date)
+    }
+
     fn head(&self) -> Head {
         let newest = self.rows.iter().max_by_key(|(id, updated_at)| (updated_at.mark(), *id));
         Head { date: self.date, newest: newest.cloned(), total_count: None }
@@ -140,6 +146,12 @@ impl Coverage {
         self
     }
 
+    /// The coverage of a lane of talks from the moment all its threads wait to be read.
+    pub fn followed(mut self) -> Self {
+        self.from = Some(Floor::Beginning);
+        self
+    }
+
     /// The coverage of a lane of talks after everything due was read, as the listing of its threads stood then.
     pub fn talked(mut self, date: Mark) -> Self {
         self.from = Some(Floor::Beginning);
@@ -157,19 +169,37 @@ impl Coverage {
         self
     }
 
-    /// How far down rows are kept: to the window, but never less than what is claimed.
+    /// How far down rows are kept: to the window, but never less than what is claimed, or will be once the
+    /// walk that is under way has reached its end.
     pub fn keeps_since(&self, window: Floor) -> Floor {
-        self.from.map_or(window, |from| from.min(window))
+        let begun = self.since.as_ref().map(|walk| walk.floor);
+        self.from.into_iter().chain(begun).fold(window, Floor::min)
     }
 }
 
 /// Whether a list is to be looked at: its threads moved, something is unfinished, or it is an hour ago.
 pub fn is_due(state: &LaneState, window: Floor, has_moved: bool, date: Option<Mark>) -> bool {
     let coverage = state.coverage.clone().open_since(window);
-    let checked = state.checked_at_ms.zip(date);
-    let is_recent = checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS));
     let is_settled = coverage.is_complete() && coverage.is_settled();
-    has_moved || !is_settled || state.has_leftovers() || !is_recent
+    has_moved || !is_settled || state.has_leftovers() || !is_recent(state, date)
+}
+
+/// The same for a list that may not be there at all: nothing is unfinished where nothing was begun.
+pub fn is_due_in_doubt(state: &LaneState, has_moved: bool, date: Option<Mark>) -> bool {
+    let is_begun = state.coverage.since.is_some() || 0 < state.failures;
+    has_moved || is_begun || !is_recent(state, date)
+}
+
+fn is_recent(state: &LaneState, date: Option<Mark>) -> bool {
+    let checked = state.checked_at_ms.zip(date);
+    checked.is_some_and(|(at, date)| date.0 < at.saturating_add(DUE_AFTER_MS))
+}
+
+/// Whether a list was last looked at before all that moved its threads could be seen there: that look may be
+/// one of another day, or of a pull that was cut off.
+pub fn is_behind(state: &LaneState, threads: &LaneState) -> bool {
+    let moved = threads.coverage.head.as_ref().map(|head| head.mark().plus(OVERLAP_MS));
+    state.checked_at_ms.map(Mark) <= moved
 }
 
 fn first_page() -> u32 {

@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Follows the talk of every thread that is held, and of those to come; a lane that was followed before
-    /// stays as it is.
+    /// stays as it is, however far its first reading got.
     pub fn follow_talks(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
         const ALL: OfKind = of_kind!(
             "insert into talks (host, kind, id, repository_id)
@@ -86,11 +86,13 @@ impl Store {
         self.write(QUEUE, |tx| {
             leases::check(tx, lease)?;
             let id = lanes::lane_id(tx, lane)?;
-            if lanes::coverage_of(tx, id)?.through.is_some() {
+            let coverage = lanes::coverage_of(tx, id)?;
+            if coverage.from.is_some() {
                 return Ok(());
             }
             let params = params![kind.name(), &lane.host, repository];
-            tx.execute(ALL.of(kind), &params).map(drop)
+            tx.execute(ALL.of(kind), &params)?;
+            lanes::advance(tx, id, lane, &coverage.followed())
         })
     }
 }

@@ -116,9 +116,17 @@ impl Known {
     ) -> bool {
         let (lane, surface) = (&followed.lane, followed.surface());
         let behind = threads_behind(surface);
-        let has_moved = behind.iter().any(|threads| moved.contains(&(followed.home.id, *threads)));
+        let has_moved = behind.iter().any(|threads| {
+            let lane = Lane::of_repository(&lane.host, followed.home.id, *threads);
+            let is_behind = |threads| since::is_behind(state, threads);
+            moved.contains(&(followed.home.id, *threads))
+                || self.states.get(&lane).is_some_and(is_behind)
+        });
         let is_due = match surface.reading() {
             Reading::Talks => self.talks.contains(lane) || state.has_leftovers(),
+            Reading::Since | Reading::Walk if !followed.can_be_swept() => {
+                since::is_due_in_doubt(state, has_moved, room.fetch.last_date())
+            }
             Reading::Since | Reading::Walk => {
                 since::is_due(state, room.window(surface), has_moved, room.fetch.last_date())
             }

@@ -26,7 +26,7 @@ const OF_QUARANTINE: u64 = 20;
 enum Again {
     Readable(Box<Observation>),
     /// Something else stands at its place by now: it changed, and comes with the head of the lane, or it
-    /// is gone, and the sweep will know.
+    /// is gone, and the sweep will know. Or it belongs to another repository.
     Moved,
     /// It is not found by its id: gone, or a fault. The sweep knows the difference.
     Absent,
@@ -123,6 +123,10 @@ async fn by_id(room: &Room<'_>, followed: &Followed, id: &str) -> Result<Again, 
     let query = |_| look::query(surface, home, &ids, &[]);
     let read = |answer: &_, number, _| look::read(answer, surface, &ids, home, number);
     let look = room.fetch.ask(Patience::ROW, &mut 1, query, read).await?;
+    if !look.elsewhere.is_empty() {
+        look::keep_elsewhere(room, followed, look.elsewhere)?;
+        return Ok(Again::Moved);
+    }
     Ok(match look.observations.into_iter().next() {
         Some(found) => Again::Readable(Box::new(found)),
         None if look.absent.is_empty() => Again::Still,

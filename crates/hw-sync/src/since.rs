@@ -26,8 +26,8 @@ pub(crate) struct List<'a> {
     pub(crate) tally: Tally,
 }
 
-/// Pages that were turned within one second, with what the source called each.
-type Turned = Vec<(SinceWalk, Option<String>)>;
+/// Pages that were turned within one second, with their size and what the source called each.
+type Turned = Vec<(SinceWalk, u32, Option<String>)>;
 
 /// Reads a list until nothing is left of its walk.
 pub(crate) async fn scan(
@@ -46,7 +46,10 @@ pub(crate) async fn scan(
     let done = list.read_all(coverage, window).await;
     match done {
         // without issues there may be no such list, whatever the pull requests say
-        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => Ok(list.tally),
+        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => {
+            list.note_no_list()?;
+            Ok(list.tally)
+        }
         Err(stop) => Err(list.of_this_lane(stop)),
         Ok(()) => {
             let mut tally = list.tally;
@@ -86,7 +89,8 @@ impl List<'_> {
             other => other.map_err(|refused| self.refused(refused))?,
         };
         let looked_at = next.since.is_none().then_some(page.page.date.0);
-        let etag = page.etag.take().map(|value| Etag { principal, value });
+        let etag = page.etag.take().filter(|_| page.page.reaches_the_settled());
+        let etag = etag.map(|value| Etag { principal, value });
         self.keep(Some((page, floor)), &next, looked_at, etag)?;
         Ok(next)
     }
@@ -111,10 +115,13 @@ impl List<'_> {
                 coverage.since = Some(SinceWalk { page: 1, ..walk });
                 continue;
             }
-            turned.push((walk, page.etag.clone()));
+            turned.push((walk, page.size, page.etag.clone()));
             if leaves {
                 turned.clear();
                 tries = 0;
+            } else {
+                // the second of larger pages begins later than the first of smaller ones ended
+                *self.size = page.size;
             }
             let looked_at = next.since.is_none().then_some(page.page.date.0);
             let floor = coverage.keeps_since(window).min(next.keeps_since(window));
@@ -140,14 +147,24 @@ impl List<'_> {
     /// and one of those may have slipped from a page not yet read to one that was.
     async fn hold_still(&mut self, turned: &Turned) -> Result<bool, Stop> {
         let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        for (walk, etag) in turned {
+        for (walk, size, etag) in turned {
             let Some(etag) = etag else { continue };
+            *self.size = *size;
             let get = |size| comments::since(surface, id, walk, size, Some(etag));
             if let Listed::Page(_) = self.ask(get).await? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// A list that is not there is not asked for in every pull.
+    fn note_no_list(&self) -> Result<(), Error> {
+        let (room, lane) = (self.room, &self.followed.lane);
+        let at = room.fetch.last_date().map(|date| (lane.clone(), date.0));
+        let looked_at = at.into_iter().collect();
+        let page = IngestPage { looked_at, ..IngestPage::of(lane.clone(), *self.size) };
+        Ok(room.store.ingest(room.lease, &page).map(drop)?)
     }
 
     async fn ask(&mut self, get: impl Fn(u32) -> Get) -> Result<Listed, Stop> {

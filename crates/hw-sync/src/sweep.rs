@@ -182,6 +182,11 @@ impl Sweep<'_> {
         let mut list = List { room, followed, size: self.size, tally: Tally::default() };
         let page = list.page(&walk).await.map_err(|stop| list.of_this_lane(stop))?;
         let rolled = roll::of_list(&walk, &page);
+        let next = rolled.as_ref().and_then(|rolled| rolled.next.as_ref());
+        if next.is_some_and(|next| 1 < roll::walk_at(next).page) {
+            // a page that is turned to begins where the last one ended, if it has the same size
+            *self.size = page.size;
+        }
         let kept = self.page(page.observations, &page.unreadable);
         let ingested = self.room.store.ingest(self.room.lease, &kept)?;
         self.tally.count(&ingested, kept.observations.len());

@@ -7,6 +7,7 @@ use hw_rules::time::Mark;
 use hw_rules::version::Seen;
 use hw_sources::github::comments::{self, Lack, More, Talk};
 use hw_sources::page::RollRow;
+use hw_sources::trouble::Trouble;
 use hw_store::{DueTalk, IngestPage};
 
 use crate::Error;
@@ -93,9 +94,24 @@ impl<'a> Talks<'a> {
             Ok((talks, answer.receipt.seen(number)))
         };
         let patience = self.followed.patience(Patience::PAGE);
-        let (talks, seen) = self.room.fetch.ask(patience, &mut self.batch, query, read).await?;
+        let asked = self.room.fetch.ask(patience, &mut self.batch, query, read).await;
+        let (talks, seen) = match asked {
+            // one talk that the server cannot serve must not stand before all that follow it
+            Err(Stop::Trouble(Trouble::TooMuch(_))) if self.batch == 1 => {
+                return self.read_in_parts(&due[0]).await;
+            }
+            other => other?,
+        };
         let mut said = Said { seen, rows: Vec::new(), count: talks.len() };
         self.keep(due, talks, &mut said).await?;
+        Ok(said)
+    }
+
+    /// Reads a talk that is too much at once page by page, as large as they can be served.
+    async fn read_in_parts(&mut self, thread: &DueTalk) -> Result<Said, Stop> {
+        let at_ms = self.room.fetch.last_date().map_or(0, |date| date.0);
+        let mut said = Said { seen: Seen { at_ms, request: 0 }, rows: Vec::new(), count: 1 };
+        self.read_more(thread.id, vec![More::of_thread(&thread.node_id)], &mut said).await?;
         Ok(said)
     }
 
@@ -139,7 +155,14 @@ impl<'a> Talks<'a> {
             let read =
                 |answer: &_, number, _| comments::read_more(answer, surface, &more, id, number);
             let patience = self.followed.patience(Patience::PAGE);
-            let talk = self.room.fetch.ask(patience, &mut self.size, query, read).await?;
+            let talk = match self.room.fetch.ask(patience, &mut self.size, query, read).await {
+                Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.size == 1 => {
+                    self.lack(&reason);
+                    is_whole = false;
+                    continue;
+                }
+                other => other?,
+            };
             is_whole &= self.take_in(&talk)?;
             left.extend(talk.more.iter().filter(|next| **next != more).cloned());
             let mut page = self.page();
@@ -165,12 +188,14 @@ impl<'a> Talks<'a> {
                     self.room.store.request_sweep(&threads, now_ms)?;
                 }
             }
-            Err(Lack::Rows(reason)) => {
-                self.unread += 1;
-                self.why.clone_from(reason);
-            }
+            Err(Lack::Rows(reason)) => self.lack(reason),
         }
         Ok(false)
+    }
+
+    fn lack(&mut self, reason: &str) {
+        self.unread += 1;
+        reason.clone_into(&mut self.why);
     }
 
     fn page(&self) -> IngestPage {

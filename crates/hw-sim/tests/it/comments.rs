@@ -1,10 +1,13 @@
 //! What is said in threads: every word of it, and what that costs.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::pin::pin;
 
+use hw_rules::item::Kind;
 use hw_rules::lane::{Choice, Lane, Surface};
 use hw_sim::{CommentKind, RequestKind, ThreadKind, WorldSpec};
+use hw_store::{CommentFilter, CommentRow};
 
 use crate::harness::words::{ALL, SWEEP};
 use crate::harness::{HOST, Judge, Puller, Scene, check_comments, check_mirror, on_virtual_time};
@@ -318,28 +321,188 @@ fn a_transferred_thread_takes_its_comments_along() {
     });
 }
 
+/// A pull that leaves comments out reads the threads all the same.
 #[test]
-fn a_comment_that_went_elsewhere_is_kept_there_and_not_taken_for_gone() {
+fn what_moved_while_comments_were_not_chosen_is_read_by_the_next_pull_that_chooses_them() {
+    let scene = Scene::new(&one_repository(), 12);
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let (issue, now) = (first_issue(&scene), scene.now());
+        scene.world(|github| github.world_mut().add_comment(ThreadKind::Issue, issue, "a", now));
+        scene.clock.pass(120_000).await;
+        scene.pull(&Puller::PLAIN).await.unwrap();
+        scene.clock.pass(120_000).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let quiet = asked(&scene, &ALL).await;
+        assert_eq!(quiet, Asked { graphql: 1, conditional: 0, points: 0 }, "nothing moved");
+    });
+}
+
+#[test]
+fn a_walk_begun_with_a_wider_window_keeps_what_it_claims() {
+    const WIDE: Puller = Puller { window_days: Some(40), ..ALL };
+    const NARROW: Puller = Puller { window_days: Some(5), ..ALL };
+    let scene = Scene::new(&one_repository(), 13);
+    let issue = first_issue(&scene);
+    let day = 86_400_000;
+    scene.world(|github| {
+        for n in 0..300 {
+            let at = world_start() - (30 * day) + n * day / 10;
+            github.world_mut().add_comment(ThreadKind::Issue, issue, "word", at);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        {
+            let mut pull = pin!(scene.pull(&WIDE));
+            let walked = || rest(&scene).iter().any(|what| what.contains("since="));
+            while !walked() {
+                let next = scene.world(|github| github.requests().total) + 1;
+                assert!(!scene.poll_until(&mut pull, next).await, "cut off in the walk");
+            }
+        }
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&NARROW).await.unwrap();
+        scene.pull(&WIDE).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// The newest page does not show what comes late below it.
+#[test]
+fn a_comment_that_comes_late_below_the_newest_page_is_read() {
+    let spec = WorldSpec { list_lag_ms: 50_000, ..one_repository() };
+    for seed in 1..=20 {
+        let scene = Scene { largest_page: 3, ..Scene::new(&spec, seed) };
+        on_virtual_time(async {
+            scene.clock.pass(HOUR_MS).await;
+            scene.pull(&ALL).await.unwrap();
+            let issue = first_issue(&scene);
+            for _ in 0..12 {
+                scene.clock.pass(2_000).await;
+                let now = scene.now();
+                scene.world(|it| it.world_mut().add_comment(ThreadKind::Issue, issue, "w", now));
+            }
+            scene.pull(&ALL).await.unwrap();
+            scene.clock.pass(HOUR_MS).await;
+            scene.pull(&ALL).await.unwrap();
+            check_comments(&scene, Judge::CreationsAndEdits)
+                .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        });
+    }
+}
+
+/// The second page of larger ones does not begin where the first of smaller ones ended.
+#[test]
+fn pages_within_a_second_keep_their_size() {
+    let scene = Scene { largest_page: 4, ..Scene::new(&one_repository(), 14) };
+    let issue = first_issue(&scene);
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(HOUR_MS).await;
+        let now = scene.now();
+        scene.world(|github| {
+            for _ in 0..150 {
+                github.world_mut().add_comment(ThreadKind::Issue, issue, "word", now);
+            }
+        });
+        scene.clock.pass(HOUR_MS).await;
+        let scene = Scene { largest_page: 100, ..scene };
+        assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+        check_comments(&scene, Judge::CreationsAndEdits).unwrap();
+    });
+}
+
+#[test]
+fn a_first_reading_of_talks_that_was_cut_off_goes_on_where_it_was() {
+    let scene = Scene::new(&WorldSpec { pull_requests: 180, ..one_repository() }, 15);
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        {
+            let mut pull = pin!(scene.pull(&ALL));
+            while talks_asked(&scene) < 3 {
+                let next = scene.world(|github| github.requests().total) + 1;
+                assert!(!scene.poll_until(&mut pull, next).await, "cut off among the talks");
+            }
+        }
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+        let asked = talks_asked(&scene);
+        assert!(asked <= 5, "{asked} requests for four times fifty");
+    });
+}
+
+fn talks_asked(scene: &Scene) -> usize {
+    let is_talk = |entry: &&hw_sim::RequestEntry| entry.what.contains("reviews");
+    scene.world(|github| github.requests().entries.iter().filter(is_talk).count())
+}
+
+/// The rows after it move up, one of them from a page not yet read to one that was.
+#[test]
+fn a_deletion_on_a_page_that_was_turned_hides_no_other_comment() {
+    let scene = Scene::new(&one_repository(), 16);
+    let issue = first_issue(&scene);
+    let ids: Vec<i64> = scene.world(|github| {
+        let mut said = || {
+            let at = world_start() + 60_000;
+            github.world_mut().add_comment(ThreadKind::Issue, issue, "word", at)
+        };
+        (0..400).map(|_| said()).collect()
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        let mut pull = pin!(scene.pull(&ALL));
+        while !rest(&scene).iter().any(|what| page_in(what) == Some(2)) {
+            let next = scene.world(|github| github.requests().total) + 1;
+            assert!(!scene.poll_until(&mut pull, next).await, "pages are turned");
+        }
+        let now = scene.now();
+        scene.world(|github| {
+            for id in &ids[..3] {
+                github.world_mut().delete_comment(CommentKind::Conversation, *id, now);
+            }
+        });
+        assert_eq!(pull.await.unwrap().failures, []);
+        check_comments(&scene, Judge::CreationsAndEdits).unwrap();
+    });
+}
+
+/// The sweep of one repository, in a pull that does not look at the other one, nor at the thread itself.
+#[test]
+fn a_comment_that_moved_is_kept_where_it_is_now() {
     let spec = WorldSpec { plain: true, comments_per_thread: 5, ..WorldSpec::small() };
-    let scene = Scene::new(&spec, 12);
+    let scene = Scene::new(&spec, 17);
     on_virtual_time(async {
         scene.clock.pass(600_000).await;
         scene.pull(&ALL).await.unwrap();
         let truth = scene.world(|github| github.world().truth());
         let said = truth.comments.values().find(|it| it.thread_kind == ThreadKind::Issue).unwrap();
-        let homes = truth.repositories.keys();
-        let other = homes.copied().find(|id| *id != said.repository_id).unwrap();
+        let home = &truth.repositories[&said.repository_id];
+        let other = truth.repositories.keys().copied().find(|id| *id != home.id).unwrap();
         let now = scene.now();
         scene.world(|github| github.world_mut().transfer_issue(said.thread_id, other, now));
         scene.clock.pass(600_000).await;
-
-        // nobody looks at the issues, nor at the place where it went
-        let home = truth.repositories[&said.repository_id].name.clone();
-        let only: &'static [&'static str] = vec![&*home.leak()].leak();
-        let items = &[Choice::PullRequests, Choice::Comments];
-        let swept = scene.pull(&Puller { items, only, ..SWEEP }).await.unwrap();
-        assert_eq!((swept.items[&Choice::Comments].removed, swept.failures), (0, vec![]));
-        check_comments(&scene, Judge::Everything).unwrap();
+        let name: &'static str = home.name.clone().leak();
+        let puller = Puller {
+            items: &[Choice::PullRequests, Choice::Comments],
+            only: vec![name].leak(),
+            ..SWEEP
+        };
+        assert_eq!(scene.pull(&puller).await.unwrap().failures, []);
+        let mut held = None;
+        let mut find = |row: CommentRow| {
+            if row.comment.id == said.id && row.comment.kind == Kind::IssueComment {
+                held = Some(row.comment.repository_id);
+            }
+            ControlFlow::Continue(())
+        };
+        scene.store.each_comment(&CommentFilter::default(), &mut find).unwrap();
+        assert_eq!(held, Some(other));
     });
 }
 

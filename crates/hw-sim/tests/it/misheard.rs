@@ -1,16 +1,21 @@
 //! Answers that are wrong on the way to us, in ways that the weather does not know.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use hw_rules::item::Kind;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::Mark;
-use hw_sim::WorldSpec;
+use hw_sim::{CommentKind, ThreadKind, WorldSpec};
 use hw_sources::transport::{Broken, Request, Response, Sending, Transport};
+use hw_store::{CommentFilter, CommentRow};
 use serde_json::{Value, json};
 
-use crate::harness::words::{OK, SWEEP, issue_ids, nothing_but, one_repository, repository_id};
-use crate::harness::{HOST, Judge, Scene, Wire, check_mirror, on_virtual_time};
+use crate::harness::words::{
+    ALL, OK, SWEEP, issue_ids, nothing_but, one_repository, repository_id,
+};
+use crate::harness::{HOST, Judge, Scene, Wire, check_comments, check_mirror, on_virtual_time};
 
 #[test]
 fn a_repository_whose_answers_break_off_never_stops_the_others() {
@@ -73,6 +78,123 @@ fn a_token_that_may_not_read_discussions_still_mirrors_the_rest() {
         scene.pull(&OK).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();
     });
+}
+
+/// The first of its threads, by id, is more than the server can tell at once.
+#[test]
+fn a_talk_that_is_too_much_never_stands_before_the_others() {
+    for is_told_in_parts in [true, false] {
+        let spec = WorldSpec { repositories: 1, pull_requests: 9, ..WorldSpec::small() };
+        let scene = Scene::new(&spec, 4);
+        let heavy = scene.world(|github| {
+            let world = github.world_mut();
+            let truth = world.truth();
+            let pulls = truth.ids(ThreadKind::PullRequest);
+            for pull in &pulls {
+                world.add_review(*pull, "fine", spec.start_ms);
+            }
+            truth.threads[&(ThreadKind::PullRequest, pulls[0])].node_id.clone()
+        });
+        on_virtual_time(async {
+            scene.clock.pass(3_600_000).await;
+            let refused = Misheard::of(&scene, move |question, answer| {
+                let is_refused = question.contains("Talks(")
+                    || (question.contains("More(") && !is_told_in_parts);
+                let is_refused = is_refused && question.contains(&heavy);
+                Ok(if is_refused { Response { status: 502, ..answer } } else { answer })
+            });
+            let pulled = scene.pull_over(refused, &ALL).await.unwrap();
+            assert_eq!(pulled.failures.is_empty(), is_told_in_parts, "{:?}", pulled.failures);
+            if !is_told_in_parts {
+                let held = held_reviews(&scene);
+                assert!(8 <= held, "{held} reviews are held");
+                scene.clock.pass(3_600_000).await;
+                assert_eq!(scene.pull(&ALL).await.unwrap().failures, []);
+            }
+            check_comments(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+/// GitHub may have no such list where issues are switched off, and each time it says so is one of too many.
+#[test]
+fn a_list_that_is_not_there_is_not_asked_for_in_every_pull() {
+    let scene = Scene::new(&WorldSpec { repositories: 1, ..WorldSpec::small() }, 5);
+    on_virtual_time(async {
+        let id = repository_id(&scene);
+        scene.world(|github| github.world_mut().switch_issues(id, false, scene.now()));
+        scene.clock.pass(3_600_000).await;
+        let asked = Arc::new(AtomicU32::new(0));
+        for _ in 0..4 {
+            let asked = Arc::clone(&asked);
+            let gone = Misheard::of(&scene, move |question, answer| {
+                let is_list = question.contains("/issues/comments");
+                asked.fetch_add(u32::from(is_list), Ordering::SeqCst);
+                Ok(if is_list { Response { status: 410, ..answer } } else { answer })
+            });
+            assert_eq!(scene.pull_over(gone, &ALL).await.unwrap().failures, []);
+            scene.clock.pass(300_000).await;
+        }
+        assert_eq!(asked.load(Ordering::SeqCst), 1);
+        let now = scene.now();
+        scene.world(|github| github.world_mut().switch_issues(id, true, now));
+        scene.clock.pass(300_000).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::Everything).unwrap();
+    });
+}
+
+/// Nobody could read it, neither in the list nor by its id, before its thread was transferred.
+#[test]
+fn an_unreadable_comment_that_moved_waits_no_longer() {
+    let scene = Scene::new(&WorldSpec { plain: true, ..WorldSpec::small() }, 6);
+    on_virtual_time(async {
+        scene.clock.pass(3_600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let (issue, now) = (issue_ids(&scene)[0], scene.now());
+        let (said, node) = scene.world(|github| {
+            let world = github.world_mut();
+            let said = world.add_comment(ThreadKind::Issue, issue, "word", now);
+            (said, world.truth().comments[&(CommentKind::Conversation, said)].node_id.clone())
+        });
+        scene.clock.pass(300_000).await;
+        let garbled = Misheard::of(&scene, move |question, answer| {
+            let is_look = question.contains("Look(") && question.contains(&node);
+            Ok(if is_look { Response { status: 502, ..answer } } else { garbled(answer, said) })
+        });
+        scene.pull_over(garbled, &ALL).await.unwrap();
+        assert_eq!(scene.store.quarantined().unwrap().len(), 1);
+        let now = scene.now();
+        scene.world(|github| {
+            let truth = github.world().truth();
+            let home = truth.threads[&(ThreadKind::Issue, issue)].repository_id;
+            let other = truth.repositories.keys().copied().find(|id| *id != home).unwrap();
+            github.world_mut().transfer_issue(issue, other, now);
+        });
+        scene.clock.pass(300_000).await;
+        let pulled = scene.pull(&ALL).await.unwrap();
+        assert_eq!(scene.store.quarantined().unwrap(), [], "{:?}", pulled.failures);
+    });
+}
+
+/// The same list, in which the words of one comment are a number.
+fn garbled(mut answer: Response, id: i64) -> Response {
+    let Ok(Value::Array(mut rows)) = serde_json::from_slice(&answer.body) else { return answer };
+    for row in rows.iter_mut().filter(|row| row["id"] == id) {
+        row["body"] = json!(5);
+    }
+    answer.body = serde_json::to_vec(&rows).unwrap();
+    answer
+}
+
+fn held_reviews(scene: &Scene) -> usize {
+    let mut reviews = 0;
+    let mut count = |row: CommentRow| {
+        reviews += usize::from(row.comment.kind == Kind::Review);
+        ControlFlow::Continue(())
+    };
+    scene.store.each_comment(&CommentFilter::default(), &mut count).unwrap();
+    reviews
 }
 
 /// A listing may not be null, so the repository that holds it is.
@@ -161,7 +283,8 @@ impl Misheard {
 impl Transport for Misheard {
     fn send(&self, request: Request) -> Sending<'_> {
         Box::pin(async move {
-            let question = String::from_utf8(request.body.clone().unwrap_or_default()).unwrap();
+            let body = String::from_utf8(request.body.clone().unwrap_or_default()).unwrap();
+            let question = format!("{} {body}", request.url);
             let answer = self.wire.send(request).await?;
             (self.ear)(&question, answer)
         })

@@ -120,12 +120,14 @@ fn rests(answer: &Answer, ids: &[String]) -> Vec<More> {
         let node = &answer.data["nodes"][index];
         for connection in ["reviews", "comments"] {
             let end = text(node, &format!("/{connection}/pageInfo/endCursor"));
-            let more = |after| More { thread: thread.clone(), comment: None, after: Cursor(after) };
+            let more =
+                |after| More { thread: thread.clone(), comment: None, after: Some(Cursor(after)) };
             rests.extend(end.map(more));
             for edge in node[connection]["edges"].as_array().into_iter().flatten() {
                 let end = text(edge, "/node/replies/pageInfo/endCursor");
                 let comment = text(edge, "/node/id");
-                let more = |after| More { thread: thread.clone(), comment, after: Cursor(after) };
+                let more =
+                    |after| More { thread: thread.clone(), comment, after: Some(Cursor(after)) };
                 rests.extend(end.map(more));
             }
         }

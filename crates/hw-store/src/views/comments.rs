@@ -29,6 +29,37 @@ pub struct CommentRow {
     pub comment: Comment,
 }
 
+macro_rules! comments {
+    ($sqlite:literal, $postgres:literal) => {
+        Sql::each(
+            concat!(
+                "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
+                        review_id, url, body, state, path, line, author, author_id, created_at,
+                        updated_at
+                   from comments where ",
+                $sqlite,
+                " and ($2 is null or thread = $2)
+                  and ($3 is null or lower(author) = lower($3))
+                  order by created_at, kind, id limit $4"
+            ),
+            concat!(
+                "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
+                        review_id, url, body, state, path, line, author, author_id, created_at,
+                        updated_at
+                   from comments where ",
+                $postgres,
+                " and ($2::bigint is null or thread = $2)
+                  and ($3::text is null or lower(author) = lower($3))
+                  order by created_at, kind collate \"C\", id limit $4"
+            ),
+        )
+    };
+}
+
+const ALL: Sql = comments!("$1 is null", "$1::text is null");
+/// A statement of its own: one that says "or" looks at the comments of all repositories.
+const OF_REPOSITORY: Sql = comments!("repository = $1", "repository = $1");
+
 impl Store {
     /// Calls `each` with the comments of every sort, one by one, oldest first, without holding them all.
     ///
@@ -38,24 +69,7 @@ impl Store {
         filter: &CommentFilter,
         each: &mut dyn FnMut(CommentRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        const COMMENTS: Sql = Sql::each(
-            "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
-                    review_id, url, body, state, path, line, author, author_id, created_at,
-                    updated_at
-               from comments
-              where ($1 is null or repository = $1)
-                and ($2 is null or thread = $2)
-                and ($3 is null or lower(author) = lower($3))
-              order by created_at, kind, id limit $4",
-            "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
-                    review_id, url, body, state, path, line, author, author_id, created_at,
-                    updated_at
-               from comments
-              where ($1::text is null or repository = $1)
-                and ($2::bigint is null or thread = $2)
-                and ($3::text is null or lower(author) = lower($3))
-              order by created_at, kind collate \"C\", id limit $4",
-        );
+        let sql = if filter.repository.is_some() { OF_REPOSITORY } else { ALL };
         let limit = filter.limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX));
         let params = [
             Param::from(filter.repository.as_deref()),
@@ -63,7 +77,7 @@ impl Store {
             Param::from(filter.author.as_deref()),
             Param::from(limit),
         ];
-        self.read("comments", |tx| tx.query_each(COMMENTS, &params, |row| Ok(each(read(row)?))))
+        self.read("comments", |tx| tx.query_each(sql, &params, |row| Ok(each(read(row)?))))
     }
 }
 

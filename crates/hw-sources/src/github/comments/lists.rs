@@ -71,6 +71,8 @@ pub struct ListPage {
     pub page: SincePage,
     pub unreadable: Vec<Unreadable>,
     pub etag: Option<String>,
+    /// How many rows were asked for.
+    pub size: u32,
 }
 
 /// Reads a page of this repository's list, of which `size` rows were asked for.
@@ -99,7 +101,8 @@ pub fn read_list(
     let places = places.map(|brief| (brief.id, brief.updated_at)).collect();
     let page =
         SincePage { date: answer.date(), rows: places, has_next: has_next(answer, rows, size) };
-    Ok(Listed::Page(ListPage { observations, page, unreadable, etag: answer.etag.clone() }))
+    let etag = answer.etag.clone();
+    Ok(Listed::Page(ListPage { observations, page, unreadable, etag, size }))
 }
 
 /// A row without a node id can never be asked for again: the page is no page.

@@ -17,10 +17,16 @@ pub struct More {
     pub thread: String,
     /// The node id of the comment whose replies these are.
     pub comment: Option<String>,
-    pub after: Cursor,
+    /// None at the beginning.
+    pub after: Option<Cursor>,
 }
 
 impl More {
+    /// All that is said in a thread, for one that is too much at once.
+    pub fn of_thread(node_id: &str) -> Self {
+        Self { thread: node_id.to_owned(), comment: None, after: None }
+    }
+
     fn root(&self, surface: Surface) -> &'static Root {
         match self.comment {
             Some(_) => Root::of_replies(),
@@ -41,7 +47,8 @@ pub fn more_query(surface: Surface, more: &More, size: u32) -> Query {
         root.type_name
     );
     let id = more.comment.as_ref().unwrap_or(&more.thread);
-    Query { document, variables: json!({ "id": id, "first": size, "after": more.after.0 }) }
+    let after = more.after.as_ref().map(|after| &after.0);
+    Query { document, variables: json!({ "id": id, "first": size, "after": after }) }
 }
 
 /// Reads that page: one more part of the thread's talk, with what remains after it.

@@ -101,7 +101,7 @@ impl Talk {
         }
         let thread = self.node_id.clone();
         let comment = to.map(str::to_owned);
-        self.more.extend(comments.next.map(|after| More { thread, comment, after }));
+        self.more.extend(comments.next.map(|after| More { thread, comment, after: Some(after) }));
     }
 }
 

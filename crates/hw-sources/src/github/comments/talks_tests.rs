@@ -193,7 +193,7 @@ fn reply(n: i64, to: i64) -> Value {
 
 fn more(comment: Option<&str>, after: &str) -> More {
     let comment = comment.map(str::to_owned);
-    More { thread: "T_0".into(), comment, after: Cursor(after.into()) }
+    More { thread: "T_0".into(), comment, after: Some(Cursor(after.into())) }
 }
 
 fn talks(answer: &Answer, surface: Surface, count: usize) -> Vec<Talk> {
