@@ -1,6 +1,6 @@
 //! A pull: who is followed, what moved, each lane's turn, what seems gone, and what came of it all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::item::Repository;
@@ -216,12 +216,12 @@ fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
 }
 
 fn tell_moved(room: &Room<'_>, surfaces: impl Iterator<Item = Surface>, wishes: &[Wish]) {
-    // surfaces may share a row in which none is done before the others have begun
-    let lanes = |surface| wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
-    let mut surfaces: Vec<_> = surfaces.map(|surface| (lanes(surface), surface)).collect();
-    surfaces.sort_by_key(|(lanes, _)| std::cmp::Reverse(*lanes));
-    for (moved, surface) in surfaces {
-        room.fetch.herald().tell(|| News::Moved { surface, lanes: moved as u64 });
+    let mut lanes: BTreeMap<Choice, u64> = surfaces.map(|it| (it.choice(), 0)).collect();
+    for wish in wishes {
+        *lanes.entry(wish.followed.surface().choice()).or_default() += 1;
+    }
+    if !lanes.is_empty() {
+        room.fetch.herald().tell(|| News::Moved { lanes });
     }
 }
 

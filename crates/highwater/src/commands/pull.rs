@@ -75,7 +75,7 @@ fn herald(args: &Pull, wanted: &Wanted, on_console: bool) -> Herald {
     match (args.json, on_console) {
         (true, _) => Herald::default(),
         (false, true) => Herald::new(console::hear),
-        (false, false) => progress::herald(&wanted.pull.organization, &wanted.pull.items),
+        (false, false) => progress::herald(&wanted.pull.organization),
     }
 }
 

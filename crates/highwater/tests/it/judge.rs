@@ -1,17 +1,34 @@
 //! What the program holds, compared with what is true in the simulated world.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use hw_sim::ThreadKind;
 use serde_json::{Value, json};
 
-use crate::house::{House, program, succeeded};
+use crate::house::{House, listed, program, succeeded};
 
 const KINDS: [(&str, ThreadKind); 3] = [
     ("issues", ThreadKind::Issue),
     ("prs", ThreadKind::PullRequest),
     ("discussions", ThreadKind::Discussion),
 ];
+
+/// Compares the comments that the program lists with those of the simulated world.
+pub(crate) fn comments_equal_the_world(house: &House, home: &Path) {
+    let truth = house.look(|github| github.world().truth());
+    let world: BTreeMap<String, (i64, String)> = truth
+        .comments
+        .values()
+        .map(|it| (it.node_id.clone(), (it.thread_number, it.body.clone())))
+        .collect();
+    let held = listed(home, &["comments"]).into_iter().map(|row| {
+        let text = |field: &str| row[field].as_str().unwrap().to_owned();
+        (text("node_id"), (row["number"].as_i64().unwrap(), text("body")))
+    });
+    assert!(!world.is_empty(), "somebody said something");
+    assert_eq!(held.collect::<BTreeMap<_, _>>(), world);
+}
 
 /// Compares what the program lists with what is true in the simulated world.
 pub(crate) fn equals_the_world(house: &House, workspace: &[&str]) {
