@@ -72,7 +72,7 @@ fn budget(state: &State, now_ms: i64) -> Row {
         }
     };
     let waiting = match state.paused_until_ms.saturating_sub(now_ms) {
-        ms if 0 < ms => format!("; waiting {}", span(ms)),
+        ms if 0 < ms => format!("; wait {}", span(ms)),
         _ => String::new(),
     };
     vec![("  🚀 Rate Limit".to_owned(), HEAD), (format!("    {told}{waiting}"), TEXT)]
