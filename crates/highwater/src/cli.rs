@@ -46,9 +46,9 @@ pub(crate) enum Command {
 
 /// Tries everything without a token and without a network.
 ///
-/// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues and pull
-/// requests into a throw-away workspace, and compares what it holds, text by text, with what the
-/// simulated GitHub holds.
+/// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues, pull
+/// requests and comments into a throw-away workspace, and compares what it holds, text by text, with
+/// what the simulated GitHub holds.
 ///
 /// Examples:
 ///   highwater demo            pulls, then follows the simulated writers until Ctrl-C

@@ -1,12 +1,12 @@
 //! How far a pull is, in plain lines on stderr: what matters at once, counters at most once a second.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use hw_rules::lane::{Choice, Surface};
+use hw_rules::lane::Choice;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::news::{Herald, News};
-use hw_tui::words::grouped;
+use hw_tui::words::{grouped, span};
 
 use crate::terminal;
 
@@ -15,9 +15,9 @@ const BETWEEN_COUNTERS_MS: i64 = 1_000;
 /// A shorter wait is over before anybody has read of it.
 const WORTH_TELLING_MS: i64 = 1_000;
 
-/// Somebody who tells all that a pull of these items does.
-pub(crate) fn herald(organization: &str, items: &BTreeSet<Choice>) -> Herald {
-    let teller = Mutex::new(Teller::new(organization, items));
+/// Somebody who tells all that a pull does.
+pub(crate) fn herald(organization: &str) -> Herald {
+    let teller = Mutex::new(Teller::new(organization));
     Herald::new(move |news| {
         let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = MachineClock.now_ms();
@@ -30,24 +30,19 @@ pub(crate) fn herald(organization: &str, items: &BTreeSet<Choice>) -> Herald {
 /// Makes lines of news.
 struct Teller {
     organization: String,
-    /// The listings of each repository that are pulled.
-    surfaces: usize,
-    moved: BTreeMap<Surface, u64>,
+    is_moved_told: bool,
     /// Seen and stored.
-    counts: BTreeMap<Surface, (u64, u64)>,
+    counts: BTreeMap<Choice, (u64, u64)>,
     requests: u64,
     counted_ms: i64,
     paused_until_ms: i64,
 }
 
 impl Teller {
-    fn new(organization: &str, items: &BTreeSet<Choice>) -> Self {
-        let is_chosen = |surface: &Surface| items.contains(&surface.choice());
-        let surfaces = Surface::THREADS.into_iter().filter(is_chosen).count();
+    fn new(organization: &str) -> Self {
         Self {
             organization: organization.to_owned(),
-            surfaces,
-            moved: BTreeMap::new(),
+            is_moved_told: false,
             counts: BTreeMap::new(),
             requests: 0,
             counted_ms: i64::MIN,
@@ -62,9 +57,9 @@ impl Teller {
             News::Listed { repositories, is_all } => {
                 (is_all || self.is_due(now_ms)).then(|| self.listing(repositories))
             }
-            News::Moved { surface, lanes } => self.note_moved(surface, lanes),
+            News::Moved { lanes } => self.moved(&lanes),
             News::Kept { surface, seen, stored, .. } => {
-                let sum = self.counts.entry(surface).or_default();
+                let sum = self.counts.entry(surface.choice()).or_default();
                 *sum = (sum.0 + seen, sum.1 + stored);
                 self.is_due(now_ms).then(|| self.counters())
             }
@@ -75,7 +70,7 @@ impl Teller {
             }
             News::Retried { why, wait_ms } => {
                 self.requests += 1;
-                let wait = seconds(wait_ms);
+                let wait = span(wait_ms);
                 (WORTH_TELLING_MS <= wait_ms).then(|| format!("asking again in {wait}: {why}"))
             }
             News::Paused { why, until_ms } => self.pause(&why, until_ms, now_ms),
@@ -99,18 +94,14 @@ impl Teller {
         format!("listing {}: {} repositories", self.organization, grouped(repositories))
     }
 
-    /// The listings are told one by one, and all together make a line.
-    fn note_moved(&mut self, surface: Surface, lanes: u64) -> Option<String> {
-        self.moved.insert(surface, lanes);
-        if self.moved.len() < self.surfaces {
-            return None;
+    /// Threads come first, comments after them; that nothing moved is told once.
+    fn moved(&mut self, lanes: &BTreeMap<Choice, u64>) -> Option<String> {
+        let is_told = std::mem::replace(&mut self.is_moved_told, true);
+        if lanes.values().all(|lanes| *lanes == 0) {
+            return (!is_told).then(|| "nothing moved".to_owned());
         }
-        if self.moved.values().all(|lanes| *lanes == 0) {
-            return Some("nothing moved".to_owned());
-        }
-        let each =
-            self.moved.iter().map(|(it, lanes)| format!("{} {}", grouped(*lanes), it.name()));
-        Some(format!("reading {} lists that moved", each.collect::<Vec<_>>().join(", ")))
+        let each = lanes.iter().map(|(it, lanes)| format!("{} {}", it.name(), grouped(*lanes)));
+        Some(format!("reading the lists that moved: {}", each.collect::<Vec<_>>().join(", ")))
     }
 
     fn counters(&self) -> String {
@@ -124,22 +115,20 @@ impl Teller {
     fn pause(&mut self, why: &str, until_ms: i64, now_ms: i64) -> Option<String> {
         let is_told = until_ms < self.paused_until_ms.saturating_add(WORTH_TELLING_MS);
         self.paused_until_ms = self.paused_until_ms.max(until_ms);
-        (!is_told).then(|| format!("limited ({why}): waiting {}", seconds(until_ms - now_ms)))
+        (!is_told).then(|| format!("limited ({why}): waiting {}", span(until_ms - now_ms)))
     }
 }
 
 /// The time of day in UTC.
-pub(crate) fn time_of_day(now_ms: i64) -> String {
+fn time_of_day(now_ms: i64) -> String {
     let seconds = now_ms.div_euclid(1_000).rem_euclid(86_400);
     format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }
 
-fn seconds(ms: i64) -> String {
-    format!("{} s", (ms.max(0) + 999) / 1_000)
-}
-
 #[cfg(test)]
 mod tests {
+    use hw_rules::lane::Surface;
+
     use super::*;
 
     #[test]
@@ -157,11 +146,32 @@ mod tests {
     #[test]
     fn what_moved_is_one_line() {
         let mut teller = teller();
-        let moved = |surface, lanes| News::Moved { surface, lanes };
-        assert_eq!(teller.tell(moved(Surface::Issues, 12), 0), None);
-        let line = teller.tell(moved(Surface::PullRequests, 0), 0);
-        let expected = "reading 12 issues, 0 pull-requests lists that moved";
-        assert_eq!(line.as_deref(), Some(expected));
+        let mut moved = |lanes: &[(Choice, u64)]| {
+            teller.tell(News::Moved { lanes: lanes.iter().copied().collect() }, 0)
+        };
+        let threads = moved(&[(Choice::Issues, 12), (Choice::PullRequests, 0)]);
+        let expected = "reading the lists that moved: issues 12, pull-requests 0";
+        assert_eq!(threads.as_deref(), Some(expected));
+        let comments = moved(&[(Choice::Comments, 36)]);
+        assert_eq!(comments.as_deref(), Some("reading the lists that moved: comments 36"));
+    }
+
+    #[test]
+    fn that_nothing_moved_is_told_once() {
+        let mut teller = teller();
+        let quiet = |choice| News::Moved { lanes: [(choice, 0)].into() };
+        assert_eq!(teller.tell(quiet(Choice::Issues), 0).as_deref(), Some("nothing moved"));
+        assert_eq!(teller.tell(quiet(Choice::Comments), 0), None);
+    }
+
+    #[test]
+    fn whatever_people_say_is_counted_as_comments() {
+        let mut teller = teller();
+        let mut line = None;
+        for (now_ms, surface) in (0..).step_by(1_000).zip(Surface::COMMENTS) {
+            line = teller.tell(News::Kept { surface, page: 1, seen: 2, stored: 1 }, now_ms);
+        }
+        assert_eq!(line.as_deref(), Some("comments 8 seen, 4 stored; 0 requests"));
     }
 
     #[test]
@@ -169,7 +179,7 @@ mod tests {
         let mut teller = teller();
         let paused = |until_ms| News::Paused { why: "secondary limit".into(), until_ms };
         let line = teller.tell(paused(60_000), 0);
-        assert_eq!(line.as_deref(), Some("limited (secondary limit): waiting 60 s"));
+        assert_eq!(line.as_deref(), Some("limited (secondary limit): waiting 60s"));
         assert_eq!(teller.tell(paused(60_200), 100), None);
         assert!(teller.tell(paused(180_000), 61_000).is_some());
     }
@@ -180,7 +190,6 @@ mod tests {
     }
 
     fn teller() -> Teller {
-        let items = [Choice::Repositories, Choice::Issues, Choice::PullRequests];
-        Teller::new("acme", &BTreeSet::from(items))
+        Teller::new("acme")
     }
 }

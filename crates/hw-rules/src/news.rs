@@ -1,6 +1,8 @@
 //! What a run tells while it works: names that whoever does the work and whoever shows it share.
 
-use crate::lane::Surface;
+use std::collections::BTreeMap;
+
+use crate::lane::{Choice, Surface};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +15,8 @@ pub enum News {
     Asking { surface: Surface, scope: String, page: u64 },
     /// So many repositories are listed by now; `is_all` with the last of them.
     Listed { repositories: u64, is_all: bool },
-    /// So many lanes of a surface are to be read; the others did not move.
-    Moved { surface: Surface, lanes: u64 },
+    /// So many lanes are to be read now, by what they were chosen as; the others did not move.
+    Moved { lanes: BTreeMap<Choice, u64> },
     /// A page was kept.
     Kept { surface: Surface, page: u64, seen: u64, stored: u64 },
     /// A lane was read to its end.

@@ -1,6 +1,6 @@
 //! A pull: who is followed, what moved, each lane's turn, what seems gone, and what came of it all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::item::Repository;
@@ -86,7 +86,7 @@ async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
         }
     }
     let present = look_again(room, pull, &known, &listed, hidden, &mut summary).await?;
-    let homes: Vec<_> = listed.repositories.iter().chain(&present).cloned().collect();
+    let homes = still_held(room, pull, listed.repositories.iter().chain(&present))?;
     read_comments(room, pull, &homes, &moved, &mut summary).await?;
     summary.name_waiting(room)?;
     summary.cost = room.fetch.cost();
@@ -137,6 +137,17 @@ async fn look_again(
         summary.take(room, outcome);
     }
     Ok(judged.present)
+}
+
+/// Those that this pull has not removed: what is said in the others is not to be held, either.
+fn still_held<'a>(
+    room: &Room<'_>,
+    pull: &Pull,
+    repositories: impl Iterator<Item = &'a Repository>,
+) -> Result<Vec<Repository>, Error> {
+    let held = room.store.repositories(&pull.host)?;
+    let held: BTreeSet<i64> = held.iter().map(|repository| repository.id).collect();
+    Ok(repositories.filter(|it| held.contains(&it.id)).cloned().collect())
 }
 
 /// What is said in the threads, once these were read: they tell whose talk is to be read.
@@ -216,12 +227,12 @@ fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
 }
 
 fn tell_moved(room: &Room<'_>, surfaces: impl Iterator<Item = Surface>, wishes: &[Wish]) {
-    // surfaces may share a row in which none is done before the others have begun
-    let lanes = |surface| wishes.iter().filter(|wish| wish.followed.surface() == surface).count();
-    let mut surfaces: Vec<_> = surfaces.map(|surface| (lanes(surface), surface)).collect();
-    surfaces.sort_by_key(|(lanes, _)| std::cmp::Reverse(*lanes));
-    for (moved, surface) in surfaces {
-        room.fetch.herald().tell(|| News::Moved { surface, lanes: moved as u64 });
+    let mut lanes: BTreeMap<Choice, u64> = surfaces.map(|it| (it.choice(), 0)).collect();
+    for wish in wishes {
+        *lanes.entry(wish.followed.surface().choice()).or_default() += 1;
+    }
+    if !lanes.is_empty() {
+        room.fetch.herald().tell(|| News::Moved { lanes });
     }
 }
 

@@ -91,7 +91,9 @@ impl List<'_> {
         let looked_at = next.since.is_none().then_some(page.page.date.0);
         let etag = page.etag.take().filter(|_| page.page.reaches_the_settled());
         let etag = etag.map(|value| Etag { principal, value });
-        self.keep(Some((page, floor)), &next, looked_at, etag)?;
+        // a walk brings its rows, too
+        let page = Some((page, floor)).filter(|_| next.since.is_none());
+        self.keep(page, &next, looked_at, etag)?;
         Ok(next)
     }
 

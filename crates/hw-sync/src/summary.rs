@@ -36,6 +36,17 @@ pub struct Failure {
     pub is_brake: bool,
 }
 
+impl Failure {
+    pub(crate) fn of(surface: Surface, scope: String, error: &Error) -> Self {
+        Self { surface, scope, message: error.reason(), is_brake: error.is_brake() }
+    }
+
+    pub(crate) fn tell(&self, room: &Room<'_>) {
+        let Self { surface, scope, message, .. } = self.clone();
+        room.fetch.herald().tell(|| News::Failed { surface, scope, message });
+    }
+}
+
 impl Summary {
     /// The sum over everything that was pulled.
     pub fn total(&self) -> Tally {
@@ -63,9 +74,10 @@ impl Summary {
                 self.count(surface, &tally);
                 self.read.push(outcome.followed);
             }
-            Ended::Hidden(error) | Ended::Failed(error) => {
+            Ended::Hidden(error) => {
                 self.fail_by(room, surface, outcome.followed.scope(), &error);
             }
+            Ended::Failed(failure) => self.note(failure),
         }
     }
 
@@ -80,14 +92,17 @@ impl Summary {
         scope: String,
         error: &Error,
     ) {
-        let (message, is_brake) = (error.reason(), error.is_brake());
-        self.push(room, Failure { surface, scope, message, is_brake });
+        self.push(room, Failure::of(surface, scope, error));
     }
 
     fn push(&mut self, room: &Room<'_>, failure: Failure) {
+        failure.tell(room);
+        self.note(failure);
+    }
+
+    /// Counts what was told before.
+    fn note(&mut self, failure: Failure) {
         self.count(failure.surface, &Tally { errors: 1, ..Tally::default() });
-        let Failure { surface, scope, message, .. } = failure.clone();
-        room.fetch.herald().tell(|| News::Failed { surface, scope, message });
         self.failures.push(failure);
     }
 

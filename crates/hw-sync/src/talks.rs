@@ -227,9 +227,13 @@ impl<'a> Talks<'a> {
         if self.unread == 0 {
             return Ok(());
         }
-        let reason = format!("{} threads could not be read whole: {}", self.unread, self.why);
+        let reason = format!("{} could not be read whole: {}", threads(self.unread), self.why);
         Err(Error::Unread { lane: self.followed.lane.to_string(), reason })
     }
+}
+
+fn threads(count: u64) -> String {
+    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
 fn at_once(followed: &Followed) -> u32 {

@@ -9,6 +9,7 @@ use crate::follow::Wish;
 use crate::news::News;
 use crate::run::Pull;
 use crate::share::{Shared, Wanted, first_pages, groups};
+use crate::summary::Failure;
 use crate::turn::{Followed, Room, Start, Tally, Turned, turn};
 
 /// How many lanes are at work at once. The gate decides how many of them ask; the others wait there.
@@ -19,7 +20,8 @@ pub(crate) enum Ended {
     Done(Tally),
     /// Its repository did not answer as if it were there: a second look decides.
     Hidden(Error),
-    Failed(Error),
+    /// Told when it happened.
+    Failed(Failure),
 }
 
 pub(crate) struct Outcome {
@@ -113,8 +115,12 @@ async fn own_turn(
         Err(error) => {
             tracing::warn!(%error, "a lane failed; the others go on");
             let is_hidden = matches!(&error, Error::Source { trouble: Trouble::Hidden(_), .. });
-            let ended = if is_hidden { Ended::Hidden(error) } else { Ended::Failed(error) };
-            Ok(Outcome { followed, ended })
+            if is_hidden {
+                return Ok(Outcome { followed, ended: Ended::Hidden(error) });
+            }
+            let failure = Failure::of(followed.surface(), followed.scope(), &error);
+            failure.tell(room);
+            Ok(Outcome { followed, ended: Ended::Failed(failure) })
         }
     }
 }

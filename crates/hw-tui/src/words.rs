@@ -22,14 +22,15 @@ pub fn grouped(number: u64) -> String {
     grouped
 }
 
-/// How long something takes: `2h 15m`, `45m`, `30s`.
+/// How long something takes: `9 days`, `2h 15m`, `45m`, `30s`.
 pub fn span(ms: i64) -> String {
     let seconds = (ms.max(0) + 999) / 1_000;
     let minutes = (seconds + 59) / 60;
     match minutes {
         0 | 1 => format!("{seconds}s"),
         2..60 => format!("{minutes}m"),
-        _ => format!("{}h {}m", minutes / 60, minutes % 60),
+        60..2_880 => format!("{}h {}m", minutes / 60, minutes % 60),
+        _ => format!("{} days", minutes / 1_440),
     }
 }
 
@@ -92,6 +93,7 @@ mod tests {
         let spans = [135 * minute, 60 * minute, 45 * minute, minute, 30_000, 1, -5].map(span);
         assert_eq!(spans, ["2h 15m", "1h 0m", "45m", "60s", "30s", "1s", "0s"]);
         assert_eq!(span(59 * minute + 1), "1h 0m");
+        assert_eq!(span(9 * 1_440 * minute + 1), "9 days");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::names;
 /// They come, strongest first, from flags, from the environment, from .env and highwater.toml in the
 /// home directory, and from defaults.
 #[derive(Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct Config {
     #[command(subcommand)]
     pub(crate) what: Setting,

@@ -10,8 +10,8 @@ use crate::names::{self, Named};
 ///
 /// The first pull reads everything within the window, the next ones read what changed. It can be
 /// stopped at any point: what was read is kept, and the next pull goes on from there. The summary goes
-/// to stdout. Progress goes to stderr: a console on a terminal of at least 64 columns and 18 rows, and
-/// else plain lines with the time in UTC. NO_COLOR is respected.
+/// to stdout. Progress goes to stderr: a console on a terminal of at least 64 columns and 18 rows (19
+/// with comments), and else plain lines with the time in UTC. NO_COLOR is respected.
 ///
 /// Examples:
 ///   highwater pull -o acme                                everything of acme
@@ -51,7 +51,7 @@ pub(crate) struct Pull {
     #[arg(long, value_name = "NAME", value_parser = Names::some)]
     pub(crate) repo: Vec<Names>,
 
-    /// How many days back issues and pull requests are read; 0 reads all
+    /// How many days back issues, pull requests and their comments are read; 0 reads all
     /// [default: $HIGHWATER_WINDOW_DAYS, else 400].
     #[arg(long, value_name = "DAYS")]
     pub(crate) window_days: Option<u32>,

@@ -12,6 +12,7 @@ use hw_store::{Place, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::fetch::Fetch;
 use hw_sync::run::{Pull, pull};
+use hw_tui::words::grouped;
 use serde_json::{Value, json};
 
 use crate::cli::Demo;
@@ -109,10 +110,10 @@ fn told(stage: &Stage, pulled: &Pulled<'_>, verdict: &Verdict) -> String {
     let mut lines =
         vec![format!("pulled {} from a simulated GitHub on this machine", stage.organization)];
     lines.extend(pulled.lines());
-    lines.push(format!("  {:<13} {:>9} {:>9}", "", "held", "simulated"));
+    lines.push(row("", ["held", "simulated"].map(str::to_owned)));
     let counts = verdict.counts.iter();
     lines.extend(
-        counts.map(|(it, (held, world))| format!("  {:<13} {held:>9} {world:>9}", it.name())),
+        counts.map(|(it, both)| row(it.name(), [both.0, both.1].map(|it| grouped(it as u64)))),
     );
     lines.push(if verdict.is_equal() {
         "  the mirror equals the simulated world, text by text".to_owned()
@@ -122,4 +123,8 @@ fn told(stage: &Stage, pulled: &Pulled<'_>, verdict: &Verdict) -> String {
         format!("  THE MIRROR DIFFERS: {}", verdict.differences.join("; "))
     });
     lines.join("\n")
+}
+
+fn row(name: &str, [held, world]: [String; 2]) -> String {
+    format!("  {name:<13} {held:>9} {world:>9}")
 }

@@ -25,15 +25,10 @@ use crate::console::{self, Console};
 use crate::interrupt::{self, Stop, Stoppable};
 use crate::summary::Pulled;
 use crate::terminal::{say, say_object};
-use crate::{progress, report, workspace};
+use crate::{progress, workspace};
 use wanted::Wanted;
 
 pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
-    if args.token.is_some() {
-        report::warn(
-            "others on this machine can see a token in the arguments; set GITHUB_TOKEN instead",
-        );
-    }
     let wanted = Wanted::of(args, settings)?;
     let place = workspace::place(settings)?;
     tracing::info!(
@@ -80,7 +75,7 @@ fn herald(args: &Pull, wanted: &Wanted, on_console: bool) -> Herald {
     match (args.json, on_console) {
         (true, _) => Herald::default(),
         (false, true) => Herald::new(console::hear),
-        (false, false) => progress::herald(&wanted.pull.organization, &wanted.pull.items),
+        (false, false) => progress::herald(&wanted.pull.organization),
     }
 }
 

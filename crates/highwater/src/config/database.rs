@@ -1,5 +1,16 @@
 //! A database's address, and the passwords in it.
 
+/// Says what is wrong with a database's name, if anything is.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    match text.split_once("://") {
+        _ if text.is_empty() => Err("it is empty".to_owned()),
+        Some((scheme, _)) if !matches!(scheme, "postgres" | "postgresql") => {
+            Err(format!("{scheme}:// is no database of ours: name a file, or postgres://…"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// The passwords in a PostgreSQL address, as they stand there.
 pub(crate) fn passwords(url: &str) -> Vec<&str> {
     let Some((_, rest)) = url.split_once("://") else { return Vec::new() };
@@ -49,6 +60,16 @@ pub(crate) fn decoded(password: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_of_another_database_is_no_file() {
+        for fine in ["acme.db", "./a/b.db", "postgres://host/db", "postgresql://host/db"] {
+            assert_eq!(check(fine), Ok(()), "{fine}");
+        }
+        for wrong in ["", "mysql://host/db", "sqlite://a.db", "POSTGRES://host/db"] {
+            assert!(check(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_password_is_found_wherever_it_stands() {

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::found::{Found, Layer, Origin};
 use super::keys::{self, Key, Stands};
 use super::kinds::Shape;
-use super::nearest::or_nearest;
+use super::nearest::{nearest, or_nearest};
 use super::problem::Problem;
 
 /// What the file says.
@@ -48,10 +48,17 @@ impl Reading<'_> {
             (Some(_), _) => self.refuse(at, name, "it leads to this file, and cannot stand in it"),
             (None, DeValue::Table(table)) if is_table(name) => self.table(name, table),
             (None, _) if is_table(name) => {
-                self.refuse(at, name, "it is a table: write [name] above its settings");
+                self.refuse(at, name, &format!("it is a table: write [{name}] above its settings"));
             }
-            (None, DeValue::Table(_)) => self.refuse(at, name, &unknown("table", name, tables())),
-            (None, _) => self.refuse(at, name, &unknown("setting", name, names())),
+            (None, DeValue::Table(_)) => {
+                let nearest = or_nearest(name, tables());
+                self.refuse(at, name, &format!("there is no such table{nearest}"));
+            }
+            (None, _) => {
+                let meant =
+                    meant(name).map_or_else(String::new, |it| format!("; did you mean {it}?"));
+                self.refuse(at, name, &format!("there is no such setting{meant}"));
+            }
         }
     }
 
@@ -62,8 +69,7 @@ impl Reading<'_> {
                 self.layer.found.push((key, Found { text, origin }));
             }
             None => {
-                let wrong =
-                    format!("it must be {}, not {}", key.kind.shape().name(), value.type_str());
+                let wrong = format!("it must be {}, not {}", key.kind.shape().name(), what(value));
                 self.refuse(at, key.name, &wrong);
             }
         }
@@ -109,8 +115,30 @@ fn is_token(name: &str) -> bool {
     name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase().contains("token")
 }
 
-fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    format!("there is no such {what}{}", or_nearest(name, names))
+/// What stands there, in the words of the shapes.
+fn what(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a time",
+        DeValue::Array(_) => "a list with anything else in it, or with commas in its texts",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// The setting that was probably meant: by its name, by its name in another table, or by its variable.
+fn meant(name: &str) -> Option<&'static str> {
+    let here = || keys::ALL.into_iter().filter(|key| key.stands == Stands::Anywhere);
+    let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
+    let named = |found: &str| here().find(|key| last(key.name) == found || key.variable == found);
+    let own = name.rsplit('.').next().unwrap_or(name);
+    nearest(name, names()).or_else(|| {
+        let found = nearest(own, here().map(|key| last(key.name)))
+            .or_else(|| nearest(own, here().map(|key| key.variable)))?;
+        named(found).map(|key| key.name)
+    })
 }
 
 fn is_table(name: &str) -> bool {
@@ -166,15 +194,29 @@ mod tests {
             ),
             (
                 "pull.window_days = \"x\"",
-                "1: pull.window_days: it must be a whole number, not string",
+                "1: pull.window_days: it must be a whole number, not a text",
             ),
-            ("pull.window_days = 1.5", "1: pull.window_days: it must be a whole number, not float"),
-            ("pull.items = \"issues\"", "1: pull.items: it must be a list of texts, not string"),
-            ("pull.items = [1]", "1: pull.items: it must be a list of texts, not array"),
-            ("pull.comments = 1", "1: pull.comments: it must be true or false, not integer"),
-            ("pull = 1", "1: pull: it is a table: write [name] above its settings"),
+            (
+                "pull.window_days = 1.5",
+                "1: pull.window_days: it must be a whole number, not a number with a fraction",
+            ),
+            ("pull.items = \"issues\"", "1: pull.items: it must be a list of texts, not a text"),
+            (
+                "pull.items = [1]",
+                "1: pull.items: it must be a list of texts, not a list with anything else in it, or with commas in its texts",
+            ),
+            ("pull = 3", "1: pull: it is a table: write [pull] above its settings"),
+            (
+                "organisation = \"acme\"",
+                "1: organisation: there is no such setting; did you mean github.organization?",
+            ),
+            (
+                "HIGHWATER_ITEMS = []",
+                "1: HIGHWATER_ITEMS: there is no such setting; did you mean pull.items?",
+            ),
+            ("pull.comments = 1", "1: pull.comments: it must be true or false, not a whole number"),
             ("[pul]\nx = 1", "1: pul: there is no such table; did you mean pull?"),
-            ("[log.level]\nx = 1", "1: log.level: it must be a text in quotes, not table"),
+            ("[log.level]\nx = 1", "1: log.level: it must be a text in quotes, not a table"),
             ("home = \"/x\"", "1: home: it leads to this file, and cannot stand in it"),
         ] {
             assert_eq!(told(text), [format!("h/highwater.toml:{expected}")], "{text}");

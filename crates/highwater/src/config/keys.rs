@@ -156,7 +156,7 @@ pub(crate) static WINDOW_DAYS: Key = Key {
     otherwise: Otherwise::Value("400"),
     stands: Stands::Anywhere,
     example: "400",
-    about: "How many days back issues and pull requests are read; 0 reads all.",
+    about: "How many days back issues, pull requests and their comments are read; 0 reads all.",
 };
 
 pub(crate) static PACE: Key = Key {

@@ -7,6 +7,8 @@ use hw_rules::pace::Pace;
 use secrecy::SecretString;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
+use super::database;
+use super::nearest::or_nearest;
 use crate::{address, names, workspace};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,13 +76,7 @@ impl Kind {
             Self::Token => token(text).map(drop),
             Self::Repositories => names::any_repositories(text).map(drop),
             Self::Address => address::checked(text).map(drop),
-            Self::Database => {
-                if text.is_empty() {
-                    Err("it is empty".into())
-                } else {
-                    Ok(())
-                }
-            }
+            Self::Database => database::check(text),
             Self::Items => items(text).map(drop),
             Self::Switch => switch(text).map(drop),
             Self::Days => days(text).map(drop),
@@ -108,7 +104,8 @@ pub(crate) fn items(text: &str) -> Result<BTreeSet<Choice>, String> {
 }
 
 fn item(name: &str) -> Result<Choice, String> {
-    Choice::named(name).ok_or_else(|| format!("{name:?} is none of {}", all_items()))
+    let nearest = || or_nearest(name, Choice::ALL.into_iter().map(Choice::name));
+    Choice::named(name).ok_or_else(|| format!("{name:?} is none of {}{}", all_items(), nearest()))
 }
 
 fn all_items() -> String {
@@ -183,7 +180,8 @@ fn level(name: &str) -> Result<LevelFilter, String> {
     let all = ["off", "error", "warn", "info", "debug", "trace"];
     let is_one = all.iter().any(|it| it.eq_ignore_ascii_case(name));
     let level = name.parse().ok().filter(|_| is_one);
-    level.ok_or_else(|| format!("{name:?} is none of {}", all.join(", ")))
+    let nearest = || or_nearest(name, all.into_iter());
+    level.ok_or_else(|| format!("{name:?} is none of {}{}", all.join(", "), nearest()))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::DOTENV;
 use super::found::Origin;
 use crate::report::{Hint, Usage};
 
@@ -23,6 +24,17 @@ impl Problem {
             }
         };
         Self { told, origin: origin.clone() }
+    }
+
+    /// Where it stands among the others: the strongest place first, and within a file by line.
+    pub(super) fn place(&self) -> (usize, usize) {
+        match &self.origin {
+            Origin::Flag => (0, 0),
+            Origin::Environment => (1, 0),
+            Origin::Line { file, line } if file.ends_with(DOTENV) => (2, *line),
+            Origin::Line { line, .. } => (3, *line),
+            Origin::Gh | Origin::Git | Origin::Default => (4, 0),
+        }
     }
 
     /// All of them as one error.

@@ -67,6 +67,7 @@ impl Resolved {
             layer.found.into_iter().for_each(|(key, found)| resolved.add(key, found));
         }
         resolved.check_addresses();
+        resolved.problems.sort_by_key(Problem::place);
         resolved
     }
 
@@ -167,14 +168,24 @@ fn of_file(path: &Path, read: fn(&Path, &str) -> Layer) -> Layer {
     }
 }
 
-/// What to say of a secret in a file that others may read.
+/// What to say of a secret in the arguments, or in a file that others may read.
 fn exposed(origin: &Origin, key: &Key) -> Option<String> {
-    let Origin::Line { file, .. } = origin else { return None };
     let secret = if key.kind == Kind::Token { "a token" } else { "a password" };
-    others_read(file).then(|| {
-        let file = file.display();
-        format!("others on this machine can read {file}, which holds {secret}: chmod 600 {file}")
-    })
+    match origin {
+        Origin::Flag => Some(format!(
+            "others on this machine can see {secret} in the arguments; set {} instead",
+            key.variable
+        )),
+        Origin::Line { file, .. } if others_read(file) => {
+            let file = file.display();
+            Some(format!(
+                "others on this machine can read {file}, which holds {secret}: chmod 600 {file}"
+            ))
+        }
+        Origin::Line { .. } | Origin::Environment | Origin::Gh | Origin::Git | Origin::Default => {
+            None
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! One file a day, in UTC, for its owner alone; the oldest go.
 //!
-//! Our own, because the usual crate for this cannot make its files 0600.
+//! Our own, because the usual crate for this, tracing-appender, opens its files with whatever mode the umask
+//! leaves (as of 0.2.5 it has no setting for it), and ours are 0600 from the start.
 
 use std::fs::File;
 use std::io::{self, Write};

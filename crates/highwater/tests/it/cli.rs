@@ -14,7 +14,7 @@ fn the_demo_ends_with_the_counts_of_the_simulated_world() {
     let told = demo(home.path());
     assert_eq!(told["complete"], true);
     assert_eq!(told["held"], told["world"]);
-    for kind in ["repositories", "discussions", "issues", "pull-requests"] {
+    for kind in ["repositories", "discussions", "issues", "pull-requests", "comments"] {
         assert_eq!(told["items"][kind]["stored"], told["world"][kind], "{kind}");
         assert!(0 < told["world"][kind].as_u64().unwrap(), "{kind}");
     }
@@ -30,6 +30,7 @@ fn a_list_prints_one_object_a_line_with_the_documented_fields() {
         ("issues", "issues"),
         ("prs", "pull-requests"),
         ("discussions", "discussions"),
+        ("comments", "comments"),
         ("repos", "repositories"),
     ] {
         let rows = listed(home.path(), &[name]);

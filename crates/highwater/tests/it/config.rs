@@ -56,6 +56,20 @@ fn the_home_is_below_the_users_own_unless_somebody_says_otherwise() {
 }
 
 #[test]
+fn several_mistakes_are_told_in_the_order_of_their_lines() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "[pull]\nitems = [\"isues\"]\nreserve = 95\ncomments = \"yes\"\n";
+    std::fs::write(home.path().join("highwater.toml"), text).unwrap();
+    let output = program(&["list", "repos", "-m"]).arg(home.path()).output().unwrap();
+    let (code, told) = failed(&output);
+    let at = |text: &str| told.find(text).unwrap_or_else(|| panic!("{text}: {told}"));
+    assert_eq!(code, Some(1));
+    assert!(at(":2: pull.items: ") < at(":3: pull.reserve: "), "{told}");
+    assert!(at(":3: pull.reserve: ") < at(":4: pull.comments: "), "{told}");
+    assert!(told.contains("comments; did you mean issues?"), "{told}");
+}
+
+#[test]
 fn a_mistake_in_a_file_is_named_with_its_line_and_stops_everything_but_showing() {
     for (file, text, expected) in [
         (
@@ -71,7 +85,7 @@ fn a_mistake_in_a_file_is_named_with_its_line_and_stops_everything_but_showing()
         (
             "highwater.toml",
             "pull.reserve = \"a\"\n",
-            "highwater.toml:1: pull.reserve: it must be a whole number, not string",
+            "highwater.toml:1: pull.reserve: it must be a whole number, not a text",
         ),
         ("highwater.toml", "pull.reserve = \n", "highwater.toml:1: it is no TOML: "),
         (

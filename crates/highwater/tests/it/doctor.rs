@@ -22,13 +22,13 @@ fn all_is_well_and_nothing_is_changed() {
         "; its scopes are read:org, repo",
         "rest           – http://127.0.0.1:",
         "graphql        – http://127.0.0.1:",
-        "clock          – it agrees with GitHub's within 1 s",
+        "clock          – it agrees with GitHub's within 1s",
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
         "schema         – version 2",
         "integrity      – nothing in it is damaged",
-        "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests",
+        "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "lanes          – none of 7 fails",
         "gaps           – every list was read to its end",
         "lease          – nobody is at work",
@@ -120,7 +120,7 @@ fn a_clock_that_is_off_is_told() {
     assert_eq!(clock["status"], "warn");
     let detail = clock["detail"].as_str().unwrap();
     assert!(
-        detail.starts_with("this machine's is 60 min ahead") || detail.contains(" 59 min "),
+        detail.starts_with("this machine's is 1h 0m ahead") || detail.contains(" 59m "),
         "{detail}"
     );
 }

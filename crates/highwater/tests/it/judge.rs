@@ -42,6 +42,7 @@ pub(crate) fn comments_equal_the_world(house: &House, workspace: &[&str]) {
     let world = truth.comments.values();
     let world = world.map(|it| (json!(it.node_id).to_string(), json!(it.body).to_string()));
     assert_eq!(list(workspace, "comments", "body"), world.collect(), "comments");
+    assert!(!truth.comments.is_empty(), "somebody said something");
 }
 
 /// One field of all rows that the program lists, by node id.

@@ -7,7 +7,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::{Value, json};
 
 use crate::house::{House, documented_fields, failed, listed, program, succeeded};
-use crate::judge::equals_the_world;
+use crate::judge::{comments_equal_the_world, equals_the_world};
 
 #[test]
 fn what_was_pulled_can_be_listed() {
@@ -79,7 +79,7 @@ fn progress_is_told_in_lines_with_the_time() {
     let lines: Vec<&str> = told.lines().map(|line| line.split_at(9).1).collect();
     assert!(told.lines().all(|line| is_time(&line[..8])), "{told}");
     assert_eq!(lines[..2], ["the token speaks for anchor", "listing acme: 2 repositories"]);
-    let moved = "reading 2 discussions, 2 issues, 2 pull-requests lists that moved";
+    let moved = "reading the lists that moved: discussions 2, issues 2, pull-requests 2";
     assert!(lines.contains(&moved), "{told}");
 }
 
@@ -105,6 +105,28 @@ fn only_the_chosen_items_are_pulled() {
     assert_eq!(warned, "warning: no pull-requests were ever pulled into this workspace\n");
     house.pulled(home.path(), &["-i", "discussions,pull-requests"]);
     equals_the_world(&house, &["-m", home.path().to_str().unwrap()]);
+}
+
+#[test]
+fn comments_come_when_they_are_chosen_and_their_threads_with_them() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let usual = house.pulled(home.path(), &[]);
+    assert!(usual["items"].get("comments").is_none(), "{usual}");
+    let output = house.pull(&["-i", "comments", "-m"]).arg(home.path()).output().unwrap();
+    let summary = succeeded(&output);
+    assert!(summary.contains("\n  comments  "), "{summary}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    let moved: Vec<&str> = told.lines().filter(|line| line.contains("moved")).collect();
+    assert_eq!(moved.len(), 2, "threads, and then all sorts of comments together: {told}");
+    assert!(moved[1].contains("reading the lists that moved: comments "), "{told}");
+    comments_equal_the_world(&house, &["-m", home.path().to_str().unwrap()]);
+    let again = house.pulled(home.path(), &["-i", "comments"]);
+    let items: Vec<_> = again["items"].as_object().unwrap().keys().collect();
+    assert_eq!(items, ["comments", "discussions", "issues", "pull-requests"]);
+    let doctor = program(&["doctor", "store", "-m"]).arg(home.path()).output().unwrap();
+    let count = listed(home.path(), &["comments"]).len();
+    let held = succeeded(&doctor);
+    assert!(held.contains(&format!(" pull requests, {count} comments\n")), "{held}");
 }
 
 #[test]
@@ -139,7 +161,10 @@ fn only_the_named_repositories_are_pulled() {
     let (code, told) = house.refused(home.path(), &["--repo", "pump", "--repo", "nowhere"]);
     assert_eq!(code, Some(1));
     assert!(told.contains("failed: acme/nowhere: not there, or hidden from this token"), "{told}");
-    assert!(told.contains("\nhint: run it again: what was read is kept\n"), "{told}");
+    assert!(
+        told.contains("\nhint: run it again: what was read is kept; `highwater doctor`"),
+        "{told}"
+    );
     assert_eq!(listed(home.path(), &["issues"]).len(), 6, "the other one was read");
 }
 

@@ -27,7 +27,8 @@ fn every_sort_of_comment_is_pulled_with_its_thread() {
         for kind in [CommentKind::Conversation, CommentKind::Review, CommentKind::Discussion] {
             assert!(truth.comments.values().any(|said| said.kind == kind), "{kind:?} is said");
         }
-        assert_eq!(pulled.items[&Choice::Comments].stored, truth.comments.len() as u64);
+        let told = pulled.items[&Choice::Comments];
+        assert_eq!((told.seen, told.stored), (truth.comments.len() as u64, told.seen));
     });
 }
 
@@ -58,8 +59,10 @@ fn ten_thousand_comments_with_hundreds_in_a_second_are_read_without_turning_deep
     on_virtual_time(async {
         scene.clock.pass(4 * HOUR_MS).await;
         let before = rest(&scene).len();
-        scene.pull(&ALL).await.unwrap();
+        let pulled = scene.pull(&ALL).await.unwrap();
         check_comments(&scene, Judge::Everything).unwrap();
+        let seen = pulled.items[&Choice::Comments].seen;
+        assert!(seen < 10_500, "{seen} seen: next to nothing is read twice");
         let asked = rest(&scene).split_off(before);
         assert!(asked.len() <= 112, "{} requests for a hundred pages", asked.len());
         let deepest = asked.iter().filter_map(|what| page_in(what)).max();

@@ -13,6 +13,7 @@ mod harness;
 mod http;
 mod limits;
 mod misheard;
+mod news;
 mod owners;
 mod prices;
 mod readings;

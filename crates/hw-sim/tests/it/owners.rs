@@ -148,6 +148,7 @@ fn share(scene: &Scene) -> Scene {
         largest_page: scene.largest_page,
         pace: scene.pace,
         reserve_percent: scene.reserve_percent,
+        herald: scene.herald.clone(),
         renewed: scene.renewed.clone(),
         seed: scene.seed,
         skew_ms: scene.skew_ms,

@@ -71,7 +71,11 @@ fn budget(state: &State, now_ms: i64) -> Row {
             format!("{}/{} used, resets in {resets}", budget.used, budget.limit)
         }
     };
-    vec![("  🚀 Rate Limit".to_owned(), HEAD), (format!("    {told}"), TEXT)]
+    let waiting = match state.paused_until_ms.saturating_sub(now_ms) {
+        ms if 0 < ms => format!("; wait {}", span(ms)),
+        _ => String::new(),
+    };
+    vec![("  🚀 Rate Limit".to_owned(), HEAD), (format!("    {told}{waiting}"), TEXT)]
 }
 
 fn activity(entry: &Entry, local: &dyn Fn(i64) -> String) -> Row {

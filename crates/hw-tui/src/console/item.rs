@@ -21,6 +21,7 @@ pub(super) struct Item {
     is_chosen: bool,
     has_begun: bool,
     has_ended: bool,
+    is_broken_off: bool,
     /// How many listings are to be read, once that is known; a whole listing of repositories needs none.
     lanes: Option<u64>,
     read: u64,
@@ -46,6 +47,7 @@ impl Item {
             is_chosen,
             has_begun: false,
             has_ended: false,
+            is_broken_off: false,
             lanes: None,
             read: 0,
             seen: 0,
@@ -56,7 +58,7 @@ impl Item {
     pub(super) fn status(&self) -> Status {
         match self {
             _ if !self.is_chosen => Status::Skipped,
-            _ if self.is_over() && 0 < self.errors => Status::Failed,
+            _ if self.is_broken_off || self.is_over() && 0 < self.errors => Status::Failed,
             _ if self.is_over() => Status::Completed,
             _ if self.has_begun => Status::Active,
             _ => Status::Pending,
@@ -121,6 +123,11 @@ impl Item {
 
     pub(super) fn fail(&mut self) {
         self.errors += 1;
+    }
+
+    /// What is under way cannot go on.
+    pub(super) fn break_off(&mut self) {
+        self.is_broken_off = self.has_begun && !self.is_over();
     }
 
     /// There will be no more.

@@ -35,7 +35,7 @@ pub struct State {
     pub(super) budget: Option<Budget>,
     pub(super) activity: Activity,
     pub(super) spinner: Spinner,
-    paused_until_ms: i64,
+    pub(super) paused_until_ms: i64,
 }
 
 /// The hour's budget.
@@ -84,18 +84,20 @@ impl State {
             News::Asking { surface, scope, page } => self.asking(surface, &scope, page, now_ms),
             News::Listed { repositories, is_all } => {
                 let step = |item: &mut Item| item.listed(repositories, is_all);
-                self.step(Surface::Repositories, now_ms, step);
+                self.step(Choice::Repositories, now_ms, step);
             }
-            News::Moved { surface, lanes } => {
-                self.step(surface, now_ms, |item| item.expect(lanes));
+            News::Moved { lanes } => {
+                for (choice, lanes) in lanes {
+                    self.step(choice, now_ms, |item| item.expect(lanes));
+                }
             }
             News::Kept { surface, seen, stored, .. } => {
-                self.step(surface, now_ms, |item| item.count(seen));
+                self.step(surface.choice(), now_ms, |item| item.count(seen));
                 if 0 < stored {
                     self.say(now_ms, told::saved(surface, stored));
                 }
             }
-            News::Read { surface, .. } => self.step(surface, now_ms, Item::read_one),
+            News::Read { surface, .. } => self.step(surface.choice(), now_ms, Item::read_one),
             News::Removed { scope, count, .. } => {
                 self.say(now_ms, format!("Removed {count}: {scope}"));
             }
@@ -108,7 +110,7 @@ impl State {
             }
             News::Failed { surface, scope, message } => {
                 self.failed += 1;
-                self.step(surface, now_ms, Item::fail);
+                self.step(surface.choice(), now_ms, Item::fail);
                 self.log(Tone::Error, &format!("❌ {scope}: {message}"), now_ms);
             }
         }
@@ -138,7 +140,11 @@ impl State {
                 let tone = if self.failed == 0 { Tone::Plain } else { Tone::Error };
                 self.log(tone, &line, now_ms);
             }
-            Ending::Failed(message) => self.log(Tone::Error, &format!("❌ {message}"), now_ms),
+            Ending::Failed(message) => {
+                self.failed += 1;
+                self.items.iter_mut().for_each(Item::break_off);
+                self.log(Tone::Error, &format!("❌ {message}"), now_ms);
+            }
             Ending::Stopped => self.say(now_ms, "Stopped; what was read is kept".to_owned()),
         }
     }
@@ -159,11 +165,9 @@ impl State {
         self.say(now_ms, told::asking(surface, scope, page));
     }
 
-    /// Changes the row of a surface, and tells when that made it complete.
-    fn step(&mut self, surface: Surface, now_ms: i64, step: impl FnOnce(&mut Item)) {
-        if let Some(index) =
-            self.items.iter().position(|item| item.title == title(surface.choice()))
-        {
+    /// Changes a row, and tells when that made it complete.
+    fn step(&mut self, choice: Choice, now_ms: i64, step: impl FnOnce(&mut Item)) {
+        if let Some(index) = self.items.iter().position(|item| item.title == title(choice)) {
             self.change(index, now_ms, step);
         }
     }

@@ -160,10 +160,41 @@ fn at_the_end_all_is_done() {
 }
 
 #[test]
+fn what_was_under_way_when_a_pull_could_not_go_on_has_failed() {
+    let mut state = State::new(&Choice::USUAL.into(), START_MS);
+    first_item_under_way(&mut state);
+    first_item_complete(&mut state);
+    state.end(&Ending::Failed("the token was refused".to_owned()), START_MS + 3 * MINUTE_MS);
+    let expected = "\
+│  ✅ Repositories: 2,847                                      │
+│  ❌ Discussions: 156                                         │
+│  ⚪ Issues                                                   │
+│  ⚪ Pull Requests                                            │
+│                                                              │
+│  📊 API Status    ✅ 120   ⚠️ 1   ❌ 1                       │
+";
+    let picture = shown(&state, 64, START_MS + 3 * MINUTE_MS);
+    assert_eq!(lines(&picture, 2..8), expected);
+    assert!(picture.contains("21:40:54 ❌ the token was refused"), "{picture}");
+}
+
+#[test]
+fn a_wait_is_shown_for_as_long_as_it_lasts() {
+    let mut state = State::new(&Choice::USUAL.into(), START_MS);
+    first_item_under_way(&mut state);
+    let until_ms = START_MS + MINUTE_MS;
+    state.hear(News::Paused { why: "secondary limit".to_owned(), until_ms }, START_MS);
+    let row = |now_ms| lines(&shown(&state, 64, now_ms), 8..9);
+    let waiting = row(START_MS + 40_000);
+    assert!(waiting.contains("1000/5000 used, resets in 2h 15m; wait 20s "), "{waiting}");
+    assert!(!row(until_ms).contains("; wait"), "it is over");
+}
+
+#[test]
 fn several_items_can_be_under_way_at_once() {
     let mut state = State::new(&Choice::USUAL.into(), START_MS);
     for surface in Surface::THREADS {
-        state.hear(News::Moved { surface, lanes: 1 }, START_MS);
+        state.hear(moved(surface, 1), START_MS);
         state.hear(asking(surface, "acme/pump", 1), START_MS);
     }
     state.hear(read(Surface::Issues), START_MS);
@@ -176,7 +207,7 @@ fn several_items_can_be_under_way_at_once() {
 #[test]
 fn a_listing_that_nobody_needs_to_read_is_complete() {
     let mut state = State::new(&Choice::USUAL.into(), START_MS);
-    state.hear(News::Moved { surface: Surface::Issues, lanes: 0 }, START_MS);
+    state.hear(moved(Surface::Issues, 0), START_MS);
     let picture = shown(&state, 64, START_MS);
     assert!(picture.contains("✅ Issues completed (0 synced)"), "{picture}");
 }
@@ -189,7 +220,7 @@ fn a_fifth_item_has_a_row_of_its_own() {
     assert!(picture.contains("│  ⚪ Comments   "), "{picture}");
     assert_framed(&state, 64);
     for surface in Surface::COMMENTS {
-        state.hear(News::Moved { surface, lanes: 1 }, START_MS);
+        state.hear(moved(surface, 1), START_MS);
         state.hear(News::Kept { surface, page: 1, seen: 7, stored: 7 }, START_MS);
     }
     let picture = shown(&state, 64, START_MS);
@@ -292,7 +323,7 @@ pub(super) fn first_item_complete(state: &mut State) {
     let at = |second: i64| START_MS + MINUTE_MS + second * 1_000;
     state.hear(News::Listed { repositories: 2_847, is_all: true }, at(0));
     let surface = Surface::Discussions;
-    state.hear(News::Moved { surface, lanes: 3 }, at(1));
+    state.hear(moved(surface, 3), at(1));
     state.hear(asking(surface, "acme/repo-1", 1), at(1));
     state.hear(News::Kept { surface, page: 1, seen: 156, stored: 23 }, at(2));
     state.hear(asking(surface, "acme/repo-1", 2), at(3));
@@ -300,6 +331,10 @@ pub(super) fn first_item_complete(state: &mut State) {
 
 fn asking(surface: Surface, scope: &str, page: u64) -> News {
     News::Asking { surface, scope: scope.to_owned(), page }
+}
+
+fn moved(surface: Surface, lanes: u64) -> News {
+    News::Moved { lanes: [(surface.choice(), lanes)].into() }
 }
 
 fn read(surface: Surface) -> News {

@@ -56,17 +56,6 @@ impl Finding {
     }
 }
 
-/// A length of time, for people: the two largest units are one too many.
-pub(super) fn span(ms: i64) -> String {
-    let seconds = ms.unsigned_abs().div_ceil(1_000);
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        7_200..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,11 +65,5 @@ mod tests {
         let line = Finding::fail("token", "none is set", "set GITHUB_TOKEN").line();
         assert_eq!(line, "fail  token          – none is set → set GITHUB_TOKEN");
         assert_eq!(Finding::ok("clock", "fine").line(), "ok    clock          – fine");
-    }
-
-    #[test]
-    fn times_are_told_in_one_unit() {
-        let told = [0, 1_001, 119_000, 150_000, 7_200_000, 900_000_000].map(span);
-        assert_eq!(told, ["0 s", "2 s", "119 s", "2 min", "2 h", "10 days"]);
     }
 }

@@ -8,12 +8,12 @@ use hw_sync::checkup::{Checkup, checkup};
 use hw_sync::clock::MachineClock;
 use secrecy::SecretString;
 
-use super::finding::{Finding, span};
+use super::finding::Finding;
 use crate::address::Address;
 use crate::advice::on_source;
 use crate::config::Settings;
 use crate::report::Hint;
-use hw_tui::words::grouped;
+use hw_tui::words::{grouped, span};
 
 /// A difference of clocks that harms nothing: leases end after 5 s.
 const FINE_MS: i64 = 5_000;
@@ -110,7 +110,8 @@ fn clock(ahead_ms: i64) -> Finding {
         let within = span(ahead_ms.abs().max(1_000));
         return Finding::ok("clock", format!("it agrees with GitHub's within {within}"));
     }
-    let (by, side) = (span(ahead_ms), if 0 < ahead_ms { "ahead of" } else { "behind" });
+    let (by, side) =
+        (span(ahead_ms.saturating_abs()), if 0 < ahead_ms { "ahead of" } else { "behind" });
     let detail = format!("this machine's is {by} {side} GitHub's");
     Finding::warn("clock", detail, "set it by the network: timedatectl set-ntp true")
 }

@@ -7,11 +7,11 @@ use hw_rules::time::Mark;
 use hw_store::{Error, LaneRow, LeaseRow, PauseRow, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 
-use super::finding::{Finding, span};
+use super::finding::Finding;
 use crate::advice::on_database;
 use crate::config::Settings;
 use crate::workspace;
-use hw_tui::words::grouped;
+use hw_tui::words::{grouped, span};
 
 /// How many of a kind are worth naming.
 const NAMED: usize = 5;
@@ -74,6 +74,7 @@ fn held(store: &Store) -> Result<Vec<Finding>, Error> {
         (counts.discussions, "discussions"),
         (counts.issues, "issues"),
         (counts.pull_requests, "pull requests"),
+        (counts.comments, "comments"),
     ];
     let each = each.map(|(count, name)| format!("{} {name}", grouped(count)));
     let mut findings = vec![Finding::ok("held", each.join(", "))];

@@ -6,6 +6,9 @@ use hw_sync::{Error, Summary};
 use crate::advice::{self, AGAIN};
 use crate::report::Hint;
 
+/// What is not there stays away however often it is asked for.
+const AGAIN_IN_PART: &str = "run it again: what was read is kept; `highwater doctor` tells more";
+
 /// The pull ended early.
 pub(super) fn by(error: Error, organization: &str, place: &Place) -> anyhow::Error {
     let hint = match &error {
@@ -42,7 +45,7 @@ pub(super) fn database(error: anyhow::Error, organization: &str) -> anyhow::Erro
 /// Some of it failed; the rest was read.
 pub(super) fn in_part(organization: &str, summary: &Summary) -> anyhow::Error {
     let is_braked = summary.failures.iter().any(|failure| failure.is_brake);
-    let hint = if is_braked { "if that is meant: --allow-mass-removal" } else { AGAIN };
+    let hint = if is_braked { "if that is meant: --allow-mass-removal" } else { AGAIN_IN_PART };
     let count = summary.failures.len();
     anyhow::anyhow!("{organization} is not pulled completely; what failed is named above ({count})")
         .context(Hint(hint.to_owned()))

@@ -42,6 +42,8 @@ pub(crate) struct Scene {
     pub(crate) seed: u64,
     /// How far the machine's clock is off from the world's: rules must never compare the two.
     pub(crate) skew_ms: i64,
+    /// Who hears what a pull tells.
+    pub(crate) herald: Herald,
     /// How often connections were made anew.
     pub(crate) renewed: Arc<AtomicU64>,
     /// Answers that were sent to a process that died before they arrived.
@@ -99,6 +101,7 @@ impl Scene {
             reserve_percent: RESERVE_PERCENT,
             seed,
             skew_ms: 0,
+            herald: Herald::default(),
             renewed: Arc::default(),
             undelivered: Arc::default(),
         }
@@ -140,7 +143,7 @@ impl Scene {
             rest: Rest { url: "https://api.github.com".into(), token: "t0ken".into() },
             clock: self.clock.clone(),
             crash: plug.map(CrashPoints::new).unwrap_or_default(),
-            herald: Herald::default(),
+            herald: self.herald.clone(),
             pace: self.pace,
             reserve_percent: self.reserve_percent,
             largest_page: self.largest_page,
