@@ -1,7 +1,7 @@
 //! What a pull did, for people and for programs.
 
 use hw_sync::{Summary, Tally};
-use hw_tui::words::grouped;
+use hw_tui::words::{counted, grouped};
 use serde_json::{Map, Value, json};
 
 /// What was pulled, and how long it took.
@@ -54,11 +54,13 @@ impl Pulled<'_> {
     fn cost(&self) -> String {
         let cost = self.summary.cost;
         let (seconds, tenths) = (self.duration_ms / 1_000, self.duration_ms % 1_000 / 100);
-        let requests = grouped(cost.requests);
-        format!(
-            "  {requests} requests, {} points, {} retries, {seconds}.{tenths} s",
-            cost.points, cost.retries
-        )
+        let requests = counted(cost.requests, "request");
+        let points = counted(cost.points.unsigned_abs(), "point");
+        let retries = match cost.retries {
+            1 => "1 retry".to_owned(),
+            retries => format!("{} retries", grouped(retries)),
+        };
+        format!("  {requests}, {points}, {retries}, {seconds}.{tenths} s")
     }
 }
 

@@ -21,7 +21,6 @@ mod list;
 mod look;
 mod patience;
 mod retry;
-mod roll;
 mod scan;
 mod share;
 mod since;

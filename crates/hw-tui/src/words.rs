@@ -35,7 +35,7 @@ pub fn span(ms: i64) -> String {
 }
 
 /// `1 error`, `3 errors`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
+pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 

@@ -36,6 +36,7 @@ fn main() {
     take(pulls::organization());
     take(pulls::small_repositories());
     take(pulls::settled());
+    take(pulls::comments());
     take(pulls::many(items));
     print(&rows);
     let broken = rows.iter().filter_map(|row| row.promise.as_ref()).filter(|(_, kept)| !kept);

@@ -1,6 +1,6 @@
 //! Pulls: what they ask for, how long they take, what they hold in memory.
 
-use hw_sim::ThreadKind;
+use hw_sim::{ThreadKind, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use crate::Row;
@@ -27,6 +27,16 @@ pub(crate) fn settled() -> Vec<Row> {
     let stage = Stage::set(world(1_000, (3, 2, 1)));
     stage.pull("cold");
     vec![stage.pull("unchanged: 1,000 repositories").at_most(listing(1_000) + 3)]
+}
+
+/// What is said in the threads, too: two lists a repository, and the talk of what moved.
+pub(crate) fn comments() -> Vec<Row> {
+    let spec = WorldSpec { comments_per_thread: 10, ..world(20, (200, 100, 20)) };
+    let stage = Stage::set(spec).with_comments();
+    let cold = stage.pull("cold with comments: 20 × (200 issues, 100 PRs, 20 discussions)");
+    let cold = cold.of(stage.held());
+    let quiet = stage.pull("unchanged, with comments").at_most(listing(20) + 3);
+    vec![cold, quiet]
 }
 
 /// So many items in the mirror: cold and unchanged, with an eye on memory.

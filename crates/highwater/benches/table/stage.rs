@@ -21,6 +21,8 @@ pub(crate) struct Stage {
     url: String,
     home: tempfile::TempDir,
     runtime: Runtime,
+    /// What is pulled; the usual without a word.
+    items: Option<&'static str>,
 }
 
 /// Plain repositories with bodies of a kilobyte, nobody writing, and hours that are never used up.
@@ -60,7 +62,12 @@ impl Stage {
             Box::pin(async move { MachineClock.sleep_until(until).await })
         };
         runtime.spawn(serve(Arc::clone(&github), || MachineClock.now_ms(), wait, listener));
-        Self { github, url, home: tempfile::tempdir().unwrap(), runtime }
+        Self { github, url, home: tempfile::tempdir().unwrap(), runtime, items: None }
+    }
+
+    /// The same, with what is said in the threads.
+    pub(crate) fn with_comments(self) -> Self {
+        Self { items: Some("discussions,issues,pull-requests,comments"), ..self }
     }
 
     /// A pull by the program, measured.
@@ -84,12 +91,12 @@ impl Stage {
         }
     }
 
-    /// How many threads are held.
+    /// How many texts are held.
     pub(crate) fn held(&self) -> u64 {
         let path = self.home.path().join("db/acme.db");
         let store = hw_store::Store::open_reader(&hw_store::Place::File(path)).unwrap();
         let counts = store.counts().unwrap();
-        counts.issues + counts.pull_requests + counts.discussions
+        counts.issues + counts.pull_requests + counts.discussions + counts.comments
     }
 
     fn asked(&self) -> (u64, u64) {
@@ -102,6 +109,7 @@ impl Stage {
         Command::new(env!("CARGO_BIN_EXE_highwater"))
             .args(["pull", "-o", "acme", "--json", "--api-url", &self.url, "-m"])
             .arg(home)
+            .args(self.items.iter().flat_map(|items| ["-i", items]))
             .env("GITHUB_TOKEN", "simulated")
             .stdout(Stdio::null())
             .spawn()

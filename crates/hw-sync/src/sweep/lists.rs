@@ -11,7 +11,7 @@ use hw_sources::github::comments::ListPage;
 use hw_sources::page::{RollPage, RollRow};
 
 /// The roll that a page of a walk is; none when the list goes on where it was.
-pub(crate) fn of_list(walk: &SinceWalk, page: &ListPage) -> Option<RollPage> {
+pub(super) fn of_list(walk: &SinceWalk, page: &ListPage) -> Option<RollPage> {
     let date = page.page.date;
     let next = Coverage { since: Some(walk.clone()), ..Coverage::default() };
     let next = next.step_since(&page.page).ok()?.since;
@@ -40,7 +40,7 @@ fn place_of(walk: &SinceWalk) -> Cursor {
 }
 
 /// Reads what [`place_of`] wrote; from the beginning where it cannot.
-pub(crate) fn walk_at(place: &Cursor) -> SinceWalk {
+pub(super) fn walk_at(place: &Cursor) -> SinceWalk {
     let parts = place.0.strip_prefix("page ").and_then(|rest| rest.split_once(" since "));
     let page = parts.and_then(|(page, _)| page.parse().ok());
     let since = parts.and_then(|(_, since)| since.parse().ok()).map(Mark);
