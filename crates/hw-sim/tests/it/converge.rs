@@ -38,7 +38,11 @@ const POINTS: [&str; 16] = [
 ];
 
 /// And those at which a run of a thousand must have.
-const RARER_POINTS: [&str; 13] = [
+const RARER_POINTS: [&str; 16] = [
+    "queue talks: before commit",
+    "queue talks: after commit",
+    "restart sweep: before commit",
+    "restart sweep: after commit",
     "gone: looked again",
     "clear: after commit",
     "remove repositories: before commit",
@@ -51,7 +55,6 @@ const RARER_POINTS: [&str; 13] = [
     "request sweep: after commit",
     "postpone: before commit",
     "postpone: after commit",
-    "finish turn: before commit",
 ];
 
 /// What happened over all seeds, to prove that the trouble was real.
