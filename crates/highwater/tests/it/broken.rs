@@ -114,7 +114,9 @@ fn a_home_that_may_not_be_written_to_is_told() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     let (program, home) = (folder.path().join("highwater"), folder.path().join("home"));
-    std::fs::copy(env!("CARGO_BIN_EXE_highwater"), &program).unwrap();
+    // by another process: one that is started meanwhile would inherit the open file, and keep it busy
+    let mut copy = Command::new("cp");
+    assert!(copy.arg(env!("CARGO_BIN_EXE_highwater")).arg(&program).status().unwrap().success());
     std::fs::create_dir(&home).unwrap();
     mode(&home, 0o555);
     mode(folder.path(), 0o755);

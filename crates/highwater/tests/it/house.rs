@@ -178,3 +178,30 @@ pub(crate) fn postgres() -> String {
         "HIGHWATER_TEST_POSTGRES is not set: `./check` starts a private PostgreSQL and sets it",
     )
 }
+
+/// Tries the seeds from 1 on, as many at once as there are houses; how many trials met what they were for.
+pub(crate) fn seeded(
+    what: &str,
+    houses: &[House],
+    count: u64,
+    trial: impl Fn(&House, u64) -> bool + Sync,
+) -> usize {
+    let seeds: Vec<u64> = (1..=count).collect();
+    let mut met = 0;
+    for some in seeds.chunks(houses.len()) {
+        met += std::thread::scope(|scope| {
+            let start = |(seed, house): (&u64, _)| {
+                let (seed, trial) = (*seed, &trial);
+                // a thread that fails is named before its message
+                let named = std::thread::Builder::new().name(format!("{what}, seed {seed}"));
+                named.spawn_scoped(scope, move || trial(house, seed))
+            };
+            let running: Vec<_> = some.iter().zip(houses).map(start).collect();
+            let ended = running.into_iter().map(|it| it.unwrap().join());
+            let ended = ended.map(|it| it.expect("the thread has said what failed, and its seed"));
+            ended.filter(|was_met| *was_met).count()
+        });
+    }
+    println!("{what}: {met} of {count} came while the program was at work");
+    met
+}

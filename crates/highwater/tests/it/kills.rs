@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hw_sim::{Limits, RequestEntry, ServedPage, ThreadKind, WorldSpec};
 
-use crate::house::{House, postgres, succeeded};
+use crate::house::{House, postgres, seeded, succeeded};
 use crate::judge::{comments_equal_the_world, equals_the_world};
 
 /// How many kills are looked at at once.
@@ -42,23 +42,9 @@ fn survive_kills(workspace: impl Fn(u64, &str) -> Vec<String> + Sync) {
     let houses: Vec<House> = (0..AT_ONCE).map(|_| House::open(world(), 1)).collect();
     houses.iter().for_each(|house| house.look(|github| github.keep_pages(true)));
     let whole = pull_whole(&houses[0], &workspace(0, folder));
-    let seeds: Vec<u64> = (1..=kills()).collect();
-    let mut killed = 0;
-    for some in seeds.chunks(AT_ONCE) {
-        killed += std::thread::scope(|scope| {
-            let survive = |(seed, house): (&u64, _)| {
-                let (seed, workspace) = (*seed, workspace(*seed, folder));
-                // a thread that fails is named before its message
-                let named = std::thread::Builder::new().name(format!("kills, seed {seed}"));
-                named.spawn_scoped(scope, move || survive_a_kill(house, &workspace, whole, seed))
-            };
-            let running: Vec<_> = some.iter().zip(&houses).map(survive).collect();
-            let ended = running.into_iter().map(|it| it.unwrap().join());
-            let ended = ended.map(|it| it.expect("the thread has said what failed, and its seed"));
-            ended.filter(|was_killed| *was_killed).count()
-        });
-    }
-    println!("{killed} of {} pulls were killed at work", seeds.len());
+    let killed = seeded("kills", &houses, kills(), |house, seed| {
+        survive_a_kill(house, &workspace(seed, folder), whole, seed)
+    });
     assert!(0 < killed, "every pull had ended before it was killed, so nothing was proven");
 }
 

@@ -12,7 +12,7 @@ use hw_store::{Place, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 use rusqlite::Connection;
 
-use crate::house::{House, postgres, pulled, succeeded};
+use crate::house::{House, postgres, pulled, seeded, succeeded};
 use crate::judge::equals_the_world;
 
 /// How many stops are looked at at once.
@@ -40,23 +40,9 @@ fn survive_stops(place: impl Fn(u64, &str) -> Place + Sync) {
     let folder = folder.path().to_str().unwrap();
     let houses: Vec<House> = (0..AT_ONCE).map(|_| House::open(world(), 1)).collect();
     let whole = finish(&houses[0], &place(0, folder));
-    let seeds: Vec<u64> = (1..=stops()).collect();
-    let mut stopped = 0;
-    for some in seeds.chunks(AT_ONCE) {
-        stopped += std::thread::scope(|scope| {
-            let survive = |(seed, house): (&u64, _)| {
-                let (seed, place) = (*seed, place(*seed, folder));
-                // a thread that fails is named before its message
-                let named = std::thread::Builder::new().name(format!("stops, seed {seed}"));
-                named.spawn_scoped(scope, move || survive_a_stop(house, &place, whole, seed))
-            };
-            let running: Vec<_> = some.iter().zip(&houses).map(survive).collect();
-            let ended = running.into_iter().map(|it| it.unwrap().join());
-            let ended = ended.map(|it| it.expect("the thread has said what failed, and its seed"));
-            ended.filter(|was_stopped| *was_stopped).count()
-        });
-    }
-    println!("{stopped} of {} pulls were stopped at work", seeds.len());
+    let stopped = seeded("stops", &houses, stops(), |house, seed| {
+        survive_a_stop(house, &place(seed, folder), whole, seed)
+    });
     assert!(0 < stopped, "every pull had ended before it was stopped, so nothing was proven");
 }
 
