@@ -198,7 +198,8 @@ fn every_command(house: &House, home: &Path, way: Way, format: &str) -> Vec<Outp
 /// The program, with the token given in this way.
 fn given(way: Way, args: &[&str], home: &Path) -> Command {
     let mut command = program(args);
-    if !args.contains(&"-m") {
+    let has_home = !matches!(args[0], "completions" | "man");
+    if has_home && !args.contains(&"-m") {
         command.arg("-m").arg(home);
     }
     command.env("ORGANIZATION", "acme");
