@@ -3,10 +3,12 @@
 //! Every function here takes what it needs as arguments, the time included, and returns a value.
 //! No file, no socket, no clock, no dice. If a rule needs to know something, its caller asks first.
 
+pub mod address;
 pub mod backoff;
 pub mod cells;
 pub mod clean;
 pub mod coverage;
+pub mod dates;
 pub mod freshness;
 pub mod item;
 pub mod lane;
@@ -17,6 +19,7 @@ pub mod plan;
 pub mod probe;
 pub mod reconcile;
 pub mod since;
+pub mod snippet;
 pub mod time;
 pub mod tokens;
 pub mod version;

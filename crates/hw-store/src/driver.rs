@@ -41,12 +41,12 @@ pub(crate) trait Session {
     /// Runs a script without parameters.
     fn batch(&mut self, script: &str) -> Result<(), DriverError>;
     /// Runs a statement; tells how many rows it changed.
-    fn execute(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, DriverError>;
+    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError>;
     /// Runs one statement for each row of parameters, in order, without waiting in between.
-    fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError>;
+    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError>;
     fn query_each(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<(), DriverError>;

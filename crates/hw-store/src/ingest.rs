@@ -9,12 +9,13 @@ use crate::Store;
 use crate::cells::{self, CellRow, Held};
 use crate::error::Error;
 use crate::lanes;
-use crate::leases::{self, Lease};
+use crate::leases::Lease;
 use crate::mirror;
 use crate::quarantine::{self, Unreadable};
 use crate::sql::{Sql, params};
 use crate::talks;
 use crate::tx::{Step, Tx, step};
+use crate::views::viewers;
 
 /// What one page brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct IngestPage {
     pub etag: Option<Etag>,
     /// Threads whose talk is read to its end with this page, each with the source's time of its beginning.
     pub read_talks: Vec<(i64, i64)>,
+    /// Whom the source told this; it says so at the beginning of a pull.
+    pub viewer: Option<String>,
 }
 
 /// A name that the source gave to what it showed, and whom it showed it: it may show others something else.
@@ -56,6 +59,7 @@ impl IngestPage {
             cleared: Vec::new(),
             etag: None,
             read_talks: Vec::new(),
+            viewer: None,
         }
     }
 }
@@ -85,10 +89,7 @@ impl Store {
     /// Ingests the pages of several lanes that came in one answer, one after the other, all of them or
     /// none.
     pub fn ingest_all(&self, lease: &Lease, pages: &[IngestPage]) -> Result<Vec<Ingested>, Error> {
-        self.write(INGEST, |tx| {
-            leases::check(tx, lease)?;
-            pages.iter().map(|page| take_in(tx, page)).collect()
-        })
+        self.write_for(lease, INGEST, |tx| pages.iter().map(|page| take_in(tx, page)).collect())
     }
 }
 
@@ -101,6 +102,7 @@ fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
     keep(tx, host, lane, &held, &writes, &page.observations)?;
     talks::queue(tx, host, &writes, &page.observations)?;
     talks::done(tx, &page.lane, &page.read_talks)?;
+    page.viewer.iter().try_for_each(|login| viewers::keep(tx, host, login))?;
     quarantine::settle(tx, lane, page)?;
     move_lane(tx, lane, page)?;
     Ok(counted(&writes, page.quarantined.len() as u64))

@@ -11,7 +11,7 @@ use hw_rules::time::Mark;
 use crate::Store;
 use crate::error::Error;
 use crate::ingest::Etag;
-use crate::leases::{self, Lease};
+use crate::leases::Lease;
 use crate::sql::{Row, Sql, params};
 use crate::sweeps;
 use crate::tx::{Step, Tx, step};
@@ -85,8 +85,7 @@ impl Store {
         let Failure { due_ms, failures, page_size, message } = failure;
         let (failures, page_size) = (i64::from(failures), i64::from(page_size));
         let message = clean::storable(&message);
-        self.write(POSTPONE, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, POSTPONE, |tx| {
             let id = lane_id(tx, lane)?;
             tx.execute(KEEP, &params![due_ms, failures, page_size, &message, id]).map(drop)
         })
@@ -96,8 +95,7 @@ impl Store {
     pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
         const KEEP: Sql =
             Sql::both("update lanes set failures = 0, last_error = null where id = $1");
-        self.write(FINISH_TURN, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, FINISH_TURN, |tx| {
             let id = lane_id(tx, lane)?;
             tx.execute(KEEP, &params![id]).map(drop)
         })
@@ -106,8 +104,7 @@ impl Store {
     /// Makes a lane due at once, whatever it was waiting for: somebody asked.
     pub fn make_due(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
         const KEEP: Sql = Sql::both("update lanes set due_ms = 0 where id = $1");
-        self.write(MAKE_DUE, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, MAKE_DUE, |tx| {
             let id = lane_id(tx, lane)?;
             tx.execute(KEEP, &params![id]).map(drop)
         })
@@ -127,8 +124,7 @@ impl Store {
 
     /// The one way a watermark moves back: claims nothing above `to` any more, and opens a gap.
     pub fn reset_lane(&self, lease: &Lease, lane: &Lane, to: Mark, why: &str) -> Result<(), Error> {
-        self.write(RESET, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, RESET, |tx| {
             let id = lane_id(tx, lane)?;
             let before = coverage_of(tx, id)?;
             let after = match lane.surface.reading() {

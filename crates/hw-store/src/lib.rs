@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 mod cells;
 mod driver;
+mod engine;
 mod error;
 mod ingest;
 mod lanes;
@@ -34,7 +35,9 @@ mod tables;
 mod talks;
 mod tx;
 mod views;
+mod workspace;
 
+pub use engine::{Found, Hit, Matches, Ranked, Said, Search, SearchEngine};
 pub use error::Error;
 pub use ingest::{Etag, IngestPage, Ingested};
 pub use lanes::{Failure, LaneRow};
@@ -42,13 +45,16 @@ pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
 pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
-pub use search::SearchHit;
 pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
 pub use talks::DueTalk;
+pub use views::after::{After, NotACursor};
+pub use views::behind::Behind;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::health::{LeaseRow, PauseRow};
+pub use views::thread::ThreadView;
 pub use views::threads::{ThreadFilter, ThreadRow};
+pub use workspace::Workspace;
 
 use driver::postgres::Postgres;
 use driver::sqlite::Sqlite;
@@ -86,6 +92,7 @@ struct Inner {
     driver: Box<dyn Driver>,
     read_only: bool,
     locks: Locks,
+    place: Place,
 }
 
 impl Store {
@@ -100,7 +107,7 @@ impl Store {
             }
         };
         let driver = driver.map_err(|error| sorting::sorted("open", &*error))?;
-        let store = Self::over(driver, false, place.locks());
+        let store = Self::over(driver, false, place);
         migrate::bring_up_to_date(&store)?;
         Ok(store)
     }
@@ -118,7 +125,7 @@ impl Store {
                 Box::new(Postgres::existing(url, schema).map_err(failed)?.ok_or_else(missing)?)
             }
         };
-        let store = Self::over(driver, true, place.locks());
+        let store = Self::over(driver, true, place);
         migrate::check(&store, missing)?;
         Ok(store)
     }
@@ -131,8 +138,9 @@ impl Store {
         Self { inner: self.inner, interrupts: Some(hook) }
     }
 
-    fn over(driver: Box<dyn Driver>, read_only: bool, locks: Locks) -> Self {
-        Self { inner: Arc::new(Inner { driver, read_only, locks }), interrupts: None }
+    fn over(driver: Box<dyn Driver>, read_only: bool, place: &Place) -> Self {
+        let inner = Inner { driver, read_only, locks: place.locks(), place: place.clone() };
+        Self { inner: Arc::new(inner), interrupts: None }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::sql::{Dialect, Sql, params};
 use crate::tx::{Step, Tx, step};
 
 /// Governs the tables that can be fetched again: with another guid they are emptied and refetched.
-pub const SCHEMA_GUID: &str = "2b8e61d7-93c4-4f1a-8a0d-6c1f5be7d402";
+pub const SCHEMA_GUID: &str = "7d0c3a95-4e1b-4b6e-9f57-d81a2c60e3b4";
 
 const MIGRATE: Step = step!("migrate");
 
@@ -37,6 +37,12 @@ const MIGRATIONS: &[Migration] = &[
         name: "comments",
         sqlite: include_str!("../migrations/sqlite/0002_comments.sql"),
         postgres: include_str!("../migrations/postgres/0002_comments.sql"),
+    },
+    Migration {
+        number: 3,
+        name: "search",
+        sqlite: include_str!("../migrations/sqlite/0003_search.sql"),
+        postgres: include_str!("../migrations/postgres/0003_search.sql"),
     },
 ];
 
@@ -140,7 +146,7 @@ const GUID: Sql = Sql::both("select guid from schema_version");
 ///
 /// Whoever is writing meanwhile would go on to claim pages that are gone now, and so has to stop.
 fn check_guid(tx: &mut Tx<'_>) -> Result<(), Error> {
-    const EMPTY: &str = "delete from search; delete from discussions; delete from issues;
+    const EMPTY: &str = "delete from search; delete from search_places; delete from discussions; delete from issues;
          delete from pull_requests; delete from issue_comments; delete from review_comments;
          delete from reviews; delete from discussion_comments; delete from talks;
          delete from repositories; delete from quarantine;

@@ -7,7 +7,7 @@ use hw_rules::reconcile::{self, Brake};
 use hw_rules::version::Seen;
 
 use crate::error::Error;
-use crate::leases::{self, Lease};
+use crate::leases::Lease;
 use crate::mirror::removal;
 use crate::sql::{Sql, params};
 use crate::sweeps::Swept;
@@ -29,8 +29,7 @@ impl Store {
     ) -> Result<Swept, Error> {
         let kind = Kind::Repository;
         let gone: Vec<_> = gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
-        self.write(REMOVE, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, REMOVE, |tx| {
             let id = lanes::lane_id(tx, lane)?;
             let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
             Ok(Swept { removed })
@@ -43,8 +42,7 @@ impl Store {
     /// Repositories stay until a look confirms them gone: who forgot one would hold its threads for ever.
     /// Their next look is written, whatever it shows.
     pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<u64, Error> {
-        self.write(CLEAR, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, CLEAR, |tx| {
             let Some(id) = lanes::known_id(tx, lane)? else { return Ok(0) };
             let removed = match lane.surface {
                 Surface::Repositories => write_anew(tx, id, lane)?,

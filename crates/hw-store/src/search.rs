@@ -6,41 +6,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{Key, Kind};
-use hw_rules::time::Mark;
+use hw_rules::time::{Mark, SourceTime};
 
-use crate::Store;
 use crate::cells::Held;
 use crate::error::Error;
 use crate::sql::{Param, Sql, params};
-use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
 pub(crate) mod again;
-mod facets;
-mod words;
+pub(crate) mod facets;
+pub(crate) mod words;
 
 use words::Spelling;
 
 /// How much of a text is indexed, as tokens: PostgreSQL's vectors end at a megabyte, with their places.
 const BODY_BYTES: usize = 256 * 1024;
 /// The same for titles and names, which are short, and for queries.
-const NAME_BYTES: usize = 16 * 1024;
+pub(crate) const NAME_BYTES: usize = 16 * 1024;
 
 /// The bits of a row's id below the second.
 const LOW_BITS: u32 = 20;
 const LOW_MASK: i64 = (1 << LOW_BITS) - 1;
 
-/// One search result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchHit {
-    pub kind: Kind,
-    pub id: i64,
-    pub url: String,
-    pub title: String,
-}
-
 /// What is searchable of an item.
 pub(crate) struct SearchRow<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) repository_id: i64,
+    /// The number of the thread that it counts for.
+    pub(crate) thread: i64,
     pub(crate) kind: Kind,
     pub(crate) title: &'a str,
     pub(crate) body: &'a str,
@@ -48,64 +41,7 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) author: Option<&'a str>,
     pub(crate) state: &'a str,
     pub(crate) labels: &'a [String],
-    pub(crate) created_at: &'a str,
-}
-
-impl Store {
-    /// The newest items that contain every word of the query. A comment goes by its thread's title.
-    pub fn search(&self, query: &str, limit: u64) -> Result<Vec<SearchHit>, Error> {
-        const SEARCH: Sql = Sql::each(
-            "select cells.kind, cells.host, cells.id
-               from search join cells on cells.search_rowid = search.rowid
-              where search match $1
-              order by search.rowid desc limit $2",
-            "select cells.kind, cells.host, cells.id
-               from search join cells on cells.search_rowid = search.rowid
-              where search.words @@ cast($1::text as tsquery)
-              order by search.rowid desc limit $2",
-        );
-        let tokens = words::of(query, NAME_BYTES);
-        if tokens.is_empty() {
-            return Ok(Vec::new());
-        }
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read("search", |tx| {
-            let all = words::all(&tokens, tx.dialect());
-            let found = tx.query(SEARCH, &params![&all, limit], |mut row| {
-                Ok((row.text(0)?, row.text(1)?, row.int(2)?))
-            })?;
-            let hits = found.iter().map(|(kind, host, id)| hit(tx, kind, host, *id));
-            hits.filter_map(Result::transpose).collect()
-        })
-    }
-}
-
-/// What one match is; each row of the index belongs to one cell, whose kind tells the table.
-fn hit(tx: &mut Tx<'_>, kind: &str, host: &str, id: i64) -> Result<Option<SearchHit>, Error> {
-    const THREAD: OfKind = of_kind!("select url, title from", "where host = $1 and id = $2");
-    const COMMENT: OfKind = of_kind!(
-        "select said.url,
-                coalesce(issues.title, pull_requests.title, discussions.title, '')
-           from",
-        "as said
-           left join issues
-             on issues.host = said.host and issues.repository_id = said.repository_id
-            and issues.number = said.thread
-           left join pull_requests
-             on pull_requests.host = said.host
-            and pull_requests.repository_id = said.repository_id
-            and pull_requests.number = said.thread
-           left join discussions
-             on discussions.host = said.host and discussions.repository_id = said.repository_id
-            and discussions.number = said.thread
-          where said.host = $1 and said.id = $2"
-    );
-    let kind = Kind::named(kind)
-        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {kind:?}")))?;
-    let sql = if Kind::COMMENTS.contains(&kind) { COMMENT } else { THREAD };
-    tx.first(sql.of(kind), &params![host, id], |mut row| {
-        Ok(SearchHit { kind, id, url: row.text(0)?, title: row.text(1)? })
-    })
+    pub(crate) created_at: &'a SourceTime,
 }
 
 /// Writes the search rows of items anew, at the place their `updated_at` gives them; tells where they are.
@@ -175,8 +111,10 @@ fn taken(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, Error> {
 
 pub(crate) fn remove(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<(), Error> {
     const REMOVE: Sql = Sql::both("delete from search where rowid = $1");
+    const REMOVE_PLACE: Sql = Sql::both("delete from search_places where rowid = $1");
     let rows: Vec<_> = rowids.iter().map(|rowid| vec![Param::Int(*rowid)]).collect();
-    tx.execute_each(REMOVE, &rows)
+    tx.execute_each(REMOVE, &rows)?;
+    tx.execute_each(REMOVE_PLACE, &rows)
 }
 
 /// Writes search rows in the order of their ids.
@@ -197,8 +135,22 @@ pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, &SearchRow<'_>)]) -> Result<
     let spell = words::spelling(tx.dialect());
     let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row, spell))).collect();
     fed.sort_unstable_by_key(|(rowid, _)| *rowid);
-    let rows: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
-    tx.execute_each(INSERT, &rows)
+    let values: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
+    tx.execute_each(INSERT, &values)?;
+    let places: Vec<_> = rows.iter().map(|(rowid, row)| row.place(*rowid)).collect();
+    tx.execute_each(INSERT_PLACE, &places)
+}
+
+const INSERT_PLACE: Sql = Sql::both(
+    "insert into search_places (rowid, host, repository_id, thread, created_ms)
+     values ($1, $2, $3, $4, $5)",
+);
+
+impl SearchRow<'_> {
+    fn place(&self, rowid: i64) -> Vec<Param<'_>> {
+        let created_ms = self.created_at.mark().0;
+        params![rowid, self.host, self.repository_id, self.thread, created_ms].to_vec()
+    }
 }
 
 /// A search row as the index is fed with it.
@@ -221,7 +173,7 @@ impl<'a> Fed<'a> {
             repository: name(row.repository),
             author: name(row.author.unwrap_or_default()),
             facets: spell(&words::fitting(facets::of(row), NAME_BYTES)),
-            created_at: row.created_at,
+            created_at: row.created_at.as_str(),
             state: row.state,
         }
     }

@@ -10,23 +10,23 @@ pub(crate) enum Dialect {
 
 /// One statement. Its parameters are `$1…`, first named in that order: SQLite numbers them by appearance.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sql {
-    sqlite: &'static str,
-    postgres: &'static str,
+pub(crate) struct Sql<'a> {
+    sqlite: &'a str,
+    postgres: &'a str,
 }
 
-impl Sql {
+impl<'a> Sql<'a> {
     /// A statement that means the same to both.
-    pub(crate) const fn both(text: &'static str) -> Self {
+    pub(crate) const fn both(text: &'a str) -> Self {
         Self { sqlite: text, postgres: text }
     }
 
     /// A statement the dialects spell differently.
-    pub(crate) const fn each(sqlite: &'static str, postgres: &'static str) -> Self {
+    pub(crate) const fn each(sqlite: &'a str, postgres: &'a str) -> Self {
         Self { sqlite, postgres }
     }
 
-    pub(crate) fn text(self, dialect: Dialect) -> &'static str {
+    pub(crate) fn text(self, dialect: Dialect) -> &'a str {
         match dialect {
             Dialect::Sqlite => self.sqlite,
             Dialect::Postgres => self.postgres,

@@ -12,7 +12,7 @@ use hw_rules::version::Seen;
 use hw_rules::walk::{Cursor, Floor};
 
 use crate::error::Error;
-use crate::leases::{self, Lease};
+use crate::leases::Lease;
 use crate::removals::remove_at_once;
 use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
@@ -79,8 +79,7 @@ impl Store {
                     sweep_cursor = $3, sweep_complete = $4
               where id = $5",
         );
-        self.write(STAGE, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, STAGE, |tx| {
             let id = lanes::lane_id(tx, lane)?;
             stage(tx, id, &page.rows)?;
             let Seen { at_ms, request } = page.began;
@@ -91,8 +90,7 @@ impl Store {
 
     /// Forgets what a sweep has listed so far, so that it starts over; it stays due.
     pub fn restart_sweep(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
-        self.write(RESTART, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, RESTART, |tx| {
             let id = lanes::lane_id(tx, lane)?;
             unstage(tx, id)
         })
@@ -126,8 +124,7 @@ impl Store {
         gone: &[(i64, Seen)],
         allow_mass_removal: bool,
     ) -> Result<Swept, Error> {
-        self.write(SWEEP, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, SWEEP, |tx| {
             let (id, sweep) = complete_sweep(tx, lane)?;
             let kind = lane.surface.kind();
             let gone: Vec<_> =

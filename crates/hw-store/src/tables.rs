@@ -7,18 +7,18 @@ use crate::sql::Sql;
 /// One statement for each kind, about the table its objects are in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfKind {
-    pub(crate) repositories: Sql,
-    pub(crate) discussions: Sql,
-    pub(crate) issues: Sql,
-    pub(crate) pull_requests: Sql,
-    pub(crate) issue_comments: Sql,
-    pub(crate) review_comments: Sql,
-    pub(crate) reviews: Sql,
-    pub(crate) discussion_comments: Sql,
+    pub(crate) repositories: Sql<'static>,
+    pub(crate) discussions: Sql<'static>,
+    pub(crate) issues: Sql<'static>,
+    pub(crate) pull_requests: Sql<'static>,
+    pub(crate) issue_comments: Sql<'static>,
+    pub(crate) review_comments: Sql<'static>,
+    pub(crate) reviews: Sql<'static>,
+    pub(crate) discussion_comments: Sql<'static>,
 }
 
 impl OfKind {
-    pub(crate) fn of(self, kind: Kind) -> Sql {
+    pub(crate) fn of(self, kind: Kind) -> Sql<'static> {
         match kind {
             Kind::Repository => self.repositories,
             Kind::Discussion => self.discussions,

@@ -12,7 +12,7 @@ use hw_rules::lane::{Lane, Scope, Surface};
 use crate::Store;
 use crate::error::Error;
 use crate::lanes;
-use crate::leases::{self, Lease};
+use crate::leases::Lease;
 use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::{Step, Tx, step};
@@ -83,8 +83,7 @@ impl Store {
             "where host = $2 and repository_id = $3 on conflict (host, kind, id) do nothing"
         );
         let Some((kind, repository)) = threads_of(lane) else { return Ok(()) };
-        self.write(QUEUE, |tx| {
-            leases::check(tx, lease)?;
+        self.write_for(lease, QUEUE, |tx| {
             let id = lanes::lane_id(tx, lane)?;
             let coverage = lanes::coverage_of(tx, id)?;
             if coverage.from.is_some() {

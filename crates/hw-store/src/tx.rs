@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use crate::Store;
 use crate::driver::{Session, sorting};
 use crate::error::{DriverError, Error};
+use crate::leases::{self, Lease};
 use crate::sql::{Dialect, Param, Row, Sql};
+use crate::views::changes;
 
 /// What is done in one transaction.
 #[derive(Clone, Copy)]
@@ -49,6 +51,21 @@ impl Store {
         tx.commit()?;
         self.interrupt(step.after_commit)?;
         Ok(done)
+    }
+
+    /// The same for whoever holds the lease, and for him alone; faces are to look again after it.
+    pub(crate) fn write_for<T>(
+        &self,
+        lease: &Lease,
+        step: Step,
+        job: impl FnOnce(&mut Tx<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.write(step, |tx| {
+            leases::check(tx, lease)?;
+            let done = job(tx)?;
+            changes::note(tx)?;
+            Ok(done)
+        })
     }
 
     fn begin(&self, step: Step) -> Result<Tx<'_>, Error> {
@@ -105,12 +122,16 @@ impl<'a> Tx<'a> {
         self.session.batch(script).map_err(at(self.step))
     }
 
-    pub(crate) fn execute(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, Error> {
+    pub(crate) fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, Error> {
         self.session.execute(sql, params).map_err(at(self.step))
     }
 
     /// Runs one statement for each row of parameters, in order; a few hundred are under way at a time.
-    pub(crate) fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), Error> {
+    pub(crate) fn execute_each(
+        &mut self,
+        sql: Sql<'_>,
+        rows: &[Vec<Param<'_>>],
+    ) -> Result<(), Error> {
         let mut chunks = rows.chunks(UNDER_WAY);
         chunks.try_for_each(|rows| self.session.execute_each(sql, rows)).map_err(at(self.step))
     }
@@ -118,7 +139,7 @@ impl<'a> Tx<'a> {
     /// Calls `each` with the rows one by one, without holding them all.
     pub(crate) fn query_each(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         mut each: impl FnMut(Row) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
@@ -136,7 +157,7 @@ impl<'a> Tx<'a> {
     /// All rows of an answer, each turned into a value.
     pub(crate) fn query<T>(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         read: impl Fn(Row) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
@@ -151,7 +172,7 @@ impl<'a> Tx<'a> {
     /// The first row of an answer, if there is one.
     pub(crate) fn first<T>(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         read: impl Fn(Row) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
@@ -159,7 +180,7 @@ impl<'a> Tx<'a> {
     }
 
     /// The number a counting statement answers.
-    pub(crate) fn count(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, Error> {
+    pub(crate) fn count(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, Error> {
         let count = self.first(sql, params, |mut row| row.int(0))?.unwrap_or(0);
         Ok(count.unsigned_abs())
     }

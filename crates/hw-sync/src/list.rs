@@ -176,6 +176,7 @@ impl Listing<'_> {
 
     /// Notes whom a page shows and what their lanes need; what is to be kept of it.
     fn take_in(&mut self, mut shown: Shown) -> IngestPage {
+        let viewer = shown.viewer.as_ref().map(|viewer| viewer.login.clone());
         if let Some(viewer) = shown.viewer {
             self.room.fetch.speak_for(format!("{}/{}", self.pull.host, viewer.id));
             self.room.fetch.herald().tell(|| News::Viewer(viewer.login.clone()));
@@ -190,6 +191,7 @@ impl Listing<'_> {
             quarantined: shown.unreadable.iter().map(retry::quarantine).collect(),
             observations: shown.observations,
             looked_at: quiet.into_iter().map(|lane| (lane, shown.date.0)).collect(),
+            viewer,
             ..IngestPage::of(self.lane.clone(), self.size)
         }
     }

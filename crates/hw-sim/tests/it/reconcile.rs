@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hw_rules::item::{Key, Kind};
 use hw_rules::lane::Choice;
 use hw_sim::{ThreadKind, WorldSpec};
-use hw_store::Store;
+use hw_store::{Hit, Search, SearchEngine, Store, Workspace};
 use hw_sync::Summary;
 use hw_sync::crash::Plug;
 
@@ -252,7 +252,7 @@ fn check_uniqueness(scene: &Scene) {
     let held: BTreeSet<(Kind, i64)> = rows.iter().map(|it| (it.kind(), it.id)).collect();
     let mut found = BTreeSet::new();
     for repository in scene.store.repositories(HOST).unwrap() {
-        let hits = scene.store.search(&repository.name, 100_000).unwrap();
+        let hits = hits(&scene.store, &repository.name);
         let of_name: BTreeSet<(Kind, i64)> = hits.iter().map(|hit| (hit.kind, hit.id)).collect();
         assert_eq!(of_name.len(), hits.len(), "{}: somebody is found twice", repository.name);
         found.extend(of_name);
@@ -260,11 +260,16 @@ fn check_uniqueness(scene: &Scene) {
     assert_eq!(found, held, "each is found by the name of its repository");
 }
 
+/// All that a search finds.
+fn hits(store: &Store, query: &str) -> Vec<Hit> {
+    let engine = SearchEngine::over(Workspace::over(store.clone()));
+    engine.search(&Search { limit: 100_000, ..Search::new(query) }).unwrap().hits
+}
+
 /// All that the store shows, to the letter.
 fn views(scene: &Scene) -> Vec<String> {
     let repositories = scene.store.repositories(HOST).unwrap();
-    let searched =
-        repositories.iter().flat_map(|it| scene.store.search(&it.name, 100_000).unwrap());
+    let searched = repositories.iter().flat_map(|it| hits(&scene.store, &it.name));
     let searched: Vec<String> = searched.map(|hit| format!("{hit:?}")).collect();
     let rows = all_rows(&scene.store).into_iter().map(|row| format!("{row:?}"));
     let repositories = repositories.iter().map(|it| format!("{it:?}"));

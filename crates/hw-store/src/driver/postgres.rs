@@ -51,7 +51,7 @@ pub(crate) struct Postgres {
 /// A client and the statements it has prepared.
 struct Connected {
     client: Client,
-    statements: HashMap<&'static str, Statement>,
+    statements: HashMap<String, Statement>,
 }
 
 impl Postgres {

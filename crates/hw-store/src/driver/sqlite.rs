@@ -180,13 +180,13 @@ impl<C: HasConnection> Session for C {
         Ok(self.connection().execute_batch(script)?)
     }
 
-    fn execute(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, DriverError> {
+    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError> {
         let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
         bind(&mut statement, params)?;
         Ok(statement.raw_execute()? as u64)
     }
 
-    fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
+    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
         let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
         for params in rows {
             bind(&mut statement, params)?;
@@ -197,7 +197,7 @@ impl<C: HasConnection> Session for C {
 
     fn query_each(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<(), DriverError> {

@@ -68,7 +68,7 @@ pub(crate) fn keep(
     let names = names::of_repositories(tx, host, &repositories)?;
     let placed: Vec<_> = comments.iter().map(|comment| place(comment, &names)).collect();
     write(tx, host, &placed)?;
-    let row = |placed| search_row(placed);
+    let row = |placed| search_row(host, placed);
     let rows: Vec<_> = placed
         .iter()
         .map(|placed| (placed.comment.key(), placed.comment.updated_at.mark(), row(placed)))
@@ -138,9 +138,12 @@ fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
     .to_vec()
 }
 
-fn search_row<'a>(placed: &'a Placed<'a>) -> SearchRow<'a> {
+fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
     let comment = placed.comment;
     SearchRow {
+        host,
+        repository_id: comment.repository_id,
+        thread: comment.thread,
         kind: comment.kind,
         title: "",
         body: &comment.body,
@@ -148,6 +151,6 @@ fn search_row<'a>(placed: &'a Placed<'a>) -> SearchRow<'a> {
         author: comment.author.as_deref(),
         state: comment.state.as_deref().unwrap_or_default(),
         labels: &[],
-        created_at: comment.created_at.as_str(),
+        created_at: &comment.created_at,
     }
 }

@@ -50,7 +50,9 @@ pub(crate) fn keep(
     }
     let rows: Vec<_> = all
         .iter()
-        .map(|placed| (placed.thread.key(), placed.thread.updated_at.mark(), search_row(placed)))
+        .map(|placed| {
+            (placed.thread.key(), placed.thread.updated_at.mark(), search_row(host, placed))
+        })
         .collect();
     search::index(tx, held, &rows)
 }
@@ -181,9 +183,12 @@ fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
     values
 }
 
-fn search_row<'a>(placed: &'a Placed<'a>) -> SearchRow<'a> {
+fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
     let thread = placed.thread;
     SearchRow {
+        host,
+        repository_id: thread.repository_id,
+        thread: thread.number,
         kind: thread.kind(),
         title: &thread.title,
         body: &thread.body,
@@ -191,6 +196,6 @@ fn search_row<'a>(placed: &'a Placed<'a>) -> SearchRow<'a> {
         author: thread.author.as_deref(),
         state: &thread.state,
         labels: &thread.labels,
-        created_at: thread.created_at.as_str(),
+        created_at: &thread.created_at,
     }
 }

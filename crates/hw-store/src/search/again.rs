@@ -1,12 +1,14 @@
 //! The search rows of a whole repository, made anew from the texts that are held.
 
 use hw_rules::item::Kind;
+use hw_rules::time::SourceTime;
 
 use super::{SearchRow, insert, remove};
 use crate::error::Error;
 use crate::sql::params;
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
+use crate::views::repositories::time;
 use crate::views::threads::list;
 
 /// Makes the search rows of a repository's texts of one kind anew, after its name changed.
@@ -23,7 +25,8 @@ pub(crate) fn index(
         after = last.id;
         let rowids: Vec<_> = texts.iter().map(|text| text.rowid).collect();
         remove(tx, &rowids)?;
-        let rows: Vec<_> = texts.iter().map(|text| (text.rowid, text.row(kind))).collect();
+        let rows: Vec<_> =
+            texts.iter().map(|text| (text.rowid, text.row((host, repository_id), kind))).collect();
         insert(tx, &rows.iter().map(|(rowid, row)| (*rowid, row)).collect::<Vec<_>>())?;
     }
 }
@@ -38,12 +41,16 @@ struct Indexed {
     author: Option<String>,
     state: String,
     labels: Vec<String>,
-    created_at: String,
+    created_at: SourceTime,
+    thread: i64,
 }
 
 impl Indexed {
-    fn row(&self, kind: Kind) -> SearchRow<'_> {
+    fn row<'a>(&'a self, home: (&'a str, i64), kind: Kind) -> SearchRow<'a> {
         SearchRow {
+            host: home.0,
+            repository_id: home.1,
+            thread: self.thread,
             kind,
             title: &self.title,
             body: &self.body,
@@ -66,7 +73,7 @@ fn indexed(
 ) -> Result<Vec<Indexed>, Error> {
     const COMMENTS: OfKind = of_kind!(
         "select said.id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
-                created_at
+                created_at, thread
            from",
         "as said
            join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
@@ -76,7 +83,7 @@ fn indexed(
     );
     const THREADS: OfKind = of_kind!(
         "select threads.id, cells.search_rowid, title, body, repository, author, state, labels,
-                created_at
+                created_at, number
            from",
         "as threads
            join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
@@ -96,7 +103,8 @@ fn indexed(
             author: row.maybe_text(5)?,
             state: row.text(6)?,
             labels: list(&row.text(7)?)?,
-            created_at: row.text(8)?,
+            created_at: time(&row.text(8)?)?,
+            thread: row.int(9)?,
         })
     })
 }

@@ -11,12 +11,12 @@ use crate::sql::Dialect;
 const TOKEN_BYTES: usize = 1024;
 
 /// The tokens of a text, as far as they fit.
-pub(super) fn of(text: &str, bytes: usize) -> Vec<String> {
+pub(crate) fn of(text: &str, bytes: usize) -> Vec<String> {
     fitting(tokens::tokens(text), bytes)
 }
 
 /// The first of these tokens: as many as fit.
-pub(super) fn fitting(tokens: Vec<String>, bytes: usize) -> Vec<String> {
+pub(crate) fn fitting(tokens: Vec<String>, bytes: usize) -> Vec<String> {
     let mut room = bytes;
     let mut fits = |token: &String| {
         let left = room.checked_sub(token.len() + 1);
@@ -32,9 +32,9 @@ fn cut(mut token: String) -> String {
 }
 
 /// How a list of tokens is written down for an index.
-pub(super) type Spelling = fn(&[String]) -> String;
+pub(crate) type Spelling = fn(&[String]) -> String;
 
-pub(super) fn spelling(dialect: Dialect) -> Spelling {
+pub(crate) fn spelling(dialect: Dialect) -> Spelling {
     match dialect {
         Dialect::Sqlite => |tokens| tokens.join(" "),
         Dialect::Postgres => vector,
@@ -51,7 +51,7 @@ fn vector(tokens: &[String]) -> String {
 }
 
 /// A query that wants all of the tokens.
-pub(super) fn all(tokens: &[String], dialect: Dialect) -> String {
+pub(crate) fn all(tokens: &[String], dialect: Dialect) -> String {
     let quoted = |mark: char| tokens.iter().map(move |token| format!("{mark}{token}{mark}"));
     match dialect {
         Dialect::Sqlite => {

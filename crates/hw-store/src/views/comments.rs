@@ -2,12 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use hw_rules::dates::Span;
 use hw_rules::item::{Comment, Kind};
 
 use super::repositories::time;
+use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
 use crate::error::Error;
-use crate::sql::{Param, Row, Sql};
+use crate::sql::{Dialect, Row, Sql};
 
 /// Which comments to list; everything without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +18,9 @@ pub struct CommentFilter {
     pub repository: Option<String>,
     /// The thread's number.
     pub thread: Option<i64>,
-    pub author: Option<String>,
+    /// Any of these, in any case; everybody when there are none.
+    pub authors: Vec<String>,
+    pub created: Span,
     pub limit: Option<u64>,
 }
 
@@ -29,36 +33,9 @@ pub struct CommentRow {
     pub comment: Comment,
 }
 
-macro_rules! comments {
-    ($sqlite:literal, $postgres:literal) => {
-        Sql::each(
-            concat!(
-                "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
-                        review_id, url, body, state, path, line, author, author_id, created_at,
-                        updated_at
-                   from comments where ",
-                $sqlite,
-                " and ($2 is null or thread = $2)
-                  and ($3 is null or lower(author) = lower($3))
-                  order by created_at, kind, id limit $4"
-            ),
-            concat!(
-                "select host, repository, kind, id, node_id, repository_id, thread, reply_to,
-                        review_id, url, body, state, path, line, author, author_id, created_at,
-                        updated_at
-                   from comments where ",
-                $postgres,
-                " and ($2::bigint is null or thread = $2)
-                  and ($3::text is null or lower(author) = lower($3))
-                  order by created_at, kind collate \"C\", id limit $4"
-            ),
-        )
-    };
-}
-
-const ALL: Sql = comments!("$1 is null", "$1::text is null");
-/// A statement of its own: one that says "or" looks at the comments of all repositories.
-const OF_REPOSITORY: Sql = comments!("repository = $1", "repository = $1");
+pub(crate) const COLUMNS: &str =
+    "host, repository, kind, id, node_id, repository_id, thread, reply_to,
+    review_id, url, body, state, path, line, author, author_id, created_at, updated_at";
 
 impl Store {
     /// Calls `each` with the comments of every sort, one by one, oldest first, without holding them all.
@@ -69,19 +46,33 @@ impl Store {
         filter: &CommentFilter,
         each: &mut dyn FnMut(CommentRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let sql = if filter.repository.is_some() { OF_REPOSITORY } else { ALL };
-        let limit = filter.limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX));
-        let params = [
-            Param::from(filter.repository.as_deref()),
-            Param::from(filter.thread),
-            Param::from(filter.author.as_deref()),
-            Param::from(limit),
-        ];
-        self.read("comments", |tx| tx.query_each(sql, &params, |row| Ok(each(read(row)?))))
+        let (authors, created) = (lower(&filter.authors), Bounds::of(filter.created));
+        self.read("comments", |tx| {
+            let mut wishes = Wishes::new(tx.dialect());
+            wishes.equals("repository", filter.repository.as_deref());
+            wishes.equals("thread", filter.thread);
+            wishes.author(&authors);
+            wishes.within("created_at", &created);
+            let limit = wishes.place(limited(filter.limit).into());
+            let text = format!(
+                "select {COLUMNS} from comments {} order by {} limit {limit}",
+                wishes.text(),
+                order(tx.dialect())
+            );
+            tx.query_each(Sql::both(&text), &wishes.params, |row| Ok(each(read(row)?)))
+        })
     }
 }
 
-fn read(mut row: Row) -> Result<CommentRow, Error> {
+/// Oldest first, the same in both databases.
+pub(crate) fn order(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "created_at, kind, id",
+        Dialect::Postgres => "created_at, kind collate \"C\", id",
+    }
+}
+
+pub(crate) fn read(mut row: Row) -> Result<CommentRow, Error> {
     let name = row.text(2)?;
     let kind = Kind::named(&name)
         .ok_or_else(|| Error::Damaged(format!("no kind of object is named {name:?}")))?;

@@ -2,20 +2,32 @@
 
 use std::ops::ControlFlow;
 
+use hw_rules::dates::Span;
 use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
 use serde::de::DeserializeOwned;
 
+use super::after::After;
 use super::repositories::time;
+use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
 use crate::error::Error;
-use crate::sql::{Param, Row, Sql};
+use crate::sql::{Row, Sql};
+use crate::tx::Tx;
 
 /// Which threads to list; everything without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadFilter {
     /// The repository's name, without its owner.
     pub repository: Option<String>,
-    pub author: Option<String>,
+    /// Any of these, in any case; everybody when there are none.
+    pub authors: Vec<String>,
+    pub created: Span,
+    /// What was never closed is in no span but the open one.
+    pub closed: Span,
+    /// Likewise; nothing but pull requests is ever merged.
+    pub merged: Span,
+    /// Only what comes after this one.
+    pub after: Option<After>,
     pub limit: Option<u64>,
 }
 
@@ -28,62 +40,6 @@ pub struct ThreadRow {
     pub thread: Thread,
 }
 
-/// What every thread has, and after it what only its sort has.
-macro_rules! threads {
-    ($rest:literal) => {
-        OfThreads {
-            discussions: threads!(", category, is_answered", "discussions", $rest),
-            issues: threads!("", "issues", $rest),
-            pull_requests: threads!(
-                ", is_draft, merged_at, head_ref, closes",
-                "pull_requests",
-                $rest
-            ),
-        }
-    };
-    ($columns:literal, $table:literal, $rest:literal) => {
-        Sql::both(concat!(
-            "select host, repository, id, node_id, number, repository_id, url, title, body, state,
-                    state_reason, labels, author, author_id, created_at, updated_at, closed_at",
-            $columns,
-            " from ",
-            $table,
-            " ",
-            $rest
-        ))
-    };
-}
-
-/// One statement for each kind of threads.
-struct OfThreads {
-    discussions: Sql,
-    issues: Sql,
-    pull_requests: Sql,
-}
-
-impl OfThreads {
-    fn of(&self, kind: Kind) -> Option<Sql> {
-        match kind {
-            Kind::Discussion => Some(self.discussions),
-            Kind::Issue => Some(self.issues),
-            Kind::PullRequest => Some(self.pull_requests),
-            Kind::Repository
-            | Kind::IssueComment
-            | Kind::ReviewComment
-            | Kind::Review
-            | Kind::DiscussionComment => None,
-        }
-    }
-}
-
-const ALL: OfThreads = threads!("order by created_at, id limit $1");
-const OF_REPOSITORY: OfThreads = threads!("where repository = $1 order by created_at, id limit $2");
-const OF_AUTHOR: OfThreads =
-    threads!("where lower(author) = lower($1) order by created_at, id limit $2");
-const OF_BOTH: OfThreads = threads!(
-    "where repository = $1 and lower(author) = lower($2) order by created_at, id limit $3"
-);
-
 impl Store {
     /// Calls `each` with the threads of one kind, one by one, oldest first, without holding them all.
     /// Of a kind that is none of threads there are none.
@@ -95,17 +51,121 @@ impl Store {
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let sql = match (&filter.repository, &filter.author) {
-            (None, None) => ALL,
-            (Some(_), None) => OF_REPOSITORY,
-            (None, Some(_)) => OF_AUTHOR,
-            (Some(_), Some(_)) => OF_BOTH,
+        let Some(table) = Table::of(kind) else { return Ok(()) };
+        self.read("threads", |tx| table.each(tx, filter, each))
+    }
+
+    /// The same, and tells how many there are in all, whatever the limit, in the same state of the database.
+    pub fn each_thread_of(
+        &self,
+        kind: Kind,
+        filter: &ThreadFilter,
+        each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
+    ) -> Result<u64, Error> {
+        let Some(table) = Table::of(kind) else { return Ok(0) };
+        self.read("threads", |tx| {
+            let total = table.count(tx, filter)?;
+            table.each(tx, filter, each)?;
+            Ok(total)
+        })
+    }
+}
+
+/// What every thread has; `sort` reads what only its sort has, from the columns after these.
+const COLUMNS: &str =
+    "host, repository, id, node_id, number, repository_id, url, title, body, state,
+    state_reason, labels, author, author_id, created_at, updated_at, closed_at";
+
+/// Where the threads of one kind are.
+pub(crate) struct Table {
+    kind: Kind,
+    name: &'static str,
+    more_columns: &'static str,
+}
+
+impl Table {
+    pub(crate) fn of(kind: Kind) -> Option<Self> {
+        let (name, more_columns) = match kind {
+            Kind::Discussion => ("discussions", ", category, is_answered"),
+            Kind::Issue => ("issues", ""),
+            Kind::PullRequest => ("pull_requests", ", is_draft, merged_at, head_ref, closes"),
+            Kind::Repository
+            | Kind::IssueComment
+            | Kind::ReviewComment
+            | Kind::Review
+            | Kind::DiscussionComment => return None,
         };
-        let Some(sql) = sql.of(kind) else { return Ok(()) };
-        let limit = filter.limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX));
-        let wishes = filter.repository.iter().chain(&filter.author).map(Param::from);
-        let params: Vec<_> = wishes.chain([Param::from(limit)]).collect();
-        self.read("threads", |tx| tx.query_each(sql, &params, |row| Ok(each(read(row, kind)?))))
+        Some(Self { kind, name, more_columns })
+    }
+
+    /// The threads that fulfil some wishes, in the order that `rest` says.
+    pub(crate) fn select(&self, conditions: &str, rest: &str) -> String {
+        let Self { name, more_columns, .. } = self;
+        format!("select {COLUMNS}{more_columns} from {name} {conditions} {rest}")
+    }
+
+    pub(crate) fn read(&self, row: Row) -> Result<ThreadRow, Error> {
+        read(row, self.kind)
+    }
+
+    fn each(
+        &self,
+        tx: &mut Tx<'_>,
+        filter: &ThreadFilter,
+        each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let (texts, limit) = (filter.texts(), limited(filter.limit));
+        let Some(mut wishes) = self.wishes(tx, filter, &texts) else { return Ok(()) };
+        let limit = wishes.place(limit.into());
+        let text = self.select(&wishes.text(), &format!("order by created_at, id limit {limit}"));
+        tx.query_each(Sql::both(&text), &wishes.params, |row| Ok(each(self.read(row)?)))
+    }
+
+    fn count(&self, tx: &mut Tx<'_>, filter: &ThreadFilter) -> Result<u64, Error> {
+        let texts = filter.texts();
+        let Some(wishes) = self.wishes(tx, filter, &texts) else { return Ok(0) };
+        let text = format!("select count(*) from {} {}", self.name, wishes.text());
+        tx.count(Sql::both(&text), &wishes.params)
+    }
+
+    /// None when nothing of this kind can fulfil them.
+    fn wishes<'a>(
+        &self,
+        tx: &Tx<'_>,
+        filter: &'a ThreadFilter,
+        texts: &'a Texts,
+    ) -> Option<Wishes<'a>> {
+        let mut wishes = Wishes::new(tx.dialect());
+        wishes.equals("repository", filter.repository.as_deref());
+        wishes.author(&texts.authors);
+        wishes.within("created_at", &texts.created);
+        wishes.within("closed_at", &texts.closed);
+        if self.kind == Kind::PullRequest {
+            wishes.within("merged_at", &texts.merged);
+        } else if !filter.merged.is_open() {
+            return None;
+        }
+        wishes.after(filter.after.as_ref());
+        Some(wishes)
+    }
+}
+
+/// A filter as texts that a statement can compare.
+struct Texts {
+    authors: Vec<String>,
+    created: Bounds,
+    closed: Bounds,
+    merged: Bounds,
+}
+
+impl ThreadFilter {
+    fn texts(&self) -> Texts {
+        Texts {
+            authors: lower(&self.authors),
+            created: Bounds::of(self.created),
+            closed: Bounds::of(self.closed),
+            merged: Bounds::of(self.merged),
+        }
     }
 }
 
@@ -166,22 +226,37 @@ pub(crate) fn list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
 mod tests {
     use super::*;
     use crate::Place;
-    use crate::sql::Dialect;
 
     #[test]
     fn the_threads_of_a_repository_are_found_by_its_name_and_come_in_order() {
-        let store = Store::open(&Place::Memory).unwrap();
+        let filter = ThreadFilter { repository: Some("pump".into()), ..ThreadFilter::default() };
         for kind in Kind::THREADS {
-            let plan = plan(&store, OF_REPOSITORY.of(kind).unwrap(), &["pump".into(), 9.into()]);
             let index = format!("{}s_repository_created_at (repository=?)", kind.name());
-            assert!(plan.contains(&index), "{plan}");
+            let plan = plan(kind, &filter);
+            assert!(plan.contains(&index) && !plan.contains("TEMP B-TREE"), "{plan}");
         }
     }
 
-    fn plan(store: &Store, sql: Sql, params: &[Param<'_>]) -> String {
-        let explain = format!("explain query plan {}", sql.text(Dialect::Sqlite));
-        let explain = Sql::both(explain.leak());
-        let steps = store.read("plan", |tx| tx.query(explain, params, |mut row| row.text(3)));
+    #[test]
+    fn the_threads_of_an_author_are_found_by_his_name_in_any_case_and_come_in_order() {
+        let filter = ThreadFilter { authors: vec!["Ann".into()], ..ThreadFilter::default() };
+        for kind in Kind::THREADS {
+            let index = format!("{}s_author_created_at (<expr>=?)", kind.name());
+            let plan = plan(kind, &filter);
+            assert!(plan.contains(&index) && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
+
+    fn plan(kind: Kind, filter: &ThreadFilter) -> String {
+        let (store, table) = (Store::open(&Place::Memory).unwrap(), Table::of(kind).unwrap());
+        let steps = store.read("plan", |tx| {
+            let texts = filter.texts();
+            let mut wishes = table.wishes(tx, filter, &texts).unwrap();
+            let limit = wishes.place(9.into());
+            let rest = format!("order by created_at, id limit {limit}");
+            let text = format!("explain query plan {}", table.select(&wishes.text(), &rest));
+            tx.query(Sql::both(&text), &wishes.params, |mut row| row.text(3))
+        });
         steps.unwrap().join("; ")
     }
 }

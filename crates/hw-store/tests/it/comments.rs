@@ -5,7 +5,8 @@ use hw_rules::lane::{Lane, Surface};
 use hw_store::{CommentFilter, CommentRow, Etag, IngestPage, Ingested, Place, Store};
 
 use crate::world::{
-    HOST, PUMP, comment, found, lane_of, open, pump, repositories, seen, seen_at, thread, threads,
+    HOST, PUMP, comment, found, hits, lane_of, open, pump, repositories, seen, seen_at, thread,
+    threads,
 };
 
 both![
@@ -29,7 +30,7 @@ fn each_sort_of_comment_is_kept_as_it_was_said_and_found(place: &Place) {
         let done = store.ingest(&lease, &threads(kind, vec![said.clone()])).unwrap();
         assert_eq!(done, Ingested { created: 1, ..Ingested::default() });
         assert_eq!(store.ingest(&lease, &threads(kind, vec![said.clone()])).unwrap().unchanged, 1);
-        let hits = store.search(&format!("drips{id}"), 9).unwrap();
+        let hits = hits(&store, &format!("type:comment drips{id}"), 9);
         let [hit] = hits.as_slice() else { panic!("one is found, not {hits:?}") };
         assert_eq!((hit.kind, hit.id, hit.title.as_str()), (kind, id, "title leak"));
         let held: Vec<_> = all(&store).into_iter().filter(|row| row.comment.kind == kind).collect();
@@ -157,7 +158,7 @@ fn a_filter_finds_comments_by_repository_thread_and_author(place: &Place) {
     };
     let any = CommentFilter::default;
     assert_eq!(ids(CommentFilter { thread: Some(5), ..any() }), [1, 2]);
-    assert_eq!(ids(CommentFilter { author: Some("bob".into()), ..any() }), [2]);
+    assert_eq!(ids(CommentFilter { authors: vec!["bob".into()], ..any() }), [2]);
     assert_eq!(ids(CommentFilter { repository: Some("pump".into()), ..any() }), [1, 2, 3]);
     assert_eq!(ids(CommentFilter { repository: Some("valve".into()), ..any() }), Vec::<i64>::new());
     assert_eq!(ids(CommentFilter { limit: Some(1), ..any() }), [1]);

@@ -4,8 +4,8 @@ use hw_rules::item::{Discussion, Item, Key, Kind, PullRequest, Sort};
 use hw_store::{Counts, Ingested, Place, Store, SweepPage, Swept, ThreadFilter, ThreadRow};
 
 use crate::world::{
-    HOST, PUMP, found, held_of, lane_of, open, organization, pump, repositories, search_rows, seen,
-    seen_at, thread, thread_in, thread_of, threads, time,
+    HOST, PUMP, found, held_of, hits, lane_of, open, organization, pump, repositories, search_rows,
+    seen, seen_at, thread, thread_in, thread_of, threads, time,
 };
 
 both![
@@ -73,18 +73,18 @@ fn one_id_in_three_kinds_is_three_threads(place: &Place) {
     for kind in Kind::THREADS {
         store.ingest(&lease, &threads(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
-    let mut hits = store.search("leaks", 10).unwrap();
-    hits.sort_by_key(|hit| hit.kind);
-    let places: Vec<_> = hits.iter().map(|hit| (hit.kind, hit.url.as_str(), hit.id)).collect();
+    let mut three = hits(&store, "leaks", 10);
+    three.sort_by_key(|hit| hit.kind);
+    let places: Vec<_> = three.iter().map(|hit| (hit.kind, hit.url.as_str(), hit.id)).collect();
     let url = |part: &str| format!("https://github.com/acme/pump/{part}/5");
     let urls = ["discussions", "issues", "pull"].map(url);
     let expected = Kind::THREADS.into_iter().zip(&urls).map(|(kind, url)| (kind, url.as_str(), 5));
     assert_eq!(places, expected.collect::<Vec<_>>());
-    assert!(hits.iter().all(|hit| hit.title == "title leaks"));
+    assert!(three.iter().all(|hit| hit.title == "title leaks"));
     let edit = thread(Kind::PullRequest, 5, 10, "drips");
     store.ingest(&lease, &threads(Kind::PullRequest, vec![seen_at(edit, 11)])).unwrap();
-    assert_eq!((store.search("leaks", 10).unwrap().len(), search_rows(place)), (2, 3));
-    assert_eq!(store.search("drips", 10).unwrap()[0].kind, Kind::PullRequest);
+    assert_eq!((hits(&store, "leaks", 10).len(), search_rows(place)), (2, 3));
+    assert_eq!(hits(&store, "drips", 10)[0].kind, Kind::PullRequest);
 }
 
 fn a_rename_moves_the_threads_of_every_kind(place: &Place) {
@@ -138,7 +138,16 @@ fn threads_are_listed_oldest_first_and_by_wish(place: &Place) {
         store.ingest(&lease, &threads(kind, page)).unwrap();
         let ids = |repository: Option<&str>, author: Option<&str>, limit| {
             let [repository, author] = [repository, author].map(|name| name.map(str::to_owned));
-            let rows = held_of(&store, kind, &ThreadFilter { repository, author, limit });
+            let rows = held_of(
+                &store,
+                kind,
+                &ThreadFilter {
+                    repository,
+                    authors: author.into_iter().collect(),
+                    limit,
+                    ..ThreadFilter::default()
+                },
+            );
             rows.into_iter().map(|row| row.thread.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(None, None, None), [9, 4, 2, 3, 1]);

@@ -3,7 +3,7 @@
 use hw_rules::item::Kind;
 use hw_store::{Error, IngestPage, Place, Store, ThreadFilter};
 
-use crate::world::{File, Schema, bodies, found, held, issue, issues, open, raw};
+use crate::world::{File, Schema, bodies, found, held, hits, issue, issues, open, raw};
 
 both![the_comparison_happens_inside_the_transaction, a_reader_is_not_kept_waiting_by_a_writer,];
 
@@ -32,7 +32,7 @@ fn the_comparison_happens_inside_the_transaction(place: &Place) {
     assert!(bodies(&store).iter().all(|body| body == "body version30"));
     assert_eq!(held(&store).len(), 200);
     assert_eq!((found(&store, "version10"), found(&store, "version20")), (vec![], vec![]));
-    assert_eq!(store.search("version30", 1_000).unwrap().len(), 200);
+    assert_eq!(hits(&store, "version30", 1_000).len(), 200);
 }
 
 fn a_reader_is_not_kept_waiting_by_a_writer(place: &Place) {

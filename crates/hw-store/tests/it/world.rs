@@ -10,7 +10,9 @@ use hw_rules::item::{
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
-use hw_store::{IngestPage, Lease, Place, Store, ThreadFilter, ThreadRow};
+use hw_store::{
+    Hit, IngestPage, Lease, Place, Search, SearchEngine, Store, ThreadFilter, ThreadRow, Workspace,
+};
 
 pub(crate) use crate::places::{File, Schema, raw, rows, search_rows};
 
@@ -236,7 +238,13 @@ pub(crate) fn bodies(store: &Store) -> Vec<String> {
     held(store).into_iter().map(|row| row.thread.body).collect()
 }
 
-/// The ids a search finds, newest first.
+/// The ids a search finds, best first.
 pub(crate) fn found(store: &Store, query: &str) -> Vec<i64> {
-    store.search(query, 10).unwrap().into_iter().map(|hit| hit.id).collect()
+    hits(store, query, 10).into_iter().map(|hit| hit.id).collect()
+}
+
+/// What a search finds, best first.
+pub(crate) fn hits(store: &Store, query: &str, limit: u64) -> Vec<Hit> {
+    let engine = SearchEngine::over(Workspace::over(store.clone()));
+    engine.search(&Search { limit, ..Search::new(query) }).unwrap().hits
 }

@@ -24,8 +24,9 @@ fn print(args: &ListComments, store: &Store) -> anyhow::Result<()> {
     let filter = CommentFilter {
         repository: args.repository.clone(),
         thread: args.thread,
-        author: args.author.clone(),
+        authors: args.author.clone().into_iter().collect(),
         limit: args.limit,
+        ..CommentFilter::default()
     };
     let mut page = Page::new();
     let mut written = Ok(());

@@ -21,8 +21,9 @@ pub(super) fn run(args: &ListThreads, surface: Surface, settings: &Settings) -> 
 fn print(args: &ListThreads, surface: Surface, store: &Store) -> anyhow::Result<()> {
     let filter = ThreadFilter {
         repository: args.repository.clone(),
-        author: args.author.clone(),
+        authors: args.author.clone().into_iter().collect(),
         limit: args.limit,
+        ..ThreadFilter::default()
     };
     let mut page = Page::new();
     let mut written = Ok(());

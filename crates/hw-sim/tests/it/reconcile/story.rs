@@ -95,8 +95,7 @@ impl Story {
             assert!(!cell.is_present() && cell.gone.is_some(), "issue {id} has a tombstone");
         }
         let hits = |word: &str| -> Vec<(Kind, i64)> {
-            let hits = scene.store.search(word, 9).unwrap();
-            hits.into_iter().map(|hit| (hit.kind, hit.id)).collect()
+            super::hits(&scene.store, word).into_iter().map(|hit| (hit.kind, hit.id)).collect()
         };
         let truth = scene.world(|github| github.world().truth());
         let named = |kind, name: &str| {

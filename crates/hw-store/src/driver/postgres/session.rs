@@ -59,13 +59,13 @@ fn is_farewell(error: &tokio_postgres::Error) -> bool {
 }
 
 impl Connected {
-    fn statement(&mut self, sql: Sql) -> Result<Statement, DriverError> {
+    fn statement(&mut self, sql: Sql<'_>) -> Result<Statement, DriverError> {
         let text = sql.text(Dialect::Postgres);
         if let Some(statement) = self.statements.get(text) {
             return Ok(statement.clone());
         }
         let statement = block_on(self.client.prepare(text))?;
-        self.statements.insert(text, statement.clone());
+        self.statements.insert(text.to_owned(), statement.clone());
         Ok(statement)
     }
 }
@@ -102,13 +102,13 @@ impl Session for Loan<'_> {
         Ok(block_on(self.connected().client.batch_execute(script))?)
     }
 
-    fn execute(&mut self, sql: Sql, params: &[Param<'_>]) -> Result<u64, DriverError> {
+    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError> {
         let connected = self.connected();
         let statement = connected.statement(sql)?;
         Ok(block_on(connected.client.execute_raw(&statement, references(params)))?)
     }
 
-    fn execute_each(&mut self, sql: Sql, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
+    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
         let connected = self.connected();
         let statement = connected.statement(sql)?;
         let runs = rows.iter().map(|params| {
@@ -119,7 +119,7 @@ impl Session for Loan<'_> {
 
     fn query_each(
         &mut self,
-        sql: Sql,
+        sql: Sql<'_>,
         params: &[Param<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<(), DriverError> {

@@ -1,0 +1,104 @@
+//! How people name a thread: `owner/repo#12`, `repo#12`, or the address of its page or of a comment in it.
+
+/// Which thread is meant. Issues, pull requests and discussions of a repository share their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadAddress {
+    pub owner: Option<String>,
+    pub repository: String,
+    pub number: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a thread: {0:?} (owner/repo#12, repo#12, or the URL of its page)")]
+pub struct NotAnAddress(pub String);
+
+impl ThreadAddress {
+    pub fn parse(text: &str) -> Result<Self, NotAnAddress> {
+        let trimmed = text.trim();
+        let path = trimmed.strip_prefix("https://").or_else(|| trimmed.strip_prefix("http://"));
+        let found = path.map_or_else(|| short(trimmed), page);
+        found.ok_or_else(|| NotAnAddress(text.to_owned()))
+    }
+}
+
+impl std::fmt::Display for ThreadAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(owner) = &self.owner {
+            write!(f, "{owner}/")?;
+        }
+        write!(f, "{}#{}", self.repository, self.number)
+    }
+}
+
+fn short(text: &str) -> Option<ThreadAddress> {
+    let (name, number) = text.rsplit_once('#')?;
+    let (owner, repository) = match name.split_once('/') {
+        Some((owner, repository)) => (Some(named(owner)?), repository),
+        None => (None, name),
+    };
+    Some(ThreadAddress { owner, repository: named(repository)?, number: numbered(number)? })
+}
+
+/// `host/owner/repo/issues/12`, with whatever follows.
+fn page(path: &str) -> Option<ThreadAddress> {
+    let path = path.split(['?', '#']).next()?;
+    let mut parts = path.split('/').skip(1);
+    let (owner, repository) = (named(parts.next()?)?, named(parts.next()?)?);
+    if !["issues", "pull", "pulls", "discussions"].contains(&parts.next()?) {
+        return None;
+    }
+    Some(ThreadAddress { owner: Some(owner), repository, number: numbered(parts.next()?)? })
+}
+
+fn named(name: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!name.is_empty() && name.chars().all(plain)).then(|| name.to_owned())
+}
+
+fn numbered(number: &str) -> Option<i64> {
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| number.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_several_names() {
+        for text in [
+            "acme/pump#12",
+            " acme/pump#12 ",
+            "https://github.com/acme/pump/issues/12",
+            "https://github.com/acme/pump/pull/12/files?w=1",
+            "http://ghe.example.com:8443/acme/pump/discussions/12#discussioncomment-7",
+            "https://github.com/acme/pump/issues/12#issuecomment-99",
+        ] {
+            let address = ThreadAddress::parse(text).unwrap();
+            assert_eq!(address.to_string(), "acme/pump#12", "{text}");
+        }
+        assert_eq!(ThreadAddress::parse("pump#12").unwrap().owner, None);
+    }
+
+    #[test]
+    fn what_names_no_thread_is_refused() {
+        for text in [
+            "",
+            "12",
+            "#12",
+            "pump#",
+            "pump#x",
+            "a/b/c#1",
+            "pump#-1",
+            "p p#1",
+            "pump#99999999999999999999",
+            "https://github.com/acme/pump",
+            "https://github.com/acme/pump/tree/12",
+            "https://",
+            "acme/#1",
+            "pump#+1",
+        ] {
+            assert!(ThreadAddress::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+-- its rows are made anew, with more facets and with literal words at the end, where they part no phrase
+drop table search;
+create virtual table search using fts5 (
+    type, title, body, url, repository, author, facets,
+    created_at unindexed, state unindexed, boost unindexed,
+    content = '', contentless_delete = 1, contentless_unindexed = 1,
+    tokenize = 'ascii'
+);
+-- every page is a segment of the index: twice the usual number may gather before they are merged
+insert into search (search, rank) values ('automerge', 8);
+
+-- which thread a search row counts for, where a query can look it up for each of its matches
+create table search_places (
+    rowid integer primary key,
+    host text not null,
+    repository_id integer not null,
+    thread integer not null,
+    created_ms integer not null
+);
+
+-- whom a source's answers were for; where he has written something, search looks first
+create table viewers (
+    host text primary key,
+    login text not null
+);
+
+-- names count in any case
+create index discussions_author_created_at on discussions (lower(author), created_at);
+create index issues_author_created_at on issues (lower(author), created_at);
+create index pull_requests_author_created_at on pull_requests (lower(author), created_at);

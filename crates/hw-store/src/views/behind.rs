@@ -1,0 +1,185 @@
+//! How fresh is an answer, and what may be missing from it?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::freshness::Freshness;
+use hw_rules::item::Repository;
+use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::plan::LaneState;
+use hw_rules::time::Mark;
+
+use crate::Store;
+use crate::error::Error;
+
+/// What is behind an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Everything that was said up to here is in the answer; none when a list was never read.
+    pub fresh_through: Option<Mark>,
+    /// What may be missing, a sentence each; nothing when all is well.
+    pub missing: Vec<String>,
+}
+
+/// How many repositories are worth naming.
+const NAMED: usize = 5;
+
+impl Store {
+    /// What is behind an answer from these surfaces, of one repository or of all.
+    ///
+    /// Comments that were never pulled were not chosen, and are missed only where nothing else is asked for.
+    pub fn behind(&self, surfaces: &[Surface], repository: Option<&str>) -> Result<Behind, Error> {
+        let lanes: BTreeMap<Lane, LaneState> =
+            self.lanes()?.into_iter().map(|(lane, state, _)| (lane, state)).collect();
+        let mut held = self.held_repositories(&lanes)?;
+        held.retain(|(_, it)| repository.is_none_or(|name| it.name == name));
+        let mut told = Told::default();
+        if surfaces.contains(&Surface::Repositories) {
+            told.listing(&lanes);
+        }
+        told.failed_listing(&lanes);
+        let texts: Vec<_> =
+            surfaces.iter().copied().filter(|it| *it != Surface::Repositories).collect();
+        let pulled: BTreeSet<Surface> = lanes.keys().map(|lane| lane.surface).collect();
+        let only_comments = texts.iter().all(|it| Surface::COMMENTS.contains(it));
+        for surface in &texts {
+            if pulled.contains(surface) {
+                told.surface(*surface, &lanes, &held);
+            } else if Surface::THREADS.contains(surface) {
+                told.never(format!("no {} were ever pulled into this workspace", surface.name()));
+            }
+        }
+        if only_comments && !texts.is_empty() && texts.iter().all(|it| !pulled.contains(it)) {
+            told.never(
+                "no comments were ever pulled into this workspace: `highwater pull -i comments` does"
+                    .into(),
+            );
+        }
+        if let (Some(name), true) = (repository, held.is_empty()) {
+            told.never(format!("no repository named {name} is in this workspace"));
+        }
+        Ok(told.behind())
+    }
+
+    fn held_repositories(
+        &self,
+        lanes: &BTreeMap<Lane, LaneState>,
+    ) -> Result<Vec<(String, Repository)>, Error> {
+        let hosts: BTreeSet<&String> = lanes.keys().map(|lane| &lane.host).collect();
+        let mut held = Vec::new();
+        for host in hosts {
+            let here = self.repositories(host)?;
+            held.extend(here.into_iter().map(|repository| (host.clone(), repository)));
+        }
+        Ok(held)
+    }
+}
+
+/// What is gathered, lane by lane.
+#[derive(Default)]
+struct Told {
+    /// The earliest look at any lane; none inside when one was never looked at.
+    earliest: Option<Option<Mark>>,
+    missing: Vec<String>,
+}
+
+impl Told {
+    fn never(&mut self, sentence: String) {
+        self.earliest = Some(None);
+        self.missing.push(sentence);
+    }
+
+    fn looked(&mut self, at: Option<Mark>) {
+        self.earliest = Some(self.earliest.map_or(at, |earliest| earliest.min(at)));
+    }
+
+    /// The listing of an organisation's repositories.
+    fn listing(&mut self, lanes: &BTreeMap<Lane, LaneState>) {
+        let mut is_read = false;
+        for (lane, state) in lanes {
+            let Scope::Organization(login) = &lane.scope else { continue };
+            is_read |= state.checked_at_ms.is_some();
+            self.looked(Freshness::of([(login.clone(), state)]).fresh_through);
+            if state.checked_at_ms.is_none() {
+                self.missing
+                    .push(format!("the repositories of {login} were never listed to the end"));
+            }
+        }
+        if !is_read {
+            self.never("no organisation was ever pulled into this workspace as a whole".into());
+        }
+    }
+
+    /// Whatever is asked for: who could not be listed may have written something.
+    fn failed_listing(&mut self, lanes: &BTreeMap<Lane, LaneState>) {
+        for (lane, state) in lanes {
+            if let Scope::Organization(login) = &lane.scope
+                && 0 < state.failures
+            {
+                self.missing
+                    .push(format!("the last listing of the repositories of {login} failed"));
+            }
+        }
+    }
+
+    fn surface(
+        &mut self,
+        surface: Surface,
+        lanes: &BTreeMap<Lane, LaneState>,
+        held: &[(String, Repository)],
+    ) {
+        let (mut read, mut unread) = (Vec::new(), Vec::new());
+        for (host, repository) in held.iter().filter(|(_, it)| has(it, surface)) {
+            let name = format!("{}/{}", repository.owner, repository.name);
+            match lanes.get(&Lane::of_repository(host, repository.id, surface)) {
+                Some(state) => read.push((name, state)),
+                None => unread.push(name),
+            }
+        }
+        self.read(read, surface);
+        self.unread(&unread, surface);
+    }
+
+    fn read(&mut self, lanes: Vec<(String, &LaneState)>, surface: Surface) {
+        if lanes.is_empty() {
+            return;
+        }
+        let (fresh, surface) = (Freshness::of(lanes), surface.name());
+        self.looked(fresh.fresh_through);
+        for name in &fresh.incomplete {
+            self.missing.push(format!("the {surface} of {name} are not complete yet"));
+        }
+        for name in &fresh.failing {
+            self.missing.push(format!("the last reading of the {surface} of {name} failed"));
+        }
+    }
+
+    /// Excluded repositories are among them: a list without them is no list of everything.
+    fn unread(&mut self, names: &[String], surface: Surface) {
+        let Some((named, rest)) = names.split_at_checked(names.len().min(NAMED)) else { return };
+        if named.is_empty() {
+            return;
+        }
+        self.looked(None);
+        let more =
+            if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let names = named.join(", ");
+        self.missing.push(format!("the {} of {names}{more} were never pulled", surface.name()));
+    }
+
+    fn behind(self) -> Behind {
+        Behind { fresh_through: self.earliest.flatten(), missing: self.missing }
+    }
+}
+
+/// Whether a repository has such a listing.
+fn has(repository: &Repository, surface: Surface) -> bool {
+    match surface {
+        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
+        Surface::Issues => repository.has_issues_enabled,
+        Surface::PullRequests
+        | Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews => true,
+    }
+}

@@ -1,0 +1,85 @@
+//! What does one thread say?
+
+use hw_rules::address::ThreadAddress;
+use hw_rules::item::Kind;
+
+use super::comments::{self, CommentRow};
+use super::threads::{Table, ThreadRow};
+use crate::Store;
+use crate::error::Error;
+use crate::sql::{Sql, params};
+use crate::tx::Tx;
+
+/// A thread and everything that is said in it, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadView {
+    pub owner: String,
+    pub row: ThreadRow,
+    pub comments: Vec<CommentRow>,
+}
+
+impl Store {
+    /// The thread at an address; none when it is not held.
+    pub fn thread(&self, address: &ThreadAddress) -> Result<Option<ThreadView>, Error> {
+        self.read("thread", |tx| {
+            for (host, id, owner) in repositories(tx, address)? {
+                if let Some(row) = numbered(tx, &host, id, address.number)? {
+                    let comments = said(tx, &host, id, address.number)?;
+                    return Ok(Some(ThreadView { owner, row, comments }));
+                }
+            }
+            Ok(None)
+        })
+    }
+}
+
+/// The repositories of that name, in any case, with their owners.
+fn repositories(
+    tx: &mut Tx<'_>,
+    address: &ThreadAddress,
+) -> Result<Vec<(String, i64, String)>, Error> {
+    const NAMED: Sql = Sql::both(
+        "select host, id, owner from repositories
+          where lower(name) = lower($1) order by host, owner, id",
+    );
+    let mut named = tx.query(NAMED, &params![&address.repository], |mut row| {
+        Ok((row.text(0)?, row.int(1)?, row.text(2)?))
+    })?;
+    let is_meant = |owner: &str| {
+        address.owner.as_deref().is_none_or(|meant| meant.eq_ignore_ascii_case(owner))
+    };
+    named.retain(|(_, _, owner)| is_meant(owner));
+    Ok(named)
+}
+
+/// The thread of a number in a repository.
+pub(crate) fn numbered(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repository_id: i64,
+    number: i64,
+) -> Result<Option<ThreadRow>, Error> {
+    let conditions = "where host = $1 and repository_id = $2 and number = $3";
+    for table in Kind::THREADS.into_iter().filter_map(Table::of) {
+        let text = table.select(conditions, "limit 1");
+        let params = params![host, repository_id, number];
+        if let Some(row) = tx.first(Sql::both(&text), &params, |row| table.read(row))? {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+fn said(
+    tx: &mut Tx<'_>,
+    host: &str,
+    repository_id: i64,
+    number: i64,
+) -> Result<Vec<CommentRow>, Error> {
+    let text = format!(
+        "select {} from comments where host = $1 and repository_id = $2 and thread = $3 order by {}",
+        comments::COLUMNS,
+        comments::order(tx.dialect())
+    );
+    tx.query(Sql::both(&text), &params![host, repository_id, number], comments::read)
+}

@@ -1,0 +1,95 @@
+//! What a list is asked for, as the conditions of a statement.
+
+use hw_rules::dates::Span;
+use hw_rules::time::Mark;
+
+use super::after::After;
+use crate::sql::{Dialect, Param};
+
+/// Conditions and what goes into them, in one order.
+pub(crate) struct Wishes<'a> {
+    dialect: Dialect,
+    conditions: Vec<String>,
+    pub(crate) params: Vec<Param<'a>>,
+}
+
+impl<'a> Wishes<'a> {
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self { dialect, conditions: Vec::new(), params: Vec::new() }
+    }
+
+    /// A place for a value.
+    pub(crate) fn place(&mut self, value: Param<'a>) -> String {
+        self.params.push(value);
+        format!("${}", self.params.len())
+    }
+
+    pub(crate) fn equals(&mut self, column: &str, value: Option<impl Into<Param<'a>>>) {
+        let Some(value) = value else { return };
+        let place = self.place(value.into());
+        self.conditions.push(format!("{column} = {place}"));
+    }
+
+    /// Any of these names, which are in lower case.
+    pub(crate) fn author(&mut self, names: &'a [String]) {
+        let condition = match names {
+            [] => return,
+            [name] => {
+                let name = self.place(name.into());
+                format!("lower(author) = {name}")
+            }
+            names => {
+                let places: Vec<_> = names.iter().map(|name| self.place(name.into())).collect();
+                format!("lower(author) in ({})", places.join(", "))
+            }
+        };
+        self.conditions.push(condition);
+    }
+
+    pub(crate) fn within(&mut self, column: &str, bounds: &'a Bounds) {
+        for (bound, sign) in [(&bounds.from, ">="), (&bounds.to, "<=")] {
+            let Some(bound) = bound else { continue };
+            let place = self.place(bound.into());
+            self.conditions.push(format!("{column} {sign} {place}"));
+        }
+    }
+
+    pub(crate) fn after(&mut self, after: Option<&'a After>) {
+        let Some(after) = after else { return };
+        let (created_at, id) =
+            (self.place((&after.created_at).into()), self.place(after.id.into()));
+        // PostgreSQL would take the number for whatever the column beside it is
+        let id = if self.dialect == Dialect::Postgres { format!("{id}::bigint") } else { id };
+        self.conditions.push(format!("(created_at, id) > ({created_at}, {id})"));
+    }
+
+    /// All of them, or nothing.
+    pub(crate) fn text(&self) -> String {
+        if self.conditions.is_empty() {
+            return String::new();
+        }
+        format!("where {}", self.conditions.join(" and "))
+    }
+}
+
+/// A span as texts. A source's times are whole seconds in UTC, so their texts have their order.
+pub(crate) struct Bounds {
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Bounds {
+    pub(crate) fn of(span: Span) -> Self {
+        let second = |mark: Mark| Mark(mark.0.div_euclid(1_000) * 1_000);
+        let from = span.from.map(|from| second(from.plus(999)).to_string());
+        Self { from, to: span.to.map(|to| second(to).to_string()) }
+    }
+}
+
+pub(crate) fn lower(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| name.to_ascii_lowercase()).collect()
+}
+
+pub(crate) fn limited(limit: Option<u64>) -> i64 {
+    limit.map_or(i64::MAX, |limit| limit.try_into().unwrap_or(i64::MAX))
+}
