@@ -128,7 +128,8 @@ fn no_name_leads_out_of_the_folder() {
     let (house, home) = talking();
     let database = Connection::open(home.path().join("db/acme.db")).unwrap();
     let id = house.look(|github| *github.world().truth().repositories.keys().next().unwrap());
-    for name in ["../../escaped", "..", "/tmp/escaped", "a\\b", "x\ny"] {
+    let absolute = home.path().join("deep/escaped");
+    for name in ["../../escaped", "..", absolute.to_str().unwrap(), "a\\b", "x\ny"] {
         database.execute("update repositories set name = ?1 where id = ?2", (name, id)).unwrap();
         for table in ["issues", "pull_requests", "discussions"] {
             let rename = format!("update {table} set repository = ?1 where repository_id = ?2");
