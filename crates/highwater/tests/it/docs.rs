@@ -5,15 +5,18 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 15] = [
+const PAGES: [&[&str]; 18] = [
     &[],
     &["pull"],
+    &["search"],
     &["list"],
     &["list", "issues"],
     &["list", "prs"],
     &["list", "discussions"],
     &["list", "comments"],
     &["list", "repos"],
+    &["show"],
+    &["export"],
     &["doctor"],
     &["demo"],
     &["init"],
