@@ -6,6 +6,7 @@ mod config;
 mod doctor;
 mod flags;
 mod list;
+mod mcp;
 mod pull;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::names;
 pub(crate) use config::{Config, Init, Setting, Show};
 pub(crate) use doctor::{Doctor, Part};
 pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
+pub(crate) use mcp::Mcp;
 pub(crate) use pull::Pull;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
@@ -36,6 +38,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Pull(Box<Pull>),
     List(List),
+    Mcp(Mcp),
     Doctor(Box<Doctor>),
     Demo(Demo),
     Init(Init),

@@ -31,9 +31,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers from this workspace, which may not be there yet.
-    pub fn new(workspace: Workspace, toolsets: &[Toolset], version: &'static str) -> Self {
-        Self { desk: Desk::new(workspace), tools: tools::offered(toolsets).into(), version }
+    /// Answers from the workspace that `find` finds as soon as there is one; until then each call looks again.
+    pub fn new(
+        find: impl Fn() -> Result<Workspace, String> + Send + Sync + 'static,
+        toolsets: &[Toolset],
+        version: &'static str,
+    ) -> Self {
+        Self { desk: Desk::new(find), tools: tools::offered(toolsets).into(), version }
     }
 
     fn definition(&self, name: &str) -> Option<&'static Definition> {

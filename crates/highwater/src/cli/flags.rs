@@ -11,6 +11,7 @@ impl Cli {
         match &self.command {
             Command::Pull(args) => pull(&mut flags, args),
             Command::List(args) => workspace(&mut flags, args.what.workspace()),
+            Command::Mcp(args) => workspace(&mut flags, &args.workspace),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),

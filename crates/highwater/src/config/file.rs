@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::found::{Found, Layer, Origin};
 use super::keys::{self, Key, Stands};
-use super::kinds::Shape;
+use super::kinds::{Kind, Shape};
 use super::nearest::{nearest, or_nearest};
 use super::problem::Problem;
 
@@ -77,11 +77,12 @@ impl Reading<'_> {
 
     /// Who reads the settings to somebody else must not read the token with them.
     fn refuse_token(&mut self, at: usize, name: &str) {
-        self.refuse(
-            at,
-            name,
-            "a token does not belong here: put GITHUB_TOKEN=… into .env, beside this file",
-        );
+        let named =
+            |key: &&Key| key.kind == Kind::Token && [key.name, key.variable].contains(&name);
+        let variable = keys::ALL.into_iter().find(named).unwrap_or(&keys::TOKEN).variable;
+        let wrong =
+            format!("a token does not belong here: put {variable}=… into .env, beside this file");
+        self.refuse(at, name, &wrong);
     }
 
     fn refuse(&mut self, at: usize, name: &str, wrong: &str) {
@@ -231,6 +232,7 @@ mod tests {
             let told = told(text);
             assert!(told[0].contains("put GITHUB_TOKEN=… into .env") && !told[0].contains("t0ken"));
         }
+        assert!(told("mcp.token = \"t0ken\"")[0].contains("put HIGHWATER_MCP_TOKEN=… into .env"));
     }
 
     fn told(text: &str) -> Vec<String> {

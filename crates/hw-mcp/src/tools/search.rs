@@ -54,7 +54,7 @@ fn output() -> JsonObject {
 fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let query = arguments.required_text("query")?;
     let chosen = FORM.choose(&arguments.texts("fields")?)?;
-    Ok(told(query, &chosen, desk.engine.search(&Search::new(query))?))
+    Ok(told(query, &chosen, desk.engine()?.search(&Search::new(query))?))
 }
 
 /// The answer to a query, from what was found.
