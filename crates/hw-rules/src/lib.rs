@@ -17,6 +17,7 @@ pub mod pace;
 pub mod page_size;
 pub mod plan;
 pub mod probe;
+pub mod query;
 pub mod reconcile;
 pub mod since;
 pub mod snippet;

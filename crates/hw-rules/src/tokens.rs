@@ -1,74 +1,190 @@
 //! Text to search tokens: one function for both stores, and for what is searched as for what is found.
 //!
-//! A token is letters and digits only, in lower case, so no tokenizer behind it takes it apart again.
+//! A token has no space and no ASCII symbol in it, and no capitals, so no tokenizer behind it takes it apart again.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::Range;
 
-/// The tokens of a text, in order.
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// A word of a text: where it stands, and the token it is found by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub range: Range<usize>,
+    pub token: String,
+    /// Whether it is a character that stands for itself, written without spaces around it.
+    pub is_single: bool,
+}
+
+/// The tokens of a text: its words in order, and behind them, where they part no phrase, its literal forms.
 ///
-/// Words are runs of letters and digits. Chinese, Japanese and Korean text has no spaces, so each of its
-/// characters is a token, and any run of them is a phrase. A word with symbols in it (`c++`, `foo-bar`)
-/// also gives one token for its literal form.
+/// A word with symbols in it (`c++`, `foo-bar`) gives one token more, for its literal form.
 pub fn tokens(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    for chunk in text.split(|c: char| c.is_whitespace() || c.is_control()) {
-        words(chunk, &mut out);
-        out.extend(literal(chunk));
+    let mut tokens: Vec<String> = words(text).into_iter().map(|word| word.token).collect();
+    let literals: BTreeSet<String> = chunks(text).filter_map(literal).collect();
+    tokens.extend(literals);
+    tokens
+}
+
+/// What stands between spaces.
+fn chunks(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|chunk| !chunk.is_empty())
+}
+
+/// The words of a text, in order: runs of letters and digits.
+///
+/// Chinese, Japanese and Korean text has no spaces, so each of its characters is a word, and any run of
+/// them is a phrase; so it is with emoji and other signs.
+pub fn words(text: &str) -> Vec<Word> {
+    let mut scan = Scan::default();
+    for (at, c) in text.char_indices() {
+        scan.take(at, c);
     }
-    out
+    scan.end();
+    scan.words
 }
 
-/// The tokens as one string, a space between each: what the full-text indexes are fed.
-pub fn joined(text: &str) -> String {
-    tokens(text).join(" ")
+/// How a character takes part in words.
+#[derive(PartialEq, Eq)]
+enum Part {
+    Letter,
+    /// Belongs to the letter before it.
+    Mark,
+    Single,
+    /// Neither seen nor a boundary.
+    Nothing,
+    Boundary,
 }
 
-fn words(chunk: &str, out: &mut Vec<String>) {
-    let mut word = String::new();
-    for c in chunk.chars() {
-        if is_single(c) && c.is_alphanumeric() {
-            flush(&mut word, out);
-            out.push(c.to_string());
-        } else if c.is_alphanumeric() {
-            word.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
-        } else {
-            flush(&mut word, out);
+fn part(c: char) -> Part {
+    match c {
+        _ if c.is_ascii_alphanumeric() => Part::Letter,
+        _ if c.is_ascii() => Part::Boundary,
+        // variation selectors, joiners, soft hyphens
+        '\u{fe00}'..='\u{fe0f}' | '\u{200c}' | '\u{200d}' | '\u{ad}' => Part::Nothing,
+        _ if is_single(c) || is_sign(c) => Part::Single,
+        _ if c.is_alphanumeric() => Part::Letter,
+        _ if is_combining_mark(c) => Part::Mark,
+        _ => Part::Boundary,
+    }
+}
+
+#[derive(Default)]
+struct Scan {
+    words: Vec<Word>,
+    /// The word that is being read, in lower case.
+    token: String,
+    range: Range<usize>,
+    is_single: bool,
+}
+
+impl Scan {
+    fn take(&mut self, at: usize, c: char) {
+        match part(c) {
+            Part::Letter if self.is_single => {
+                self.end();
+                self.push(at, c);
+            }
+            Part::Letter => self.push(at, c),
+            Part::Mark if self.token.is_empty() => {}
+            Part::Mark => self.push(at, c),
+            Part::Single => {
+                self.end();
+                self.push(at, c);
+                self.is_single = true;
+            }
+            Part::Nothing => {}
+            Part::Boundary => self.end(),
         }
     }
-    flush(&mut word, out);
-}
 
-fn flush(word: &mut String, out: &mut Vec<String>) {
-    if !word.is_empty() {
-        out.push(std::mem::take(word));
+    fn push(&mut self, at: usize, c: char) {
+        if self.token.is_empty() {
+            self.range.start = at;
+        }
+        self.range.end = at + c.len_utf8();
+        if c.is_ascii() {
+            self.token.push(c.to_ascii_lowercase());
+        } else {
+            self.token.extend(c.to_lowercase());
+        }
+    }
+
+    fn end(&mut self) {
+        let (token, is_single) = (std::mem::take(&mut self.token), self.is_single);
+        self.is_single = false;
+        if token.is_empty() {
+            return;
+        }
+        let range = self.range.clone();
+        if token.is_ascii() {
+            self.words.push(Word { range, token, is_single });
+        } else {
+            self.push_composed(token.nfc().collect(), &range, is_single);
+        }
+    }
+
+    /// What can be written in two ways is found by both. Korean letters become characters that stand for themselves.
+    fn push_composed(&mut self, token: String, range: &Range<usize>, is_single: bool) {
+        if is_single || !token.chars().any(is_single_letter) {
+            self.words.push(Word { range: range.clone(), token, is_single });
+            return;
+        }
+        for c in token.chars() {
+            let word = Word { range: range.clone(), token: c.to_string(), is_single: true };
+            self.words.push(word);
+        }
     }
 }
 
 /// How long a word with symbols may be to count literally: names and versions, not addresses.
 const LITERAL_MAX: usize = 32;
+/// The same for what is nothing but symbols: operators, not rulers.
+const SYMBOLS_MAX: usize = 8;
 
-/// A token for the literal form of a word with symbols, spelled in letters and digits.
-fn literal(chunk: &str) -> Option<String> {
+/// A token for the literal form of a word with symbols, or of symbols, spelled in letters and digits.
+pub fn literal(chunk: &str) -> Option<String> {
     let core = chunk.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '@'));
-    let has_symbol = core.chars().any(|c| c.is_ascii_punctuation());
     let has_word = core.chars().any(char::is_alphanumeric);
-    if !has_symbol || !has_word || LITERAL_MAX < core.len() {
-        return None;
+    let has_symbol = core.chars().any(|c| c.is_ascii_punctuation());
+    let symbols = chunk.bytes().all(|byte| byte.is_ascii_punctuation());
+    match (has_word, has_symbol) {
+        (true, true) if core.len() <= LITERAL_MAX => spelled(core),
+        (false, _) if symbols && chunk.len() <= SYMBOLS_MAX => spelled(chunk),
+        _ => None,
     }
+}
+
+fn spelled(literal: &str) -> Option<String> {
     let mut token = String::from("zq");
-    for byte in core.to_lowercase().bytes() {
+    for byte in literal.to_lowercase().nfc().collect::<String>().bytes() {
         // writing to a string cannot fail
         write!(token, "{byte:02x}").ok()?;
     }
     Some(token)
 }
 
-/// Whether a character stands for itself: scripts written without spaces.
+/// Scripts written without spaces.
 fn is_single(c: char) -> bool {
+    is_single_letter(c) && c.is_alphanumeric()
+}
+
+fn is_single_letter(c: char) -> bool {
     matches!(c,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}'
         | '\u{20000}'..='\u{3134f}')
+}
+
+/// Emoji, arrows, currencies and the like: what is no letter, and is looked for all the same.
+fn is_sign(c: char) -> bool {
+    let in_range = matches!(c,
+        '¢'..='¥' | '§' | '©' | '®' | '°' | '±'
+        | '\u{203c}' | '\u{2049}' | '\u{20a0}'..='\u{20cf}' | '\u{2100}'..='\u{2bff}'
+        | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}');
+    in_range && !c.is_alphanumeric()
 }
 
 #[cfg(test)]
@@ -87,18 +203,51 @@ mod tests {
         assert_eq!(tokens("foo-bar"), ["foo", "bar", "zq666f6f2d626172"]);
         assert_eq!(tokens("(C++)").last().map(String::as_str), Some("zq632b2b"));
         assert_eq!(tokens("end."), ["end"]);
+        assert_eq!(tokens("a -> b :"), ["a", "b", "zq2d3e", "zq3a"]);
+    }
+
+    #[test]
+    fn literal_forms_part_no_phrase() {
+        assert_eq!(tokens("use foo-bar now")[..4], ["use", "foo", "bar", "now"]);
     }
 
     #[test]
     fn text_without_spaces_is_split_into_characters() {
         assert_eq!(tokens("検索test"), ["検", "索", "test"]);
+        assert_eq!(tokens("go🚀!👩\u{200d}👧 ❤\u{fe0f}"), ["go", "🚀", "👩", "👧", "❤"]);
+    }
+
+    #[test]
+    fn what_can_be_written_in_two_ways_is_one_word() {
+        assert_eq!(tokens("Cafe\u{301}"), tokens("café"));
+        assert_eq!(tokens("\u{1112}\u{1161}\u{11ab}"), tokens("한"));
+        assert_eq!(tokens("か\u{3099}"), tokens("が"));
+        assert_eq!(tokens("हिन्दी").len(), 1);
+    }
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let text = "«Größe» 検索, cafe\u{301}.";
+        let found: Vec<_> = words(text).into_iter().map(|word| &text[word.range]).collect();
+        assert_eq!(found, ["Größe", "検", "索", "cafe\u{301}"]);
     }
 
     proptest! {
         #[test]
         fn any_text_gives_plain_tokens(text in any::<String>()) {
             for token in tokens(&text) {
-                prop_assert!(!token.is_empty() && token.chars().all(char::is_alphanumeric), "{token:?}");
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || !(c.is_ascii() || c.is_whitespace());
+                prop_assert!(!token.is_empty() && token.chars().all(is_plain), "{token:?}");
+            }
+        }
+
+        #[test]
+        fn words_stand_in_order_within_the_text(text in any::<String>()) {
+            let mut end = 0;
+            for word in words(&text) {
+                prop_assert!(end <= word.range.start || word.is_single, "{word:?}");
+                prop_assert!(text.get(word.range.clone()).is_some_and(|it| !it.is_empty()));
+                end = word.range.end;
             }
         }
     }

@@ -1,13 +1,22 @@
 //! The one search engine of all faces.
+//!
+//! A query goes through tiers until there are enough hits: what has its words literally (`foo-bar`), what has
+//! its words, and, while somebody is typing, what has a word that begins so. A match in a comment counts for its
+//! thread.
 
+mod ask;
+mod gather;
 mod hit;
+mod memory;
+mod rank;
+
+use hw_rules::query::Query;
 
 use crate::error::Error;
-use crate::search::{NAME_BYTES, words};
-use crate::sql::{Sql, params};
-use crate::tx::Tx;
 use crate::views::behind::Behind;
 use crate::workspace::Workspace;
+use gather::Gather;
+use memory::Memory;
 
 pub use hit::{Hit, Said};
 
@@ -62,34 +71,33 @@ pub enum Ranked {
 #[derive(Clone)]
 pub struct SearchEngine {
     workspace: Workspace,
+    memory: Memory,
 }
 
 impl SearchEngine {
     pub fn over(workspace: Workspace) -> Self {
-        Self { workspace }
+        Self { workspace, memory: Memory::default() }
     }
 
     /// Finds what a query asks for. Any text is a query; an empty one finds nothing.
     pub fn search(&self, search: &Search) -> Result<Found, Error> {
-        const SEARCH: Sql = Sql::each(
-            "select rowid from search where search match $1 order by rowid desc limit $2",
-            "select rowid from search where words @@ cast($1::text as tsquery)
-              order by rowid desc limit $2",
-        );
         let store = self.workspace.store()?;
-        let behind = store.behind(&hw_rules::lane::Surface::THREADS, None)?;
-        let tokens = words::of(&search.query, NAME_BYTES);
-        if tokens.is_empty() {
-            return Ok(Found { behind, ..Found::default() });
+        let remembered = self.memory.of(&store)?;
+        let query = Query::parse(&search.query);
+        if query.is_empty() || search.limit == 0 {
+            return Ok(Found { behind: remembered.behind.clone(), ..Found::default() });
         }
-        let limit = i64::try_from(search.limit).unwrap_or(i64::MAX);
-        let hits = store.read("search", |tx: &mut Tx<'_>| {
-            let all = words::all(&tokens, tx.dialect());
-            let rowids = tx.query(SEARCH, &params![&all, limit], |mut row| row.int(0))?;
-            let hits = rowids.into_iter().map(|rowid| hit::of(tx, rowid));
-            hits.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()
-        })?;
-        let matches = Matches::Exactly(hits.len() as u64);
-        Ok(Found { hits, matches, ranked: Ranked::All, behind })
+        let unfinished = query.unfinished().filter(|_| search.unfinished);
+        store.read("search", |tx| {
+            let mut gather = Gather::new(&query, search.limit, &remembered);
+            if !query.literals.is_empty() {
+                gather.tier(tx, &query, true)?;
+            }
+            gather.tier(tx, &query, false)?;
+            if let Some(unfinished) = &unfinished {
+                gather.tier(tx, unfinished, false)?;
+            }
+            Ok(gather.found())
+        })
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::dates::Span;
 use hw_rules::item::{Key, Kind};
 use hw_rules::time::{Mark, SourceTime};
 
@@ -14,6 +15,7 @@ use crate::sql::{Param, Sql, params};
 use crate::tx::Tx;
 
 pub(crate) mod again;
+mod days;
 pub(crate) mod facets;
 pub(crate) mod words;
 
@@ -27,6 +29,15 @@ pub(crate) const NAME_BYTES: usize = 16 * 1024;
 /// The bits of a row's id below the second.
 const LOW_BITS: u32 = 20;
 const LOW_MASK: i64 = (1 << LOW_BITS) - 1;
+
+/// The rows of what was updated within a span: their ids carry the time.
+pub(crate) fn rows_within(span: Span) -> (i64, i64) {
+    let second = |mark: Mark| mark.0.div_euclid(1_000);
+    let first =
+        span.from.map_or(i64::MIN, |from| second(from.plus(999)).saturating_mul(1 << LOW_BITS));
+    let last = span.to.map_or(i64::MAX, |to| (second(to) << LOW_BITS) | LOW_MASK);
+    (first, last)
+}
 
 /// What is searchable of an item.
 pub(crate) struct SearchRow<'a> {

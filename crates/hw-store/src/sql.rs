@@ -136,6 +136,18 @@ impl Row {
         }
     }
 
+    /// A number; SQLite may tell a round one as a whole one.
+    #[expect(clippy::cast_precision_loss, reason = "a score is compared, not counted")]
+    pub(crate) fn real(&mut self, column: usize) -> Result<f64, Error> {
+        match self.take(column) {
+            Value::Real(value) => Ok(value),
+            Value::Int(value) => Ok(value as f64),
+            other @ (Value::Null | Value::Text(_) | Value::Bytes(_)) => {
+                Err(unexpected(column, &other))
+            }
+        }
+    }
+
     pub(crate) fn flag(&mut self, column: usize) -> Result<bool, Error> {
         Ok(self.int(column)? != 0)
     }

@@ -1,13 +1,5 @@
 -- its rows are made anew, with more facets and with literal words at the end, where they part no phrase
-drop table search;
-create virtual table search using fts5 (
-    type, title, body, url, repository, author, facets,
-    created_at unindexed, state unindexed, boost unindexed,
-    content = '', contentless_delete = 1, contentless_unindexed = 1,
-    tokenize = 'ascii'
-);
--- every page is a segment of the index: twice the usual number may gather before they are merged
-insert into search (search, rank) values ('automerge', 8);
+insert into search (search) values ('delete-all');
 
 -- which thread a search row counts for, where a query can look it up for each of its matches
 create table search_places (

@@ -1,15 +1,17 @@
 //! What a match is, as faces show it.
 
-use hw_rules::item::Kind;
-use hw_rules::snippet::Piece;
+use hw_rules::item::{Comment, Key, Kind};
+use hw_rules::query::Query;
+use hw_rules::snippet::{self, Piece};
 use hw_rules::time::SourceTime;
 
+use super::rank::Candidate;
 use crate::error::Error;
 use crate::sql::{Sql, params};
 use crate::tx::Tx;
 use crate::views::comments::{self, CommentRow};
 use crate::views::thread;
-use crate::views::threads::ThreadRow;
+use crate::views::threads::{Table, ThreadRow};
 
 /// One search result: a thread, or a comment where comments were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,40 +53,61 @@ impl Hit {
     }
 }
 
-/// What the match at a row of the index is; none when it left meanwhile.
-pub(super) fn of(tx: &mut Tx<'_>, rowid: i64) -> Result<Option<Hit>, Error> {
-    const PLACE: Sql =
-        Sql::both("select host, repository_id, thread from search_places where rowid = $1");
-    const CELL: Sql = Sql::both("select kind, id from cells where search_rowid = $1");
-    const OWNER: Sql = Sql::both("select owner from repositories where host = $1 and id = $2");
-    let place =
-        tx.first(PLACE, &params![rowid], |mut row| Ok((row.text(0)?, row.int(1)?, row.int(2)?)))?;
-    let cell = tx.first(CELL, &params![rowid], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
-    let (Some((host, repository, number)), Some((kind, id))) = (place, cell) else {
-        return Ok(None);
-    };
-    let owner = tx.first(OWNER, &params![&host, repository], |mut row| row.text(0))?;
-    let owner = owner.unwrap_or_default();
-    let kind = Kind::named(&kind)
-        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {kind:?}")))?;
-    let row = thread::numbered(tx, &host, repository, number)?;
-    if !Kind::COMMENTS.contains(&kind) {
-        return Ok(row.map(|row| of_thread(owner, row)));
-    }
-    let said = comment(tx, &host, kind, id)?;
-    Ok(said.map(|said| of_comment(owner, row, said)))
+/// Where a match stands: the row's own object, and the thread it counts for.
+pub(super) struct Place {
+    owner: String,
+    host: String,
+    key: Key,
+    pub(super) thread: Option<ThreadRow>,
 }
 
-fn comment(tx: &mut Tx<'_>, host: &str, kind: Kind, id: i64) -> Result<Option<CommentRow>, Error> {
+/// Looks a match up; none when it left meanwhile.
+pub(super) fn place(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<Option<Place>, Error> {
+    const CELL: Sql = Sql::both("select kind, id from cells where search_rowid = $1");
+    const OWNER: Sql = Sql::both("select owner from repositories where host = $1 and id = $2");
+    let Candidate { rowid, host, repository_id, thread, .. } = candidate;
+    let cell = tx.first(CELL, &params![*rowid], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
+    let Some((kind, id)) = cell else { return Ok(None) };
+    let kind = Kind::named(&kind)
+        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {kind:?}")))?;
+    let owner = tx.first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
+    let thread = match Table::of(kind) {
+        Some(table) => thread::by_id(tx, &table, host, id)?,
+        None => thread::numbered(tx, host, *repository_id, *thread)?,
+    };
+    let owner = owner.unwrap_or_default();
+    Ok(Some(Place { owner, host: host.clone(), key: Key { kind, id }, thread }))
+}
+
+/// What is shown of a match: its thread, or the comment itself where it is asked for or has no thread.
+pub(super) fn of(
+    tx: &mut Tx<'_>,
+    place: Place,
+    for_itself: bool,
+    query: &Query,
+) -> Result<Option<Hit>, Error> {
+    let Place { owner, host, key, thread } = place;
+    if !Kind::COMMENTS.contains(&key.kind) {
+        return Ok(thread.map(|row| of_thread(owner, row, None, query)));
+    }
+    let Some(said) = comment(tx, &host, key)? else { return Ok(None) };
+    Ok(Some(match thread {
+        Some(row) if !for_itself => of_thread(owner, row, Some(said.comment), query),
+        thread => of_comment(owner, thread, said, query),
+    }))
+}
+
+fn comment(tx: &mut Tx<'_>, host: &str, key: Key) -> Result<Option<CommentRow>, Error> {
     let text = format!(
         "select {} from comments where host = $1 and kind = $2 and id = $3",
         comments::COLUMNS
     );
-    tx.first(Sql::both(&text), &params![host, kind.name(), id], comments::read)
+    tx.first(Sql::both(&text), &params![host, key.kind.name(), key.id], comments::read)
 }
 
-fn of_thread(owner: String, row: ThreadRow) -> Hit {
+fn of_thread(owner: String, row: ThreadRow, said: Option<Comment>, query: &Query) -> Hit {
     let ThreadRow { host, repository, thread } = row;
+    let matched = said.as_ref().map_or(&thread.body, |said| &said.body);
     Hit {
         kind: thread.kind(),
         id: thread.id,
@@ -92,8 +115,8 @@ fn of_thread(owner: String, row: ThreadRow) -> Hit {
         owner,
         repository,
         number: thread.number,
-        marked_title: plain(&thread.title),
-        snippet: plain(&thread.body.chars().take(200).collect::<String>()),
+        marked_title: snippet::marked(&thread.title, query),
+        snippet: snippet::snippet(matched, query),
         title: thread.title,
         url: thread.url,
         author: thread.author,
@@ -102,11 +125,11 @@ fn of_thread(owner: String, row: ThreadRow) -> Hit {
         state: thread.state.to_lowercase(),
         labels: thread.labels,
         body: thread.body,
-        said: None,
+        said: said.map(|Comment { url, author, created_at, .. }| Said { url, author, created_at }),
     }
 }
 
-fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow) -> Hit {
+fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow, query: &Query) -> Hit {
     let CommentRow { host, repository, comment } = said;
     let thread = thread.map(|row| row.thread);
     let title = thread.as_ref().map(|it| it.title.clone()).unwrap_or_default();
@@ -117,8 +140,8 @@ fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow) -> Hit
         owner,
         repository,
         number: comment.thread,
-        marked_title: plain(&title),
-        snippet: plain(&comment.body.chars().take(200).collect::<String>()),
+        marked_title: snippet::marked(&title, query),
+        snippet: snippet::snippet(&comment.body, query),
         title,
         url: comment.url,
         author: comment.author,
@@ -129,8 +152,4 @@ fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow) -> Hit
         body: comment.body,
         said: None,
     }
-}
-
-fn plain(text: &str) -> Vec<Piece> {
-    vec![Piece { text: text.to_owned(), is_match: false }]
 }

@@ -8,7 +8,7 @@ use hw_rules::tokens;
 use crate::sql::Dialect;
 
 /// How much of a token counts: PostgreSQL's words end at two kilobytes.
-const TOKEN_BYTES: usize = 1024;
+pub(crate) const TOKEN_BYTES: usize = 1024;
 
 /// The tokens of a text, as far as they fit.
 pub(crate) fn of(text: &str, bytes: usize) -> Vec<String> {
@@ -26,7 +26,7 @@ pub(crate) fn fitting(tokens: Vec<String>, bytes: usize) -> Vec<String> {
     tokens.into_iter().map(cut).take_while(|token| fits(token)).collect()
 }
 
-fn cut(mut token: String) -> String {
+pub(crate) fn cut(mut token: String) -> String {
     token.truncate(token.floor_char_boundary(TOKEN_BYTES));
     token
 }
@@ -50,18 +50,6 @@ fn vector(tokens: &[String]) -> String {
     vector
 }
 
-/// A query that wants all of the tokens.
-pub(crate) fn all(tokens: &[String], dialect: Dialect) -> String {
-    let quoted = |mark: char| tokens.iter().map(move |token| format!("{mark}{token}{mark}"));
-    match dialect {
-        Dialect::Sqlite => {
-            let words: Vec<_> = quoted('"').collect();
-            format!("{{title body repository author}} : ({})", words.join(" AND "))
-        }
-        Dialect::Postgres => quoted('\'').collect::<Vec<_>>().join(" & "),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +66,5 @@ mod tests {
         let tokens = of("Oil leaks", 4_000);
         assert_eq!(spelling(Dialect::Sqlite)(&tokens), "oil leaks");
         assert_eq!(spelling(Dialect::Postgres)(&tokens), "'oil':1 'leaks':2 ");
-        assert_eq!(all(&tokens, Dialect::Postgres), "'oil' & 'leaks'");
     }
 }

@@ -70,6 +70,16 @@ pub(crate) fn numbered(
     Ok(None)
 }
 
+pub(crate) fn by_id(
+    tx: &mut Tx<'_>,
+    table: &Table,
+    host: &str,
+    id: i64,
+) -> Result<Option<ThreadRow>, Error> {
+    let text = table.select("where host = $1 and id = $2", "");
+    tx.first(Sql::both(&text), &params![host, id], |row| table.read(row))
+}
+
 fn said(
     tx: &mut Tx<'_>,
     host: &str,

@@ -1,0 +1,176 @@
+//! The search grammar: any text is a query, and none is an error.
+//!
+//! Words, `"phrases"`, `prefix*`, and filters: `repo:` `author:` `type:` `state:` `label:` `created:` `updated:`.
+//! What looks like a filter and is none is searched as text.
+
+mod dated;
+mod filters;
+
+pub use filters::{Filters, Named, Type};
+
+use crate::tokens::{self, Word};
+
+/// How many terms count. A pasted page is found by its beginning.
+const TERMS_MAX: usize = 32;
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Each must be found.
+    pub terms: Vec<Term>,
+    /// Literal forms: what has them all comes first. They are tokens of their own.
+    pub literals: Vec<String>,
+    /// Literal forms that are nothing but symbols, so that there is no word to go by.
+    pub symbols: Vec<String>,
+    pub filters: Filters,
+    /// Whether the text ends within a word, which somebody may still be typing.
+    ends_in_word: bool,
+}
+
+/// Tokens side by side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    pub tokens: Vec<String>,
+    /// Whether the last token may go on.
+    pub is_prefix: bool,
+}
+
+impl Query {
+    /// Reads a query.
+    pub fn parse(text: &str) -> Self {
+        let mut query = Self::default();
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let (chunk, after) = next_chunk(rest);
+            query.take(&chunk);
+            query.ends_in_word = after.is_empty() && matches!(chunk, Chunk::Plain(_));
+            rest = after.trim_start();
+        }
+        query.ends_in_word &= !text.ends_with(char::is_whitespace);
+        query.tidy();
+        query
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        !self.has_words() && self.filters.is_empty()
+    }
+
+    /// Whether there is anything to rank by.
+    pub fn has_words(&self) -> bool {
+        !self.terms.is_empty() || !self.symbols.is_empty()
+    }
+
+    /// The same query with its last word taken as the beginning of one; none when it ends otherwise.
+    pub fn unfinished(&self) -> Option<Self> {
+        let mut query = self.clone();
+        let last = query.terms.last_mut()?;
+        let is_begun = last.tokens.last()?.chars().count() >= 2 && !last.is_prefix;
+        if !self.ends_in_word || !is_begun {
+            return None;
+        }
+        last.is_prefix = true;
+        query.literals.clear();
+        Some(query)
+    }
+
+    fn take(&mut self, chunk: &Chunk<'_>) {
+        match *chunk {
+            Chunk::Quoted(text) => self.phrase(text),
+            Chunk::Filter { name, value, text } => {
+                if !self.filters.take(name, value) {
+                    self.text(text);
+                }
+            }
+            Chunk::Plain(text) => self.text(text),
+        }
+    }
+
+    fn phrase(&mut self, text: &str) {
+        let tokens: Vec<String> = tokens::words(text).into_iter().map(|word| word.token).collect();
+        self.literals.extend(text.split_whitespace().filter_map(tokens::literal));
+        if !tokens.is_empty() {
+            self.terms.push(Term { tokens, is_prefix: false });
+        }
+    }
+
+    /// A run of characters that stand for themselves is a phrase; every other word counts alone.
+    fn text(&mut self, text: &str) {
+        let words = tokens::words(text);
+        let before = self.terms.len();
+        for run in words.chunk_by(|a, b| a.is_single && b.is_single) {
+            let tokens = run.iter().map(|word: &Word| word.token.clone()).collect();
+            self.terms.push(Term { tokens, is_prefix: false });
+        }
+        let is_new = before < self.terms.len();
+        if let Some(last) = self.terms.last_mut().filter(|_| is_new && text.ends_with('*')) {
+            last.is_prefix = true;
+            return;
+        }
+        let literal = text.split_whitespace().filter_map(tokens::literal);
+        if is_new { self.literals.extend(literal) } else { self.symbols.extend(literal) }
+    }
+
+    /// Says everything once, and no more than counts.
+    fn tidy(&mut self) {
+        let mut seen = std::collections::BTreeSet::new();
+        self.terms.retain(|term| seen.insert((term.tokens.clone(), term.is_prefix)));
+        if TERMS_MAX < self.terms.len() {
+            self.ends_in_word = false;
+        }
+        self.terms.truncate(TERMS_MAX);
+        for term in &mut self.terms {
+            term.tokens.truncate(TERMS_MAX);
+        }
+        for list in [&mut self.literals, &mut self.symbols] {
+            list.sort_unstable();
+            list.dedup();
+            list.truncate(TERMS_MAX);
+        }
+    }
+}
+
+enum Chunk<'a> {
+    Quoted(&'a str),
+    Filter { name: &'a str, value: &'a str, text: &'a str },
+    Plain(&'a str),
+}
+
+/// The next chunk of a text that does not begin with a space, and what follows it.
+fn next_chunk(text: &str) -> (Chunk<'_>, &str) {
+    if let Some(quoted) = text.strip_prefix('"') {
+        let (inside, after) = until_quote(quoted);
+        return (Chunk::Quoted(inside), after);
+    }
+    if let Some((chunk, after)) = quoted_filter(text) {
+        return (chunk, after);
+    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (chunk, after) = text.split_at(end);
+    match chunk.split_once(':') {
+        Some((name, value)) if Filters::knows(name) => {
+            (Chunk::Filter { name, value, text: chunk }, after)
+        }
+        _ => (Chunk::Plain(chunk), after),
+    }
+}
+
+/// `label:"help wanted"`.
+fn quoted_filter(text: &str) -> Option<(Chunk<'_>, &str)> {
+    let (name, rest) = text.split_once(":\"")?;
+    if !Filters::knows(name) {
+        return None;
+    }
+    let (value, after) = until_quote(rest);
+    let whole = &text[..text.len() - after.len()];
+    Some((Chunk::Filter { name, value, text: whole }, after))
+}
+
+/// What stands before the next quotation mark, or all when there is none, and what follows.
+fn until_quote(text: &str) -> (&str, &str) {
+    text.split_once('"').unwrap_or((text, ""))
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;

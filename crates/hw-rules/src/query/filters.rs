@@ -1,0 +1,114 @@
+//! What a search is narrowed by.
+
+use std::collections::BTreeSet;
+
+use super::dated;
+use crate::dates::Span;
+use crate::item::Kind;
+
+/// Of each sort of filter anything that is named is enough; of labels, all are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filters {
+    pub repositories: BTreeSet<Named>,
+    pub authors: BTreeSet<String>,
+    pub types: BTreeSet<Type>,
+    /// `open`, `closed`, `merged`.
+    pub states: BTreeSet<String>,
+    pub labels: BTreeSet<String>,
+    pub created: Span,
+    pub updated: Span,
+}
+
+/// A repository, with or without its owner, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Named {
+    pub owner: Option<String>,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Type {
+    Thread(Kind),
+    Comment,
+}
+
+const NAMES: [&str; 7] = ["repo", "author", "type", "state", "label", "created", "updated"];
+
+impl Filters {
+    pub(super) fn knows(name: &str) -> bool {
+        NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether comments are wanted for themselves, and nothing else is.
+    pub fn is_for_comments(&self) -> bool {
+        self.types.iter().eq(&[Type::Comment])
+    }
+
+    /// Whether something is asked of threads that a comment does not know of its own.
+    pub fn is_about_threads(&self) -> bool {
+        !self.states.is_empty()
+            || !self.labels.is_empty()
+            || self.types.iter().any(|it| *it != Type::Comment)
+    }
+
+    /// Takes a filter; tells whether it made sense.
+    pub(super) fn take(&mut self, name: &str, value: &str) -> bool {
+        let lower = value.trim().to_lowercase();
+        if lower.is_empty() {
+            return false;
+        }
+        match name.to_ascii_lowercase().as_str() {
+            "repo" => self.repository(&lower),
+            "author" => {
+                self.authors.insert(lower.strip_prefix('@').unwrap_or(&lower).to_owned());
+                true
+            }
+            "type" => type_named(&lower).map(|it| self.types.insert(it)).is_some(),
+            "state" if ["open", "closed", "merged"].contains(&lower.as_str()) => {
+                self.states.insert(lower);
+                true
+            }
+            "label" => {
+                self.labels.insert(lower);
+                true
+            }
+            "created" => narrow(&mut self.created, &lower),
+            "updated" => narrow(&mut self.updated, &lower),
+            _ => false,
+        }
+    }
+
+    fn repository(&mut self, name: &str) -> bool {
+        let (owner, name) = match name.split_once('/') {
+            Some((owner, name)) if !owner.is_empty() => (Some(owner.to_owned()), name),
+            Some(_) => return false,
+            None => (None, name),
+        };
+        if name.is_empty() {
+            return false;
+        }
+        self.repositories.insert(Named { owner, name: name.to_owned() });
+        true
+    }
+}
+
+fn narrow(span: &mut Span, value: &str) -> bool {
+    let Some(narrower) = dated::span(value) else { return false };
+    *span = span.and(narrower);
+    true
+}
+
+fn type_named(name: &str) -> Option<Type> {
+    Some(match name {
+        "issue" | "issues" => Type::Thread(Kind::Issue),
+        "pr" | "prs" | "pull" | "pull_request" | "pull_requests" | "pull-request"
+        | "pull-requests" => Type::Thread(Kind::PullRequest),
+        "discussion" | "discussions" => Type::Thread(Kind::Discussion),
+        "comment" | "comments" => Type::Comment,
+        _ => return None,
+    })
+}

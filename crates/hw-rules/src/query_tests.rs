@@ -1,0 +1,151 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::dates::{Span, parse_from, parse_to};
+use crate::item::Kind;
+
+#[test]
+fn every_word_is_a_term() {
+    assert_eq!(terms("Crash on  start"), ["crash", "on", "start"]);
+    assert_eq!(terms("crash CRASH"), ["crash"]);
+}
+
+#[test]
+fn quotation_marks_make_a_phrase_and_need_no_partner() {
+    assert_eq!(terms("a \"b c\" d"), ["a", "b c", "d"]);
+    assert_eq!(terms("\"un balanced"), ["un balanced"]);
+    assert_eq!(terms("\"\" \""), Vec::<String>::new());
+}
+
+#[test]
+fn a_star_behind_a_word_makes_it_a_prefix() {
+    assert_eq!(terms("auth* x"), ["auth*", "x"]);
+    assert_eq!(terms("foo-ba*"), ["foo", "ba*"]);
+    assert!(Query::parse("foo-ba*").literals.is_empty());
+}
+
+#[test]
+fn words_with_symbols_prefer_their_literal_form() {
+    let query = Query::parse("foo-bar C++ it's #123 @user node.js");
+    assert_eq!(query.literals.len(), 6);
+    assert_eq!(terms("foo-bar"), ["foo", "bar"]);
+}
+
+#[test]
+fn symbols_alone_are_looked_for_as_they_are() {
+    for text in ["*", ":", "->", "==="] {
+        let query = Query::parse(text);
+        assert!(query.terms.is_empty() && query.symbols.len() == 1, "{text}");
+    }
+    assert!(Query::parse(&"=".repeat(40)).is_empty());
+}
+
+#[test]
+fn a_run_of_characters_without_spaces_is_a_phrase() {
+    assert_eq!(terms("検索test 🚀🚀"), ["検 索", "test", "🚀 🚀"]);
+}
+
+#[test]
+fn operators_of_other_grammars_are_words() {
+    assert_eq!(terms("a AND"), ["a", "and"]);
+    assert_eq!(terms("OR NOT NEAR("), ["or", "not", "near"]);
+}
+
+#[test]
+fn filters_are_no_words() {
+    let query = Query::parse(
+        "leak repo:Pump author:@Ann type:pr state:OPEN label:\"help wanted\" label:bug",
+    );
+    assert_eq!(words_of(&query), ["leak"]);
+    let filters = query.filters;
+    assert_eq!(filters.repositories, [Named { owner: None, name: "pump".into() }].into());
+    assert_eq!(filters.authors, ["ann".to_owned()].into());
+    assert_eq!(filters.types, [Type::Thread(Kind::PullRequest)].into());
+    assert_eq!(filters.states, ["open".to_owned()].into());
+    assert_eq!(terms("author:ann author:ann type:pr type:pr"), Vec::<String>::new());
+    assert_eq!(filters.labels, ["bug".to_owned(), "help wanted".to_owned()].into());
+}
+
+#[test]
+fn a_repository_may_be_named_with_its_owner() {
+    let named = |owner: &str| Named { owner: Some(owner.into()), name: "pump".into() };
+    assert_eq!(Query::parse("repo:Acme/Pump").filters.repositories, [named("acme")].into());
+}
+
+#[test]
+fn what_is_no_filter_is_searched_as_text() {
+    assert_eq!(
+        terms("foo:bar title: type: type:banana state:odd"),
+        ["foo", "bar", "title", "type", "banana", "state", "odd"]
+    );
+    assert_eq!(
+        terms("created:soon updated:>x repo:/ repo:a/"),
+        ["created", "soon", "updated", "x", "repo", "a"]
+    );
+    assert!(Query::parse("std::vec http://x").filters.is_empty());
+}
+
+#[test]
+fn dates_have_signs_and_ranges() {
+    let (from, to) = (parse_from("2025-01-01").unwrap(), parse_to("2025-01-01").unwrap());
+    let created = |text: &str| Query::parse(&format!("created:{text}")).filters.created;
+    assert_eq!(created("2025-01-01"), Span { from: Some(from), to: Some(to) });
+    assert_eq!(created(">=2025-01-01"), Span { from: Some(from), to: None });
+    assert_eq!(created(">2025-01-01"), Span { from: Some(to.plus(1)), to: None });
+    assert_eq!(created("<=2025-01-01"), Span { from: None, to: Some(to) });
+    assert_eq!(created("<2025-01-01"), Span { from: None, to: Some(from.minus(1)) });
+    assert_eq!(created("2025-01-01..2025-01-01"), created("2025-01-01"));
+    assert_eq!(created("2025-01-01..*"), created(">=2025-01-01"));
+    assert_eq!(created(">=2025-01-01t01:00:00+01:00"), created(">=2025-01-01"));
+}
+
+#[test]
+fn nothing_is_asked_for_by_nothing() {
+    for text in ["", " ", "\"", "\u{0}", "\u{200b}"] {
+        assert!(Query::parse(text).is_empty(), "{text:?}");
+    }
+    assert!(!Query::parse("state:open").is_empty() && !Query::parse("state:open").has_words());
+}
+
+#[test]
+fn a_word_that_is_being_typed_may_go_on() {
+    let unfinished = |text: &str| Query::parse(text).unfinished().map(|query| words_of(&query));
+    assert_eq!(unfinished("oil lea"), Some(vec!["oil".to_owned(), "lea*".to_owned()]));
+    for text in ["oil ", "oil l", "\"oil leak\"", "oil state:open", "oil*", ""] {
+        assert_eq!(unfinished(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_pasted_page_counts_by_its_beginning() {
+    let page: Vec<_> = (0..2_000).map(|n| format!("w{n}")).collect();
+    assert_eq!(Query::parse(&page.join(" ")).terms.len(), TERMS_MAX);
+    assert_eq!(Query::parse(&"検".repeat(3_000)).terms[0].tokens.len(), TERMS_MAX);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_query(text in any::<String>()) {
+        let query = Query::parse(&text);
+        for token in query.terms.iter().flat_map(|term| &term.tokens).chain(&query.literals) {
+            prop_assert!(!token.is_empty() && !token.contains(['"', '\'', ' ', '\\']), "{token:?}");
+        }
+        query.unfinished();
+    }
+
+    #[test]
+    fn a_word_is_always_looked_for(word in "[a-z]{1,9}", before in "[\"*:()@# ]{0,5}", after in "[\"*:()@# ]{0,5}") {
+        let query = Query::parse(&format!("{before}{word}{after}"));
+        let found = query.terms.iter().any(|term| term.tokens.contains(&word));
+        prop_assert!(found, "{query:?}");
+    }
+}
+
+fn terms(text: &str) -> Vec<String> {
+    words_of(&Query::parse(text))
+}
+
+fn words_of(query: &Query) -> Vec<String> {
+    let star = |term: &Term| if term.is_prefix { "*" } else { "" };
+    query.terms.iter().map(|term| format!("{}{}", term.tokens.join(" "), star(term))).collect()
+}

@@ -1,0 +1,201 @@
+//! A query as the databases take it.
+
+use hw_rules::query::{Filters, Query, Term};
+
+use crate::search::facets::Wanted;
+use crate::search::{rows_within, words};
+use crate::sql::{Dialect, Param};
+
+/// What the index is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ask {
+    /// What is ranked by; none when any text will do.
+    words: Option<String>,
+    facets: Option<String>,
+    rows: (i64, i64),
+    created: Option<(i64, i64)>,
+    /// Only these repositories, where a name alone does not tell.
+    repositories: Option<Vec<i64>>,
+    dialect: Dialect,
+}
+
+impl Ask {
+    /// `literally`: only what has the literal forms, too.
+    pub(super) fn new(query: &Query, literally: bool, wanted: &Wanted, dialect: Dialect) -> Self {
+        let Filters { created, updated, .. } = &query.filters;
+        let created = (!created.is_open()).then(|| {
+            (created.from.map_or(i64::MIN, |it| it.0), created.to.map_or(i64::MAX, |it| it.0))
+        });
+        Self {
+            words: all_words(query, literally, dialect),
+            facets: all_facets(wanted, dialect),
+            rows: rows_within(*updated),
+            created,
+            repositories: None,
+            dialect,
+        }
+    }
+
+    pub(super) fn in_repositories(mut self, ids: Option<Vec<i64>>) -> Self {
+        self.repositories = ids;
+        self
+    }
+
+    pub(super) fn has_words(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// The rows that match, as the part of a statement behind `select …`, with what goes into it.
+    pub(super) fn matching(&self) -> (String, Vec<Given<'_>>) {
+        let mut given = Vec::new();
+        let mut place = |value| {
+            given.push(value);
+            format!("${}", given.len())
+        };
+        let mut conditions = self.index_conditions(&mut place);
+        let (first, last) = (place(Given::Int(self.rows.0)), place(Given::Int(self.rows.1)));
+        let from = self.index();
+        conditions.push(format!("{} between {first} and {last}", self.rowid()));
+        if let Some((from, to)) = self.created {
+            let (from, to) = (place(Given::Int(from)), place(Given::Int(to)));
+            conditions.push(format!("places.created_ms between {from} and {to}"));
+        }
+        if let Some(ids) = &self.repositories {
+            let ids = place(Given::Ints(ids));
+            conditions.push(match self.dialect {
+                Dialect::Sqlite => {
+                    format!("places.repository_id in (select value from json_each({ids}))")
+                }
+                Dialect::Postgres => format!("places.repository_id = any({ids})"),
+            });
+        }
+        (format!("{from} where {}", conditions.join(" and ")), given)
+    }
+
+    /// The full-text index goes first and each of its rows is looked up: the other way round would take all day.
+    fn index(&self) -> &'static str {
+        if self.words.is_none() && self.facets.is_none() {
+            return "from search_places as places";
+        }
+        match self.dialect {
+            Dialect::Sqlite => {
+                "from search cross join search_places as places on places.rowid = search.rowid"
+            }
+            Dialect::Postgres => {
+                "from search join search_places as places on places.rowid = search.rowid"
+            }
+        }
+    }
+
+    pub(super) fn rowid(&self) -> &'static str {
+        if self.words.is_none() && self.facets.is_none() { "places.rowid" } else { "search.rowid" }
+    }
+
+    fn index_conditions<'a>(&'a self, place: &mut impl FnMut(Given<'a>) -> String) -> Vec<String> {
+        let both = [self.words.as_deref(), self.facets.as_deref()];
+        let parts: Vec<&str> = both.into_iter().flatten().collect();
+        if parts.is_empty() {
+            return Vec::new();
+        }
+        match self.dialect {
+            Dialect::Sqlite => {
+                let all = place(Given::Text(parts.join(" AND ")));
+                vec![format!("search match {all}")]
+            }
+            Dialect::Postgres => {
+                let mut conditions = Vec::new();
+                for (column, part) in ["words", "facets"].into_iter().zip(both) {
+                    let Some(part) = part else { continue };
+                    let part = place(Given::Text(part.to_owned()));
+                    conditions.push(format!("search.{column} @@ cast({part}::text as tsquery)"));
+                }
+                conditions
+            }
+        }
+    }
+
+    /// How well a row matches: greater is better. `$1` is what it is compared with.
+    pub(super) fn score(&self) -> &'static str {
+        match self.dialect {
+            _ if self.words.is_none() => "cast(0 as double precision)",
+            // type, title, body, url, repository, author, facets
+            Dialect::Sqlite => "-bm25(search, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.0)",
+            Dialect::Postgres => {
+                "cast(ts_rank('{0.5, 0.5, 0.5, 1.0}', search.words, cast($1::text as tsquery), 1)
+                      as double precision)"
+            }
+        }
+    }
+}
+
+/// A value on its way into a statement.
+pub(super) enum Given<'a> {
+    Text(String),
+    Int(i64),
+    Ints(&'a [i64]),
+}
+
+impl Given<'_> {
+    pub(super) fn param(&self) -> Param<'_> {
+        match self {
+            Self::Text(text) => text.into(),
+            Self::Int(value) => Param::Int(*value),
+            Self::Ints(values) => Param::Ints(values),
+        }
+    }
+}
+
+fn all_words(query: &Query, literally: bool, dialect: Dialect) -> Option<String> {
+    let terms = query.terms.iter().map(|term| phrase(term, dialect));
+    let literals = query.literals.iter().filter(|_| literally);
+    let literals = literals.chain(&query.symbols).map(|token| quoted(token, dialect));
+    let all: Vec<String> = terms.chain(literals).collect();
+    if all.is_empty() {
+        return None;
+    }
+    Some(match dialect {
+        Dialect::Sqlite => format!("{{title body repository author}} : ({})", all.join(" AND ")),
+        Dialect::Postgres => all.join(" & "),
+    })
+}
+
+fn all_facets(wanted: &Wanted, dialect: Dialect) -> Option<String> {
+    let (or, and) = match dialect {
+        Dialect::Sqlite => (" OR ", " AND "),
+        Dialect::Postgres => (" | ", " & "),
+    };
+    let any = |facets: &Vec<String>| {
+        let facets: Vec<_> =
+            facets.iter().map(|facet| quoted(&words::cut(facet.clone()), dialect)).collect();
+        format!("({})", facets.join(or))
+    };
+    if wanted.is_empty() {
+        return None;
+    }
+    let all = wanted.iter().map(any).collect::<Vec<_>>().join(and);
+    Some(match dialect {
+        Dialect::Sqlite => format!("{{facets}} : ({all})"),
+        Dialect::Postgres => all,
+    })
+}
+
+fn quoted(token: &str, dialect: Dialect) -> String {
+    match dialect {
+        Dialect::Sqlite => format!("\"{token}\""),
+        Dialect::Postgres => format!("'{token}'"),
+    }
+}
+
+/// Tokens side by side. They have no quotation marks in them.
+fn phrase(term: &Term, dialect: Dialect) -> String {
+    let tokens: Vec<String> = term.tokens.iter().cloned().map(words::cut).collect();
+    match dialect {
+        Dialect::Sqlite => {
+            format!("\"{}\"{}", tokens.join(" "), if term.is_prefix { " *" } else { "" })
+        }
+        Dialect::Postgres => {
+            let quoted: Vec<_> = tokens.iter().map(|token| format!("'{token}'")).collect();
+            format!("({}{})", quoted.join(" <-> "), if term.is_prefix { ":*" } else { "" })
+        }
+    }
+}
