@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use hw_store::Workspace;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 
 use crate::desk::Desk;
 use crate::tools::{self, Definition, Toolset};
@@ -40,6 +41,12 @@ impl Server {
         Self { desk: Desk::new(find), tools: tools::offered(toolsets).into(), version }
     }
 
+    /// What a tool answers; none when it is not offered.
+    pub fn call(&self, tool: &str, arguments: &Value) -> Option<CallToolResult> {
+        let given = arguments.as_object().cloned().unwrap_or_default();
+        Some(called(self.definition(tool)?, &self.desk, &given))
+    }
+
     fn definition(&self, name: &str) -> Option<&'static Definition> {
         self.tools.iter().find(|tool| tool.name == name).copied()
     }
@@ -47,6 +54,10 @@ impl Server {
     fn names(&self) -> String {
         self.tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
     }
+}
+
+fn called(tool: &Definition, desk: &Desk, given: &JsonObject) -> CallToolResult {
+    tool.call(desk, given).map_or_else(answer::refused, answer::Answer::result)
 }
 
 impl ServerHandler for Server {
@@ -80,9 +91,8 @@ impl ServerHandler for Server {
             ErrorData::invalid_params(told, None)
         })?;
         let (desk, given) = (self.desk.clone(), request.arguments.unwrap_or_default());
-        let called = tokio::task::spawn_blocking(move || tool.call(&desk, &given)).await;
-        let called = called.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        Ok(called.map_or_else(answer::refused, answer::Answer::result).into())
+        let result = tokio::task::spawn_blocking(move || called(tool, &desk, &given)).await;
+        result.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     async fn list_prompts(

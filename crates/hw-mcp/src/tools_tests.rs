@@ -94,7 +94,7 @@ fn a_list_of_discussions_is_as_ordered() {
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Repository: pump\n\
                     - Created at: 2025-06-18T19:19:08Z\n- Author: anchor\n\nA *body*\nof two lines\n\n---";
     let row = discussion();
-    assert_eq!(text(&list_discussions::LISTING, &[row.clone()], &[]), expected);
+    assert_eq!(text(&list_discussions::LISTING, std::slice::from_ref(&row), &[]), expected);
     let twice = text(&list_discussions::LISTING, &[row.clone(), row], &[]);
     assert_eq!(twice, format!("{expected}\n\n{expected}"));
 }

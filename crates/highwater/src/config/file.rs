@@ -146,9 +146,9 @@ fn is_table(name: &str) -> bool {
     tables().any(|table| table == name)
 }
 
-/// What stands before the dots.
+/// What stands before the dots; also where only a secret would stand, so that it is refused by its name.
 fn tables() -> impl Iterator<Item = &'static str> {
-    names().filter_map(|name| Some(name.split_once('.')?.0))
+    keys::ALL.into_iter().filter_map(|key| Some(key.name.split_once('.')?.0))
 }
 
 fn names() -> impl Iterator<Item = &'static str> {

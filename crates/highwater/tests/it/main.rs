@@ -21,6 +21,7 @@ mod journey;
 mod judge;
 mod kills;
 mod logs;
+mod mcp;
 mod pull;
 mod refusals;
 mod running;
