@@ -54,7 +54,7 @@ impl Answer {
     }
 
     fn facts(&self) -> Value {
-        let items = self.fitting();
+        let items = fitting(&self.items, &self.page.text);
         let mut facts = json!({
             "items": items,
             "items_left_out": self.items.len() - items.len(),
@@ -71,18 +71,18 @@ impl Answer {
         }
         facts
     }
+}
 
-    /// As many objects as the text has left room for: both together stay below the limit.
-    fn fitting(&self) -> &[Value] {
-        let mut room = MOST_BYTES.saturating_sub(self.page.text.len());
-        let fits = |item: &&Value| {
-            let bytes = item.to_string().len();
-            let fits = bytes <= room;
-            room = room.saturating_sub(bytes);
-            fits
-        };
-        &self.items[..self.items.iter().take_while(fits).count()]
-    }
+/// As many objects as a text has left room for: both together stay below the limit.
+pub(crate) fn fitting<'a>(objects: &'a [Value], text: &str) -> &'a [Value] {
+    let mut room = MOST_BYTES.saturating_sub(text.len());
+    let fits = |object: &&Value| {
+        let bytes = object.to_string().len();
+        let fits = bytes <= room;
+        room = room.saturating_sub(bytes);
+        fits
+    };
+    &objects[..objects.iter().take_while(fits).count()]
 }
 
 /// An error that the caller reads, and can do something about.

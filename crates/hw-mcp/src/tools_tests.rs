@@ -321,6 +321,17 @@ fn comments_that_do_not_fit_are_counted() {
     );
 }
 
+#[test]
+fn comments_for_programs_leave_room_for_the_text() {
+    let view = ThreadView { owner: "acme".into(), row: issue(), comments: vec![comment(); 4_000] };
+    let facts = get_thread::told(&view, Behind::default()).result();
+    let text = facts.content[0].as_text().unwrap().text.len();
+    let comments = &facts.structured_content.unwrap()["comments"];
+    let count = comments.as_array().unwrap().len();
+    assert!((1..4_000).contains(&count), "{count} of them");
+    assert!(text + comments.to_string().len() <= MOST_BYTES + count + 2);
+}
+
 /// What a list says of these rows.
 fn text(listing: &'static Listing, rows: &[ThreadRow], fields: &[&str]) -> String {
     let fields: Vec<String> = fields.iter().map(|it| (*it).to_owned()).collect();

@@ -11,7 +11,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
 use super::Definition;
-use crate::answer::{Answer, warning};
+use crate::answer::{Answer, fitting, warning};
 use crate::arguments::{Arguments, Parameter, Refusal};
 use crate::desk::Desk;
 use crate::form::{Form, RULE, line};
@@ -63,7 +63,7 @@ fn output() -> JsonObject {
     schema::output(&json!({
         "comments": {
             "type": "array",
-            "description": "The comments of the text, in its order, without their bodies.",
+            "description": "The comments of the text, in its order and as far as there is room, without their bodies.",
             "items": {
                 "type": "object",
                 "properties": {
@@ -118,7 +118,10 @@ pub(super) fn told(view: &ThreadView, behind: Behind) -> Answer {
         format!("Note: {left_out} comments are left out, because the text would exceed 990 kB.")
     });
     let said: Vec<Value> = view.comments.iter().take(comments).map(said).collect();
-    let more = [("comments", json!(said)), ("comments_total", json!(view.comments.len()))];
+    let more = [
+        ("comments", json!(fitting(&said, &page.text))),
+        ("comments_total", json!(view.comments.len())),
+    ];
     Answer {
         page: Page { shown: 1, ..page },
         items: vec![object(&view.row)],
