@@ -8,6 +8,7 @@ mod export;
 mod flags;
 mod list;
 mod output;
+mod mcp;
 mod pull;
 mod search;
 mod show;
@@ -26,6 +27,7 @@ pub(crate) use list::{
     List, ListComments, ListPullRequests, ListRepositories, ListThreads, Listed, Listing,
 };
 pub(crate) use output::Output;
+pub(crate) use mcp::Mcp;
 pub(crate) use pull::Pull;
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     List(List),
     Show(ShowThread),
     Export(Export),
+    Mcp(Mcp),
     Doctor(Box<Doctor>),
     Demo(Demo),
     Init(Init),

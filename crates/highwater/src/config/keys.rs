@@ -181,6 +181,17 @@ pub(crate) static RESERVE: Key = Key {
     about: "How much of the hour's budget is left for your other tools, in percent.",
 };
 
+pub(crate) static MCP_TOKEN: Key = Key {
+    name: "mcp.token",
+    variable: "HIGHWATER_MCP_TOKEN",
+    flag: None,
+    kind: Kind::Token,
+    otherwise: Otherwise::Words("none"),
+    stands: Stands::DotenvOnly,
+    example: "",
+    about: "The token that callers of `highwater mcp --http` must know; needed beyond this machine.",
+};
+
 pub(crate) static LOG_LEVEL: Key = Key {
     name: "log.level",
     variable: "HIGHWATER_LOG",
@@ -204,7 +215,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
 };
 
 /// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 15] = [
+pub(crate) static ALL: [&Key; 16] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -218,6 +229,7 @@ pub(crate) static ALL: [&Key; 15] = [
     &WINDOW_DAYS,
     &PACE,
     &RESERVE,
+    &MCP_TOKEN,
     &LOG_LEVEL,
     &LOG_FORMAT,
 ];
