@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Context as _;
 use hw_sources::transport::{Request, Sending, Transport};
 use hw_sync::clock::{Clock as _, MachineClock};
 use tokio::sync::oneshot;
@@ -40,6 +41,13 @@ impl Transport for Stoppable {
     }
 }
 
+impl Stop {
+    /// Ends with [`Interrupted`] once somebody wants the work to stop.
+    pub(crate) fn check(&self) -> Result<(), Interrupted> {
+        if self.0.load(Ordering::SeqCst) { Err(Interrupted) } else { Ok(()) }
+    }
+}
+
 /// Does the work, or ends with [`Interrupted`] when somebody stops it.
 ///
 /// To stop is to drop the work where it waits: what was kept is whole at any point. Work that does not
@@ -48,6 +56,31 @@ pub(crate) fn run<T>(
     stop: &Stop,
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
+    listening(stop, |stopped| async {
+        tokio::select! {
+            done = work => done,
+            Ok(()) = stopped => Err(Interrupted.into()),
+        }
+    })
+}
+
+/// Does work that waits nowhere, and asks `stop` itself where it leaves nothing half done.
+pub(crate) fn run_aside<T: Send + 'static>(
+    stop: &Stop,
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+) -> anyhow::Result<T> {
+    let aside = async { tokio::task::spawn_blocking(work).await.context("the work broke off")? };
+    listening(stop, |_stopped| aside)
+}
+
+/// Does the work while somebody listens for signals, and ends the process if it does not end then.
+fn listening<T, Work>(
+    stop: &Stop,
+    work: impl FnOnce(oneshot::Receiver<()>) -> Work,
+) -> anyhow::Result<T>
+where
+    Work: Future<Output = anyhow::Result<T>>,
+{
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let is_ended = Arc::new(AtomicBool::new(false));
@@ -70,10 +103,7 @@ pub(crate) fn run<T>(
                 report::leave(Interrupted);
             }
         });
-        tokio::select! {
-            done = work => done,
-            Ok(()) = stopped => Err(Interrupted.into()),
-        }
+        work(stopped).await
     });
     if is_ended.swap(true, Ordering::SeqCst) {
         // somebody is leaving for us at this moment, and says so
