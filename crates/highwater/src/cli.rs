@@ -7,8 +7,8 @@ mod doctor;
 mod export;
 mod flags;
 mod list;
-mod output;
 mod mcp;
+mod output;
 mod pull;
 mod search;
 mod show;
@@ -26,8 +26,8 @@ pub(crate) use export::Export;
 pub(crate) use list::{
     List, ListComments, ListPullRequests, ListRepositories, ListThreads, Listed, Listing,
 };
-pub(crate) use output::Output;
 pub(crate) use mcp::Mcp;
+pub(crate) use output::Output;
 pub(crate) use pull::Pull;
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
