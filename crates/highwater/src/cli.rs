@@ -7,6 +7,7 @@ mod doctor;
 mod flags;
 mod list;
 mod pull;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub(crate) use config::{Config, Init, Setting, Show};
 pub(crate) use doctor::{Doctor, Part};
 pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
 pub(crate) use pull::Pull;
+pub(crate) use ui::Ui;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
 #[derive(Parser)]
@@ -36,6 +38,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Pull(Box<Pull>),
     List(List),
+    Ui(Ui),
     Doctor(Box<Doctor>),
     Demo(Demo),
     Init(Init),
@@ -48,10 +51,11 @@ pub(crate) enum Command {
 ///
 /// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues, pull
 /// requests and comments into a throw-away workspace, and compares what it holds, text by text, with
-/// what the simulated GitHub holds.
+/// what the simulated GitHub holds. Then it shows the workspace in a browser, and follows the simulated
+/// writers, until Ctrl-C.
 ///
 /// Examples:
-///   highwater demo            pulls, then follows the simulated writers until Ctrl-C
+///   highwater demo            pulls, then open http://127.0.0.1:8080/
 ///   highwater demo --once     pulls once, compares, and stops
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -63,6 +67,10 @@ pub(crate) struct Demo {
     /// Print one JSON object instead of the summary.
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
+
+    /// The port of the page in the browser [default: 8080, else any that is free].
+    #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once")]
+    pub(crate) port: Option<u16>,
 
     /// Which simulated world: the same number gives the same repositories and texts.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]

@@ -8,6 +8,7 @@ mod init;
 mod list;
 mod man;
 mod pull;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         }
         Command::Pull(args) => pull::run(&args, &resolved.settings()?),
         Command::List(args) => list::run(args.what, &resolved.settings()?),
+        Command::Ui(args) => ui::run(&args, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
         Command::Completions(args) => completions::run(&args),
@@ -36,6 +38,7 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         Command::Pull(args) if !args.json => &["hw_sync::door", "hw_sync::work"],
         Command::Pull(_)
         | Command::List(_)
+        | Command::Ui(_)
         | Command::Doctor(_)
         | Command::Demo(_)
         | Command::Init(_)

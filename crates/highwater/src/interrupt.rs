@@ -1,5 +1,6 @@
 //! Work that a person can stop: with Ctrl-C, or by SIGTERM.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,6 +49,32 @@ pub(crate) fn run<T>(
     stop: &Stop,
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
+    until(stop, async |stopped| {
+        tokio::select! {
+            done = work => done,
+            Ok(()) = stopped => Err(Interrupted.into()),
+        }
+    })
+}
+
+/// Does work that has no end of its own, and ends by itself, well, soon after it is told to stop.
+pub(crate) fn serve<T>(work: impl AsyncFnOnce(Stopped) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    until(&Stop::default(), async |stopped| {
+        let stopped: Stopped = Box::pin(async {
+            // whoever would tell is there as long as the work is
+            stopped.await.ok();
+        });
+        work(stopped).await
+    })
+}
+
+/// Waits until somebody wants the work to stop.
+pub(crate) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+fn until<T>(
+    stop: &Stop,
+    work: impl AsyncFnOnce(oneshot::Receiver<()>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let is_ended = Arc::new(AtomicBool::new(false));
@@ -70,10 +97,7 @@ pub(crate) fn run<T>(
                 report::leave(Interrupted);
             }
         });
-        tokio::select! {
-            done = work => done,
-            Ok(()) = stopped => Err(Interrupted.into()),
-        }
+        work(stopped).await
     });
     if is_ended.swap(true, Ordering::SeqCst) {
         // somebody is leaving for us at this moment, and says so

@@ -17,6 +17,7 @@ mod report;
 mod summary;
 mod terminal;
 mod token;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;

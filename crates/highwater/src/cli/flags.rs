@@ -1,6 +1,6 @@
 //! The arguments that are settings.
 
-use super::{Cli, Command, Doctor, Pull, Setting, WorkspaceArgs};
+use super::{Cli, Command, Doctor, Pull, Setting, Ui, WorkspaceArgs};
 use crate::config::{self, Flags};
 
 impl Cli {
@@ -11,6 +11,7 @@ impl Cli {
         match &self.command {
             Command::Pull(args) => pull(&mut flags, args),
             Command::List(args) => workspace(&mut flags, args.what.workspace()),
+            Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),
@@ -37,6 +38,11 @@ fn pull(flags: &mut Flags, args: &Pull) {
     flags.set(&config::RESERVE, args.reserve);
     flags.set(&config::API_URL, args.api_url.as_ref());
     flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
+}
+
+fn ui(flags: &mut Flags, args: &Ui) {
+    workspace(flags, &args.workspace);
+    flags.set(&config::UI_PORT, args.port);
 }
 
 fn doctor(flags: &mut Flags, args: &Doctor) {

@@ -181,6 +181,17 @@ pub(crate) static RESERVE: Key = Key {
     about: "How much of the hour's budget is left for your other tools, in percent.",
 };
 
+pub(crate) static UI_PORT: Key = Key {
+    name: "ui.port",
+    variable: "UI_PORT",
+    flag: Some("-p, --port"),
+    kind: Kind::Port,
+    otherwise: Otherwise::Value("8080"),
+    stands: Stands::Anywhere,
+    example: "8080",
+    about: "The port of the page in the browser; 0 takes any that is free.",
+};
+
 pub(crate) static LOG_LEVEL: Key = Key {
     name: "log.level",
     variable: "HIGHWATER_LOG",
@@ -204,7 +215,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
 };
 
 /// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 15] = [
+pub(crate) static ALL: [&Key; 16] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -218,6 +229,7 @@ pub(crate) static ALL: [&Key; 15] = [
     &WINDOW_DAYS,
     &PACE,
     &RESERVE,
+    &UI_PORT,
     &LOG_LEVEL,
     &LOG_FORMAT,
 ];

@@ -33,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) window_days: u32,
     pub(crate) pace: Pace,
     pub(crate) reserve_percent: i64,
+    pub(crate) ui_port: u16,
     pub(crate) screen: Screen,
 }
 
@@ -66,6 +67,7 @@ impl Settings {
             window_days: read(resolved, &keys::WINDOW_DAYS, kinds::days),
             pace: read(resolved, &keys::PACE, kinds::pace),
             reserve_percent: read(resolved, &keys::RESERVE, kinds::percent),
+            ui_port: read(resolved, &keys::UI_PORT, kinds::port),
             screen: resolved.screen.clone(),
         }
     }

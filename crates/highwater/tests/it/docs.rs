@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 15] = [
+const PAGES: [&[&str]; 16] = [
     &[],
     &["pull"],
     &["list"],
@@ -14,6 +14,7 @@ const PAGES: [&[&str]; 15] = [
     &["list", "discussions"],
     &["list", "comments"],
     &["list", "repos"],
+    &["ui"],
     &["doctor"],
     &["demo"],
     &["init"],
