@@ -4,9 +4,13 @@
 
 mod config;
 mod doctor;
+mod export;
 mod flags;
 mod list;
+mod output;
 mod pull;
+mod search;
+mod show;
 mod ui;
 
 use std::path::PathBuf;
@@ -18,8 +22,14 @@ use crate::names;
 
 pub(crate) use config::{Config, Init, Setting, Show};
 pub(crate) use doctor::{Doctor, Part};
-pub(crate) use list::{List, ListComments, ListRepositories, ListThreads, Listed};
+pub(crate) use export::Export;
+pub(crate) use list::{
+    List, ListComments, ListPullRequests, ListRepositories, ListThreads, Listed, Listing,
+};
+pub(crate) use output::Output;
 pub(crate) use pull::Pull;
+pub(crate) use search::Search;
+pub(crate) use show::ShowThread;
 pub(crate) use ui::Ui;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
@@ -37,7 +47,10 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Pull(Box<Pull>),
+    Search(Search),
     List(List),
+    Show(ShowThread),
+    Export(Export),
     Ui(Ui),
     Doctor(Box<Doctor>),
     Demo(Demo),

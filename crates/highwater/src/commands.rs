@@ -4,10 +4,14 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod export;
 mod init;
 mod list;
 mod man;
 mod pull;
+mod reading;
+mod search;
+mod show;
 mod ui;
 
 use std::path::PathBuf;
@@ -24,6 +28,9 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         }
         Command::Pull(args) => pull::run(&args, &resolved.settings()?),
         Command::List(args) => list::run(args.what, &resolved.settings()?),
+        Command::Search(args) => search::run(&args, &resolved.settings()?),
+        Command::Show(args) => show::run(&args, &resolved.settings()?),
+        Command::Export(args) => export::run(&args, &resolved.settings()?),
         Command::Ui(args) => ui::run(&args, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
@@ -38,6 +45,9 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         Command::Pull(args) if !args.json => &["hw_sync::door", "hw_sync::work"],
         Command::Pull(_)
         | Command::List(_)
+        | Command::Search(_)
+        | Command::Show(_)
+        | Command::Export(_)
         | Command::Ui(_)
         | Command::Doctor(_)
         | Command::Demo(_)

@@ -19,7 +19,7 @@ mod resolved;
 mod settings;
 
 pub(crate) use database::{decoded, passwords, shown as shown_database};
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, Screen};
 pub(crate) use example::example;
 pub(crate) use found::Origin;
 pub(crate) use keys::{ALL, Key, *};

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Context as _;
 use hw_sources::transport::{Request, Sending, Transport};
 use hw_sync::clock::{Clock as _, MachineClock};
 use tokio::sync::oneshot;
@@ -41,6 +42,13 @@ impl Transport for Stoppable {
     }
 }
 
+impl Stop {
+    /// Ends with [`Interrupted`] once somebody wants the work to stop.
+    pub(crate) fn check(&self) -> Result<(), Interrupted> {
+        if self.0.load(Ordering::SeqCst) { Err(Interrupted) } else { Ok(()) }
+    }
+}
+
 /// Does the work, or ends with [`Interrupted`] when somebody stops it.
 ///
 /// To stop is to drop the work where it waits: what was kept is whole at any point. Work that does not
@@ -49,7 +57,7 @@ pub(crate) fn run<T>(
     stop: &Stop,
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
-    until(stop, async |stopped| {
+    listening(stop, |stopped| async {
         tokio::select! {
             done = work => done,
             Ok(()) = stopped => Err(Interrupted.into()),
@@ -59,8 +67,8 @@ pub(crate) fn run<T>(
 
 /// Does work that has no end of its own, and ends by itself, well, soon after it is told to stop.
 pub(crate) fn serve<T>(work: impl AsyncFnOnce(Stopped) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    until(&Stop::default(), async |stopped| {
-        let stopped: Stopped = Box::pin(async {
+    listening(&Stop::default(), |stopped| async {
+        let stopped: Stopped = Box::pin(async move {
             // whoever would tell is there as long as the work is
             stopped.await.ok();
         });
@@ -71,10 +79,23 @@ pub(crate) fn serve<T>(work: impl AsyncFnOnce(Stopped) -> anyhow::Result<T>) -> 
 /// Waits until somebody wants the work to stop.
 pub(crate) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-fn until<T>(
+/// Does work that waits nowhere, and asks `stop` itself where it leaves nothing half done.
+pub(crate) fn run_aside<T: Send + 'static>(
     stop: &Stop,
-    work: impl AsyncFnOnce(oneshot::Receiver<()>) -> anyhow::Result<T>,
+    work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
+    let aside = async { tokio::task::spawn_blocking(work).await.context("the work broke off")? };
+    listening(stop, |_stopped| aside)
+}
+
+/// Does the work while somebody listens for signals, and ends the process if it does not end then.
+fn listening<T, Work>(
+    stop: &Stop,
+    work: impl FnOnce(oneshot::Receiver<()>) -> Work,
+) -> anyhow::Result<T>
+where
+    Work: Future<Output = anyhow::Result<T>>,
+{
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let is_ended = Arc::new(AtomicBool::new(false));

@@ -49,6 +49,13 @@ fn repository(text: &str) -> Result<Named, String> {
     Ok(Named { owner: of, name: name.to_owned() })
 }
 
+/// Whether a name that came from outside can be a folder, and leads nowhere else.
+pub(crate) fn can_be_folder(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_path = name.chars().all(|c| c == '.');
+    name.len() <= LONGEST_REPOSITORY && !is_path && name.chars().all(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +80,18 @@ mod tests {
         for name in ["", ",", ".", "..", "a b", "a/b/c", "/a", "a/", "é", &"a".repeat(101)] {
             assert!(repositories(name).is_err(), "{name:?}");
         }
+    }
+
+    #[test]
+    fn no_name_leads_out_of_its_folder() {
+        for name in ["pump", ".github", "a..b", "-x", "A_1"] {
+            assert!(can_be_folder(name), "{name:?}");
+        }
+        for name in ["", ".", "..", "...", "a/b", "../x", "/etc", "a\\b", "c:", "a\0", "é", "a\nb"]
+        {
+            assert!(!can_be_folder(name), "{name:?}");
+        }
+        assert!(!can_be_folder(&"a".repeat(101)));
     }
 
     #[test]

@@ -5,15 +5,18 @@
 mod mask;
 mod panic;
 
-use std::io::{BufWriter, StdoutLock, Write as _};
+use std::fmt;
+use std::io::{BufWriter, IsTerminal as _, StdoutLock, Write as _};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use hw_rules::clean::{for_terminal, for_terminal_line, is_harmless};
+use hw_rules::snippet::Piece;
 use serde_json::Value;
 
 pub(crate) use mask::Mask;
 pub(crate) use panic::end_with_a_report;
 
+use crate::config::Screen;
 use crate::report::Unheard;
 
 static MASK: RwLock<Mask> = RwLock::new(Mask::new());
@@ -99,6 +102,35 @@ pub(crate) fn warn(text: &str) {
     tell(&format!("warning: {text}"));
 }
 
+/// Whether matched words can stand out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    Bold,
+}
+
+impl Style {
+    /// What stdout can show, by what the environment says of it.
+    pub(crate) fn of(screen: &Screen) -> Self {
+        let is_able = !screen.no_color && screen.name.as_deref().is_some_and(|it| it != "dumb");
+        if is_able && std::io::stdout().is_terminal() { Self::Bold } else { Self::Plain }
+    }
+}
+
+/// One line of pieces. Should they make up a secret together, nothing of it is shown.
+fn shown_pieces(pieces: &[Piece], style: Style) -> String {
+    let plain: String = pieces.iter().map(|piece| for_terminal_line(&piece.text)).collect();
+    let masked = mask().for_people(&plain);
+    if style == Style::Plain || masked != plain {
+        return masked;
+    }
+    let bold = |piece: &Piece| match for_terminal_line(&piece.text) {
+        text if piece.is_match => format!("\x1b[1m{text}\x1b[0m"),
+        text => text,
+    };
+    pieces.iter().map(bold).collect()
+}
+
 /// Stdout, for as many lines as there are.
 pub(crate) struct Page(BufWriter<StdoutLock<'static>>);
 
@@ -112,9 +144,31 @@ impl Page {
         Ok(writeln!(self.0, "{}", shown_line(line))?)
     }
 
-    /// A line for programs.
-    pub(crate) fn object(&mut self, object: &Value) -> Result<(), Unheard> {
+    /// A line for people, some pieces of which stand out where that can be shown.
+    pub(crate) fn marked(&mut self, pieces: &[Piece], style: Style) -> Result<(), Unheard> {
+        Ok(writeln!(self.0, "{}", shown_pieces(pieces, style))?)
+    }
+
+    /// A line of cells for people, with tabs between them.
+    pub(crate) fn columns(&mut self, cells: &[String]) -> Result<(), Unheard> {
+        let cells: Vec<String> = cells.iter().map(|cell| shown_line(cell)).collect();
+        Ok(writeln!(self.0, "{}", cells.join("\t"))?)
+    }
+
+    /// A line for programs: JSON in its `Display`.
+    pub(crate) fn object(&mut self, object: &dyn fmt::Display) -> Result<(), Unheard> {
         Ok(writeln!(self.0, "{}", shown_json(&object.to_string()))?)
+    }
+
+    /// Cells for programs, to the byte; a terminal that they end on is not steered by them.
+    pub(crate) fn cells(&mut self, text: &str) -> Result<(), Unheard> {
+        let text = mask().for_programs(text);
+        let text = if self.is_terminal() { for_terminal(&text) } else { text };
+        Ok(self.0.write_all(text.as_bytes())?)
+    }
+
+    fn is_terminal(&self) -> bool {
+        self.0.get_ref().is_terminal()
     }
 
     pub(crate) fn end(mut self) -> Result<(), Unheard> {
@@ -133,6 +187,21 @@ mod tests {
         let shown = shown_json(&object.to_string());
         assert!(shown.chars().all(is_harmless), "{shown}");
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), object);
+    }
+
+    #[test]
+    fn matched_words_stand_out_and_nothing_else_steers_the_terminal() {
+        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
+        let pieces = [piece("a \u{1b}[31m\n", false), piece("pu\u{202e}mp\u{9b}", true)];
+        assert_eq!(shown_pieces(&pieces, Style::Bold), "a [31m \u{1b}[1mpump\u{1b}[0m");
+        assert_eq!(shown_pieces(&pieces, Style::Plain), "a [31m pump");
+    }
+
+    #[test]
+    fn a_secret_is_masked_also_where_a_match_is_in_the_middle_of_it() {
+        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
+        let pieces = [piece("ghp_01234567", false), piece("89abcdef", true), piece("GHI", false)];
+        assert_eq!(shown_pieces(&pieces, Style::Bold), "[masked]");
     }
 
     #[test]

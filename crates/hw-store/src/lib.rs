@@ -52,6 +52,7 @@ pub use views::behind::Behind;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::health::{LeaseRow, PauseRow};
+pub use views::pulls::FailedPull;
 pub use views::thread::ThreadView;
 pub use views::threads::{ThreadFilter, ThreadRow};
 pub use workspace::Workspace;

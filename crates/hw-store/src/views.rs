@@ -7,6 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod comments;
 pub(crate) mod counts;
 pub(crate) mod health;
+pub(crate) mod pulls;
 pub(crate) mod repositories;
 pub(crate) mod thread;
 pub(crate) mod threads;

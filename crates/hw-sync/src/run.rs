@@ -59,10 +59,21 @@ pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, 
         pull_all(&room, pull).await
     };
     let done = lease::keep(store, fetch.clock(), &lease, work).await;
-    if matches!(&done, Err(error) if error.loses_the_lease()) {
+    let loses = |done: &Result<_, Error>| matches!(done, Err(error) if error.loses_the_lease());
+    let done = if loses(&done) { done } else { end(&room, pull, done) };
+    if loses(&done) {
         held.forget();
     }
     done
+}
+
+/// Keeps how the pull ended, for those who look at what is held. What went wrong first is what is told.
+fn end(room: &Room<'_>, pull: &Pull, done: Result<Summary, Error>) -> Result<Summary, Error> {
+    let error = done.as_ref().err().map(Error::reason);
+    let of = (pull.host.as_str(), pull.organization.as_str());
+    let now_ms = room.fetch.clock().now_ms();
+    let ended = room.store.end_pull(room.lease, of, now_ms, error.as_deref());
+    done.and_then(|summary| Ok(ended.map(|()| summary)?))
 }
 
 async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {

@@ -11,6 +11,9 @@ impl Cli {
         match &self.command {
             Command::Pull(args) => pull(&mut flags, args),
             Command::List(args) => workspace(&mut flags, args.what.workspace()),
+            Command::Search(args) => workspace(&mut flags, &args.workspace),
+            Command::Show(args) => workspace(&mut flags, &args.workspace),
+            Command::Export(args) => workspace(&mut flags, &args.workspace),
             Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Completions(_) | Command::Man(_) => {}

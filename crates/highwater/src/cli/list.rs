@@ -1,14 +1,21 @@
 //! The arguments of `highwater list`.
 
 use clap::{Args, Subcommand};
+use hw_rules::dates::{self, Span};
+use hw_rules::time::Mark;
 
-use super::WorkspaceArgs;
+use super::{Output, WorkspaceArgs};
 
 /// Lists what a workspace holds. Never asks GitHub.
+///
+/// Dates are RFC 3339 with any offset, or plain: 2026-01-31 is from its first or to its last moment in
+/// UTC. What may be missing from a list is told on stderr.
 ///
 /// Examples:
 ///   highwater list issues
 ///   highwater list prs --json --repository pump --limit 5
+///   highwater list prs --author anchor,beacon --merged-from 2026-01-01 --csv > merged.csv
+///   highwater list issues --closed-to 2026-01-31T18:00:00+01:00 --fields number,title,closed_at
 ///   highwater list comments --repository pump --thread 12
 ///   highwater list repos --database ./somewhere.db --json
 #[derive(Args)]
@@ -24,7 +31,7 @@ pub(crate) enum Listed {
     Issues(ListThreads),
     /// Pull requests, oldest first.
     #[command(visible_alias = "pull-requests")]
-    Prs(ListThreads),
+    Prs(ListPullRequests),
     /// Discussions, oldest first.
     Discussions(ListThreads),
     /// Comments, reviews and replies, oldest first.
@@ -37,26 +44,35 @@ pub(crate) enum Listed {
 impl Listed {
     pub(crate) fn workspace(&self) -> &WorkspaceArgs {
         match self {
-            Self::Issues(args) | Self::Prs(args) | Self::Discussions(args) => &args.workspace,
-            Self::Comments(args) => &args.workspace,
+            Self::Issues(args) | Self::Discussions(args) => &args.listing.workspace,
+            Self::Prs(args) => &args.threads.listing.workspace,
+            Self::Comments(args) => &args.listing.workspace,
             Self::Repos(args) => &args.workspace,
         }
     }
 }
 
+/// What every list of texts can be asked.
 #[derive(Args)]
-pub(crate) struct ListThreads {
-    /// Print one JSON object a line.
-    #[arg(long)]
-    pub(crate) json: bool,
+pub(crate) struct Listing {
+    #[command(flatten)]
+    pub(crate) output: Output,
 
     /// Only those of this repository (its name, without the organisation).
     #[arg(long, value_name = "NAME")]
     pub(crate) repository: Option<String>,
 
-    /// Only those by this author, in any case.
-    #[arg(long, value_name = "LOGIN")]
-    pub(crate) author: Option<String>,
+    /// Only those by this author, in any case; several are comma separated, or named one by one.
+    #[arg(long = "author", value_name = "LOGIN", value_delimiter = ',')]
+    authors: Vec<String>,
+
+    /// Only those written at this moment or later.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
+    created_from: Option<Mark>,
+
+    /// Only those written at this moment or earlier.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
+    created_to: Option<Mark>,
 
     /// At most this many.
     #[arg(long, value_name = "NUMBER")]
@@ -64,39 +80,72 @@ pub(crate) struct ListThreads {
 
     #[command(flatten)]
     pub(crate) workspace: WorkspaceArgs,
+}
+
+impl Listing {
+    pub(crate) fn authors(&self) -> Vec<String> {
+        self.authors.iter().map(|login| login.trim().to_owned()).collect()
+    }
+
+    pub(crate) fn created(&self) -> Span {
+        Span { from: self.created_from, to: self.created_to }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct ListThreads {
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+
+    /// Only those closed at this moment or later.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
+    closed_from: Option<Mark>,
+
+    /// Only those closed at this moment or earlier.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
+    closed_to: Option<Mark>,
+}
+
+impl ListThreads {
+    pub(crate) fn closed(&self) -> Span {
+        Span { from: self.closed_from, to: self.closed_to }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct ListPullRequests {
+    #[command(flatten)]
+    pub(crate) threads: ListThreads,
+
+    /// Only those merged at this moment or later.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
+    merged_from: Option<Mark>,
+
+    /// Only those merged at this moment or earlier.
+    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
+    merged_to: Option<Mark>,
+}
+
+impl ListPullRequests {
+    pub(crate) fn merged(&self) -> Span {
+        Span { from: self.merged_from, to: self.merged_to }
+    }
 }
 
 #[derive(Args)]
 pub(crate) struct ListComments {
-    /// Print one JSON object a line.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Only those of this repository (its name, without the organisation).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) repository: Option<String>,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
 
     /// Only those of the thread of this number; best with --repository.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) thread: Option<i64>,
-
-    /// Only those by this author, in any case.
-    #[arg(long, value_name = "LOGIN")]
-    pub(crate) author: Option<String>,
-
-    /// At most this many.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) limit: Option<u64>,
-
-    #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
 }
 
 #[derive(Args)]
 pub(crate) struct ListRepositories {
-    /// Print one JSON object a line.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 
     /// At most this many.
     #[arg(long, value_name = "NUMBER")]

@@ -5,15 +5,18 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 16] = [
+const PAGES: [&[&str]; 19] = [
     &[],
     &["pull"],
+    &["search"],
     &["list"],
     &["list", "issues"],
     &["list", "prs"],
     &["list", "discussions"],
     &["list", "comments"],
     &["list", "repos"],
+    &["show"],
+    &["export"],
     &["ui"],
     &["doctor"],
     &["demo"],

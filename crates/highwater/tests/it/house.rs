@@ -132,6 +132,46 @@ pub(crate) fn listed(home: &Path, args: &[&str]) -> Vec<Value> {
     succeeded(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// One of the commands that only answer, in this home; what follows it may begin with a hyphen.
+pub(crate) fn asked(home: &Path, command: &str, args: &[&str]) -> Output {
+    program(&[command]).env("HIGHWATER_HOME", home).args(args).output().unwrap()
+}
+
+/// The same, told in JSON, line by line.
+pub(crate) fn asked_json(home: &Path, command: &str, args: &[&str]) -> Vec<Value> {
+    // in front of a query, and behind the name of a list
+    let (first, rest) = args.split_at(usize::from(command == "list"));
+    let told = succeeded(&asked(home, command, &[first, &["--json"], rest].concat()));
+    told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What a run said on stderr.
+pub(crate) fn warned(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The names of an object's fields, sorted.
+pub(crate) fn fields(object: &Value) -> Vec<String> {
+    let mut fields: Vec<String> = object.as_object().unwrap().keys().cloned().collect();
+    fields.sort_unstable();
+    fields
+}
+
+/// A world of texts that have broken somebody's reader before, with its comments, in a home.
+pub(crate) fn hostile() -> (House, TempDir) {
+    let spec = WorldSpec { hostile_text: true, latency_ms: 0..=1, ..WorldSpec::small() };
+    let (house, home) = (House::open(spec, 3), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &["-i", "repositories,discussions,issues,pull-requests,comments"]);
+    (house, home)
+}
+
+/// A small world with its comments, and a home that holds all of it.
+pub(crate) fn talking() -> (House, TempDir) {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &["-i", "repositories,discussions,issues,pull-requests,comments"]);
+    (house, home)
+}
+
 /// A small world, and a home that holds all of it.
 pub(crate) fn pulled() -> (House, TempDir) {
     let (house, home) = (House::small(), tempfile::tempdir().unwrap());

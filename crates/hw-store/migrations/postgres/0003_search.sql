@@ -16,6 +16,15 @@ create table viewers (
     login text not null
 );
 
+-- how the last pull of an organisation ended: nothing is wrong without an error
+create table pulls (
+    host text collate "C" not null,
+    organization text collate "C" not null,
+    ended_ms bigint not null,
+    error text,
+    primary key (host, organization)
+);
+
 -- names count in any case
 create index discussions_author_created_at on discussions (lower(author), created_at);
 create index issues_author_created_at on issues (lower(author), created_at);

@@ -13,16 +13,15 @@ pub(crate) struct Unit(pub(crate) String);
 const FIRST: Date = date(2000, 1, 1);
 const LAST: Date = date(2099, 12, 31);
 
-/// The units that an instant lies in; none outside of time as we know it.
-pub(crate) fn of(mark: Mark) -> Option<[Unit; 3]> {
-    let day = day(mark)?;
-    (FIRST <= day && day <= LAST).then(|| [of_year(day), of_month(day), of_day(day)])
+/// The units that an instant lies in.
+pub(crate) fn of(mark: Mark) -> [Unit; 3] {
+    let day = day(mark);
+    [of_year(day), of_month(day), of_day(day)]
 }
 
 /// The fewest units that hold every day of a span.
 pub(crate) fn between(from: Mark, to: Mark) -> Vec<Unit> {
-    let mut next = day(from).map_or(FIRST, |day| day.max(FIRST));
-    let last = day(to).map_or(LAST, |day| day.min(LAST));
+    let (mut next, last) = (day(from), day(to));
     let mut units = Vec::new();
     while next <= last {
         let (unit, end) = if next.day_of_year() == 1 && next.last_of_year() <= last {
@@ -38,9 +37,11 @@ pub(crate) fn between(from: Mark, to: Mark) -> Vec<Unit> {
     units
 }
 
-fn day(mark: Mark) -> Option<Date> {
-    let instant = Timestamp::from_millisecond(mark.0).ok()?;
-    Some(instant.to_zoned(TimeZone::UTC).date())
+/// The day of an instant; what lies outside is taken for the first day or the last.
+fn day(mark: Mark) -> Date {
+    let outside = if mark.0 < 0 { FIRST } else { LAST };
+    let day = Timestamp::from_millisecond(mark.0).map(|it| it.to_zoned(TimeZone::UTC).date());
+    day.unwrap_or(outside).clamp(FIRST, LAST)
 }
 
 fn of_year(day: Date) -> Unit {
@@ -84,7 +85,7 @@ mod tests {
         ) {
             let mark = |day: i64| Mark((day + 12_000) * 86_400_000 + 5);
             let units = between(mark(from), mark(to));
-            let is_in = of(mark(at)).unwrap().iter().any(|unit| units.contains(unit));
+            let is_in = of(mark(at)).iter().any(|unit| units.contains(unit));
             prop_assert_eq!(is_in, from <= at && at <= to);
         }
     }

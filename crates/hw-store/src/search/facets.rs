@@ -25,7 +25,7 @@ const COMMENT: &str = "comment";
 
 /// The day, the month and the year, so that a span of time is few facets.
 fn created(at: &SourceTime) -> impl Iterator<Item = String> {
-    days::of(at.mark()).into_iter().flatten().map(|unit| created_in(&unit))
+    days::of(at.mark()).into_iter().map(|unit| created_in(&unit))
 }
 
 fn created_in(unit: &Unit) -> String {

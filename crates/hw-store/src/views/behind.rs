@@ -10,6 +10,7 @@ use hw_rules::time::Mark;
 
 use crate::Store;
 use crate::error::Error;
+use crate::views::pulls::FailedPull;
 
 /// What is behind an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +34,9 @@ impl Store {
         let mut held = self.held_repositories(&lanes)?;
         held.retain(|(_, it)| repository.is_none_or(|name| it.name == name));
         let mut told = Told::default();
+        for FailedPull { organization, error, .. } in self.failed_pulls()? {
+            told.missing.push(format!("the last pull of {organization} failed: {error}"));
+        }
         if surfaces.contains(&Surface::Repositories) {
             told.listing(&lanes);
         }

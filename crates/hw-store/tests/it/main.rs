@@ -21,6 +21,7 @@ macro_rules! both {
 }
 
 mod comments;
+mod engine;
 mod ingest;
 mod kinds;
 mod lanes;

@@ -28,7 +28,8 @@ fn search_rows_appear_and_follow_edits(place: &Place) {
 
 fn every_word_counts_and_the_newest_of_equals_comes_first(place: &Place) {
     let (store, lease) = open(place);
-    let page = vec![issue(7, 30, "leaks oil"), issue(6, 20, "leaks air"), issue(5, 10, "leaks gas")];
+    let page =
+        vec![issue(7, 30, "leaks oil"), issue(6, 20, "leaks air"), issue(5, 10, "leaks gas")];
     store.ingest(&lease, &issues(page)).unwrap();
     assert_eq!(found(&store, "leaks"), [7, 6, 5]);
     assert_eq!(found(&store, "oil leaks"), [7]);

@@ -1,41 +1,24 @@
 //! `highwater list repos`
 
-use hw_rules::item::{Kind, Repository};
-use serde_json::{Value, json};
+use hw_rules::item::Repository;
+use hw_rules::lane::Surface;
+use hw_store::Store;
 
-use super::{fresh, open};
+use super::reading;
 use crate::cli::ListRepositories;
-use crate::config::Settings;
-use crate::terminal::{Page, shown_line};
+use crate::columns::of_repositories;
+use crate::sheet::Sheet;
+use crate::terminal::shown_line;
 
-pub(super) fn run(args: &ListRepositories, settings: &Settings) -> anyhow::Result<()> {
-    let store = open(settings)?;
-    let held = fresh::held(&store)?;
-    let mut page = Page::new();
+pub(super) fn run(args: &ListRepositories, store: &Store) -> anyhow::Result<()> {
+    let mut sheet = Sheet::open(&args.output, of_repositories())?;
+    let held = reading::repositories(store)?;
     for (_, repository) in held.iter().take(args.limit.unwrap_or(usize::MAX)) {
-        if args.json {
-            page.object(&object(repository))?;
-        } else {
-            page.line(&line(repository))?;
-        }
+        sheet.put(repository, |page, repository| page.line(&line(repository)))?;
     }
-    page.end()?;
-    fresh::warn_of_repositories(&store)
-}
-
-/// The repository for programs; `docs/json.md` is its contract.
-fn object(repository: &Repository) -> Value {
-    json!({
-        "type": Kind::Repository.name(),
-        "name": repository.name,
-        "owner": repository.owner,
-        "url": repository.url,
-        "has_issues_enabled": repository.has_issues_enabled,
-        "has_discussions_enabled": repository.has_discussions_enabled,
-        "created_at": repository.created_at,
-        "updated_at": repository.updated_at,
-        "node_id": repository.node_id,
-    })
+    sheet.end()?;
+    reading::warn_of(&store.behind(&[Surface::Repositories], None)?);
+    Ok(())
 }
 
 fn line(repository: &Repository) -> String {

@@ -1,0 +1,11 @@
+//! What programs see of each thing that is held, field by field; `docs/json.md` is its contract.
+
+mod comments;
+mod hits;
+mod repositories;
+mod threads;
+
+pub(crate) use comments::of_comments;
+pub(crate) use hits::of_hits;
+pub(crate) use repositories::of_repositories;
+pub(crate) use threads::of_threads;

@@ -1,0 +1,192 @@
+//! From repository to repository, one thread at a time: at no point more than one is held.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use hw_rules::address::ThreadAddress;
+use hw_rules::item::Repository;
+use hw_rules::lane::Surface;
+use hw_store::{Store, ThreadFilter, ThreadView};
+use hw_sync::clock::{Clock as _, MachineClock};
+use hw_tui::words::{counted, grouped};
+
+use super::files::{self, Put};
+use crate::commands::reading;
+use crate::interrupt::Stop;
+use crate::{markdown, names, terminal};
+
+/// The time between two lines that tell how far it is.
+const BETWEEN_LINES_MS: i64 = 1_000;
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Exported {
+    pub(super) threads: u64,
+    pub(super) written: u64,
+    pub(super) unchanged: u64,
+    pub(super) removed: u64,
+    /// What is not ours, and was in the way.
+    pub(super) left: Vec<String>,
+}
+
+pub(super) struct Walk {
+    store: Store,
+    root: PathBuf,
+    stop: Stop,
+    /// When to tell how far it is; none when nobody wants to know.
+    next_line_ms: Option<i64>,
+    exported: Exported,
+}
+
+impl Walk {
+    pub(super) fn new(store: Store, root: PathBuf, stop: Stop, tells: bool) -> Self {
+        let next_line_ms = tells.then(|| MachineClock.now_ms() + BETWEEN_LINES_MS);
+        Self { store, root, stop, next_line_ms, exported: Exported::default() }
+    }
+
+    /// Writes what is held, and removes what is no longer: only of owners of whom anything is held, since
+    /// another workspace may use the same folder.
+    pub(super) fn run(mut self) -> anyhow::Result<Exported> {
+        let held = reading::repositories(&self.store)?;
+        let mut kept = BTreeSet::new();
+        for (host, repository) in &held {
+            match self.folder(repository) {
+                Some(folder) if kept.insert(folder.clone()) => {
+                    self.repository(host, repository, &folder)?;
+                }
+                Some(folder) => self.leave(&folder),
+                None => {
+                    let name = format!("{}/{}", repository.owner, repository.name);
+                    self.exported.left.push(name);
+                }
+            }
+        }
+        let owners: BTreeSet<PathBuf> =
+            kept.iter().filter_map(|folder| folder.parent()).map(Path::to_owned).collect();
+        for owner in owners {
+            self.sweep_owner(&owner, &kept)?;
+        }
+        Ok(self.exported)
+    }
+
+    /// Where a repository's threads go; nowhere when a name would lead elsewhere.
+    fn folder(&self, repository: &Repository) -> Option<PathBuf> {
+        let Repository { owner, name, .. } = repository;
+        let is_fine = names::can_be_folder(owner) && names::can_be_folder(name);
+        is_fine.then(|| self.root.join(owner).join(name))
+    }
+
+    fn repository(
+        &mut self,
+        host: &str,
+        repository: &Repository,
+        folder: &Path,
+    ) -> anyhow::Result<()> {
+        for surface in Surface::THREADS {
+            let shelf = folder.join(surface.name());
+            let mut kept = BTreeSet::new();
+            for number in self.numbers(host, repository, surface)? {
+                self.stop.check()?;
+                if let Some(view) = self.view(host, repository, number)? {
+                    kept.insert(number);
+                    self.thread(&shelf.join(format!("{number}.md")), &view)?;
+                    self.tell();
+                }
+            }
+            self.sweep(&shelf, &kept)?;
+        }
+        Ok(())
+    }
+
+    fn numbers(
+        &self,
+        host: &str,
+        repository: &Repository,
+        surface: Surface,
+    ) -> anyhow::Result<Vec<i64>> {
+        let filter =
+            ThreadFilter { repository: Some(repository.name.clone()), ..ThreadFilter::default() };
+        let mut numbers = Vec::new();
+        self.store.each_thread(surface.kind(), &filter, &mut |row| {
+            if row.host == host && row.thread.repository_id == repository.id {
+                numbers.push(row.thread.number);
+            }
+            if self.stop.check().is_ok() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        self.stop.check()?;
+        Ok(numbers)
+    }
+
+    /// The thread as it is now; none when it has gone meanwhile.
+    fn view(
+        &self,
+        host: &str,
+        repository: &Repository,
+        number: i64,
+    ) -> anyhow::Result<Option<ThreadView>> {
+        let address = ThreadAddress {
+            owner: Some(repository.owner.clone()),
+            repository: repository.name.clone(),
+            number,
+        };
+        let view = self.store.thread(&address)?;
+        let is_it = |view: &ThreadView| {
+            view.row.host == host && view.row.thread.repository_id == repository.id
+        };
+        Ok(view.filter(is_it))
+    }
+
+    fn thread(&mut self, path: &Path, view: &ThreadView) -> anyhow::Result<()> {
+        let put = files::put(path, &markdown::file(view))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        self.exported.threads += 1;
+        match put {
+            Put::Written => self.exported.written += 1,
+            Put::Unchanged => self.exported.unchanged += 1,
+            Put::Left => self.leave(path),
+        }
+        Ok(())
+    }
+
+    /// Removes what is ours of repositories that are no longer held.
+    fn sweep_owner(&mut self, owner: &Path, kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
+        let found = files::entries(owner).with_context(|| cannot_read(owner))?;
+        for folder in found.into_iter().filter(|folder| !kept.contains(folder)) {
+            for surface in Surface::THREADS {
+                self.sweep(&folder.join(surface.name()), &BTreeSet::new())?;
+            }
+            files::remove_if_empty(&folder);
+        }
+        Ok(())
+    }
+
+    fn sweep(&mut self, shelf: &Path, kept: &BTreeSet<i64>) -> anyhow::Result<()> {
+        self.stop.check()?;
+        self.exported.removed += files::sweep(shelf, kept).with_context(|| cannot_read(shelf))?;
+        Ok(())
+    }
+
+    fn leave(&mut self, path: &Path) {
+        self.exported.left.push(path.display().to_string());
+    }
+
+    fn tell(&mut self) {
+        let now_ms = MachineClock.now_ms();
+        if self.next_line_ms.is_some_and(|next_ms| next_ms <= now_ms) {
+            let Exported { threads, written, .. } = self.exported;
+            let threads = counted(threads, "thread");
+            terminal::tell(&format!("exporting: {threads}, {} written", grouped(written)));
+            self.next_line_ms = Some(now_ms + BETWEEN_LINES_MS);
+        }
+    }
+}
+
+fn cannot_read(folder: &Path) -> String {
+    format!("cannot read {}", folder.display())
+}

@@ -1,0 +1,79 @@
+//! `highwater show`
+
+use hw_rules::address::ThreadAddress;
+use hw_rules::item::Repository;
+use hw_rules::lane::Surface;
+use hw_store::{Store, ThreadView};
+use serde_json::Value;
+
+use super::reading;
+use crate::cli::ShowThread;
+use crate::columns::{of_comments, of_threads};
+use crate::config::Settings;
+use crate::markdown;
+use crate::report::Hint;
+use crate::sheet::{object, object_of};
+use crate::terminal::{Page, say};
+
+pub(crate) fn run(args: &ShowThread, settings: &Settings) -> anyhow::Result<()> {
+    reading::answer(settings, |store| show(args, store))
+}
+
+fn show(args: &ShowThread, store: &Store) -> anyhow::Result<()> {
+    let Some(view) = store.thread(&args.thread)? else {
+        return Err(not_held(store, &args.thread)?);
+    };
+    if args.json {
+        let mut page = Page::new();
+        page.object(&json(&view))?;
+        page.end()?;
+    } else {
+        say(markdown::page(&view).trim_end())?;
+    }
+    warn(store, &view)
+}
+
+/// The thread for programs; `docs/json.md` is its contract.
+fn json(view: &ThreadView) -> String {
+    let columns = of_threads(view.row.thread.kind());
+    let fields = columns.iter().map(|(name, value)| (*name, value(&view.row).to_string()));
+    let of_comments = of_comments();
+    let comments: Vec<String> = view.comments.iter().map(|row| object(&of_comments, row)).collect();
+    let more = [
+        ("owner", Value::from(view.owner.as_str()).to_string()),
+        ("comments", format!("[{}]", comments.join(","))),
+    ];
+    object_of(fields.chain(more))
+}
+
+/// What may be missing: of the thread's own list, and of what is said in such threads.
+fn warn(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
+    let repository = Some(view.row.repository.as_str());
+    let kind = view.row.thread.kind();
+    let own = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
+    reading::warn_of_talks(store, own.as_slice(), repository)
+}
+
+/// Why there is nothing to show, as far as can be told, and what to do about it.
+fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
+    let ThreadAddress { owner, repository, number } = wanted;
+    let is_it = |it: &Repository| {
+        let is_owner = owner.as_ref().is_none_or(|owner| it.owner.eq_ignore_ascii_case(owner));
+        is_owner && it.name.eq_ignore_ascii_case(repository)
+    };
+    let is_there = reading::repositories(store)?.iter().any(|(_, it)| is_it(it));
+    let owner = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
+    let (what, hint) = if is_there {
+        (
+            format!("{owner}{repository}#{number} is not in this workspace"),
+            "it may be older than the window of your pulls (`highwater pull --window-days 0` reads all), \
+             newer than the last one, of a kind that is not pulled, or gone",
+        )
+    } else {
+        (
+            format!("no repository named {owner}{repository} is in this workspace"),
+            "`highwater list repos` shows which are; -o or --workspace name another workspace",
+        )
+    };
+    Ok(anyhow::anyhow!(what).context(Hint(hint.to_owned())))
+}
