@@ -44,6 +44,15 @@ async fn a_result_shows_what_it_is_and_marks_what_was_searched_for() {
 }
 
 #[tokio::test]
+async fn the_ten_best_are_shown() {
+    let world = World::new();
+    (1..=12).for_each(|number| world.issue(number, "The valve leaks", ""));
+    let page = open(&hw_web::router(world.site()), "/?q=valve").await;
+    assert_eq!((page.all(".hit").len(), page.says("#count b").as_str()), (10, "12 matches"));
+    assert!(page.has("main input#q[type=search]"));
+}
+
+#[tokio::test]
 async fn a_word_that_is_still_being_typed_may_go_on() {
     let world = World::new();
     world.issue(7, "The valve leaks", "");
