@@ -22,8 +22,8 @@ pub(crate) fn run(args: &Ui, settings: &Settings) -> anyhow::Result<()> {
         }
         if let Err(hw_store::Error::NoDatabase(place)) = workspace.store() {
             tell(&format!(
-                "nothing was pulled yet: there is no database at {place}; `highwater pull` makes one, \
-                 and the page follows"
+                "nothing was pulled yet: there is no database at {place}; when a pull makes it, the \
+                 page follows (-o names the organisation, as for `highwater pull`)"
             ));
         }
         tell(&format!("highwater ui: {}", face.url()));
