@@ -12,6 +12,7 @@ mod output;
 mod pull;
 mod search;
 mod show;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -31,6 +32,7 @@ pub(crate) use output::Output;
 pub(crate) use pull::Pull;
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
+pub(crate) use ui::Ui;
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
 #[derive(Parser)]
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Show(ShowThread),
     Export(Export),
     Mcp(Mcp),
+    Ui(Ui),
     Doctor(Box<Doctor>),
     Demo(Demo),
     Init(Init),
@@ -64,10 +67,11 @@ pub(crate) enum Command {
 ///
 /// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues, pull
 /// requests and comments into a throw-away workspace, and compares what it holds, text by text, with
-/// what the simulated GitHub holds.
+/// what the simulated GitHub holds. Then it shows the workspace in a browser, and follows the simulated
+/// writers, until Ctrl-C.
 ///
 /// Examples:
-///   highwater demo            pulls, then follows the simulated writers until Ctrl-C
+///   highwater demo            pulls, then open http://127.0.0.1:8080/
 ///   highwater demo --once     pulls once, compares, and stops
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -79,6 +83,10 @@ pub(crate) struct Demo {
     /// Print one JSON object instead of the summary.
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
+
+    /// The port of the page in the browser [default: 8080, else any that is free].
+    #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once")]
+    pub(crate) port: Option<u16>,
 
     /// Which simulated world: the same number gives the same repositories and texts.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]

@@ -13,6 +13,7 @@ mod pull;
 mod reading;
 mod search;
 mod show;
+mod ui;
 
 use std::path::PathBuf;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         Command::Show(args) => show::run(&args, &resolved.settings()?),
         Command::Export(args) => export::run(&args, &resolved.settings()?),
         Command::Mcp(args) => mcp::run(args, &resolved.settings()?),
+        Command::Ui(args) => ui::run(&args, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
         Command::Completions(args) => completions::run(&args),
@@ -49,6 +51,7 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         | Command::Show(_)
         | Command::Export(_)
         | Command::Mcp(_)
+        | Command::Ui(_)
         | Command::Doctor(_)
         | Command::Demo(_)
         | Command::Init(_)

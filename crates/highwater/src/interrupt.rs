@@ -1,5 +1,6 @@
 //! Work that a person can stop: with Ctrl-C, or by SIGTERM.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,6 +64,20 @@ pub(crate) fn run<T>(
         }
     })
 }
+
+/// Does work that has no end of its own, and ends by itself, well, soon after it is told to stop.
+pub(crate) fn serve<T>(work: impl AsyncFnOnce(Stopped) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    listening(&Stop::default(), |stopped| async {
+        let stopped: Stopped = Box::pin(async move {
+            // whoever would tell is there as long as the work is
+            stopped.await.ok();
+        });
+        work(stopped).await
+    })
+}
+
+/// Waits until somebody wants the work to stop.
+pub(crate) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Does work that waits nowhere, and asks `stop` itself where it leaves nothing half done.
 pub(crate) fn run_aside<T: Send + 'static>(

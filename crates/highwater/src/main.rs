@@ -20,6 +20,7 @@ mod sheet;
 mod summary;
 mod terminal;
 mod token;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;

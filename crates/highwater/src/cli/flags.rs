@@ -1,6 +1,6 @@
 //! The arguments that are settings.
 
-use super::{Cli, Command, Doctor, Pull, Setting, WorkspaceArgs};
+use super::{Cli, Command, Doctor, Pull, Setting, Ui, WorkspaceArgs};
 use crate::config::{self, Flags};
 
 impl Cli {
@@ -15,6 +15,7 @@ impl Cli {
             Command::Show(args) => workspace(&mut flags, &args.workspace),
             Command::Export(args) => workspace(&mut flags, &args.workspace),
             Command::Mcp(args) => workspace(&mut flags, &args.workspace),
+            Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),
@@ -41,6 +42,11 @@ fn pull(flags: &mut Flags, args: &Pull) {
     flags.set(&config::RESERVE, args.reserve);
     flags.set(&config::API_URL, args.api_url.as_ref());
     flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
+}
+
+fn ui(flags: &mut Flags, args: &Ui) {
+    workspace(flags, &args.workspace);
+    flags.set(&config::UI_PORT, args.port);
 }
 
 fn doctor(flags: &mut Flags, args: &Doctor) {

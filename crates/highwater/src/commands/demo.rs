@@ -5,10 +5,11 @@ mod stage;
 mod verdict;
 
 use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context as _;
 use hw_rules::lane::Choice;
-use hw_store::{Place, Store};
+use hw_store::{Place, Store, Workspace};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::fetch::Fetch;
 use hw_sync::run::{Pull, pull};
@@ -19,6 +20,7 @@ use crate::cli::Demo;
 use crate::report::Interrupted;
 use crate::summary::Pulled;
 use crate::terminal::{say, say_object};
+use crate::web::Face;
 use crate::{interrupt, workspace};
 use home::Home;
 use stage::Stage;
@@ -62,7 +64,21 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
         home.keep();
         return verdict.or_fail();
     }
-    follow(&store, &fetch, &plan).await
+    let face = opened(args).await?;
+    say(&format!("\nor in a browser\n  {}", face.url()))?;
+    let workspace = Workspace::at(Place::File(database));
+    tokio::select! {
+        done = follow(&store, &fetch, &plan) => done,
+        done = face.serve(workspace, &[], std::future::pending()) => done,
+    }
+}
+
+/// The port that was named, or one that is free.
+async fn opened(args: &Demo) -> anyhow::Result<Face> {
+    match args.port {
+        Some(port) => Face::open(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await,
+        None => Face::open_somewhere().await,
+    }
 }
 
 /// Pulls again and again, until somebody stops it.

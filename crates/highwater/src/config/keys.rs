@@ -192,6 +192,17 @@ pub(crate) static MCP_TOKEN: Key = Key {
     about: "The token that callers of `highwater mcp --http` must know; needed beyond this machine.",
 };
 
+pub(crate) static UI_PORT: Key = Key {
+    name: "ui.port",
+    variable: "UI_PORT",
+    flag: Some("-p, --port"),
+    kind: Kind::Port,
+    otherwise: Otherwise::Value("8080"),
+    stands: Stands::Anywhere,
+    example: "8080",
+    about: "The port of the page in the browser; 0 takes any that is free.",
+};
+
 pub(crate) static LOG_LEVEL: Key = Key {
     name: "log.level",
     variable: "HIGHWATER_LOG",
@@ -215,7 +226,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
 };
 
 /// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 16] = [
+pub(crate) static ALL: [&Key; 17] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -230,6 +241,7 @@ pub(crate) static ALL: [&Key; 16] = [
     &PACE,
     &RESERVE,
     &MCP_TOKEN,
+    &UI_PORT,
     &LOG_LEVEL,
     &LOG_FORMAT,
 ];

@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     Days,
     Pace,
     Percent,
+    Port,
     Levels,
     Format,
 }
@@ -53,7 +54,7 @@ impl Kind {
     pub(crate) fn shape(self) -> Shape {
         match self {
             Self::Repositories | Self::Items => Shape::List,
-            Self::Days | Self::Percent => Shape::Number,
+            Self::Days | Self::Percent | Self::Port => Shape::Number,
             Self::Switch => Shape::Switch,
             Self::Folder
             | Self::Workspace
@@ -82,6 +83,7 @@ impl Kind {
             Self::Days => days(text).map(drop),
             Self::Pace => pace(text).map(drop),
             Self::Percent => percent(text).map(drop),
+            Self::Port => port(text).map(drop),
             Self::Levels => Levels::read(text).map(drop),
             Self::Format => Format::read(text).map(drop),
         }
@@ -123,6 +125,10 @@ pub(crate) fn days(text: &str) -> Result<u32, String> {
 pub(crate) fn percent(text: &str) -> Result<i64, String> {
     let percent = text.parse().ok().filter(|percent| (0..=90).contains(percent));
     percent.ok_or_else(|| format!("{text:?} is no percentage from 0 to 90"))
+}
+
+pub(crate) fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("{text:?} is no port from 0 to {}", u16::MAX))
 }
 
 pub(crate) const PACES: [(&str, Pace); 2] =
@@ -202,6 +208,8 @@ mod tests {
     fn numbers_know_their_range() {
         assert_eq!((percent("0"), percent("90")), (Ok(0), Ok(90)));
         assert!(percent("91").is_err() && percent("-1").is_err() && percent("x").is_err());
+        assert_eq!((port("0"), port("65535")), (Ok(0), Ok(65_535)));
+        assert!(port("65536").is_err() && port("http").is_err());
         assert_eq!(days("0"), Ok(0));
         assert!(days("-1").is_err() && days("4294967296").is_err());
     }

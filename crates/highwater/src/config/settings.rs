@@ -35,6 +35,7 @@ pub(crate) struct Settings {
     pub(crate) reserve_percent: i64,
     /// What callers over HTTP must know.
     pub(crate) mcp_token: Option<SecretString>,
+    pub(crate) ui_port: u16,
     pub(crate) screen: Screen,
 }
 
@@ -69,6 +70,7 @@ impl Settings {
             pace: read(resolved, &keys::PACE, kinds::pace),
             reserve_percent: read(resolved, &keys::RESERVE, kinds::percent),
             mcp_token: text(&keys::MCP_TOKEN).and_then(|text| kinds::token(text).ok()),
+            ui_port: read(resolved, &keys::UI_PORT, kinds::port),
             screen: resolved.screen.clone(),
         }
     }

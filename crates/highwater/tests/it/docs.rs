@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 19] = [
+const PAGES: [&[&str]; 20] = [
     &[],
     &["pull"],
     &["search"],
@@ -18,6 +18,7 @@ const PAGES: [&[&str]; 19] = [
     &["show"],
     &["export"],
     &["mcp"],
+    &["ui"],
     &["doctor"],
     &["demo"],
     &["init"],

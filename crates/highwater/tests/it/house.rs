@@ -111,6 +111,7 @@ pub(crate) fn program(args: &[&str]) -> Command {
         "GITHUB_API_URL",
         "GITHUB_GRAPHQL_URL",
         "NO_COLOR",
+        "UI_PORT",
     ] {
         command.env_remove(name);
     }

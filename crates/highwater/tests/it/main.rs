@@ -34,3 +34,4 @@ mod stopping;
 mod terminal;
 mod tidy;
 mod tokens;
+mod web;

@@ -1,0 +1,152 @@
+// What the pages need besides htmx: keys, filters, following without disturbing, and words when nobody answers.
+'use strict';
+(() => {
+  const box = document.getElementById('q');
+  const results = document.getElementById('results');
+  const trouble = document.getElementById('trouble');
+  const said = document.getElementById('said');
+  const live = document.getElementById('live');
+
+  // ---- keys: / the box, arrows walk the results, Enter opens (they are links), Escape goes back
+
+  const links = () => (results ? [...results.querySelectorAll('.hit-link')] : []);
+
+  function toBox() {
+    box.focus();
+    box.setSelectionRange(box.value.length, box.value.length);
+    window.scrollTo({ top: 0 });
+  }
+
+  if (box && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
+
+  function walk(key, at) {
+    const all = links();
+    if (all.length === 0) return false;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[key];
+    if (to < 0) {
+      toBox();
+    } else {
+      const link = all[Math.min(to, all.length - 1)];
+      link.focus({ preventScroll: true });
+      link.closest('article').scrollIntoView({ block: 'nearest' });
+    }
+    return true;
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+    const at = event.target;
+    const isText = at.matches('input, textarea, select, [contenteditable]');
+    if (event.key === '/' && !isText) {
+      event.preventDefault();
+      if (box) toBox();
+      else window.location.assign('/');
+    }
+    if (!box) return;
+    const article = at.closest('.hit article');
+    if (event.key === 'Escape' && at !== box && results.contains(at)) {
+      event.preventDefault();
+      toBox();
+    } else if (event.key === 'ArrowDown' && (at === box || at === document.body)) {
+      if (walk('ArrowDown', -1)) event.preventDefault();
+    } else if (article && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) {
+      const all = links();
+      if (walk(event.key, all.indexOf(article.querySelector('.hit-link')))) event.preventDefault();
+    }
+  });
+
+  // ---- filters: a button is another query; the box shows it, and asks
+
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('button[name="q"]');
+    if (!button || !box) return;
+    event.preventDefault();
+    box.value = button.value;
+    window.htmx.trigger('#search', 'submit');
+  });
+
+  // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
+
+  const plain = (markup) => markup.replaceAll(' class=""', '').trim();
+
+  function isSame(target, markup) {
+    const held = document.createElement('template');
+    held.innerHTML = markup;
+    return plain(held.innerHTML) === plain(target.innerHTML);
+  }
+
+  function isMarked(target) {
+    const marked = document.getSelection();
+    return marked && !marked.isCollapsed && marked.containsNode(target, true);
+  }
+
+  let waiting = null;
+  document.addEventListener('selectionchange', () => {
+    if (waiting && !isMarked(waiting)) {
+      const target = waiting;
+      waiting = null;
+      window.htmx.trigger(target, 'sse:changed');
+    }
+  });
+
+  const isLive = (detail) => (detail.pathInfo?.requestPath ?? '').includes('live=true');
+
+  let stood = null;
+  document.addEventListener('htmx:beforeSwap', (event) => {
+    const { detail } = event;
+    stood = document.activeElement;
+    if (detail.isError) return;
+    trouble.replaceChildren();
+    if (!isLive(detail)) return;
+    if (isMarked(detail.target)) {
+      waiting = detail.target;
+      detail.shouldSwap = false;
+    } else if (isSame(detail.target, detail.serverResponse)) {
+      detail.shouldSwap = false;
+    }
+  });
+
+  document.addEventListener('htmx:afterSwap', (event) => {
+    if (event.detail.target !== results) return;
+    if (!isLive(event.detail)) {
+      document.title = box.value.trim() ? `${box.value.trim()} · highwater` : 'highwater';
+      said.textContent = document.getElementById('count')?.textContent ?? '';
+    }
+    // whoever stood on something that is gone goes on from the box
+    if (stood && !stood.isConnected && document.activeElement === document.body) box.focus({ preventScroll: true });
+  });
+
+  // ---- nobody answers
+
+  const unreachable = document.getElementById('unreachable');
+  for (const name of ['htmx:sendError', 'htmx:timeout']) {
+    document.addEventListener(name, () => trouble.replaceChildren(unreachable.content.cloneNode(true)));
+  }
+
+  // ---- the stream: closed while nobody looks, because a browser has only six for all its pages
+
+  let source = null;
+  function show(state, word) {
+    if (!live) return;
+    live.dataset.state = state;
+    document.getElementById('live-word').textContent = word;
+  }
+  window.htmx.createEventSource = (url) => {
+    source = new EventSource(url);
+    return source;
+  };
+  document.addEventListener('htmx:sseOpen', () => {
+    show('on', 'live');
+    trouble.replaceChildren();
+  });
+  document.addEventListener('htmx:sseError', () => show('off', 'not connected'));
+  function look() {
+    if (!source) return;
+    if (document.hidden) source.close();
+    // the extension takes this for a lost connection, and makes a new one
+    else if (source.readyState === EventSource.CLOSED && source.onerror) source.onerror(new Event('error'));
+  }
+  document.addEventListener('visibilitychange', look);
+  window.addEventListener('pageshow', look);
+  window.addEventListener('pagehide', () => source?.close());
+})();

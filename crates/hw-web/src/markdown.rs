@@ -1,0 +1,82 @@
+//! Markdown from outside, made into markup that can do nothing.
+//!
+//! What is not Markdown stays text: raw HTML is shown as it was written. Images are not loaded, because each
+//! would tell somebody that it was looked at; they become links. What comes out is sanitised once more.
+
+mod events;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use ammonia::{Builder, UrlRelative};
+use hw_rules::clean::for_reading;
+use pulldown_cmark::{Options, Parser, TextMergeStream, html};
+
+const TAGS: [&str; 24] = [
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+];
+
+/// The last word on what may come out, whatever went in.
+static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut sanitiser = Builder::empty();
+    sanitiser
+        .tags(TAGS.into_iter().chain(["ul"]).collect())
+        .generic_attributes(HashSet::new())
+        .tag_attributes(HashMap::from([
+            ("a", HashSet::from(["href", "title"])),
+            ("ol", HashSet::from(["start"])),
+        ]))
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .url_relative(UrlRelative::Deny)
+        .link_rel(Some("nofollow noopener noreferrer"));
+    sanitiser
+});
+
+/// Markup that went through [`prose`], and may stand in a page as it is.
+pub(crate) struct Prose(String);
+
+impl std::fmt::Display for Prose {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A body as markup.
+pub(crate) fn prose(body: &str) -> Prose {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GFM;
+    let body = for_reading(body);
+    let events = TextMergeStream::new(Parser::new_ext(&body, options));
+    let mut markup = String::with_capacity(body.len() * 3 / 2);
+    html::push_html(&mut markup, events::harmless(events));
+    Prose(SANITISER.clean(&markup).to_string())
+}
+
+#[cfg(test)]
+#[path = "markdown/tests.rs"]
+mod tests;

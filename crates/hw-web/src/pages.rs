@@ -1,0 +1,5 @@
+//! One file a page.
+
+pub(crate) mod health;
+pub(crate) mod search;
+pub(crate) mod thread;

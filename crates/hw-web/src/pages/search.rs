@@ -1,0 +1,134 @@
+//! `/`: one box, and what is found while it is filled.
+
+mod history;
+mod hit;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use hw_rules::lane::Surface;
+use hw_store::{Found, Matches, Ranked, Search};
+use serde::Deserialize;
+
+use crate::behind::Told;
+use crate::chips::{self, Group};
+use crate::page::{Frame, html};
+use crate::problem::Problem;
+use crate::site::{Shared, aside};
+use crate::texts::{counted, grouped, line};
+use hit::HitView;
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    #[serde(default)]
+    q: String,
+    /// The last word is still being typed.
+    unfinished: Option<String>,
+    /// Nobody asked: the page follows the workspace.
+    live: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "index.html", blocks = ["results"])]
+struct Index {
+    frame: Frame,
+    query: String,
+    groups: Vec<Group>,
+    /// Filters that could be dropped: each with the query that is left.
+    filters: Vec<(String, String)>,
+    state: Results,
+}
+
+enum Results {
+    /// Nothing was pulled yet, into this place.
+    NoWorkspace(String),
+    /// Nothing was asked.
+    Empty(Told),
+    Nothing(Told),
+    Hits {
+        count: String,
+        ranked: Option<String>,
+        hits: Vec<HitView>,
+        behind: Told,
+    },
+}
+
+pub(crate) async fn page(State(site): State<Arc<Shared>>, Query(asked): Query<Asked>) -> Response {
+    let frame = match Frame::live("search", &site.workspace).await {
+        Ok(frame) => frame,
+        Err(problem) => return problem.page(),
+    };
+    match found(&site, &asked).await {
+        Ok(state) => html(StatusCode::OK, &index(frame, &asked.q, state)),
+        Err(problem) => problem.page(),
+    }
+}
+
+/// The results alone.
+pub(crate) async fn results(
+    State(site): State<Arc<Shared>>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Response {
+    let state = match found(&site, &asked).await {
+        Ok(state) => state,
+        Err(problem) => return problem.part(),
+    };
+    let entry = match asked.live {
+        Some(_) => None,
+        None => history::entry(&headers, &asked.q, asked.unfinished.is_some()),
+    };
+    let part = html(StatusCode::OK, &index(Frame::still("search"), &asked.q, state).as_results());
+    (HeaderMap::from_iter(entry), part).into_response()
+}
+
+fn index(frame: Frame, query: &str, state: Results) -> Index {
+    let query = line(query);
+    let filters = chips::filters(&query).into_iter();
+    let filters = filters.map(|it| (it.to_owned(), chips::without(&query, it))).collect();
+    Index { frame, groups: chips::groups(&query), filters, query, state }
+}
+
+async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
+    let query = asked.q.trim().to_owned();
+    let answer = if query.is_empty() {
+        site.ask(|store| store.behind(&Surface::THREADS, None))
+            .await
+            .map(|behind| Results::Empty(behind.into()))
+    } else {
+        let (engine, shown) = (site.engine.clone(), line(&query));
+        let unfinished = asked.unfinished.is_some();
+        let search = Search { unfinished, ..Search::new(query) };
+        aside(move || engine.search(&search)).await.map(|found| Results::of(found, &shown))
+    };
+    match answer {
+        Err(Problem::NoWorkspace(place)) => Ok(Results::NoWorkspace(line(&place))),
+        other => other,
+    }
+}
+
+impl Results {
+    fn of(found: Found, query: &str) -> Self {
+        let Found { hits, matches, ranked, behind } = found;
+        let behind = Told::from(behind);
+        if hits.is_empty() {
+            return Self::Nothing(behind);
+        }
+        let shown = hits.len() as u64;
+        let count = match matches {
+            Matches::Exactly(count) => counted(count.max(shown), "match", "matches"),
+            Matches::MoreThan(count) => format!("more than {} matches", grouped(count)),
+        };
+        let ranked = match ranked {
+            Ranked::All => None,
+            Ranked::Newest(count) => {
+                Some(format!("only the newest {} were ranked", grouped(count)))
+            }
+        };
+        let hits = hits.into_iter().map(|hit| HitView::of(hit, query)).collect();
+        Self::Hits { count, ranked, hits, behind }
+    }
+}

@@ -1,0 +1,149 @@
+//! Texts that want to be more than text.
+
+use std::collections::BTreeSet;
+
+use crate::browser::{Page, open, searched};
+use crate::world::{World, comment};
+
+const HOSTILE: [&str; 24] = [
+    "<script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "\"><script>alert(1)</script>",
+    "'><img src=x onerror=alert(1)>",
+    "<img src=\"https://evil.example/x.png\" onerror=\"alert(1)\">",
+    "<svg/onload=alert(1)>",
+    "<iframe src=\"https://evil.example\"></iframe>",
+    "<a href=\"javascript:alert(1)\">x</a>",
+    "[x](javascript:alert(1))",
+    "[x](JaVa\tScRiPt:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](&#106;avascript:alert(1))",
+    "[x](vbscript:msgbox(1))",
+    "<javascript:alert(1)>",
+    "![x](https://evil.example/pixel.png)",
+    "![x](javascript:alert(1))",
+    "[![x](https://evil.example/a.svg)](javascript:alert(1))",
+    "<!-- <script>alert(1)</script> -->",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "<style>body{display:none}</style>",
+    "<form action=\"https://evil.example\"><input name=q autofocus onfocus=alert(1)></form>",
+    "> - [x](https://a.example \"\\\" onmouseover=alert(1)\")",
+    "```html\n</code></pre><script>alert(1)</script>\n```",
+    "<div hx-get=\"/search\" hx-trigger=\"load\" hx-on:click=\"alert(1)\" sse-connect=\"/events\">x</div>",
+];
+
+/// What our own templates and the sanitiser can write.
+const ELEMENTS: &str = "html head meta title link script body a header nav p span main div template form label \
+    input button kbd section h1 h2 h3 h4 h5 h6 ul ol li dl dt dd code pre article mark time b q em strong del \
+    blockquote hr br table thead tbody tr th td sub sup";
+
+/// `hx-…` only where we wrote them: see `is_ours`.
+const ATTRIBUTES: &str = "lang charset name content rel type href src defer class id role aria-label aria-current \
+    aria-hidden aria-controls aria-describedby aria-labelledby aria-pressed data-state data-name tabindex action \
+    method for value placeholder autocomplete autocapitalize spellcheck enterkeyhint autofocus datetime scope title \
+    start hx-ext sse-connect hx-get hx-target hx-sync hx-indicator hx-trigger hx-include";
+
+#[tokio::test]
+async fn hostile_texts_come_out_as_text_on_every_page() {
+    let world = World::new();
+    let mut number = 0;
+    for text in HOSTILE {
+        number += 1;
+        world.issue(number, &format!("needle {text}"), &format!("needle {text}\n\n{text}"));
+        world.comments(vec![comment(number, number, text)]);
+    }
+    let all = HOSTILE.join("\n\n");
+    world.issue(100, &all, &all);
+    world.fail(HOSTILE[1]);
+    let router = hw_web::router(world.site());
+    let mut paths: Vec<String> =
+        (1..=number).map(|it| format!("/threads/acme/pump/{it}")).collect();
+    paths.extend(
+        ["/threads/acme/pump/100", "/health", "/?q=needle", "/search?q=needle"].map(str::to_owned),
+    );
+    paths.extend(HOSTILE.iter().flat_map(|text| [searched("/", text), searched("/search", text)]));
+    for path in paths {
+        let page = open(&router, &path).await;
+        assert_eq!(page.status, 200, "{path}");
+        is_harmless(&page, &path);
+    }
+    let page = open(&router, "/threads/acme/pump/1").await;
+    assert!(page.says("#body").contains("<script>alert(1)</script>"), "it is there to be read");
+}
+
+#[tokio::test]
+async fn an_address_that_is_wrong_is_told_without_becoming_markup() {
+    let world = World::new();
+    let router = hw_web::router(world.site());
+    for text in ["%3Cscript%3Ealert(1)%3C%2Fscript%3E", "%22%3E%3Cimg%20src=x%3E", "%00", "%FF"] {
+        for path in [
+            format!("/threads/acme/{text}/1"),
+            format!("/threads/acme/pump/{text}"),
+            format!("/{text}"),
+        ] {
+            let page = open(&router, &path).await;
+            assert!([400, 404].contains(&page.status), "{path}: {}", page.status);
+            is_harmless(&page, &path);
+        }
+    }
+}
+
+/// Nothing but what we write ourselves, and no way to anybody else.
+fn is_harmless(page: &Page, path: &str) {
+    let elements: BTreeSet<&str> = ELEMENTS.split_whitespace().collect();
+    let attributes: BTreeSet<&str> = ATTRIBUTES.split_whitespace().collect();
+    for element in page.all("*") {
+        let name = element.value().name();
+        assert!(elements.contains(name), "{path}: <{name}>");
+        for (attribute, value) in element.value().attrs() {
+            assert!(attributes.contains(attribute), "{path}: <{name} {attribute}={value:?}>");
+            match attribute {
+                "href" => assert!(is_fine_link(name, value), "{path}: <{name} href={value:?}>"),
+                "src" | "action" => assert!(value.starts_with('/'), "{path}: <{name} {value:?}>"),
+                "hx-get" | "sse-connect" => {
+                    assert!(
+                        is_ours(element.value().id(), name),
+                        "{path}: <{name} {attribute}={value:?}>"
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    for script in page.all("script, style") {
+        assert_eq!(script.inner_html(), "", "{path}: nothing stands inside");
+    }
+    let inside = page.all(".prose *");
+    let within =
+        inside.iter().filter(|it| it.value().attrs().any(|(name, _)| name.starts_with("hx-")));
+    assert_eq!(within.count(), 0, "{path}");
+}
+
+fn is_fine_link(name: &str, value: &str) -> bool {
+    let is_inside = value.starts_with('#') || (value.starts_with('/') && !value.starts_with("//"));
+    let is_web = value.starts_with("https://") || value.starts_with("http://");
+    is_inside || (name == "a" && (is_web || value.starts_with("mailto:")))
+}
+
+/// The elements whose requests are ours.
+fn is_ours(id: Option<&str>, name: &str) -> bool {
+    name == "body" || matches!(id, Some("q" | "search" | "results" | "thread" | "health"))
+}
+
+#[tokio::test]
+async fn links_to_elsewhere_tell_nobody_where_they_come_from() {
+    let world = World::new();
+    world.issue(1, "leak", "[a](https://a.example) https://b.example <mailto:c@d.example>");
+    world.comments(vec![comment(5, 1, "see http://e.example")]);
+    let page = open(&hw_web::router(world.site()), "/threads/acme/pump/1").await;
+    let outside: Vec<_> = page
+        .all("a")
+        .into_iter()
+        .filter(|a| !a.attr("href").unwrap().starts_with(['/', '#']))
+        .collect();
+    assert_eq!(outside.len(), 6, "four in texts, two to the source");
+    for link in outside {
+        let rel = link.attr("rel").unwrap_or_default();
+        assert!(rel.contains("noopener") && rel.contains("noreferrer"), "{:?}", link.value());
+    }
+}
