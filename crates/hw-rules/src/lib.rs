@@ -18,6 +18,7 @@ pub mod page_size;
 pub mod plan;
 pub mod probe;
 pub mod query;
+pub mod ranking;
 pub mod reconcile;
 pub mod since;
 pub mod snippet;

@@ -17,9 +17,10 @@ use crate::tx::Tx;
 pub(crate) mod again;
 mod days;
 pub(crate) mod facets;
+mod feed;
 pub(crate) mod words;
 
-use words::Spelling;
+pub(crate) use feed::insert;
 
 /// How much of a text is indexed, as tokens: PostgreSQL's vectors end at a megabyte, with their places.
 const BODY_BYTES: usize = 256 * 1024;
@@ -126,80 +127,4 @@ pub(crate) fn remove(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<(), Error> {
     let rows: Vec<_> = rowids.iter().map(|rowid| vec![Param::Int(*rowid)]).collect();
     tx.execute_each(REMOVE, &rows)?;
     tx.execute_each(REMOVE_PLACE, &rows)
-}
-
-/// Writes search rows in the order of their ids.
-///
-/// FTS5 gathers rows in memory while their ids ascend; one that descends has it write a segment first,
-/// and a newest-first page would be as many segments as rows.
-pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, &SearchRow<'_>)]) -> Result<(), Error> {
-    const INSERT: Sql = Sql::each(
-        "insert into search (rowid, type, url, title, body, repository, author, facets,
-                             created_at, state, boost)
-         values ($1, '', '', $2, $3, $4, $5, $6, $7, $8, 1.0)",
-        "insert into search (rowid, words, facets, created_at, state, boost)
-         values ($1,
-                 setweight(cast($2::text as tsvector), 'A') || cast($3::text as tsvector)
-                 || cast($4::text as tsvector) || cast($5::text as tsvector),
-                 cast($6::text as tsvector), $7, $8, 1.0)",
-    );
-    let spell = words::spelling(tx.dialect());
-    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row, spell))).collect();
-    fed.sort_unstable_by_key(|(rowid, _)| *rowid);
-    let values: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
-    tx.execute_each(INSERT, &values)?;
-    let places: Vec<_> = rows.iter().map(|(rowid, row)| row.place(*rowid)).collect();
-    tx.execute_each(INSERT_PLACE, &places)
-}
-
-const INSERT_PLACE: Sql = Sql::both(
-    "insert into search_places (rowid, host, repository_id, thread, created_ms)
-     values ($1, $2, $3, $4, $5)",
-);
-
-impl SearchRow<'_> {
-    fn place(&self, rowid: i64) -> Vec<Param<'_>> {
-        let created_ms = self.created_at.mark().0;
-        params![rowid, self.host, self.repository_id, self.thread, created_ms].to_vec()
-    }
-}
-
-/// A search row as the index is fed with it.
-struct Fed<'a> {
-    title: String,
-    body: String,
-    repository: String,
-    author: String,
-    facets: String,
-    created_at: &'a str,
-    state: &'a str,
-}
-
-impl<'a> Fed<'a> {
-    fn of(row: &SearchRow<'a>, spell: Spelling) -> Self {
-        let name = |text: &str| spell(&words::of(text, NAME_BYTES));
-        Self {
-            title: name(row.title),
-            body: spell(&words::of(row.body, BODY_BYTES)),
-            repository: name(row.repository),
-            author: name(row.author.unwrap_or_default()),
-            facets: spell(&words::fitting(facets::of(row), NAME_BYTES)),
-            created_at: row.created_at.as_str(),
-            state: row.state,
-        }
-    }
-
-    fn values(&self, rowid: i64) -> Vec<Param<'_>> {
-        params![
-            rowid,
-            &self.title,
-            &self.body,
-            &self.repository,
-            &self.author,
-            &self.facets,
-            self.created_at,
-            self.state,
-        ]
-        .to_vec()
-    }
 }

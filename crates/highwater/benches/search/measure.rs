@@ -42,14 +42,6 @@ impl Measured {
         let wall = ms(quantile(&self.wall, 0.5));
         format!("| {name:<46} | {:>9} | {:>9} | {:>9} | {wall:>10} |", cells[0], cells[1], cells[2])
     }
-
-    pub(crate) fn p95(&self) -> f64 {
-        quantile(&self.cpu, 0.95)
-    }
-
-    pub(crate) fn median(&self) -> f64 {
-        quantile(&self.cpu, 0.5)
-    }
 }
 
 fn quantile(values: &[f64], part: f64) -> f64 {

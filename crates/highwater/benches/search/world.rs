@@ -94,7 +94,7 @@ pub(crate) fn pages(ids: std::ops::Range<usize>) -> Vec<IngestPage> {
 }
 
 fn home(id: usize) -> usize {
-    id / 7 % REPOSITORIES
+    id / PAGE % REPOSITORIES
 }
 
 fn observed(id: usize, item: Item) -> Observation {

@@ -1,13 +1,15 @@
 -- its rows are made anew, with more facets and with literal words at the end, where they part no phrase
 delete from search;
 
--- which thread a search row counts for, where a query can look it up for each of its matches
+-- which thread a search row counts for and how often its words are there, looked up for each match of a query
 create table search_places (
     rowid bigint primary key,
     host text collate "C" not null,
     repository_id bigint not null,
     thread bigint not null,
-    created_ms bigint not null
+    created_ms bigint not null,
+    length bigint not null,
+    words bytea not null
 );
 
 -- whom a source's answers were for; where he has written something, search looks first

@@ -1,13 +1,15 @@
 -- its rows are made anew, with more facets and with literal words at the end, where they part no phrase
 insert into search (search) values ('delete-all');
 
--- which thread a search row counts for, where a query can look it up for each of its matches
+-- which thread a search row counts for and how often its words are there, looked up for each match of a query
 create table search_places (
     rowid integer primary key,
     host text not null,
     repository_id integer not null,
     thread integer not null,
-    created_ms integer not null
+    created_ms integer not null,
+    length integer not null,
+    words blob not null
 );
 
 -- whom a source's answers were for; where he has written something, search looks first

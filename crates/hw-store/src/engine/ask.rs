@@ -17,6 +17,8 @@ pub(super) struct Ask {
     /// Only these repositories, where a name alone does not tell.
     repositories: Option<Vec<i64>>,
     dialect: Dialect,
+    /// Whether each row is looked up beside the index.
+    needs_places: bool,
 }
 
 impl Ask {
@@ -33,7 +35,16 @@ impl Ask {
             created,
             repositories: None,
             dialect,
+            needs_places: true,
         }
+    }
+
+    /// One term alone, in the rows from one on.
+    pub(super) fn for_term(term: &Term, first_row: i64, dialect: Dialect) -> Self {
+        let mut query = Query::default();
+        query.terms.push(term.clone());
+        let all = Self::new(&query, false, &Wanted::new(), dialect);
+        Self { rows: (first_row, i64::MAX), needs_places: false, ..all }
     }
 
     pub(super) fn in_repositories(mut self, ids: Option<Vec<i64>>) -> Self {
@@ -78,6 +89,7 @@ impl Ask {
             return "from search_places as places";
         }
         match self.dialect {
+            _ if !self.needs_places => "from search",
             Dialect::Sqlite => {
                 "from search cross join search_places as places on places.rowid = search.rowid"
             }
@@ -110,19 +122,6 @@ impl Ask {
                     conditions.push(format!("search.{column} @@ cast({part}::text as tsquery)"));
                 }
                 conditions
-            }
-        }
-    }
-
-    /// How well a row matches: greater is better. `$1` is what it is compared with.
-    pub(super) fn score(&self) -> &'static str {
-        match self.dialect {
-            _ if self.words.is_none() => "cast(0 as double precision)",
-            // type, title, body, url, repository, author, facets
-            Dialect::Sqlite => "-bm25(search, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.0)",
-            Dialect::Postgres => {
-                "cast(ts_rank('{0.5, 0.5, 0.5, 1.0}', search.words, cast($1::text as tsquery), 1)
-                      as double precision)"
             }
         }
     }

@@ -70,7 +70,7 @@ impl<'a> Gather<'a> {
         }
         let mut scored = Vec::new();
         for (ask, is_to_be_checked) in &asks {
-            let found = rank::candidates(tx, ask)?;
+            let found = rank::candidates(tx, ask, query, self.remembered)?;
             self.matches = self.matches.and(found.matches);
             self.ranked = self.ranked.and(found.ranked);
             let is_to_be_checked = *is_to_be_checked;

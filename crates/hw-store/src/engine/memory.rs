@@ -1,12 +1,14 @@
 //! What the engine remembers between two searches, for as long as nothing changes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hw_rules::lane::Surface;
 
 use crate::Store;
 use crate::error::Error;
+use crate::sql::{Sql, params};
+use crate::tx::Tx;
 use crate::views::behind::Behind;
 use crate::views::viewers;
 
@@ -18,7 +20,8 @@ pub(super) struct Remembered {
     changes: i64,
     pub(super) behind: Behind,
     /// The repositories in which the viewer has written something.
-    preferred: BTreeSet<(String, i64)>,
+    preferred: BTreeMap<String, BTreeSet<i64>>,
+    pub(super) recent: Recent,
 }
 
 /// How much more a match counts there.
@@ -26,9 +29,8 @@ const BOOST: f64 = 2.0;
 
 impl Remembered {
     pub(super) fn boost(&self, host: &str, repository_id: i64) -> f64 {
-        let is_preferred =
-            self.preferred.iter().any(|(there, id)| *id == repository_id && there == host);
-        if is_preferred { BOOST } else { 1.0 }
+        let there = self.preferred.get(host);
+        if there.is_some_and(|ids| ids.contains(&repository_id)) { BOOST } else { 1.0 }
     }
 }
 
@@ -44,9 +46,35 @@ impl Memory {
         let remembered = Arc::new(Remembered {
             changes,
             behind: store.behind(&surfaces, None)?,
-            preferred: store.read("viewers", viewers::repositories)?.into_iter().collect(),
+            preferred: store.read("viewers", viewers::repositories)?,
+            recent: store.read("recent", Recent::of)?,
         });
         *memory = Some(Arc::clone(&remembered));
         Ok(remembered)
+    }
+}
+
+/// The newest texts, which stand for all of them: how many have a word, and how long they are.
+pub(super) struct Recent {
+    pub(super) texts: u64,
+    pub(super) first_row: i64,
+    pub(super) average_length: f64,
+}
+
+/// How many they are.
+const TEXTS: i64 = 10_000;
+
+impl Recent {
+    fn of(tx: &mut Tx<'_>) -> Result<Self, Error> {
+        const NEWEST: Sql = Sql::both(
+            "select count(*), min(rowid), cast(coalesce(avg(length), 0) as double precision)
+               from (select rowid, length from search_places order by rowid desc limit $1) as newest",
+        );
+        let recent = tx.first(NEWEST, &params![TEXTS], |mut row| {
+            let texts = row.int(0)?.unsigned_abs();
+            let first_row = row.maybe_int(1)?.unwrap_or(i64::MIN);
+            Ok(Self { texts, first_row, average_length: row.real(2)? })
+        })?;
+        Ok(recent.unwrap_or(Self { texts: 0, first_row: i64::MIN, average_length: 0.0 }))
     }
 }

@@ -1,7 +1,12 @@
 //! For whom was this read?
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::Kind;
+
 use crate::error::Error;
 use crate::sql::{Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
 /// Keeps whose token a host answered to: search prefers where he has written something.
@@ -13,22 +18,18 @@ pub(crate) fn keep(tx: &mut Tx<'_>, host: &str, login: &str) -> Result<(), Error
     tx.execute(KEEP, &params![host, login]).map(drop)
 }
 
-/// The repositories in which a viewer has written something himself, each with its host.
-pub(crate) fn repositories(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Error> {
-    const WRITTEN: Sql = Sql::both(
-        "select viewers.host, issues.repository_id
-           from viewers join issues
-             on lower(issues.author) = lower(viewers.login) and issues.host = viewers.host
-         union
-         select viewers.host, pull_requests.repository_id
-           from viewers join pull_requests
-             on lower(pull_requests.author) = lower(viewers.login)
-            and pull_requests.host = viewers.host
-         union
-         select viewers.host, discussions.repository_id
-           from viewers join discussions
-             on lower(discussions.author) = lower(viewers.login)
-            and discussions.host = viewers.host",
-    );
-    tx.query(WRITTEN, &[], |mut row| Ok((row.text(0)?, row.int(1)?)))
+/// The repositories in which a viewer has written something himself, by host.
+pub(crate) fn repositories(tx: &mut Tx<'_>) -> Result<BTreeMap<String, BTreeSet<i64>>, Error> {
+    const VIEWERS: Sql = Sql::both("select host, lower(login) from viewers");
+    const WRITTEN: OfKind =
+        of_kind!("select distinct repository_id from", "where lower(author) = $1 and host = $2");
+    let viewers = tx.query(VIEWERS, &[], |mut row| Ok((row.text(0)?, row.text(1)?)))?;
+    let mut written = BTreeMap::<_, BTreeSet<i64>>::new();
+    for (host, login) in viewers {
+        for kind in Kind::THREADS {
+            let ids = tx.query(WRITTEN.of(kind), &params![&login, &host], |mut row| row.int(0))?;
+            written.entry(host.clone()).or_default().extend(ids);
+        }
+    }
+    Ok(written)
 }
