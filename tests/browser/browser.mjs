@@ -13,6 +13,11 @@ export const AXE = tools('axe-core').source;
 export const NARROW = { width: 360, height: 740 };
 export const WIDE = { width: 1280, height: 800 };
 
+/** What htmx logs when a newer question takes the place of one that is not answered yet. */
+const GIVEN_UP = /^htmx:(sendAbort|afterRequest),/;
+/** What htmx and Chromium log when nobody answers, or with a page that says what went wrong. */
+const NOBODY_ANSWERS = /^htmx:|^Failed to load resource|^\[object Event\]$/;
+
 const launched = onlyOnce(async () => {
   const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
   const executablePath = process.env.HIGHWATER_CHROMIUM ?? '/usr/bin/chromium';
@@ -41,7 +46,7 @@ export async function visit(server, path, look, { silent = false, viewport = WID
     watch(page, server.url, wrongs, silent);
     await page.goto(server.url + path);
     await look(page, context);
-    if (!page.isClosed()) await page.evaluate(() => new Promise(requestAnimationFrame));
+    if (options.javaScriptEnabled !== false) await page.evaluate(() => new Promise(requestAnimationFrame));
   } finally {
     await context.close();
   }
@@ -58,7 +63,7 @@ function watch(page, url, wrongs, silent) {
   });
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
-    if (silent && /Failed to load resource|htmx:sendError|sendError/.test(message.text())) return;
+    if ((silent ? NOBODY_ANSWERS : GIVEN_UP).test(message.text())) return;
     wrongs.push(`console: ${message.text()}`);
   });
   page.on('pageerror', (error) => wrongs.push(`threw: ${error}`));

@@ -5,16 +5,31 @@ import { hits, sameLoad, searched, visit } from './browser.mjs';
 import { House, demo, onlyOnce } from './house.mjs';
 import { promise } from './runner.mjs';
 
-/** A workspace in which the lists of one repository could not be read the last time. */
+const WIDE_TEXTS = [
+  `| a | b |\n|---|---|\n| ${'x'.repeat(300)} | ${'y '.repeat(99)} |`,
+  `\`\`\`\n${'long line '.repeat(60)}\n\`\`\``,
+  `# A\n\n### B\n\n- [ ] task\n- [x] done\n\nhttps://example.com/${'z'.repeat(200)}`,
+  'q'.repeat(500),
+];
+
+/**
+ * A workspace in which the lists of one repository could not be read the last time.
+ *
+ * The pull tries for more than a minute before it gives up, so it starts early, while others look at other worlds.
+ */
 export const failing = onlyOnce(async () => {
   const house = await House.open('small');
-  const { number } = await house.tell({ issue: { repository: 'pump', title: 'The narwhal valve', body: 'It sticks.' } });
+  const issue = (title, body) => house.tell({ issue: { repository: 'pump', title, body } });
+  const { id, number } = await issue(`${'w'.repeat(120)} narwhal`, WIDE_TEXTS.join('\n\n'));
+  for (const body of WIDE_TEXTS) await house.tell({ comment: { issue: id, body } });
   const server = await house.served();
   await house.tell({ break: { repository: 'pump' } });
-  await house.tell({ issue: { repository: 'pump', title: 'Nobody can read this', body: 'Yet.' } });
+  await issue('Nobody can read this', 'Yet.');
   await house.pull({ mayFail: true });
   return { house, server, thread: `/threads/acme/pump/${number}` };
 });
+// whoever waits for it is told
+failing().catch(() => {});
 
 promise('the health page shows every lane, and that all is well', async () => {
   await visit(await demo(), '/health', async (page) => {
@@ -44,5 +59,22 @@ promise('with a list that failed every page says so, until it is well again', as
     await stays();
     await page.goto(server.url + searched('nobody'));
     assert.equal(await hits(page).count(), 1);
+  });
+});
+
+promise('after a pull that was refused as a whole every page says so', async () => {
+  const house = await House.open('small');
+  const { number } = await house.tell({ issue: { repository: 'pump', title: 'The narwhal valve', body: 'It sticks.' } });
+  const server = await house.served();
+  await visit(server, searched('narwhal'), async (page) => {
+    assert.equal(await page.locator('#missing').count(), 0);
+    await house.tell({ refuse: {} });
+    await house.pull({ mayFail: true });
+    await page.locator('#missing').waitFor();
+    assert.equal(await hits(page).count(), 1, 'and shows what it holds');
+    for (const path of ['/', searched('zzyzx'), `/threads/acme/pump/${number}`, '/health']) {
+      await page.goto(server.url + path);
+      assert.match(await page.locator('#missing').innerText(), /fail/i, `on ${path}`);
+    }
   });
 });

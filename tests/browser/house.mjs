@@ -33,10 +33,11 @@ export const demo = onlyOnce(async () => {
 });
 
 /** `highwater ui` over a home, whatever it holds. */
-export async function serve(home, organization = 'acme') {
-  const child = start(PROGRAM, ['ui', '-p', '0', '-m', home, '-o', organization]);
-  const url = await firstMatch(child, child.stderr, /highwater ui: (http:\S+)/);
-  return { url: url.replace(/\/$/, ''), home, stop: () => stop(child) };
+export async function serve(home, organization = 'acme', port = '0') {
+  const child = start(PROGRAM, ['ui', '-p', port, '-m', home, '-o', organization]);
+  const url = new URL(await firstMatch(child, child.stderr, /highwater ui: (http:\S+)/));
+  const again = () => serve(home, organization, url.port);
+  return { url: url.origin, stop: () => stop(child), again };
 }
 
 /** A simulated GitHub that can be told what happens in it, and a home for what is pulled of it. */

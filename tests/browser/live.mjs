@@ -121,13 +121,18 @@ promise('a comment appears in an open thread', async () => {
   });
 });
 
-promise('the page follows again after the server came back', async () => {
+promise('a page that lost its server follows it again when it is back', async () => {
   const house = await House.open('small');
   const server = await house.served();
-  await visit(server, '/health', async (page, context) => {
+  await visit(server, searched('narwhal'), async (page) => {
     await isLive(page);
-    await context.setOffline(true);
+    await page.locator('#no-result').waitFor();
     await server.stop();
     await page.locator('#live[data-state="off"]').waitFor();
+    await house.tell(issue('The narwhal valve sticks'));
+    await house.pull();
+    await server.again();
+    await hits(page).first().waitFor({ timeout: 90_000 });
+    await isLive(page);
   }, { silent: true });
 });

@@ -7,16 +7,9 @@
 
 import { end, run, say } from './runner.mjs';
 
-await import('./search.mjs');
-await import('./keys.mjs');
-await import('./filters.mjs');
-await import('./states.mjs');
-await import('./live.mjs');
-await import('./threads.mjs');
-await import('./health.mjs');
-await import('./queries.mjs');
-await import('./access.mjs');
-await import('./pictures.mjs');
+for (const name of ['search', 'keys', 'filters', 'states', 'live', 'threads', 'queries', 'access', 'health', 'pictures']) {
+  await import(`./${name}.mjs`);
+}
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.once(signal, () => end().finally(() => process.exit(1)));

@@ -63,20 +63,41 @@ promise('back returns to the same query and the same results', async () => {
 promise('back and forth between queries shows each one with its results', async () => {
   await visit(await demo(), '/', async (page) => {
     const seen = {};
-    for (const query of ['beacon', 'beacon harbour']) {
-      await box(page).fill(query);
-      await box(page).press('Enter');
+    const shows = async (query) => {
       await answered(page, query);
-      seen[query] = await addresses(page);
-    }
+      assert.equal(await box(page).inputValue(), query);
+      assert.deepEqual(await addresses(page), seen[query]);
+    };
+    await ask(page, 'beacon');
+    seen.beacon = await addresses(page);
+    await page.locator('#chip-state-closed').click();
+    await answered(page, 'beacon state:closed');
+    seen['beacon state:closed'] = await addresses(page);
+    assert.notDeepEqual(seen['beacon state:closed'], seen.beacon);
+    await page.goBack();
+    await shows('beacon');
+    await page.goForward();
+    await shows('beacon state:closed');
+    await page.goBack();
+    await shows('beacon');
+    await page.goBack();
+    await page.locator('#nothing-asked').waitFor();
+  });
+});
+
+promise('a query that was finished with Enter keeps its place behind the back button', async () => {
+  await visit(await demo(), '/', async (page) => {
+    await ask(page, 'beacon');
+    await box(page).press('Enter');
+    await answered(page, 'beacon');
+    await box(page).press('End');
+    await box(page).pressSequentially(' feed');
+    await answered(page, 'beacon feed');
     await page.goBack();
     await answered(page, 'beacon');
     assert.equal(await box(page).inputValue(), 'beacon');
-    assert.deepEqual(await addresses(page), seen.beacon);
-    await page.goForward();
-    await answered(page, 'beacon harbour');
-    assert.equal(await box(page).inputValue(), 'beacon harbour');
-    assert.deepEqual(await addresses(page), seen['beacon harbour']);
+    await page.goBack();
+    await page.locator('#nothing-asked').waitFor();
   });
 });
 

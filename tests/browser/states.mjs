@@ -53,6 +53,11 @@ promise('while nobody answers the page says so, keeps what it shows, and goes on
     assert.match(await page.locator('#trouble').innerText(), /highwater does not answer/);
     assert.deepEqual(await addresses(page), before);
     assert.equal(await box(page).inputValue(), 'pumps');
+    await server.again();
+    await page.locator('#live[data-state="on"]').waitFor({ timeout: 90_000 });
+    assert.equal(await page.locator('#trouble').innerText(), '');
+    await ask(page, 'pump type:issue');
+    await hits(page).first().waitFor();
   }, { silent: true });
 });
 

@@ -1,14 +1,14 @@
 //! A simulated GitHub on a loopback port, for tests that are not written in Rust.
 //!
 //! `github WORLD SEED`, WORLD being `demo`, `small` or `hostile`. It prints `{"url": …}`, then answers each line of
-//! stdin, a JSON object, with one of its own: `issue`, `comment`, `break` and `mend` are what it can be told to do.
-//! It ends when stdin does, so that it never outlives who started it.
+//! stdin, a JSON object, with one of its own: `issue`, `comment`, `break`, `refuse` and `mend` are what it can be told to
+//! do. It ends when stdin does, so that it never outlives who started it.
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hw_sim::server::{Wait, serve};
-use hw_sim::{GitHub, ThreadKind, WorldSpec};
+use hw_sim::{Fault, FaultRates, GitHub, ThreadKind, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -83,8 +83,13 @@ fn obey(github: &mut GitHub, order: &Value, now_ms: i64) -> Option<Value> {
             github.break_node(Some(&node));
             Some(json!({}))
         }
+        "refuse" => {
+            github.change_weather(FaultRates::none().with(Fault::Unauthorized, 1.0));
+            Some(json!({}))
+        }
         "mend" => {
             github.break_node(None);
+            github.change_weather(FaultRates::none());
             Some(json!({}))
         }
         _ => None,

@@ -25,7 +25,7 @@ use hit::HitView;
 pub(crate) struct Asked {
     #[serde(default)]
     q: String,
-    /// The last word is still being typed.
+    /// The last word is still being typed; `new` where nobody typed before it.
     unfinished: Option<String>,
     /// Nobody asked: the page follows the workspace.
     live: Option<String>,
@@ -79,7 +79,7 @@ pub(crate) async fn results(
     };
     let entry = match asked.live {
         Some(_) => None,
-        None => history::entry(&headers, &asked.q, asked.unfinished.is_some()),
+        None => history::entry(&headers, &asked.q, asked.unfinished.as_deref() == Some("true")),
     };
     let part = html(StatusCode::OK, &index(Frame::still("search"), &asked.q, state).as_results());
     (HeaderMap::from_iter(entry), part).into_response()
