@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod flags;
 mod list;
+mod mcp;
 mod output;
 mod pull;
 mod search;
@@ -26,6 +27,7 @@ pub(crate) use export::Export;
 pub(crate) use list::{
     List, ListComments, ListPullRequests, ListRepositories, ListThreads, Listed, Listing,
 };
+pub(crate) use mcp::Mcp;
 pub(crate) use output::Output;
 pub(crate) use pull::Pull;
 pub(crate) use search::Search;
@@ -51,6 +53,7 @@ pub(crate) enum Command {
     List(List),
     Show(ShowThread),
     Export(Export),
+    Mcp(Mcp),
     Ui(Ui),
     Doctor(Box<Doctor>),
     Demo(Demo),

@@ -8,6 +8,7 @@ mod export;
 mod init;
 mod list;
 mod man;
+mod mcp;
 mod pull;
 mod reading;
 mod search;
@@ -31,6 +32,7 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         Command::Search(args) => search::run(&args, &resolved.settings()?),
         Command::Show(args) => show::run(&args, &resolved.settings()?),
         Command::Export(args) => export::run(&args, &resolved.settings()?),
+        Command::Mcp(args) => mcp::run(args, &resolved.settings()?),
         Command::Ui(args) => ui::run(&args, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
@@ -48,6 +50,7 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         | Command::Search(_)
         | Command::Show(_)
         | Command::Export(_)
+        | Command::Mcp(_)
         | Command::Ui(_)
         | Command::Doctor(_)
         | Command::Demo(_)

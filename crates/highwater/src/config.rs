@@ -24,6 +24,7 @@ pub(crate) use example::example;
 pub(crate) use found::Origin;
 pub(crate) use keys::{ALL, Key, *};
 pub(crate) use kinds::{Format, Kind, token};
+pub(crate) use nearest::or_nearest;
 pub(crate) use problem::Problem;
 pub(crate) use resolved::{Flags, Resolved};
 pub(crate) use settings::{LogSettings, Settings};

@@ -20,7 +20,8 @@ use crate::{console, terminal};
 use daily::Daily;
 
 /// Our own crates, whose news belong into a file.
-const OURS: [&str; 6] = ["highwater", "hw_rules", "hw_sources", "hw_store", "hw_sync", "hw_tui"];
+const OURS: [&str; 7] =
+    ["highwater", "hw_mcp", "hw_rules", "hw_sources", "hw_store", "hw_sync", "hw_tui"];
 
 /// Begins to log. Warnings of `told_otherwise` are told by the command in its own words, so they come to stderr
 /// only when somebody asks for them; `folder` gets a file a day.

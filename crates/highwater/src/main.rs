@@ -33,7 +33,7 @@ use secrecy::ExposeSecret as _;
 fn main() -> ExitCode {
     terminal::end_with_a_report();
     let environment = Environment::read();
-    terminal::hide(|mask| environment.token().into_iter().for_each(|token| mask.hide_token(token)));
+    terminal::hide(|mask| environment.tokens().for_each(|token| mask.hide_token(token)));
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return report::unparsed(&error),

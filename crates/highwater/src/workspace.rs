@@ -17,12 +17,20 @@ pub(crate) fn place(settings: &Settings) -> anyhow::Result<Place> {
         return Ok(elsewhere(database.expose_secret(), named));
     }
     let home = home(settings)?;
-    let there = names_in(&home.join("db"));
-    let name = match named {
-        Some(name) => as_written(name, &there),
-        None => only_one(there)?.unwrap_or_else(|| "default".to_owned()),
-    };
+    let Some(name) = named else { return only(home) };
+    let name = as_written(name, &names_in(&home.join("db")));
     Ok(Place::File(file(home, &name)))
+}
+
+/// Whether the settings leave open which database it is: it is the only one there.
+pub(crate) fn is_unnamed(settings: &Settings) -> bool {
+    settings.database.is_none() && settings.workspace.is_none() && settings.organization.is_none()
+}
+
+/// The only database of a home directory, or the one that will be.
+pub(crate) fn only(home: &Path) -> anyhow::Result<Place> {
+    let name = only_one(names_in(&home.join("db")))?;
+    Ok(Place::File(file(home, name.as_deref().unwrap_or("default"))))
 }
 
 /// The home directory.

@@ -51,7 +51,7 @@ fn refusal(site: &Shared, request: &Request) -> Option<Response> {
     let host = text(request.headers(), &HOST).or_else(|| Some(request.uri().authority()?.as_str()));
     if !host.is_some_and(|host| site.hosts.is_ours(host)) {
         let why = "This is highwater, and it does not answer under that name.\n\
-                   Open it by the address that it printed; `highwater ui --allowed-host NAME` adds a name.\n";
+                   Open it by the address that it printed; `highwater ui --allow-host NAME` adds a name.\n";
         return Some((StatusCode::MISDIRECTED_REQUEST, why).into_response());
     }
     let origins = request.headers().get_all(ORIGIN).iter();

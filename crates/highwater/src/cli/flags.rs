@@ -14,6 +14,7 @@ impl Cli {
             Command::Search(args) => workspace(&mut flags, &args.workspace),
             Command::Show(args) => workspace(&mut flags, &args.workspace),
             Command::Export(args) => workspace(&mut flags, &args.workspace),
+            Command::Mcp(args) => workspace(&mut flags, &args.workspace),
             Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Completions(_) | Command::Man(_) => {}

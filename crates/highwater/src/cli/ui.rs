@@ -14,7 +14,7 @@ use super::WorkspaceArgs;
 /// Examples:
 ///   highwater ui -o acme                 http://127.0.0.1:8080/
 ///   highwater ui -p 9000
-///   highwater ui --listen 192.0.2.7 --allowed-host box.example
+///   highwater ui --listen 192.0.2.7 --allow-host box.example
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Ui {
@@ -28,7 +28,7 @@ pub(crate) struct Ui {
 
     /// Another name under which it may be asked, beside the address and this machine's own names: that of
     /// a proxy, say. Can be given more than once.
-    #[arg(long = "allowed-host", value_name = "NAME")]
+    #[arg(long = "allow-host", value_name = "NAME")]
     pub(crate) allowed_hosts: Vec<String>,
 
     #[command(flatten)]

@@ -29,8 +29,10 @@ fn row(key: &'static config::Key, resolved: &Resolved) -> Row {
     let found = resolved.get(key).map(|it| (it.text.clone(), it.origin.clone()));
     let shown = if key.kind == Kind::Folder {
         resolved.home.as_ref().map(|(home, from)| (home.display().to_string(), from.clone()))
-    } else if key.kind == Kind::Token {
+    } else if key.name == config::TOKEN.name {
         resolved.token_origin().map(|from| ("set (masked)".to_owned(), from))
+    } else if key.kind == Kind::Token {
+        found.map(|(_, from)| ("set (masked)".to_owned(), from))
     } else if key.kind == Kind::Database {
         found.map(|(url, from)| (config::shown_database(&url), from))
     } else {

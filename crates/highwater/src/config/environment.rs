@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::found::{Found, Layer, Origin};
 use super::keys;
+use super::kinds::Kind;
 use super::problem::Problem;
 
 /// The environment. It can carry a token, so it cannot be printed with `{:?}`.
@@ -70,7 +71,8 @@ impl Environment {
     }
 
     /// What a problem found before anything is resolved must not show.
-    pub(crate) fn token(&self) -> Option<&str> {
-        self.variables.get(keys::TOKEN.variable)?.to_str()
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = &str> {
+        let tokens = keys::ALL.into_iter().filter(|key| key.kind == Kind::Token);
+        tokens.filter_map(|key| self.variables.get(key.variable)?.to_str())
     }
 }

@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::found::{Found, Layer, Origin};
 use super::keys::{self, Key, Stands};
-use super::kinds::Shape;
+use super::kinds::{Kind, Shape};
 use super::nearest::{nearest, or_nearest};
 use super::problem::Problem;
 
@@ -77,11 +77,12 @@ impl Reading<'_> {
 
     /// Who reads the settings to somebody else must not read the token with them.
     fn refuse_token(&mut self, at: usize, name: &str) {
-        self.refuse(
-            at,
-            name,
-            "a token does not belong here: put GITHUB_TOKEN=… into .env, beside this file",
-        );
+        let named =
+            |key: &&Key| key.kind == Kind::Token && [key.name, key.variable].contains(&name);
+        let variable = keys::ALL.into_iter().find(named).unwrap_or(&keys::TOKEN).variable;
+        let wrong =
+            format!("a token does not belong here: put {variable}=… into .env, beside this file");
+        self.refuse(at, name, &wrong);
     }
 
     fn refuse(&mut self, at: usize, name: &str, wrong: &str) {
@@ -145,9 +146,9 @@ fn is_table(name: &str) -> bool {
     tables().any(|table| table == name)
 }
 
-/// What stands before the dots.
+/// What stands before the dots; also where only a secret would stand, so that it is refused by its name.
 fn tables() -> impl Iterator<Item = &'static str> {
-    names().filter_map(|name| Some(name.split_once('.')?.0))
+    keys::ALL.into_iter().filter_map(|key| Some(key.name.split_once('.')?.0))
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
@@ -231,6 +232,7 @@ mod tests {
             let told = told(text);
             assert!(told[0].contains("put GITHUB_TOKEN=… into .env") && !told[0].contains("t0ken"));
         }
+        assert!(told("mcp.token = \"t0ken\"")[0].contains("put HIGHWATER_MCP_TOKEN=… into .env"));
     }
 
     fn told(text: &str) -> Vec<String> {

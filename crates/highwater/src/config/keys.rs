@@ -181,6 +181,17 @@ pub(crate) static RESERVE: Key = Key {
     about: "How much of the hour's budget is left for your other tools, in percent.",
 };
 
+pub(crate) static MCP_TOKEN: Key = Key {
+    name: "mcp.token",
+    variable: "HIGHWATER_MCP_TOKEN",
+    flag: None,
+    kind: Kind::Token,
+    otherwise: Otherwise::Words("none"),
+    stands: Stands::DotenvOnly,
+    example: "",
+    about: "The token that callers of `highwater mcp --http` must know; needed beyond this machine.",
+};
+
 pub(crate) static UI_PORT: Key = Key {
     name: "ui.port",
     variable: "UI_PORT",
@@ -215,7 +226,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
 };
 
 /// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 16] = [
+pub(crate) static ALL: [&Key; 17] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -229,6 +240,7 @@ pub(crate) static ALL: [&Key; 16] = [
     &WINDOW_DAYS,
     &PACE,
     &RESERVE,
+    &MCP_TOKEN,
     &UI_PORT,
     &LOG_LEVEL,
     &LOG_FORMAT,

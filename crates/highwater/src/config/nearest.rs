@@ -9,7 +9,7 @@ pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> O
 }
 
 /// The same as the end of a sentence.
-pub(super) fn or_nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn or_nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
     nearest(name, names).map_or_else(String::new, |it| format!("; did you mean {it}?"))
 }
 

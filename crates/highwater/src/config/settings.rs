@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) window_days: u32,
     pub(crate) pace: Pace,
     pub(crate) reserve_percent: i64,
+    /// What callers over HTTP must know.
+    pub(crate) mcp_token: Option<SecretString>,
     pub(crate) ui_port: u16,
     pub(crate) screen: Screen,
 }
@@ -67,6 +69,7 @@ impl Settings {
             window_days: read(resolved, &keys::WINDOW_DAYS, kinds::days),
             pace: read(resolved, &keys::PACE, kinds::pace),
             reserve_percent: read(resolved, &keys::RESERVE, kinds::percent),
+            mcp_token: text(&keys::MCP_TOKEN).and_then(|text| kinds::token(text).ok()),
             ui_port: read(resolved, &keys::UI_PORT, kinds::port),
             screen: resolved.screen.clone(),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 19] = [
+const PAGES: [&[&str]; 20] = [
     &[],
     &["pull"],
     &["search"],
@@ -17,6 +17,7 @@ const PAGES: [&[&str]; 19] = [
     &["list", "repos"],
     &["show"],
     &["export"],
+    &["mcp"],
     &["ui"],
     &["doctor"],
     &["demo"],

@@ -23,6 +23,7 @@ mod judge;
 mod kills;
 mod lists;
 mod logs;
+mod mcp;
 mod pull;
 mod refusals;
 mod running;

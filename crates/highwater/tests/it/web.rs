@@ -72,7 +72,7 @@ fn a_port_that_is_taken_is_told_with_what_to_do() {
 #[test]
 fn another_address_than_this_machine_is_said_loudly() {
     let home = tempfile::tempdir().unwrap();
-    let args = ["ui", "-p", "0", "--listen", "0.0.0.0", "--allowed-host", "box.example"];
+    let args = ["ui", "-p", "0", "--listen", "0.0.0.0", "--allow-host", "box.example"];
     let face = Face::open(&args, home.path());
     assert!(face.told.contains("warning: EVERYBODY who can reach"), "{}", face.told);
     assert!(face.ask("/", "box.example").starts_with("HTTP/1.1 200"));

@@ -1,0 +1,329 @@
+//! `highwater mcp` as its clients meet it: lines over stdio, requests over HTTP.
+
+mod http;
+mod talk;
+
+use std::process::Stdio;
+
+use hw_mcp::Server;
+use hw_sim::WorldSpec;
+use hw_store::{Place, Workspace};
+use hw_sync::clock::{Clock as _, MachineClock};
+use serde_json::{Value, json};
+
+use crate::house::{House, failed, listed, program, pulled};
+use talk::{Talk, text};
+
+/// Queries that have broken other people's search.
+const NASTY: [&str; 24] = [
+    "foo-bar",
+    "node.js",
+    "C++",
+    "#123",
+    "@user",
+    "it's",
+    "\"unbalanced",
+    "a AND",
+    "OR",
+    "NEAR(",
+    "*",
+    ":",
+    "title:",
+    "é",
+    "日本語",
+    "🧠",
+    "x",
+    "",
+    "\"",
+    "(",
+    "a* AND -b",
+    "repo:",
+    "'; --",
+    "\0",
+];
+
+#[test]
+fn a_client_of_the_first_era_is_greeted_and_answered() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::with(&["-m", home.path().to_str().unwrap()]);
+    let hello = talk.initialize();
+    assert_eq!(hello["protocolVersion"], "2025-06-18");
+    assert_eq!(hello["serverInfo"]["name"], "highwater");
+    assert_eq!(hello["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+    let tools = talk.ask("tools/list", &json!({}));
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["list_discussions", "list_issues", "list_pull_requests", "search"]);
+    let prompt = talk.ask(
+        "prompts/get",
+        &json!({ "name": "user_summary", "arguments": { "username": "anchor" } }),
+    );
+    assert!(
+        prompt["messages"][0]["content"]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("Summarize the accomplishments of the user anchor during ")
+    );
+    talk.end();
+}
+
+#[test]
+fn a_client_of_the_second_era_needs_no_greeting() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::with(&["-m", home.path().to_str().unwrap()]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {}
+    });
+    let found = talk.ask("server/discover", &json!({ "_meta": meta }));
+    assert!(
+        found["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
+        "{found}"
+    );
+    let params = json!({ "_meta": meta, "name": "list_issues", "arguments": { "limit": 1 } });
+    let answer = talk.ask("tools/call", &params);
+    assert!(text(&answer).starts_with("## "), "{answer}");
+    talk.end();
+}
+
+/// The text and the facts of a whole list agree with what `list --json` says of the same database.
+#[test]
+fn a_list_is_what_is_held_oldest_first() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    for (tool, kind) in [
+        ("list_issues", "issues"),
+        ("list_pull_requests", "prs"),
+        ("list_discussions", "discussions"),
+    ] {
+        let held = listed(home.path(), &[kind]);
+        let answer =
+            talk.call(tool, &json!({ "fields": ["title", "url", "created_at", "author"] }));
+        let mut blocks: Vec<String> = held.iter().map(entry).collect();
+        if kind == "prs" {
+            blocks.insert(0, format!("Total {} pull requests found.", held.len()));
+        }
+        assert_eq!(text(&answer), blocks.join("\n\n"), "{tool}");
+        assert_eq!(answer["content"].as_array().unwrap().len(), 1, "all is well: {answer}");
+        let facts = &answer["structuredContent"];
+        assert_eq!(facts["total"], held.len());
+        assert!(facts["fresh_through"].is_string() && facts["next_cursor"].is_null());
+        for (item, held) in facts["items"].as_array().unwrap().iter().zip(&held) {
+            for name in
+                ["type", "number", "url", "updated_at", "state", "labels", "node_id", "closed_at"]
+            {
+                assert_eq!(item[name], held[name], "{name}");
+            }
+            assert!(item.get("body").is_none());
+        }
+    }
+    talk.end();
+}
+
+#[test]
+fn pages_follow_each_other_until_all_was_shown_once() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    let held = listed(home.path(), &["issues"]);
+    let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let answer = talk.call("list_issues", &json!({ "limit": 3, "cursor": cursor }));
+        let facts = &answer["structuredContent"];
+        seen.extend(facts["items"].as_array().unwrap().iter().map(|it| it["url"].clone()));
+        assert_eq!(facts["total"], held.len(), "however far one is");
+        cursor = facts["next_cursor"].clone();
+        let second = answer["content"].get(1).map(|it| it["text"].as_str().unwrap().to_owned());
+        match cursor.as_str() {
+            Some(cursor) => assert!(second.unwrap().contains(cursor)),
+            None => break,
+        }
+    }
+    assert_eq!(seen, held.iter().map(|it| it["url"].clone()).collect::<Vec<_>>());
+    talk.end();
+}
+
+#[test]
+fn filters_choose_and_what_is_wrong_is_named() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    let held = listed(home.path(), &["issues"]);
+    let (author, at) =
+        (held[0]["author"].as_str().unwrap(), held[0]["created_at"].as_str().unwrap());
+    let of_author = held.iter().filter(|it| it["author"] == author).count();
+    let count = |answer: &Value| answer["structuredContent"]["total"].clone();
+    assert_eq!(
+        count(&talk.call("list_issues", &json!({ "authors": [author.to_uppercase()] }))),
+        of_author
+    );
+    let same = held.iter().filter(|it| it["created_at"] == at).count();
+    assert_eq!(
+        count(&talk.call("list_issues", &json!({ "created_from": at, "created_to": at }))),
+        same
+    );
+    let closed = held.iter().filter(|it| !it["closed_at"].is_null()).count();
+    assert_eq!(count(&talk.call("list_issues", &json!({ "closed_from": "2000-01-01" }))), closed);
+    for (arguments, told) in [
+        (json!({ "created_from": "yesterday" }), "`created_from`: not a date"),
+        (json!({ "cursor": "nonsense" }), "`cursor` is not one"),
+        (json!({ "limit": "3" }), "`limit` must be a whole number"),
+        (json!({ "merged_from": "2025-01-01" }), "there is no parameter `merged_from`"),
+        (
+            json!({ "fields": ["x", "y"] }),
+            "Invalid fields: x, y\n\nUse one of the available fields: title, url, ",
+        ),
+    ] {
+        let answer = talk.call("list_issues", &arguments);
+        assert_eq!(answer["isError"], true, "{arguments}");
+        assert!(text(&answer).starts_with(told), "{answer}");
+    }
+    let nobody = talk.call("list_discussions", &json!({ "authors": ["nobody-at-all"] }));
+    assert_eq!(text(&nobody), "No discussions found.");
+    talk.end();
+}
+
+#[test]
+fn a_workspace_that_is_made_later_is_found_without_a_restart() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    assert_eq!(talk.ask("tools/list", &json!({}))["tools"].as_array().unwrap().len(), 4);
+    for (tool, arguments) in [("search", json!({ "query": "a" })), ("list_issues", json!({}))] {
+        let answer = talk.call(tool, &arguments);
+        assert_eq!(answer["isError"], true);
+        assert!(text(&answer).contains("Run `highwater pull -o ORGANISATION`"), "{answer}");
+    }
+    house.pulled(home.path(), &[]);
+    let answer = talk.call("list_issues", &json!({ "limit": 1 }));
+    assert!(text(&answer).starts_with("## "), "{answer}");
+    talk.end();
+}
+
+#[test]
+fn an_answer_that_is_not_whole_says_so() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &["-i", "repositories,issues"]);
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    let answer = talk.call("list_discussions", &json!({}));
+    assert_eq!(text(&answer), "No discussions found.");
+    let warning = "no discussions were ever pulled into this workspace";
+    assert_eq!(answer["content"][1]["text"], format!("Warning: {warning}."));
+    assert_eq!(answer["structuredContent"]["warnings"][0], warning);
+    assert!(answer["structuredContent"]["fresh_through"].is_null());
+    talk.end();
+}
+
+#[test]
+fn a_thread_is_offered_on_request_with_its_comments() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &["-i", "repositories,discussions,issues,pull-requests,comments"]);
+    let comments = listed(home.path(), &["comments"]);
+    let of = comments.iter().find(|it| it["type"] == "issue_comment").unwrap();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap(), "--toolsets", "threads"]);
+    let name = format!("{}#{}", of["repository"].as_str().unwrap(), of["number"]);
+    let answer = talk.call("get_thread", &json!({ "thread": name }));
+    assert!(text(&answer).contains(&format!("- URL: {}", of["url"].as_str().unwrap())), "{answer}");
+    let missing = talk.call("get_thread", &json!({ "thread": "acme/pump#999999" }));
+    assert_eq!(missing["isError"], true);
+    assert!(text(&missing).starts_with("acme/pump#999999 is not in this mirror."));
+    let nonsense = talk.call("get_thread", &json!({ "thread": "pump" }));
+    assert!(text(&nonsense).starts_with("`thread`: not a thread"), "{nonsense}");
+    talk.end();
+}
+
+#[test]
+fn an_unknown_toolset_is_refused_with_the_nearest_name() {
+    let (code, told) = failed(&program(&["mcp", "--toolsets", "thread"]).output().unwrap());
+    assert_eq!(code, Some(2));
+    assert!(told.contains("did you mean threads?"), "{told}");
+}
+
+#[test]
+fn hostile_texts_come_as_text() {
+    let spec =
+        WorldSpec { hostile_text: true, issues: 60, latency_ms: 0..=1, ..WorldSpec::small() };
+    let (house, home) = (House::open(spec, 7), tempfile::tempdir().unwrap());
+    house.pulled(home.path(), &[]);
+    let held = listed(home.path(), &["issues"]);
+    let hostile = |it: &&Value| it["body"].as_str().unwrap().contains(steers);
+    assert!(held.iter().filter(hostile).count() > 3, "there is something to look for");
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    for tool in ["list_issues", "list_discussions", "list_pull_requests"] {
+        let answer = talk.call(tool, &json!({}));
+        assert_eq!(text(&answer).chars().find(|c| steers(*c)), None, "{tool}");
+        for item in answer["structuredContent"]["items"].as_array().unwrap() {
+            let labels = item["labels"].as_array().unwrap().iter();
+            let texts = labels.chain([&item["title"]]).map(|it| it.as_str().unwrap());
+            texts.for_each(|text| assert!(!text.contains(steers), "{text:?}"));
+        }
+    }
+    talk.end();
+}
+
+#[test]
+fn any_text_can_be_searched_for() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    let long = "pump ".repeat(2_000);
+    for query in NASTY.into_iter().chain([long.as_str()]) {
+        let answer = talk.call("search", &json!({ "query": query }));
+        assert_eq!(answer["isError"], false, "{query:?}: {answer}");
+        let found = answer["structuredContent"]["items"].as_array().unwrap().len();
+        if found == 0 {
+            assert_eq!(text(&answer), format!("No results found for \"{query}\"."));
+        } else {
+            assert!(found <= 10 && text(&answer).ends_with("\n\n---"), "{answer}");
+        }
+    }
+    talk.end();
+}
+
+/// The same engine without a process around it, so that a thousand are quick.
+#[test]
+fn a_thousand_random_texts_can_be_searched_for() {
+    let (_house, home) = pulled();
+    let place = Place::File(home.path().join("db/acme.db"));
+    let workspace = Workspace::at(place);
+    let server = Server::new(move || Ok(workspace.clone()), &[], "0");
+    let mut dice = fastrand::Rng::with_seed(5);
+    let letters: Vec<char> =
+        "ab pump\"*:()-+#@'\\^~{}[]<>|&\u{0}\u{200d}é日🧠\n\tANDORNEAR".chars().collect();
+    for round in 1..=1_000 {
+        let query: String =
+            (0..dice.usize(0..40)).map(|_| letters[dice.usize(0..letters.len())]).collect();
+        let answer = server.call("search", &json!({ "query": query }));
+        let answer = serde_json::to_value(answer.unwrap()).unwrap();
+        assert_eq!(answer["isError"], false, "round {round}, {query:?}: {answer}");
+    }
+}
+
+#[test]
+fn it_ends_with_its_input_and_by_a_signal() {
+    for signal in ["-INT", "-TERM"] {
+        let home = tempfile::tempdir().unwrap();
+        let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+        let start_ms = MachineClock.now_ms();
+        assert_eq!(talk.stopped_by(signal), Some(0));
+        // two seconds, and more for a machine that has other things to do
+        assert!(MachineClock.now_ms() - start_ms < 6_000);
+    }
+    let silent = program(&["mcp", "-m", "/nonexistent"]).stdin(Stdio::null()).output().unwrap();
+    assert!(silent.status.success() && silent.stdout.is_empty(), "{silent:?}");
+}
+
+/// An issue as the lists set it, from what `list --json` says.
+fn entry(held: &Value) -> String {
+    let text = |name: &str| held[name].as_str().unwrap_or_default().to_owned();
+    format!(
+        "## {}\n\n- URL: {}\n- Created at: {}\n- Author: {}\n\n---",
+        hw_rules::clean::for_reading(&text("title")),
+        text("url"),
+        text("created_at"),
+        text("author")
+    )
+}
+
+/// What would steer a terminal, or hide something from a reader.
+fn steers(c: char) -> bool {
+    let hides = matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}');
+    hides || (c.is_control() && !['\n', '\t'].contains(&c))
+}

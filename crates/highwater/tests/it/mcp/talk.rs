@@ -1,0 +1,93 @@
+//! A conversation over stdio, line by line.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::house::program;
+
+pub(super) struct Talk {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    asked: u64,
+}
+
+impl Talk {
+    /// A server that nobody has greeted yet.
+    pub(super) fn with(args: &[&str]) -> Self {
+        let mut command = program(&["mcp"]);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { input: child.stdin.take(), output, child, asked: 0 }
+    }
+
+    /// One that was greeted.
+    pub(super) fn begun(args: &[&str]) -> Self {
+        let mut talk = Self::with(args);
+        talk.initialize();
+        talk
+    }
+
+    pub(super) fn initialize(&mut self) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" }
+        });
+        let hello = self.ask("initialize", &params);
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        hello
+    }
+
+    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Asks, and waits for the result.
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        self.say(
+            &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
+        );
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).expect("every line of stdout is JSON");
+        assert_eq!(answer["id"], self.asked, "{answer}");
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].clone()
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Closes its input: it ends, with nothing more to say.
+    pub(super) fn end(mut self) {
+        drop(self.input.take());
+        let mut rest = String::new();
+        assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "{rest}");
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+
+    /// Sends a signal while it waits for input; the exit code that follows.
+    pub(super) fn stopped_by(&mut self, signal: &str) -> Option<i32> {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// The first text of an answer.
+pub(super) fn text(answer: &Value) -> &str {
+    answer["content"][0]["text"].as_str().unwrap()
+}

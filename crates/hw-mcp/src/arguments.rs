@@ -1,0 +1,198 @@
+//! What a caller asks for, looked at before anything is read.
+
+use hw_rules::dates::{self, Span};
+use serde_json::{Map, Value};
+
+/// Why a call is not answered; the caller can do something about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Refusal(pub(crate) String);
+
+/// One parameter of a tool.
+#[derive(Clone, Copy)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) is_required: bool,
+}
+
+/// What a parameter's value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Text,
+    Texts,
+    Count,
+}
+
+impl Parameter {
+    pub(crate) const fn text(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, shape: Shape::Text, is_required: false }
+    }
+
+    pub(crate) const fn texts(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, shape: Shape::Texts, is_required: false }
+    }
+
+    pub(crate) const fn count(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, shape: Shape::Count, is_required: false }
+    }
+
+    pub(crate) const fn required(self) -> Self {
+        Self { is_required: true, ..self }
+    }
+}
+
+/// The arguments of one call; all of their names are known. Null and an empty text are as good as nothing.
+pub(crate) struct Arguments<'a>(&'a Map<String, Value>);
+
+impl<'a> Arguments<'a> {
+    pub(crate) fn checked(
+        given: &'a Map<String, Value>,
+        known: &[Parameter],
+    ) -> Result<Self, Refusal> {
+        let names = || known.iter().map(|parameter| parameter.name);
+        match given.keys().find(|name| !names().any(|known| known == *name)) {
+            Some(name) => Err(Refusal(unknown(name, &names().collect::<Vec<_>>()))),
+            None => Ok(Self(given)),
+        }
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+            Some(other) => Err(wrong(name, "a string", other)),
+        }
+    }
+
+    /// A text that must be there, though it may be empty.
+    pub(crate) fn required_text(&self, name: &str) -> Result<&'a str, Refusal> {
+        match self.0.get(name) {
+            Some(Value::String(text)) => Ok(text),
+            None | Some(Value::Null) => Err(Refusal(format!("the parameter `{name}` is missing"))),
+            Some(other) => Err(wrong(name, "a string", other)),
+        }
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Refusal> {
+        let wanted = "an array of strings";
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(values)) => {
+                let texts = values.iter().map(|it| it.as_str().map(str::to_owned).ok_or(it));
+                texts.collect::<Result<_, _>>().map_err(|it| wrong(name, wanted, it))
+            }
+            Some(other) => Err(wrong(name, wanted, other)),
+        }
+    }
+
+    /// A whole number of at least one.
+    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => match value.as_u64() {
+                Some(count) if 0 < count => Ok(Some(count)),
+                _ => Err(wrong(name, "a whole number of at least 1", value)),
+            },
+        }
+    }
+
+    /// The time between two parameters, `…_from` and `…_to`.
+    pub(crate) fn span(&self, from: &str, to: &str) -> Result<Span, Refusal> {
+        let refuse = |name: &str, why: dates::NotADate| Refusal(format!("`{name}`: {why}"));
+        let start = self.text(from)?.map(dates::parse_from).transpose();
+        let end = self.text(to)?.map(dates::parse_to).transpose();
+        Ok(Span {
+            from: start.map_err(|why| refuse(from, why))?,
+            to: end.map_err(|why| refuse(to, why))?,
+        })
+    }
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let near = known.iter().map(|it| (strsim::jaro_winkler(it, name), it));
+    let nearest = near.filter(|(likeness, _)| 0.8 < *likeness).max_by(|a, b| a.0.total_cmp(&b.0));
+    let meant = nearest.map_or(String::new(), |(_, it)| format!("; did you mean `{it}`?"));
+    format!("there is no parameter `{name}` (there are {}){meant}", known.join(", "))
+}
+
+fn wrong(name: &str, wanted: &str, value: &Value) -> Refusal {
+    let is = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) => {
+            return Refusal(format!("`{name}` must be {wanted}; it is {number}"));
+        }
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    Refusal(format!("`{name}` must be {wanted}; it is, or holds, {is}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_wrong_type_is_told_with_the_name_of_the_parameter() {
+        let given =
+            json!({ "limit": "5", "authors": "me", "fields": [1], "repository": {}, "from": "x" });
+        let given = given.as_object().unwrap();
+        let arguments = Arguments(given);
+        assert_eq!(
+            told(arguments.count("limit")),
+            "`limit` must be a whole number of at least 1; it is, or holds, a string"
+        );
+        assert_eq!(
+            told(arguments.texts("authors")),
+            "`authors` must be an array of strings; it is, or holds, a string"
+        );
+        assert_eq!(
+            told(arguments.texts("fields")),
+            "`fields` must be an array of strings; it is 1"
+        );
+        assert_eq!(
+            told(arguments.text("repository")),
+            "`repository` must be a string; it is, or holds, an object"
+        );
+        assert!(told(arguments.span("from", "to")).starts_with("`from`: "));
+        assert_eq!(told(arguments.required_text("query")), "the parameter `query` is missing");
+    }
+
+    #[test]
+    fn no_count_is_zero_or_less_or_a_part() {
+        for value in [json!(0), json!(-1), json!(1.5)] {
+            let given = json!({ "limit": value });
+            assert!(Arguments(given.as_object().unwrap()).count("limit").is_err());
+        }
+    }
+
+    #[test]
+    fn null_and_an_empty_text_are_as_good_as_nothing() {
+        let given = json!({ "a": null, "b": "" });
+        let arguments = Arguments(given.as_object().unwrap());
+        assert_eq!(arguments.text("a"), Ok(None));
+        assert_eq!(arguments.text("b"), Ok(None));
+        assert_eq!(arguments.texts("a"), Ok(vec![]));
+        assert_eq!(arguments.count("a"), Ok(None));
+        assert_eq!(arguments.required_text("b"), Ok(""));
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_answered_with_the_nearest_name() {
+        let given = json!({ "author": "me" });
+        let known = [Parameter::text("authors", ""), Parameter::text("limit", "")];
+        let told = told(Arguments::checked(given.as_object().unwrap(), &known));
+        assert_eq!(
+            told,
+            "there is no parameter `author` (there are authors, limit); did you mean `authors`?"
+        );
+    }
+
+    fn told<T>(result: Result<T, Refusal>) -> String {
+        result.err().unwrap().0
+    }
+}

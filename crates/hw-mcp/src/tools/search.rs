@@ -1,0 +1,137 @@
+//! `search`
+
+use std::borrow::Cow;
+
+use hw_store::{Found, Hit, Matches, Ranked, Search};
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value, json};
+
+use super::Definition;
+use crate::answer::Answer;
+use crate::arguments::{Arguments, Parameter, Refusal};
+use crate::desk::Desk;
+use crate::form::{Chosen, Form, line};
+use crate::schema::{self, nullable};
+use crate::sheet::{Page, Sheet};
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "search",
+    title: "Search",
+    about: "Full-text search across discussions, issues, and pull requests.",
+    parameters: &[
+        Parameter::text("query", "Search query string. Example: authentication bug.").required(),
+        Parameter::texts(
+            "fields",
+            "Array of fields to include in the response. Available fields: [\"title\", \"url\", \"repository\", \"created_at\", \"author\", \"type\", \"state\", \"body\"]. Defaults to all fields.",
+        ),
+    ],
+    output,
+    answer,
+};
+
+pub(super) static FORM: Form = Form {
+    fields: &["title", "url", "repository", "created_at", "author", "type", "state", "body"],
+    lines: &[
+        ("url", "URL"),
+        ("type", "Type"),
+        ("repository", "Repository"),
+        ("created_at", "Created at"),
+        ("author", "Author"),
+        ("state", "State"),
+    ],
+};
+
+fn output() -> JsonObject {
+    schema::output(&json!({
+        "total_is_exact": {
+            "type": "boolean",
+            "description": "Whether total is how many match, and not only that there are more than that."
+        },
+        "ranked": nullable("string", "Which matches were ranked, when there were too many to rank all of them."),
+    }))
+}
+
+fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+    let query = arguments.required_text("query")?;
+    let chosen = FORM.choose(&arguments.texts("fields")?)?;
+    Ok(told(query, &chosen, desk.engine()?.search(&Search::new(query))?))
+}
+
+/// The answer to a query, from what was found.
+pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
+    let page = page(query, chosen, &found.hits);
+    let (total, is_exact) = match found.matches {
+        Matches::Exactly(count) => (count, true),
+        Matches::MoreThan(count) => (count, false),
+    };
+    let ranked = match found.ranked {
+        Ranked::All => None,
+        Ranked::Newest(count) => {
+            Some(format!("more than {total} match: only the newest {count} of them were ranked"))
+        }
+    };
+    let mut notes: Vec<String> = ranked.iter().map(|ranked| format!("Note: {ranked}.")).collect();
+    if page.is_cut {
+        let left_out = found.hits.len() - page.shown;
+        notes.push(format!("Note: {left_out} results are left out, because the text would exceed 990 kB; name fewer `fields`."));
+    }
+    let more = [("total_is_exact", json!(is_exact)), ("ranked", json!(ranked))];
+    Answer {
+        items: found.hits.iter().take(page.shown).map(object).collect(),
+        page,
+        total,
+        next_cursor: None,
+        behind: found.behind,
+        more: more.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
+        notes,
+    }
+}
+
+fn page(query: &str, chosen: &Chosen, hits: &[Hit]) -> Page {
+    if hits.is_empty() {
+        let text = format!("No results found for \"{query}\".");
+        return Page { text, shown: 0, is_cut: false };
+    }
+    let mut sheet = Sheet::default();
+    for hit in hits {
+        if !sheet.add(&chosen.entry(&|name| value(hit, name))) {
+            break;
+        }
+    }
+    sheet.plain()
+}
+
+fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
+    let text = match name {
+        "title" => &hit.title,
+        "url" => &hit.url,
+        "repository" => &hit.repository,
+        "created_at" => hit.created_at.as_str(),
+        "author" => hit.author.as_deref().unwrap_or_default(),
+        "type" => hit.type_name(),
+        "state" => &hit.state,
+        "body" => &hit.body,
+        _ => "",
+    };
+    Cow::Borrowed(text)
+}
+
+/// A result for programs, without its body.
+fn object(hit: &Hit) -> Value {
+    let mut object = json!({
+        "type": hit.type_name(),
+        "number": hit.number,
+        "title": line(&hit.title),
+        "url": hit.url,
+        "repository": hit.repository,
+        "created_at": hit.created_at.as_str(),
+        "updated_at": hit.updated_at.as_str(),
+        "author": hit.author,
+        "state": hit.state,
+        "labels": hit.labels.iter().map(|label| line(label)).collect::<Vec<_>>(),
+    });
+    if let Some(said) = &hit.said {
+        object["comment"] = json!({ "url": said.url, "author": said.author, "created_at": said.created_at.as_str() });
+    }
+    object
+}
