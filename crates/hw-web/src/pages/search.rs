@@ -25,7 +25,7 @@ use hit::HitView;
 pub(crate) struct Asked {
     #[serde(default)]
     q: String,
-    /// The last word is still being typed; `new` where nobody typed before it.
+    /// Somebody is typing; `new` when the query before it was finished.
     unfinished: Option<String>,
     /// Nobody asked: the page follows the workspace.
     live: Option<String>,
@@ -93,15 +93,15 @@ fn index(frame: Frame, query: &str, state: Results) -> Index {
 }
 
 async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
-    let query = asked.q.trim().to_owned();
-    let answer = if query.is_empty() {
+    let query = asked.q.clone();
+    let answer = if query.trim().is_empty() {
         site.ask(|store| store.behind(&Surface::THREADS, None))
             .await
             .map(|behind| Results::Empty(behind.into()))
     } else {
         let (engine, shown) = (site.engine.clone(), line(&query));
-        let unfinished = asked.unfinished.is_some();
-        let search = Search { unfinished, ..Search::new(query) };
+        // always, so that a page finds what it found while its query was typed, however it is asked again
+        let search = Search { unfinished: true, ..Search::new(query) };
         aside(move || engine.search(&search)).await.map(|found| Results::of(found, &shown))
     };
     match answer {
