@@ -1,8 +1,8 @@
 // Every page and state, narrow and wide: usable by everybody, and nothing to scroll sideways.
 
 import assert from 'node:assert/strict';
-import { AXE, NARROW, WIDE, ask, box, searched, visit } from './browser.mjs';
-import { failing } from './health.mjs';
+import { AXE, NARROW, WIDE, box, searched, visit } from './browser.mjs';
+import { failing } from './failing.mjs';
 import { House, demo, folder, serve } from './house.mjs';
 import { promise } from './runner.mjs';
 
@@ -32,7 +32,7 @@ const STATES = [
   ['nobody answers', async () => (await House.open('small')).served(), searched('pump'), async (page, server) => {
     await page.locator('#live[data-state="on"]').waitFor();
     await server.stop();
-    await ask(page, 'pumps').catch(() => {});
+    await box(page).pressSequentially('s');
     await page.locator('#trouble .note-bad').waitFor();
   }],
 ];
@@ -42,7 +42,6 @@ for (const [name, server, path, act] of STATES) {
     for (const viewport of [NARROW, WIDE]) {
       const here = await server();
       await visit(here, path, async (page) => {
-        page.setDefaultTimeout(15_000);
         await act?.(page, here);
         await isAccessible(page, `${name}, ${viewport.width} px`);
       }, { viewport, silent: true });

@@ -55,7 +55,8 @@ promise('results never vanish and never repeat while another process pulls', asy
   const house = await House.open('small');
   await house.tell(issue('Narwhal 0 sticks'));
   const server = await house.served();
-  await visit(server, searched('narwhal'), async (page) => {
+  // half a word, as while somebody types
+  await visit(server, searched('narwh'), async (page) => {
     await isLive(page);
     await page.evaluate(watchResults);
     for (let number = 1; number <= 8; number += 1) {

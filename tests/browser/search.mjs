@@ -27,6 +27,9 @@ promise('a word that is still being typed finds what begins so', async () => {
     await hits(page).first().waitFor();
     const marks = await page.locator('#hits mark').allTextContents();
     assert.ok(marks.some((mark) => mark === 'controller'), `marked: ${marks}`);
+    const found = await addresses(page);
+    await page.reload();
+    assert.deepEqual(await addresses(page), found, 'and still does when it is loaded anew');
   });
 });
 
