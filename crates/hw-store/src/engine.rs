@@ -89,7 +89,7 @@ impl SearchEngine {
         }
         let unfinished = query.unfinished().filter(|_| search.unfinished);
         store.read("search", |tx| {
-            let mut gather = Gather::new(&query, search.limit, &remembered);
+            let mut gather = Gather::new(search.limit, &remembered);
             if !query.literals.is_empty() {
                 gather.tier(tx, &query, true)?;
             }

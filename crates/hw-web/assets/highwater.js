@@ -65,6 +65,15 @@
     window.htmx.trigger('#search', 'submit');
   });
 
+  // ---- history: what was finished, by Enter, a filter or a link, keeps its entry; typing replaces typing alone
+
+  const shown = () => new URLSearchParams(window.location.search).get('q') ?? '';
+  let finished = shown();
+  document.addEventListener('htmx:configRequest', ({ detail }) => {
+    if (detail.elt === box && shown() === finished) detail.path = '/search?unfinished=new';
+    if (detail.elt.id === 'search') finished = box.value;
+  });
+
   // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
 
   const plain = (markup) => markup.replaceAll(' class=""', '').trim();

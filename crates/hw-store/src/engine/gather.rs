@@ -20,7 +20,6 @@ use crate::views::threads::ThreadRow;
 const LOOKED_UP: usize = 1_000;
 
 pub(super) struct Gather<'a> {
-    query: &'a Query,
     limit: u64,
     remembered: &'a Remembered,
     hits: Vec<Hit>,
@@ -36,9 +35,8 @@ struct Scored {
 }
 
 impl<'a> Gather<'a> {
-    pub(super) fn new(query: &'a Query, limit: u64, remembered: &'a Remembered) -> Self {
+    pub(super) fn new(limit: u64, remembered: &'a Remembered) -> Self {
         Self {
-            query,
             limit,
             remembered,
             hits: Vec::new(),
@@ -112,14 +110,15 @@ impl<'a> Gather<'a> {
             if is_to_be_checked && !place.thread.as_ref().is_some_and(is_wanted) {
                 continue;
             }
-            self.take(tx, place)?;
+            self.take(tx, place, query)?;
         }
         Ok(())
     }
 
-    fn take(&mut self, tx: &mut Tx<'_>, place: Place) -> Result<(), Error> {
-        let for_itself = self.query.filters.is_for_comments();
-        let Some(found) = hit::of(tx, place, for_itself, self.query)? else { return Ok(()) };
+    /// Its words are marked as they were found: by their beginnings, where those were asked for.
+    fn take(&mut self, tx: &mut Tx<'_>, place: Place, query: &Query) -> Result<(), Error> {
+        let for_itself = query.filters.is_for_comments();
+        let Some(found) = hit::of(tx, place, for_itself, query)? else { return Ok(()) };
         if self.seen.insert((found.host.clone(), Key { kind: found.kind, id: found.id })) {
             self.hits.push(found);
         }

@@ -25,7 +25,7 @@ use hit::HitView;
 pub(crate) struct Asked {
     #[serde(default)]
     q: String,
-    /// The last word is still being typed.
+    /// Somebody is typing; `new` when the query before it was finished.
     unfinished: Option<String>,
     /// Nobody asked: the page follows the workspace.
     live: Option<String>,
@@ -79,7 +79,7 @@ pub(crate) async fn results(
     };
     let entry = match asked.live {
         Some(_) => None,
-        None => history::entry(&headers, &asked.q, asked.unfinished.is_some()),
+        None => history::entry(&headers, &asked.q, asked.unfinished.as_deref() == Some("true")),
     };
     let part = html(StatusCode::OK, &index(Frame::still("search"), &asked.q, state).as_results());
     (HeaderMap::from_iter(entry), part).into_response()
@@ -93,15 +93,15 @@ fn index(frame: Frame, query: &str, state: Results) -> Index {
 }
 
 async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
-    let query = asked.q.trim().to_owned();
-    let answer = if query.is_empty() {
+    let query = asked.q.clone();
+    let answer = if query.trim().is_empty() {
         site.ask(|store| store.behind(&Surface::THREADS, None))
             .await
             .map(|behind| Results::Empty(behind.into()))
     } else {
         let (engine, shown) = (site.engine.clone(), line(&query));
-        let unfinished = asked.unfinished.is_some();
-        let search = Search { unfinished, ..Search::new(query) };
+        // always, so that a page finds what it found while its query was typed, however it is asked again
+        let search = Search { unfinished: true, ..Search::new(query) };
         aside(move || engine.search(&search)).await.map(|found| Results::of(found, &shown))
     };
     match answer {

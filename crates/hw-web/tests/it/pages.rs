@@ -53,12 +53,16 @@ async fn the_ten_best_are_shown() {
 }
 
 #[tokio::test]
-async fn a_word_that_is_still_being_typed_may_go_on() {
+async fn a_word_may_go_on_until_a_space_ends_it() {
     let world = World::new();
     world.issue(7, "The valve leaks", "");
     let router = hw_web::router(world.site());
-    assert!(open(&router, "/search?q=val&unfinished=true").await.has(".hit"));
-    assert!(!open(&router, "/search?q=val").await.has(".hit"));
+    for path in
+        ["/search?q=val&unfinished=true", "/search?q=val&live=true", "/search?q=val", "/?q=val"]
+    {
+        assert_eq!(open(&router, path).await.says(".hit mark"), "valve", "{path}");
+    }
+    assert!(!open(&router, "/search?q=val+").await.has(".hit"));
 }
 
 #[tokio::test]

@@ -7,17 +7,17 @@ const PUSH: HeaderName = HeaderName::from_static("hx-push-url");
 const REPLACE: HeaderName = HeaderName::from_static("hx-replace-url");
 
 /// How a query enters the browser's history: the first one, and each that was finished, has an entry of its
-/// own; one that is being typed takes the place of the one before it.
+/// own; one that is being typed takes the place of the one before it, if that was being typed, too.
 pub(super) fn entry(
     headers: &HeaderMap,
     query: &str,
-    is_unfinished: bool,
+    is_typed_on: bool,
 ) -> Option<(HeaderName, HeaderValue)> {
     let current = query_of(headers.get(CURRENT)?.to_str().ok()?);
     if current == query {
         return None;
     }
-    let name = if is_unfinished && !current.is_empty() { REPLACE } else { PUSH };
+    let name = if is_typed_on && !current.is_empty() { REPLACE } else { PUSH };
     Some((name, HeaderValue::from_str(&address(query)).ok()?))
 }
 
