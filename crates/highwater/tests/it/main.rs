@@ -16,6 +16,7 @@ mod console;
 mod docs;
 mod doctor;
 mod export;
+mod honest;
 mod house;
 mod init;
 mod journey;

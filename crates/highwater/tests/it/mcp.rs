@@ -1,7 +1,7 @@
 //! `highwater mcp` as its clients meet it: lines over stdio, requests over HTTP.
 
 mod http;
-mod talk;
+pub(crate) mod talk;
 
 use std::process::Stdio;
 

@@ -89,7 +89,7 @@ fn the_demo_can_be_looked_at_in_a_browser() {
 }
 
 /// A program that serves pages; it ends with the test.
-struct Face {
+pub(crate) struct Face {
     child: Child,
     host: String,
     /// What it had told when it was ready.
@@ -105,7 +105,7 @@ impl Drop for Face {
 
 impl Face {
     /// Starts it, and waits until it has told where it is.
-    fn open(args: &[&str], home: &Path) -> Self {
+    pub(crate) fn open(args: &[&str], home: &Path) -> Self {
         let mut command = program(args);
         command.arg("-m").arg(home).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -127,7 +127,7 @@ impl Face {
         Self { child, host, told }
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         self.ask(path, &self.host)
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::house::program;
 
-pub(super) struct Talk {
+pub(crate) struct Talk {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -16,7 +16,7 @@ pub(super) struct Talk {
 
 impl Talk {
     /// A server that nobody has greeted yet.
-    pub(super) fn with(args: &[&str]) -> Self {
+    pub(crate) fn with(args: &[&str]) -> Self {
         let mut command = program(&["mcp"]);
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
@@ -25,13 +25,13 @@ impl Talk {
     }
 
     /// One that was greeted.
-    pub(super) fn begun(args: &[&str]) -> Self {
+    pub(crate) fn begun(args: &[&str]) -> Self {
         let mut talk = Self::with(args);
         talk.initialize();
         talk
     }
 
-    pub(super) fn initialize(&mut self) -> Value {
+    pub(crate) fn initialize(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},
@@ -42,12 +42,12 @@ impl Talk {
         hello
     }
 
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))
     }
 
     /// Asks, and waits for the result.
-    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.asked += 1;
         self.say(
             &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
@@ -65,7 +65,7 @@ impl Talk {
     }
 
     /// Closes its input: it ends, with nothing more to say.
-    pub(super) fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.input.take());
         let mut rest = String::new();
         assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "{rest}");
@@ -73,7 +73,7 @@ impl Talk {
     }
 
     /// Sends a signal while it waits for input; the exit code that follows.
-    pub(super) fn stopped_by(&mut self, signal: &str) -> Option<i32> {
+    pub(crate) fn stopped_by(&mut self, signal: &str) -> Option<i32> {
         let process = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
         self.child.wait().unwrap().code()
@@ -88,6 +88,6 @@ impl Drop for Talk {
 }
 
 /// The first text of an answer.
-pub(super) fn text(answer: &Value) -> &str {
+pub(crate) fn text(answer: &Value) -> &str {
     answer["content"][0]["text"].as_str().unwrap()
 }
