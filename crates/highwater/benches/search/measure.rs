@@ -10,37 +10,47 @@ pub(crate) struct Measured {
     wall: Vec<f64>,
 }
 
-/// Searches for each of these, once to warm up and once to be measured.
+/// Searches for each of these.
 pub(crate) fn measure(engine: &SearchEngine, queries: &[String]) -> Measured {
     let mut measured = Measured::default();
     for query in queries {
         let search = Search::new(query.as_str());
-        let (cpu, wall) = (now(ClockId::ThreadCPUTime), now(ClockId::Monotonic));
+        let (cpu, wall) = (read(ClockId::ThreadCPUTime), now_ms());
         let found = engine.search(&search).unwrap();
-        measured.cpu.push(now(ClockId::ThreadCPUTime) - cpu);
-        measured.wall.push(now(ClockId::Monotonic) - wall);
+        measured.cpu.push(read(ClockId::ThreadCPUTime) - cpu);
+        measured.wall.push(now_ms() - wall);
         assert!(found.hits.len() <= 10);
     }
     measured
 }
 
-fn now(clock: ClockId) -> f64 {
+/// The clock on the wall.
+pub(crate) fn now_ms() -> f64 {
+    read(ClockId::Monotonic)
+}
+
+fn read(clock: ClockId) -> f64 {
     let time = clock_gettime(clock);
     time.tv_sec as f64 * 1_000.0 + time.tv_nsec as f64 / 1e6
 }
 
 impl Measured {
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.cpu.extend(other.cpu);
-        self.wall.extend(other.wall);
+    /// A time on the wall, of another process.
+    pub(crate) fn push(&mut self, wall: f64) {
+        self.wall.push(wall);
     }
 
-    pub(crate) fn row(&self, name: &str) -> String {
-        let ms = |value: f64| format!("{value:.1} ms");
-        let cells =
-            [quantile(&self.cpu, 0.5), quantile(&self.cpu, 0.95), quantile(&self.cpu, 1.0)].map(ms);
-        let wall = ms(quantile(&self.wall, 0.5));
-        format!("| {name:<46} | {:>9} | {:>9} | {:>9} | {wall:>10} |", cells[0], cells[1], cells[2])
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.cpu.extend(&other.cpu);
+        self.wall.extend(&other.wall);
+    }
+
+    pub(crate) fn cpu(&self, part: f64) -> f64 {
+        quantile(&self.cpu, part)
+    }
+
+    pub(crate) fn wall(&self, part: f64) -> f64 {
+        quantile(&self.wall, part)
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn made(path: &Path, documents: usize) -> Store {
     for number in 0..documents / PAGE {
         let pages = pages(number * PAGE..(number + 1) * PAGE);
         store.ingest_all(&lease, &pages).unwrap();
-        if number % 100 == 0 {
+        if number.is_multiple_of(100) {
             eprintln!("made {} of {documents} texts", number * PAGE);
         }
     }
@@ -124,7 +124,7 @@ fn thread(id: usize, sort: Sort, dice: &mut fastrand::Rng) -> Thread {
     let is_open = dice.u32(..10) < 4;
     let repository = home(id);
     // in every fourth repository the viewer has written something
-    let is_viewers = repository % 4 == 0 && dice.u32(..100) == 0;
+    let is_viewers = repository.is_multiple_of(4) && dice.u32(..100) == 0;
     let author = if is_viewers { "viewer".to_owned() } else { format!("user-{}", dice.u32(..300)) };
     let number = i64::try_from(id).unwrap();
     Thread {
