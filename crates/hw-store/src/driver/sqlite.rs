@@ -19,7 +19,9 @@ const BUSY: Duration = Duration::from_secs(10);
 const IDLE_READERS: usize = 4;
 /// The cache of a writer and of a reader, in KiB.
 const WRITER_CACHE: i64 = 32 * 1024;
-const READER_CACHE: i64 = 8 * 1024;
+/// How many statements a connection keeps ready.
+const STATEMENTS: usize = 128;
+const READER_CACHE: i64 = 32 * 1024;
 
 pub(crate) struct Sqlite {
     /// None in a database in memory: its one connection does everything.
@@ -85,7 +87,7 @@ fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    connection.set_prepared_statement_cache_capacity(128);
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
 }
 
@@ -95,6 +97,7 @@ fn open_reader(path: &Path) -> Result<Connection, rusqlite::Error> {
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -READER_CACHE)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
 

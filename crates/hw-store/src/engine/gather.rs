@@ -17,7 +17,10 @@ use crate::tx::Tx;
 use crate::views::threads::ThreadRow;
 
 /// How many comments are looked up to learn whether their thread is wanted.
-const LOOKED_UP: usize = 1_000;
+const LOOKED_UP: usize = 200;
+
+/// How many comments are ranked for that.
+const CHECKED: u64 = 500;
 
 pub(super) struct Gather<'a> {
     limit: u64,
@@ -68,7 +71,8 @@ impl<'a> Gather<'a> {
         }
         let mut scored = Vec::new();
         for (ask, is_to_be_checked) in &asks {
-            let found = rank::candidates(tx, ask, query, self.remembered)?;
+            let most = if *is_to_be_checked { CHECKED } else { rank::CAP };
+            let found = rank::candidates(tx, (ask, most), query, self.remembered)?;
             self.matches = self.matches.and(found.matches);
             self.ranked = self.ranked.and(found.ranked);
             let is_to_be_checked = *is_to_be_checked;
@@ -170,8 +174,10 @@ fn fulfils(row: &ThreadRow, filters: &Filters) -> bool {
 impl Matches {
     fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Exactly(a), Self::Exactly(b)) if a + b <= rank::CAP => Self::Exactly(a + b),
-            _ => Self::MoreThan(rank::CAP),
+            (Self::Exactly(a), Self::Exactly(b)) => Self::Exactly(a + b),
+            (Self::Exactly(a) | Self::MoreThan(a), Self::Exactly(b) | Self::MoreThan(b)) => {
+                Self::MoreThan((a + b).min(rank::CAP))
+            }
         }
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct Recent {
 }
 
 /// How many they are.
-const TEXTS: i64 = 10_000;
+const TEXTS: i64 = 3_000;
 
 impl Recent {
     fn of(tx: &mut Tx<'_>) -> Result<Self, Error> {

@@ -14,7 +14,7 @@ use crate::sql::{Param, Sql};
 use crate::tx::Tx;
 
 /// How many matches are ranked against each other: the newest.
-pub(super) const CAP: u64 = 2_000;
+pub(super) const CAP: u64 = 1_000;
 
 /// How many terms are weighed against each other; the rest of a longer query counts alike.
 const WEIGHED: usize = 6;
@@ -55,7 +55,7 @@ fn count_up_to(tx: &mut Tx<'_>, ask: &Ask, most: u64) -> Result<u64, Error> {
 /// The newest rows that match, with their scores.
 pub(super) fn candidates(
     tx: &mut Tx<'_>,
-    ask: &Ask,
+    (ask, most): (&Ask, u64),
     query: &Query,
     remembered: &Remembered,
 ) -> Result<Candidates, Error> {
@@ -65,7 +65,7 @@ pub(super) fn candidates(
          {matching} order by {rowid} desc limit {limit}",
         rowid = ask.rowid(),
         words = if ask.has_words() { "places.words" } else { "null" },
-        limit = CAP + 1,
+        limit = most + 1,
     );
     let scale = Scale::new(tx, query, remembered)?;
     let mut rows = tx.query(Sql::both(&text), &params(&given), |mut row| {
@@ -76,11 +76,16 @@ pub(super) fn candidates(
         let score = profile.map_or(0.0, |profile| scale.score(&profile));
         Ok(Candidate { rowid, score, host, repository_id, thread })
     })?;
-    let matches = matches(rows.len() as u64);
-    rows.truncate(usize::try_from(CAP).unwrap_or(usize::MAX));
+    let count = rows.len() as u64;
+    let matches = if count <= most { Matches::Exactly(count) } else { Matches::MoreThan(most) };
+    rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     // without words the newest come first anyway
-    let is_cut = matches == Matches::MoreThan(CAP) && ask.has_words();
-    Ok(Candidates { rows, matches, ranked: if is_cut { Ranked::Newest(CAP) } else { Ranked::All } })
+    let is_cut = most < count && ask.has_words();
+    Ok(Candidates {
+        rows,
+        matches,
+        ranked: if is_cut { Ranked::Newest(most) } else { Ranked::All },
+    })
 }
 
 /// What a row is weighed with.

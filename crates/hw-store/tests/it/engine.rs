@@ -236,7 +236,7 @@ fn above_a_cap_the_newest_are_ranked_and_the_answer_says_so(place: &Place) {
         store.ingest(&lease, &issues(said.collect())).unwrap();
     }
     let Found { hits, matches, ranked, .. } = engine(&store).search(&Search::new("leaks")).unwrap();
-    assert_eq!((matches, ranked), (Matches::MoreThan(2_000), Ranked::Newest(2_000)));
+    assert_eq!((matches, ranked), (Matches::MoreThan(1_000), Ranked::Newest(1_000)));
     assert_eq!(
         hits.iter().map(|hit| hit.id).collect::<Vec<_>>(),
         (2_990..3_000).rev().collect::<Vec<_>>()
