@@ -12,6 +12,8 @@ use crate::tokens::{self, Word};
 
 /// How many terms count. A pasted page is found by its beginning.
 const TERMS_MAX: usize = 32;
+/// How much of a text is read.
+const TEXT_MAX: usize = 64 * 1024;
 
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub struct Query {
     pub terms: Vec<Term>,
     /// Literal forms: what has them all comes first. They are tokens of their own.
     pub literals: Vec<String>,
-    /// Literal forms that are nothing but symbols, so that there is no word to go by.
+    /// Symbols, where there is no word to go by.
     pub symbols: Vec<String>,
     pub filters: Filters,
     /// Whether the text ends within a word, which somebody may still be typing.
@@ -39,6 +41,7 @@ impl Query {
     /// Reads a query.
     pub fn parse(text: &str) -> Self {
         let mut query = Self::default();
+        let text = &text[..text.floor_char_boundary(TEXT_MAX)];
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let (chunk, after) = next_chunk(rest);
@@ -76,7 +79,7 @@ impl Query {
 
     fn take(&mut self, chunk: &Chunk<'_>) {
         match *chunk {
-            Chunk::Quoted(text) => self.phrase(text),
+            Chunk::Quoted { text, is_prefix } => self.phrase(text, is_prefix),
             Chunk::Filter { name, value, text } => {
                 if !self.filters.take(name, value) {
                     self.text(text);
@@ -86,11 +89,11 @@ impl Query {
         }
     }
 
-    fn phrase(&mut self, text: &str) {
+    fn phrase(&mut self, text: &str, is_prefix: bool) {
         let tokens: Vec<String> = tokens::words(text).into_iter().map(|word| word.token).collect();
         self.literals.extend(text.split_whitespace().filter_map(tokens::literal));
         if !tokens.is_empty() {
-            self.terms.push(Term { tokens, is_prefix: false });
+            self.terms.push(Term { tokens, is_prefix });
         }
     }
 
@@ -114,7 +117,13 @@ impl Query {
     /// Says everything once, and no more than counts.
     fn tidy(&mut self) {
         let mut seen = std::collections::BTreeSet::new();
+        let last = self.terms.last().cloned();
         self.terms.retain(|term| seen.insert((term.tokens.clone(), term.is_prefix)));
+        // where somebody repeats a word, another is the last one now
+        self.ends_in_word &= self.terms.last() == last.as_ref();
+        if !self.terms.is_empty() {
+            self.literals.append(&mut self.symbols);
+        }
         if TERMS_MAX < self.terms.len() {
             self.ends_in_word = false;
         }
@@ -131,7 +140,7 @@ impl Query {
 }
 
 enum Chunk<'a> {
-    Quoted(&'a str),
+    Quoted { text: &'a str, is_prefix: bool },
     Filter { name: &'a str, value: &'a str, text: &'a str },
     Plain(&'a str),
 }
@@ -139,8 +148,9 @@ enum Chunk<'a> {
 /// The next chunk of a text that does not begin with a space, and what follows it.
 fn next_chunk(text: &str) -> (Chunk<'_>, &str) {
     if let Some(quoted) = text.strip_prefix('"') {
-        let (inside, after) = until_quote(quoted);
-        return (Chunk::Quoted(inside), after);
+        let (text, after) = until_quote(quoted);
+        let rest = after.strip_prefix('*');
+        return (Chunk::Quoted { text, is_prefix: rest.is_some() }, rest.unwrap_or(after));
     }
     if let Some((chunk, after)) = quoted_filter(text) {
         return (chunk, after);
@@ -157,10 +167,9 @@ fn next_chunk(text: &str) -> (Chunk<'_>, &str) {
 
 /// `label:"help wanted"`.
 fn quoted_filter(text: &str) -> Option<(Chunk<'_>, &str)> {
-    let (name, rest) = text.split_once(":\"")?;
-    if !Filters::knows(name) {
-        return None;
-    }
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (name, _) = text[..end].split_once(":\"").filter(|(name, _)| Filters::knows(name))?;
+    let rest = &text[name.len() + ":\"".len()..];
     let (value, after) = until_quote(rest);
     let whole = &text[..text.len() - after.len()];
     Some((Chunk::Filter { name, value, text: whole }, after))

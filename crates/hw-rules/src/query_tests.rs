@@ -41,6 +41,15 @@ fn symbols_alone_are_looked_for_as_they_are() {
 }
 
 #[test]
+fn symbols_beside_words_are_a_preference() {
+    for text in ["pump ?", "pump - controller", "\"pump controller\".", "pump & controller"] {
+        let query = Query::parse(text);
+        assert!(query.symbols.is_empty() && !query.terms.is_empty(), "{text}");
+    }
+    assert_eq!(terms("\"pump contr\"*"), ["pump contr*"]);
+}
+
+#[test]
 fn a_run_of_characters_without_spaces_is_a_phrase() {
     assert_eq!(terms("検索test 🚀🚀"), ["検 索", "test", "🚀 🚀"]);
 }
@@ -111,7 +120,7 @@ fn nothing_is_asked_for_by_nothing() {
 fn a_word_that_is_being_typed_may_go_on() {
     let unfinished = |text: &str| Query::parse(text).unfinished().map(|query| words_of(&query));
     assert_eq!(unfinished("oil lea"), Some(vec!["oil".to_owned(), "lea*".to_owned()]));
-    for text in ["oil ", "oil l", "\"oil leak\"", "oil state:open", "oil*", ""] {
+    for text in ["oil ", "oil l", "oil leaks oil", "\"oil leak\"", "oil state:open", "oil*", ""] {
         assert_eq!(unfinished(text), None, "{text}");
     }
 }

@@ -20,10 +20,12 @@ pub struct Word {
 
 /// The tokens of a text: its words in order, and behind them, where they part no phrase, its literal forms.
 ///
-/// A word with symbols in it (`c++`, `foo-bar`) gives one token more, for its literal form.
+/// A word with symbols in it (`c++`, `foo-bar`) gives one token more, for its literal form, and so does each
+/// run of symbols (`++`, `->`).
 pub fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = words(text).into_iter().map(|word| word.token).collect();
-    let literals: BTreeSet<String> = chunks(text).filter_map(literal).collect();
+    let literals: BTreeSet<String> =
+        chunks(text).flat_map(|chunk| symbols(chunk).chain(literal(chunk))).collect();
     tokens.extend(literals);
     tokens
 }
@@ -132,9 +134,11 @@ impl Scan {
             self.words.push(Word { range: range.clone(), token, is_single });
             return;
         }
-        for c in token.chars() {
-            let word = Word { range: range.clone(), token: c.to_string(), is_single: true };
-            self.words.push(word);
+        let chars: Vec<char> = token.chars().collect();
+        let is_one = |c: &char| is_single_letter(*c);
+        for run in chars.chunk_by(|a, b| !is_one(a) && !is_one(b)) {
+            let is_single = run.iter().all(is_one);
+            self.words.push(Word { range: range.clone(), token: run.iter().collect(), is_single });
         }
     }
 }
@@ -143,6 +147,12 @@ impl Scan {
 const LITERAL_MAX: usize = 32;
 /// The same for what is nothing but symbols: operators, not rulers.
 const SYMBOLS_MAX: usize = 8;
+
+/// A token for each run of symbols.
+fn symbols(chunk: &str) -> impl Iterator<Item = String> {
+    let runs = chunk.split(|c: char| !c.is_ascii_punctuation());
+    runs.filter(|run| !run.is_empty() && run.len() <= SYMBOLS_MAX).filter_map(spelled)
+}
 
 /// A token for the literal form of a word with symbols, or of symbols, spelled in letters and digits.
 pub fn literal(chunk: &str) -> Option<String> {
@@ -200,9 +210,10 @@ mod tests {
 
     #[test]
     fn a_word_with_symbols_is_found_by_its_parts_and_literally() {
-        assert_eq!(tokens("foo-bar"), ["foo", "bar", "zq666f6f2d626172"]);
+        assert_eq!(tokens("foo-bar"), ["foo", "bar", "zq2d", "zq666f6f2d626172"]);
         assert_eq!(tokens("(C++)").last().map(String::as_str), Some("zq632b2b"));
-        assert_eq!(tokens("end."), ["end"]);
+        assert_eq!(tokens("end."), ["end", "zq2e"]);
+        assert!(tokens("C++").contains(&"zq2b2b".to_owned()));
         assert_eq!(tokens("a -> b :"), ["a", "b", "zq2d3e", "zq3a"]);
     }
 
@@ -214,7 +225,7 @@ mod tests {
     #[test]
     fn text_without_spaces_is_split_into_characters() {
         assert_eq!(tokens("検索test"), ["検", "索", "test"]);
-        assert_eq!(tokens("go🚀!👩\u{200d}👧 ❤\u{fe0f}"), ["go", "🚀", "👩", "👧", "❤"]);
+        assert_eq!(tokens("go🚀👩\u{200d}👧 ❤\u{fe0f}"), ["go", "🚀", "👩", "👧", "❤"]);
     }
 
     #[test]
@@ -223,6 +234,8 @@ mod tests {
         assert_eq!(tokens("\u{1112}\u{1161}\u{11ab}"), tokens("한"));
         assert_eq!(tokens("か\u{3099}"), tokens("が"));
         assert_eq!(tokens("हिन्दी").len(), 1);
+        assert_eq!(tokens("API\u{110b}\u{1169}\u{1105}\u{1172}"), tokens("API오류"));
+        assert_eq!(tokens("API오류"), ["api", "오", "류"]);
     }
 
     #[test]

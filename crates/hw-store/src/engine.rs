@@ -5,6 +5,7 @@
 //! thread.
 
 mod ask;
+mod asks;
 mod gather;
 mod hit;
 mod memory;
@@ -50,6 +51,8 @@ pub struct Found {
 pub enum Matches {
     Exactly(u64),
     MoreThan(u64),
+    /// Not all of them were looked at.
+    AtLeast(u64),
 }
 
 impl Default for Matches {
@@ -85,7 +88,8 @@ impl SearchEngine {
         let remembered = self.memory.of(&store)?;
         let query = Query::parse(&search.query);
         if query.is_empty() || search.limit == 0 {
-            return Ok(Found { behind: remembered.behind.clone(), ..Found::default() });
+            let behind = remembered.behind(&query.filters).clone();
+            return Ok(Found { behind, ..Found::default() });
         }
         let unfinished = query.unfinished().filter(|_| search.unfinished);
         store.read("search", |tx| {
@@ -97,7 +101,7 @@ impl SearchEngine {
             if let Some(unfinished) = &unfinished {
                 gather.tier(tx, unfinished, false)?;
             }
-            Ok(gather.found())
+            Ok(gather.found(&query))
         })
     }
 }

@@ -139,6 +139,11 @@ impl Store {
         Self { inner: self.inner, interrupts: Some(hook) }
     }
 
+    /// Whether it is the same opened database.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     fn over(driver: Box<dyn Driver>, read_only: bool, place: &Place) -> Self {
         let inner = Inner { driver, read_only, locks: place.locks(), place: place.clone() };
         Self { inner: Arc::new(inner), interrupts: None }

@@ -9,8 +9,17 @@ use crate::{Place, Store};
 #[derive(Clone)]
 pub struct Workspace {
     place: Place,
-    open: Arc<Mutex<Option<Store>>>,
+    open: Arc<Mutex<Option<Opened>>>,
 }
+
+/// An open database, and which file it was when it was opened.
+struct Opened {
+    store: Store,
+    file: Option<FileId>,
+}
+
+/// A file system and a file in it.
+type FileId = (u64, u64);
 
 impl Workspace {
     /// The workspace at a place that may have none yet.
@@ -20,17 +29,22 @@ impl Workspace {
 
     /// A workspace that is open already.
     pub fn over(store: Store) -> Self {
-        Self { place: store.inner.place.clone(), open: Arc::new(Mutex::new(Some(store))) }
+        let place = store.inner.place.clone();
+        let opened = Opened { store, file: file_at(&place) };
+        Self { place, open: Arc::new(Mutex::new(Some(opened))) }
     }
 
-    /// Its store. Until there is a database each call looks again, and says so.
+    /// Its store. Until there is a database each call looks again, and says so; so it does when the file was
+    /// removed, or another one was put in its place.
     pub fn store(&self) -> Result<Store, Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = &*open {
-            return Ok(store.clone());
+        let file = file_at(&self.place);
+        if let Some(opened) = open.as_ref().filter(|opened| opened.file == file) {
+            return Ok(opened.store.clone());
         }
+        *open = None;
         let store = Store::open_reader(&self.place)?;
-        *open = Some(store.clone());
+        *open = Some(Opened { store: store.clone(), file });
         Ok(store)
     }
 
@@ -38,4 +52,18 @@ impl Workspace {
     pub fn shown(&self) -> String {
         self.place.shown()
     }
+}
+
+/// Which file is there now; none where a workspace is no file.
+#[cfg(unix)]
+fn file_at(place: &Place) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    let Place::File(path) = place else { return None };
+    let file = std::fs::metadata(path).ok()?;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn file_at(_: &Place) -> Option<FileId> {
+    None
 }

@@ -73,6 +73,7 @@ fn unranked(found: &Found) -> Option<String> {
     let matches = match found.matches {
         Matches::Exactly(count) => grouped(count),
         Matches::MoreThan(count) => format!("more than {}", grouped(count)),
+        Matches::AtLeast(count) => format!("at least {}", grouped(count)),
     };
     Some(format!("only the newest {} of {matches} matches were ranked", grouped(ranked)))
 }

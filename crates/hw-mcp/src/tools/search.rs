@@ -62,7 +62,7 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
     let page = page(query, chosen, &found.hits);
     let (total, is_exact) = match found.matches {
         Matches::Exactly(count) => (count, true),
-        Matches::MoreThan(count) => (count, false),
+        Matches::MoreThan(count) | Matches::AtLeast(count) => (count, false),
     };
     let ranked = match found.ranked {
         Ranked::All => None,

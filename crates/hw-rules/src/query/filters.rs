@@ -32,6 +32,10 @@ pub enum Type {
     Comment,
 }
 
+/// How many names count, and how long they may be.
+const MOST: usize = 64;
+const LONGEST: usize = 1_024;
+
 const NAMES: [&str; 7] = ["repo", "author", "type", "state", "label", "created", "updated"];
 
 impl Filters {
@@ -48,18 +52,14 @@ impl Filters {
         self.types.iter().eq(&[Type::Comment])
     }
 
-    /// Whether something is asked of threads that a comment does not know of its own.
-    pub fn is_about_threads(&self) -> bool {
-        !self.states.is_empty()
-            || !self.labels.is_empty()
-            || self.types.iter().any(|it| *it != Type::Comment)
-    }
-
     /// Takes a filter; tells whether it made sense.
     pub(super) fn take(&mut self, name: &str, value: &str) -> bool {
         let lower = value.trim().to_lowercase();
-        if lower.is_empty() {
+        if lower.is_empty() || LONGEST < lower.len() {
             return false;
+        }
+        if MOST <= self.repositories.len() + self.authors.len() + self.labels.len() {
+            return true;
         }
         match name.to_ascii_lowercase().as_str() {
             "repo" => self.repository(&lower),

@@ -56,9 +56,17 @@ impl Hit {
 /// Where a match stands: the row's own object, and the thread it counts for.
 pub(super) struct Place {
     owner: String,
-    host: String,
+    pub(super) host: String,
     key: Key,
     pub(super) thread: Option<ThreadRow>,
+}
+
+impl Place {
+    /// Whom it counts for.
+    pub(super) fn key(&self, for_itself: bool) -> Key {
+        let thread = self.thread.as_ref().filter(|_| !for_itself);
+        thread.map_or(self.key, |row| row.thread.key())
+    }
 }
 
 /// Looks a match up; none when it left meanwhile.

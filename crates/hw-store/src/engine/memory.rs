@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hw_rules::lane::Surface;
+use hw_rules::query::Filters;
 
 use crate::Store;
 use crate::error::Error;
@@ -18,7 +19,10 @@ pub(super) struct Memory(Arc<Mutex<Option<Arc<Remembered>>>>);
 
 pub(super) struct Remembered {
     changes: i64,
-    pub(super) behind: Behind,
+    /// Of which database this is true; another may take its place.
+    store: Store,
+    behind: Behind,
+    behind_comments: Behind,
     /// The repositories in which the viewer has written something.
     preferred: BTreeMap<String, BTreeSet<i64>>,
     pub(super) recent: Recent,
@@ -28,6 +32,11 @@ pub(super) struct Remembered {
 const BOOST: f64 = 2.0;
 
 impl Remembered {
+    /// What is behind an answer: where nothing but comments is asked for, comments.
+    pub(super) fn behind(&self, filters: &Filters) -> &Behind {
+        if filters.is_for_comments() { &self.behind_comments } else { &self.behind }
+    }
+
     pub(super) fn boost(&self, host: &str, repository_id: i64) -> f64 {
         let there = self.preferred.get(host);
         if there.is_some_and(|ids| ids.contains(&repository_id)) { BOOST } else { 1.0 }
@@ -39,13 +48,17 @@ impl Memory {
     pub(super) fn of(&self, store: &Store) -> Result<Arc<Remembered>, Error> {
         let changes = store.changes()?;
         let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(remembered) = memory.as_ref().filter(|it| it.changes == changes) {
+        if let Some(remembered) =
+            memory.as_ref().filter(|it| it.changes == changes && it.store.is_same(store))
+        {
             return Ok(Arc::clone(remembered));
         }
         let surfaces: Vec<_> = Surface::THREADS.into_iter().chain(Surface::COMMENTS).collect();
         let remembered = Arc::new(Remembered {
             changes,
+            store: store.clone(),
             behind: store.behind(&surfaces, None)?,
+            behind_comments: store.behind(&Surface::COMMENTS, None)?,
             preferred: store.read("viewers", viewers::repositories)?,
             recent: store.read("recent", Recent::of)?,
         });

@@ -6,9 +6,9 @@
 use hw_rules::query::{Query, Term};
 use hw_rules::ranking::{self, Profile};
 
+use super::Matches;
 use super::ask::{Ask, Given};
 use super::memory::Remembered;
-use super::{Matches, Ranked};
 use crate::error::Error;
 use crate::sql::{Param, Sql};
 use crate::tx::Tx;
@@ -34,7 +34,8 @@ pub(super) struct Candidate {
 pub(super) struct Candidates {
     pub(super) rows: Vec<Candidate>,
     pub(super) matches: Matches,
-    pub(super) ranked: Ranked,
+    /// Whether there are more, and only the newest are here.
+    pub(super) is_cut: bool,
 }
 
 /// How many rows match, up to the cap.
@@ -79,13 +80,7 @@ pub(super) fn candidates(
     let count = rows.len() as u64;
     let matches = if count <= most { Matches::Exactly(count) } else { Matches::MoreThan(most) };
     rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    // without words the newest come first anyway
-    let is_cut = most < count && ask.has_words();
-    Ok(Candidates {
-        rows,
-        matches,
-        ranked: if is_cut { Ranked::Newest(most) } else { Ranked::All },
-    })
+    Ok(Candidates { rows, matches, is_cut: most < count })
 }
 
 /// What a row is weighed with.

@@ -1,10 +1,11 @@
 //! Facets: what a search filters by, as tokens of letters and digits.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use hw_rules::dates::Span;
 use hw_rules::item::Kind;
-use hw_rules::query::{Filters, Type};
+use hw_rules::query::Filters;
 use hw_rules::time::{Mark, SourceTime};
 
 use super::SearchRow;
@@ -48,23 +49,26 @@ fn facet(name: &str, value: &str) -> String {
 /// What a row must have: of each list, one.
 pub(crate) type Wanted = Vec<Vec<String>>;
 
-/// What is wanted of rows that are to fulfil all of the filters themselves.
-pub(crate) fn wanted(filters: &Filters) -> Wanted {
-    let types = filters.types.iter().map(|it| match it {
-        Type::Thread(kind) => facet("type", kind.name()),
-        Type::Comment => facet("type", COMMENT),
-    });
+/// What is wanted of threads of these kinds, which fulfil the filters themselves.
+pub(crate) fn wanted_of_threads(filters: &Filters, kinds: &BTreeSet<Kind>) -> Wanted {
+    let types = kinds.iter().map(|kind| facet("type", kind.name()));
     let states = filters.states.iter().map(|state| facet("state", state));
     let mut wanted = vec![types.collect(), states.collect()];
     wanted.extend(filters.labels.iter().map(|label| vec![facet("label", label)]));
-    wanted.extend(of_any(filters));
-    wanted.retain(|any| !any.is_empty());
-    wanted
+    some(wanted, filters)
 }
 
 /// What is wanted of comments, when the rest is asked of their threads.
 pub(crate) fn wanted_of_comments(filters: &Filters) -> Wanted {
-    let mut wanted = vec![vec![facet("type", COMMENT)]];
+    some(vec![vec![facet("type", COMMENT)]], filters)
+}
+
+/// What is wanted of threads and comments, when nothing is asked of threads alone.
+pub(crate) fn wanted_of_all(filters: &Filters) -> Wanted {
+    some(Vec::new(), filters)
+}
+
+fn some(mut wanted: Wanted, filters: &Filters) -> Wanted {
     wanted.extend(of_any(filters));
     wanted.retain(|any| !any.is_empty());
     wanted

@@ -27,6 +27,10 @@ both![
     a_match_in_a_comment_counts_for_its_thread,
     comments_are_found_for_themselves,
     filters_of_threads_hold_for_matches_in_comments,
+    comments_can_be_narrowed_by_what_their_threads_are,
+    without_words_only_threads_are_shown,
+    symbols_are_found_wherever_they_stand,
+    a_database_that_was_replaced_is_opened_anew,
     above_a_cap_the_newest_are_ranked_and_the_answer_says_so,
     nasty_queries_find_what_contains_them,
     an_answer_says_what_may_be_missing,
@@ -220,11 +224,74 @@ fn filters_of_threads_hold_for_matches_in_comments(place: &Place) {
         ("label:odd", vec![6]),
         ("type:issue", vec![5, 6]),
         ("type:pr", vec![]),
-        ("type:issue type:comment", vec![5, 6]),
+    ] {
+        let expected: BTreeSet<i64> = expected.into_iter().collect();
+        let search = Search { limit: 100, ..Search::new(format!("drips {filter}")) };
+        let Found { hits, matches, .. } = engine(&store).search(&search).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.id).collect::<BTreeSet<_>>(), expected, "{filter}");
+        assert_eq!(matches, Matches::Exactly(expected.len() as u64), "{filter}");
+    }
+}
+
+fn comments_can_be_narrowed_by_what_their_threads_are(place: &Place) {
+    let (store, lease) = open(place);
+    let mut closed = thread(Kind::PullRequest, 6, 11, "drips");
+    thread_in(&mut closed).state = "CLOSED".into();
+    store.ingest(&lease, &issues(vec![issue(5, 10, "drips")])).unwrap();
+    store.ingest(&lease, &threads(Kind::PullRequest, vec![closed])).unwrap();
+    let said =
+        [(50, 5), (60, 6)].map(|(id, thread)| comment(Kind::IssueComment, id, thread, id, "drips"));
+    store.ingest(&lease, &threads(Kind::IssueComment, said.into())).unwrap();
+    for (filter, expected) in [
+        ("type:comment", vec![50, 60]),
+        ("type:comment state:open", vec![50]),
+        ("type:comment state:closed", vec![60]),
+        ("type:comment label:bug", vec![50, 60]),
+        ("type:comment label:odd", vec![]),
+        ("type:issue type:comment", vec![5, 50, 60]),
+        ("type:issue type:comment state:closed", vec![60]),
     ] {
         let expected: BTreeSet<i64> = expected.into_iter().collect();
         assert_eq!(ids(&store, &format!("drips {filter}")), expected, "{filter}");
+        assert_eq!(ids(&store, filter), expected, "{filter} alone");
     }
+}
+
+fn without_words_only_threads_are_shown(place: &Place) {
+    let (store, lease) = open(place);
+    let mut theirs = issue(5, 10, "x");
+    thread_in(&mut theirs).author = Some("bob".into());
+    store.ingest(&lease, &issues(vec![theirs, issue(6, 11, "x")])).unwrap();
+    let said = comment(Kind::IssueComment, 50, 5, 50, "by ada");
+    store.ingest(&lease, &threads(Kind::IssueComment, vec![said])).unwrap();
+    assert_eq!(found(&store, "author:ada"), [6], "not where she said something");
+    assert_eq!(ids(&store, "author:ada by"), [5].into(), "but with words");
+}
+
+fn symbols_are_found_wherever_they_stand(place: &Place) {
+    let (store, lease) = open(place);
+    let page = vec![issue(5, 10, "error: x"), issue(6, 11, "C++ is"), issue(7, 12, "plain")];
+    store.ingest(&lease, &issues(page)).unwrap();
+    assert_eq!(found(&store, ":"), [5]);
+    assert_eq!(found(&store, "++"), [6]);
+    assert_eq!(found(&store, "plain ?"), [7], "beside words they are no condition");
+    assert_eq!(found(&store, "plain & body"), [7]);
+}
+
+fn a_database_that_was_replaced_is_opened_anew(place: &Place) {
+    let Place::File(path) = place else { return };
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "before")])).unwrap();
+    let engine = SearchEngine::over(Workspace::at(place.clone()));
+    let found = |word: &str| engine.search(&Search::new(word)).map(|found| found.hits.len());
+    assert_eq!(found("before").unwrap(), 1);
+    drop(store);
+    let moved = path.with_extension("moved");
+    std::fs::rename(path, &moved).unwrap();
+    assert!(found("before").is_err(), "it is gone");
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "after")])).unwrap();
+    assert_eq!((found("before").unwrap(), found("after").unwrap()), (0, 1));
 }
 
 fn above_a_cap_the_newest_are_ranked_and_the_answer_says_so(place: &Place) {

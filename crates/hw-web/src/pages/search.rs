@@ -121,6 +121,9 @@ impl Results {
         let count = match matches {
             Matches::Exactly(count) => counted(count.max(shown), "match", "matches"),
             Matches::MoreThan(count) => format!("more than {} matches", grouped(count)),
+            Matches::AtLeast(count) => {
+                format!("at least {}", counted(count.max(shown), "match", "matches"))
+            }
         };
         let ranked = match ranked {
             Ranked::All => None,

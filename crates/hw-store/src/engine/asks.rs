@@ -1,0 +1,95 @@
+//! What the index is asked for, and what is still to be checked of what it gives.
+//!
+//! A thread's type, state and labels are no facets of its comments: they change without them. Where such a
+//! filter meets a match in a comment, its thread is looked up.
+
+use std::collections::BTreeSet;
+
+use hw_rules::item::{Kind, Thread};
+use hw_rules::query::{Filters, Query, Type};
+
+use super::ask::Ask;
+use crate::error::Error;
+use crate::search::facets;
+use crate::sql::{Sql, params};
+use crate::tx::Tx;
+
+pub(super) struct Asked {
+    pub(super) ask: Ask,
+    /// What the thread of a comment has to fulfil.
+    pub(super) check: Option<Check>,
+    /// Whether a comment is shown for itself, and not for its thread.
+    pub(super) for_itself: bool,
+}
+
+/// What is asked of a thread.
+pub(super) struct Check {
+    kinds: BTreeSet<Kind>,
+    states: BTreeSet<String>,
+    labels: BTreeSet<String>,
+}
+
+impl Check {
+    /// None when nothing is.
+    fn of(filters: &Filters, kinds: BTreeSet<Kind>) -> Option<Self> {
+        let (states, labels) = (filters.states.clone(), filters.labels.clone());
+        let is_open = kinds.is_empty() && states.is_empty() && labels.is_empty();
+        (!is_open).then_some(Self { kinds, states, labels })
+    }
+
+    pub(super) fn lets(&self, thread: &Thread) -> bool {
+        let labels: Vec<String> = thread.labels.iter().map(|label| label.to_lowercase()).collect();
+        (self.kinds.is_empty() || self.kinds.contains(&thread.kind()))
+            && (self.states.is_empty() || self.states.contains(&thread.state.to_lowercase()))
+            && self.labels.iter().all(|label| labels.contains(label))
+    }
+}
+
+/// Threads by what they are, and comments for their threads or for themselves.
+pub(super) fn asks(tx: &mut Tx<'_>, query: &Query, literally: bool) -> Result<Vec<Asked>, Error> {
+    let (filters, dialect) = (&query.filters, tx.dialect());
+    let ids = repositories(tx, filters)?;
+    let ask = |wanted| Ask::new(query, literally, &wanted, dialect).in_repositories(ids.clone());
+    let kinds = kinds(filters);
+    let for_itself = filters.types.contains(&Type::Comment);
+    let mut asks = Vec::new();
+    let plain = |ask| Asked { ask, check: None, for_itself: false };
+    let check = |kinds| Check::of(filters, kinds);
+    if filters.types.is_empty() && check(BTreeSet::new()).is_none() && query.has_words() {
+        // nothing is asked of threads alone: one look finds them and what is said in them
+        return Ok(vec![plain(ask(facets::wanted_of_all(filters)))]);
+    }
+    if !kinds.is_empty() || !for_itself {
+        let wanted = if kinds.is_empty() { Kind::THREADS.into() } else { kinds.clone() };
+        asks.push(plain(ask(facets::wanted_of_threads(filters, &wanted))));
+    }
+    if for_itself || query.has_words() {
+        let check = check(if for_itself { BTreeSet::new() } else { kinds });
+        asks.push(Asked { ask: ask(facets::wanted_of_comments(filters)), check, for_itself });
+    }
+    Ok(asks)
+}
+
+fn kinds(filters: &Filters) -> BTreeSet<Kind> {
+    let kind = |it: &Type| match it {
+        Type::Thread(kind) => Some(*kind),
+        Type::Comment => None,
+    };
+    filters.types.iter().filter_map(kind).collect()
+}
+
+/// The repositories that are meant, where one is named with its owner.
+fn repositories(tx: &mut Tx<'_>, filters: &Filters) -> Result<Option<Vec<i64>>, Error> {
+    const ALL: Sql = Sql::both("select id, lower(owner), lower(name) from repositories");
+    if filters.repositories.iter().all(|named| named.owner.is_none()) {
+        return Ok(None);
+    }
+    let all = tx.query(ALL, &params![], |mut row| Ok((row.int(0)?, row.text(1)?, row.text(2)?)))?;
+    let is_meant = |owner: &str, name: &str| {
+        filters.repositories.iter().any(|named| {
+            named.name == name && named.owner.as_deref().is_none_or(|meant| meant == owner)
+        })
+    };
+    let meant = all.into_iter().filter(|(_, owner, name)| is_meant(owner, name));
+    Ok(Some(meant.map(|(id, _, _)| id).collect()))
+}
