@@ -59,16 +59,16 @@ pub fn telling(texts: u64, with_word: u64) -> f64 {
 }
 
 /// What a match scores: for each term how telling it is and how often it is there.
-pub fn score(terms: &[(f64, u32)], length: u32, average_length: f64) -> f64 {
+pub fn score(terms: impl IntoIterator<Item = (f64, u32)>, length: u32, average_length: f64) -> f64 {
     const K1: f64 = 1.2;
     const B: f64 = 0.75;
     let relative = f64::from(length) / average_length.max(1.0);
     let normal = K1 * (1.0 - B + B * relative);
-    let of_term = |(telling, count): &(f64, u32)| {
-        let count = f64::from(*count);
+    let of_term = |(telling, count): (f64, u32)| {
+        let count = f64::from(count);
         telling * count * (K1 + 1.0) / (count + normal)
     };
-    terms.iter().map(of_term).sum()
+    terms.into_iter().map(of_term).sum()
 }
 
 #[cfg(test)]
@@ -96,9 +96,9 @@ mod tests {
     fn more_of_a_word_more_telling_words_and_shorter_texts_score_higher() {
         let (rare, common) = (telling(1_000, 3), telling(1_000, 300));
         assert!(common < rare && 0.0 < telling(10, 10));
-        assert!(score(&[(rare, 1)], 100, 100.0) < score(&[(rare, 2)], 100, 100.0));
-        assert!(score(&[(common, 1)], 100, 100.0) < score(&[(rare, 1)], 100, 100.0));
-        assert!(score(&[(rare, 1)], 200, 100.0) < score(&[(rare, 1)], 100, 100.0));
+        assert!(score([(rare, 1)], 100, 100.0) < score([(rare, 2)], 100, 100.0));
+        assert!(score([(common, 1)], 100, 100.0) < score([(rare, 1)], 100, 100.0));
+        assert!(score([(rare, 1)], 200, 100.0) < score([(rare, 1)], 100, 100.0));
     }
 
     proptest! {

@@ -14,7 +14,7 @@ use crate::sql::{Param, Sql};
 use crate::tx::Tx;
 
 /// How many matches are ranked against each other: the newest.
-pub(super) const CAP: u64 = 1_000;
+pub(super) const CAP: u64 = 800;
 
 /// How many terms are weighed against each other; the rest of a longer query counts alike.
 const WEIGHED: usize = 6;
@@ -109,9 +109,8 @@ impl<'a> Scale<'a> {
     fn score(&self, profile: &Profile) -> f64 {
         let times =
             |term: &Term| term.tokens.iter().map(|token| profile.count(token)).min().unwrap_or(1);
-        let terms: Vec<_> =
-            self.terms.iter().map(|(telling, term)| (*telling, times(term))).collect();
-        ranking::score(&terms, profile.length, self.average_length)
+        let terms = self.terms.iter().map(|(telling, term)| (*telling, times(term)));
+        ranking::score(terms, profile.length, self.average_length)
     }
 }
 
