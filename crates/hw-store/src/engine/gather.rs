@@ -17,6 +17,8 @@ use crate::tx::Tx;
 const LOOKED_UP: usize = 200;
 /// How many comments are ranked for that.
 const CHECKED: u64 = 500;
+/// How many matches are ranked at most, whoever asks for how many.
+const MOST: u64 = 10_000;
 
 pub(super) struct Gather<'a> {
     limit: u64,
@@ -64,7 +66,7 @@ impl<'a> Gather<'a> {
         }
         let (mut scored, mut cut) = (Vec::new(), None);
         for asked in &asks {
-            let most = if asked.check.is_some() { CHECKED } else { rank::CAP };
+            let most = if asked.check.is_some() { CHECKED } else { self.most() };
             let found = rank::candidates(tx, (&asked.ask, most), query, self.remembered)?;
             if asked.check.is_none() {
                 self.matches = self.matches.and(found.matches);
@@ -89,6 +91,11 @@ impl<'a> Gather<'a> {
         };
         self.matches = self.matches.and(matches);
         Ok(())
+    }
+
+    /// How many matches are ranked: more only for who wants to see more.
+    fn most(&self) -> u64 {
+        self.limit.clamp(rank::CAP, MOST)
     }
 
     fn is_full(&self) -> bool {
