@@ -1,6 +1,7 @@
 //! One thread with its comments as Markdown: what `show` prints and `export` writes.
 //!
-//! Bodies are as they were written, to the byte. What stands around them is ours, and on lines of its own.
+//! Bodies are as they were written, to the byte; `show` then leaves out what could steer a terminal, while
+//! an export keeps it. What stands around them is ours, and on lines of its own.
 
 pub(crate) mod front;
 mod talk;

@@ -14,9 +14,13 @@ use crate::report::Hint;
 pub(crate) fn place(settings: &Settings) -> anyhow::Result<Place> {
     let named = settings.workspace.as_ref().or(settings.organization.as_ref());
     if let Some(database) = &settings.database {
-        return Ok(elsewhere(database.expose_secret(), named));
+        return elsewhere(database.expose_secret(), named);
     }
     let home = home(settings)?;
+    if home.is_file() {
+        let error = anyhow::anyhow!("the home directory {} is a file", home.display());
+        return Err(error.context(Hint("--home or HIGHWATER_HOME name a folder".into())));
+    }
     let Some(name) = named else { return only(home) };
     let name = as_written(name, &names_in(&home.join("db")));
     Ok(Place::File(file(home, &name)))
@@ -60,12 +64,17 @@ fn make(path: &Path) -> std::io::Result<()> {
     private::append(path).map(drop)
 }
 
-fn elsewhere(database: &str, name: Option<&String>) -> Place {
-    if !database.starts_with("postgres://") && !database.starts_with("postgresql://") {
-        return Place::File(PathBuf::from(database));
+fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
+    if database.starts_with("postgres://") || database.starts_with("postgresql://") {
+        let schema = name.map_or("default", String::as_str).to_owned();
+        return Ok(Place::Postgres { url: database.to_owned(), schema });
     }
-    let schema = name.map_or("default", String::as_str);
-    Place::Postgres { url: database.to_owned(), schema: schema.to_owned() }
+    let path = PathBuf::from(database);
+    if path.is_dir() {
+        let error = anyhow::anyhow!("the database {} is a folder", path.display());
+        return Err(error.context(Hint("--database names a file; --home names a folder".into())));
+    }
+    Ok(Place::File(path))
 }
 
 /// The workspaces that a home directory has, by name.

@@ -103,10 +103,12 @@ impl<'a> Arguments<'a> {
         let refuse = |name: &str, why: dates::NotADate| Refusal(format!("`{name}`: {why}"));
         let start = self.text(from)?.map(dates::parse_from).transpose();
         let end = self.text(to)?.map(dates::parse_to).transpose();
-        Ok(Span {
-            from: start.map_err(|why| refuse(from, why))?,
-            to: end.map_err(|why| refuse(to, why))?,
-        })
+        let start = start.map_err(|why| refuse(from, why))?;
+        let span = Span { from: start, to: end.map_err(|why| refuse(to, why))? };
+        if span.is_backwards() {
+            return Err(Refusal(format!("`{from}` is later than `{to}`: nothing is in between")));
+        }
+        Ok(span)
     }
 }
 
@@ -160,6 +162,15 @@ mod tests {
         );
         assert!(told(arguments.span("from", "to")).starts_with("`from`: "));
         assert_eq!(told(arguments.required_text("query")), "the parameter `query` is missing");
+    }
+
+    #[test]
+    fn a_time_that_ends_before_it_begins_is_refused() {
+        let given = json!({ "from": "2026-02-01", "to": "2026-01-31" });
+        let arguments = Arguments(given.as_object().unwrap());
+        let expected = "`from` is later than `to`: nothing is in between";
+        assert_eq!(told(arguments.span("from", "to")), expected);
+        assert!(arguments.span("to", "from").is_ok());
     }
 
     #[test]

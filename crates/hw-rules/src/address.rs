@@ -1,4 +1,5 @@
-//! How people name a thread: `owner/repo#12`, `repo#12`, or the address of its page or of a comment in it.
+//! How people name a thread: `owner/repo#12`, `repo#12`, or the address of its page or of a comment in it;
+//! and a repository: `owner/repo` or `repo`.
 
 /// Which thread is meant. Issues, pull requests and discussions of a repository share their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,7 @@ pub struct NotAnAddress(pub String);
 impl ThreadAddress {
     pub fn parse(text: &str) -> Result<Self, NotAnAddress> {
         let trimmed = text.trim();
-        let path = trimmed.strip_prefix("https://").or_else(|| trimmed.strip_prefix("http://"));
-        let found = path.map_or_else(|| short(trimmed), page);
+        let found = path(trimmed).map_or_else(|| short(trimmed), page);
         found.ok_or_else(|| NotAnAddress(text.to_owned()))
     }
 }
@@ -28,6 +28,38 @@ impl std::fmt::Display for ThreadAddress {
         }
         write!(f, "{}#{}", self.repository, self.number)
     }
+}
+
+/// Which repository is meant, in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepositoryAddress<'a> {
+    pub owner: Option<&'a str>,
+    pub name: &'a str,
+}
+
+impl<'a> RepositoryAddress<'a> {
+    pub fn of(text: &'a str) -> Self {
+        let text = text.trim();
+        match text.split_once('/') {
+            Some((owner, name)) => Self { owner: Some(owner), name },
+            None => Self { owner: None, name: text },
+        }
+    }
+
+    pub fn means(&self, owner: &str, name: &str) -> bool {
+        let is_owner = self.owner.is_none_or(|meant| meant.eq_ignore_ascii_case(owner));
+        is_owner && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// What follows the scheme of a page's address; a host is a scheme enough.
+fn path(text: &str) -> Option<&str> {
+    if let Some((scheme, path)) = text.split_once("://") {
+        let is_web = ["https", "http"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
+        return is_web.then_some(path);
+    }
+    let host = text.split('/').next().unwrap_or_default();
+    (host.contains('.') && 4 <= text.split('/').count()).then_some(text)
 }
 
 fn short(text: &str) -> Option<ThreadAddress> {
@@ -73,6 +105,9 @@ mod tests {
             "https://github.com/acme/pump/pull/12/files?w=1",
             "http://ghe.example.com:8443/acme/pump/discussions/12#discussioncomment-7",
             "https://github.com/acme/pump/issues/12#issuecomment-99",
+            "HTTPS://GitHub.com/acme/pump/issues/12",
+            "github.com/acme/pump/issues/12",
+            "ghe.example.com:8443/acme/pump/pull/12#issuecomment-99",
         ] {
             let address = ThreadAddress::parse(text).unwrap();
             assert_eq!(address.to_string(), "acme/pump#12", "{text}");
@@ -95,10 +130,23 @@ mod tests {
             "https://github.com/acme/pump",
             "https://github.com/acme/pump/tree/12",
             "https://",
+            "ftp://github.com/acme/pump/issues/12",
+            "github/acme/pump/issues/12",
+            "github.com/acme/pump/12",
             "acme/#1",
             "pump#+1",
         ] {
             assert!(ThreadAddress::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_repository_is_meant_in_any_case_and_with_or_without_its_owner() {
+        for text in ["pump", " Pump ", "acme/pump", "ACME/PUMP"] {
+            assert!(RepositoryAddress::of(text).means("Acme", "pump"), "{text}");
+        }
+        for text in ["pum", "other/pump", "acme/", "", "a/acme/pump"] {
+            assert!(!RepositoryAddress::of(text).means("Acme", "pump"), "{text}");
         }
     }
 }

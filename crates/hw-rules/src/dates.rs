@@ -1,6 +1,8 @@
 //! Dates as people write them in filters: an RFC 3339 time with any offset, or a plain date in UTC.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 
 use crate::time::Mark;
@@ -27,6 +29,11 @@ impl Span {
         self.from.is_none_or(|from| from <= mark) && self.to.is_none_or(|to| mark <= to)
     }
 
+    /// Whether it ends before it begins, so that nothing can be in it.
+    pub fn is_backwards(&self) -> bool {
+        self.from.zip(self.to).is_some_and(|(from, to)| to < from)
+    }
+
     /// What both allow.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -45,22 +52,43 @@ pub fn parse_to(text: &str) -> Result<Mark, NotADate> {
     parse(text).map(|(_, to)| to)
 }
 
-/// The first and the last instant that a date means.
+/// The first and the last instant that a date means. The year 9999 has more of them than our calendar.
 pub fn parse(text: &str) -> Result<(Mark, Mark), NotADate> {
     let text = text.trim();
-    let not_a_date = || NotADate(text.to_owned());
-    if let Ok(instant) = text.parse::<jiff::Timestamp>() {
-        let at = Mark(instant.as_millisecond());
-        // the source's clock ticks in seconds, so 19:19:08 means all of that second
-        return Ok((at, if has_fraction(text) { at } else { at.plus(999) }));
+    let (from, to) =
+        instant(text).or_else(|| day(text)).ok_or_else(|| NotADate(text.to_owned()))?;
+    Ok((from.min(last()), to.min(last())))
+}
+
+fn instant(text: &str) -> Option<(Mark, Mark)> {
+    if is_beyond(text) {
+        return Some((last(), last()));
     }
+    let at = Mark(text.parse::<Timestamp>().ok()?.as_millisecond());
+    // the source's clock ticks in seconds, so 19:19:08 means all of that second
+    Some((at, if has_fraction(text) { at } else { at.plus(999) }))
+}
+
+fn day(text: &str) -> Option<(Mark, Mark)> {
     if text.len() != "2025-06-18".len() {
-        return Err(not_a_date());
+        return None;
     }
-    let day: Date = text.parse().map_err(|_| not_a_date())?;
-    let from = midnight(day).ok_or_else(not_a_date)?;
-    let to = day.tomorrow().ok().and_then(midnight).ok_or_else(not_a_date)?;
-    Ok((from, to.minus(1)))
+    let day: Date = text.parse().ok()?;
+    let from = midnight(day).unwrap_or_else(last);
+    let next = day.tomorrow().ok().and_then(midnight);
+    Some((from, next.map_or_else(last, |next| next.minus(1))))
+}
+
+/// The last whole second that there is.
+fn last() -> Mark {
+    Mark(Timestamp::MAX.as_second() * 1_000)
+}
+
+/// Whether this is an instant that comes after the last one.
+fn is_beyond(text: &str) -> bool {
+    let is_late = |it: Pieces<'_>| it.time().is_some() && it.to_numeric_offset().is_some();
+    let late = Pieces::parse(text).ok().filter(|it| Date::constant(9999, 12, 30) <= it.date());
+    late.is_some_and(is_late) && text.parse::<Timestamp>().is_err()
 }
 
 fn has_fraction(text: &str) -> bool {
@@ -103,6 +131,25 @@ mod tests {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains("2025-06-18T19:19:08Z"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn the_end_of_the_calendar_is_a_date_like_any_other() {
+        for text in
+            ["9999-12-30", "9999-12-31", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-08:00"]
+        {
+            let (from, to) = parse(text).unwrap();
+            assert!(from <= to && to == last(), "{text}: {from} {to}");
+        }
+        assert_eq!(last().to_string(), "9999-12-30T22:00:00Z");
+        assert!(parse("9999-12-31T23:59:59").is_err() && parse("9999-12-32").is_err());
+    }
+
+    #[test]
+    fn a_span_that_ends_before_it_begins_is_backwards() {
+        let span = |from, to| Span { from: Some(Mark(from)), to: Some(Mark(to)) };
+        assert!(span(2, 1).is_backwards() && !span(1, 1).is_backwards());
+        assert!(!Span { from: Some(Mark(2)), to: None }.is_backwards());
     }
 
     #[test]

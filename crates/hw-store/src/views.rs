@@ -7,6 +7,8 @@ pub(crate) mod changes;
 pub(crate) mod comments;
 pub(crate) mod counts;
 pub(crate) mod health;
+pub(crate) mod meant;
+mod pages;
 pub(crate) mod pulls;
 pub(crate) mod repositories;
 pub(crate) mod thread;

@@ -1,10 +1,11 @@
 //! The arguments of `highwater list`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use hw_rules::dates::{self, Span};
 use hw_rules::time::Mark;
 
 use super::{Output, WorkspaceArgs};
+use crate::report::Usage;
 
 /// Lists what a workspace holds. Never asks GitHub.
 ///
@@ -58,11 +59,12 @@ pub(crate) struct Listing {
     #[command(flatten)]
     pub(crate) output: Output,
 
-    /// Only those of this repository (its name, without the organisation).
+    /// Only those of this repository: NAME or OWNER/NAME, in any case.
     #[arg(long, value_name = "NAME")]
     pub(crate) repository: Option<String>,
 
-    /// Only those by this author, in any case; several are comma separated, or named one by one.
+    /// Only those by this author, in any case, with or without an @; several are comma separated, or
+    /// named one by one.
     #[arg(long = "author", value_name = "LOGIN", value_delimiter = ',')]
     authors: Vec<String>,
 
@@ -75,7 +77,7 @@ pub(crate) struct Listing {
     created_to: Option<Mark>,
 
     /// At most this many.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
@@ -84,11 +86,11 @@ pub(crate) struct Listing {
 
 impl Listing {
     pub(crate) fn authors(&self) -> Vec<String> {
-        self.authors.iter().map(|login| login.trim().to_owned()).collect()
+        self.authors.clone()
     }
 
-    pub(crate) fn created(&self) -> Span {
-        Span { from: self.created_from, to: self.created_to }
+    pub(crate) fn created(&self) -> Result<Span, Usage> {
+        span("created", self.created_from, self.created_to)
     }
 }
 
@@ -107,8 +109,8 @@ pub(crate) struct ListThreads {
 }
 
 impl ListThreads {
-    pub(crate) fn closed(&self) -> Span {
-        Span { from: self.closed_from, to: self.closed_to }
+    pub(crate) fn closed(&self) -> Result<Span, Usage> {
+        span("closed", self.closed_from, self.closed_to)
     }
 }
 
@@ -127,8 +129,8 @@ pub(crate) struct ListPullRequests {
 }
 
 impl ListPullRequests {
-    pub(crate) fn merged(&self) -> Span {
-        Span { from: self.merged_from, to: self.merged_to }
+    pub(crate) fn merged(&self) -> Result<Span, Usage> {
+        span("merged", self.merged_from, self.merged_to)
     }
 }
 
@@ -148,9 +150,19 @@ pub(crate) struct ListRepositories {
     pub(crate) output: Output,
 
     /// At most this many.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) limit: Option<usize>,
+    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
     pub(crate) workspace: WorkspaceArgs,
+}
+
+/// The time between two arguments, `--…-from` and `--…-to`.
+fn span(name: &str, from: Option<Mark>, to: Option<Mark>) -> Result<Span, Usage> {
+    let span = Span { from, to };
+    if span.is_backwards() {
+        let sentence = format!("--{name}-from is later than --{name}-to: nothing is in between");
+        return Err(Usage(sentence));
+    }
+    Ok(span)
 }

@@ -1,6 +1,6 @@
 //! The arguments of `highwater search`.
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::{Output, WorkspaceArgs};
 
@@ -27,7 +27,7 @@ pub(crate) struct Search {
     pub(crate) query: Vec<String>,
 
     /// At most this many.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: u64,
 
     #[command(flatten)]

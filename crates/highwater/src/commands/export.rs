@@ -3,6 +3,8 @@
 mod files;
 mod walk;
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use hw_rules::lane::Surface;
 use hw_store::Store;
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &Export, settings: &Settings) -> anyhow::Result<()> {
 
 fn export(args: &Export, store: &Store) -> anyhow::Result<()> {
     let folder = &args.markdown;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    make(folder)?;
     let start_ms = MachineClock.now_ms();
     let stop = Stop::default();
     let walk = Walk::new(store.clone(), folder.clone(), stop.clone(), !args.json);
@@ -35,6 +37,16 @@ fn export(args: &Export, store: &Store) -> anyhow::Result<()> {
     tell(args, &exported, MachineClock.now_ms() - start_ms)?;
     reading::warn_of_talks(store, &Surface::THREADS, None)?;
     complete(&exported)
+}
+
+fn make(folder: &Path) -> anyhow::Result<()> {
+    if folder.is_file() {
+        let error = anyhow::anyhow!("{} is a file, and not a folder", folder.display());
+        return Err(
+            error.context(Hint("--markdown names a folder: choose another name".to_owned()))
+        );
+    }
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
 }
 
 fn tell(args: &Export, exported: &Exported, duration_ms: i64) -> anyhow::Result<()> {
@@ -51,10 +63,14 @@ fn tell(args: &Export, exported: &Exported, duration_ms: i64) -> anyhow::Result<
             "duration_ms": duration_ms,
         }))?);
     }
+    let exported = counted(written + unchanged, "thread");
     let [written, unchanged, removed] = [written, unchanged, removed].map(|it| grouped(*it));
-    let threads = counted(*threads, "thread");
+    let left = match left.len() {
+        0 => String::new(),
+        count => format!(", {} left alone", grouped(count as u64)),
+    };
     Ok(say(&format!(
-        "exported {threads} to {folder}: {written} written, {unchanged} unchanged, {removed} removed"
+        "exported {exported} to {folder}: {written} written, {unchanged} unchanged, {removed} removed{left}"
     ))?)
 }
 

@@ -13,6 +13,7 @@ use super::reading;
 use crate::cli::Listed;
 use crate::config::Settings;
 use crate::report::Unheard;
+use crate::terminal::tell;
 
 #[expect(clippy::needless_pass_by_value, reason = "a command takes its arguments")]
 pub(crate) fn run(what: Listed, settings: &Settings) -> anyhow::Result<()> {
@@ -32,4 +33,11 @@ fn list(what: &Listed, store: &Store) -> anyhow::Result<()> {
 /// Whether rows go on: not when nobody hears them any more.
 fn while_heard(written: &Result<(), Unheard>) -> ControlFlow<()> {
     if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+/// Says on stderr that nothing fulfils what was asked for; a list of everything speaks for itself.
+fn tell_if_empty(count: u64, is_narrowed: bool) {
+    if count == 0 && is_narrowed {
+        tell("nothing matches");
+    }
 }

@@ -61,7 +61,9 @@ fn plain(text: String) -> Piece {
 
 /// Says on stderr what the hits themselves do not show.
 fn tell_of(found: &Found, query: &str) {
-    if found.hits.is_empty() && !query.trim().is_empty() {
+    if query.trim().is_empty() {
+        tell("there is nothing to look for: the query is empty");
+    } else if found.hits.is_empty() {
         tell("nothing was found");
     }
     unranked(found).iter().for_each(|sentence| warn(sentence));

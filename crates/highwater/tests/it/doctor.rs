@@ -79,6 +79,34 @@ fn it_answers_where_nothing_is_there() {
 }
 
 #[test]
+fn a_file_for_a_home_and_a_folder_for_a_database_are_told_as_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let cases =
+        [("-m", &*file, "the home directory"), ("--database", folder.path(), "the database")];
+    for (flag, path, what) in cases {
+        let sentence = format!(
+            "{what} {} is a {}",
+            path.display(),
+            if flag == "-m" { "file" } else { "folder" }
+        );
+        let output = program(&["doctor", "store", "--json", flag]).arg(path).output().unwrap();
+        let found = of(&findings(&output), "database").unwrap();
+        assert_eq!(
+            (&found["status"], &found["detail"]),
+            (&"fail".into(), &sentence.clone().into())
+        );
+        for command in [&["list", "issues"][..], &["search", "x"]] {
+            let output = program(command).arg(flag).arg(path).output().unwrap();
+            let told = String::from_utf8(output.stderr).unwrap();
+            assert!(told.starts_with(&format!("Error: {sentence}\nhint: ")), "{told}");
+            assert_eq!(output.status.code(), Some(1));
+        }
+    }
+}
+
+#[test]
 fn a_token_is_looked_at_closely() {
     let house = House::small();
     let token = |house: &House| {

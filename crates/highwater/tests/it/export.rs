@@ -121,6 +121,34 @@ fn a_file_that_is_not_ours_is_neither_replaced_nor_removed() {
     assert_eq!(fs::read_to_string(&foreign).unwrap(), "mine");
     assert_eq!(fs::read_to_string(&notes).unwrap(), "mine too");
     assert!(noted.is_dir());
+    let rest = truth.threads.len() - 3;
+    let (place, count) = (folder.display(), format!("{rest} threads"));
+    let expected = format!(
+        "exported {count} to {place}: 0 written, {rest} unchanged, 0 removed, 3 left alone\n"
+    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn a_file_in_place_of_a_folder_keeps_only_what_belongs_there_from_being_exported() {
+    let (house, home) = talking();
+    let folder = home.path().join("out");
+    fs::create_dir_all(folder.join("acme")).unwrap();
+    let file = folder.join("acme/pump");
+    fs::write(&file, "mine").unwrap();
+    let output = asked(home.path(), "export", &["--markdown", folder.to_str().unwrap()]);
+    let (code, told) = failed(&output);
+    assert_eq!(code, Some(1));
+    let expected = format!("warning: left alone: {}\nError: 1 thing was not", file.display());
+    assert!(told.contains(&expected), "{told}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    let truth = house.look(|github| github.world().truth());
+    let others = truth.threads.values().filter(|it| it.repository != "pump");
+    assert_eq!(files(&folder).len(), others.count() + 1);
+    let at_a_file = asked(home.path(), "export", &["--markdown", file.to_str().unwrap()]);
+    let (code, told) = failed(&at_a_file);
+    let expected = format!("Error: {} is a file, and not a folder\nhint: ", file.display());
+    assert!(code == Some(1) && told.starts_with(&expected), "{told}");
 }
 
 #[test]

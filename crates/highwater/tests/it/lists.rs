@@ -3,7 +3,7 @@
 use hw_sim::{ThreadKind, TrueThread};
 use serde_json::Value;
 
-use crate::house::{asked, asked_json, failed, hostile, succeeded, talking};
+use crate::house::{asked, asked_json, failed, hostile, succeeded, talking, warned};
 
 const KINDS: [(&str, ThreadKind); 3] = [
     ("issues", ThreadKind::Issue),
@@ -80,6 +80,46 @@ fn several_authors_are_named_at_once_or_one_by_one_in_any_case() {
 }
 
 #[test]
+fn names_are_taken_in_any_case_with_an_owner_or_an_at_sign() {
+    let (house, home) = talking();
+    let truth = house.look(|github| github.world().truth());
+    let of_pump = |it: &&TrueThread| it.repository == "pump";
+    let expected = urls(truth.of_kind(ThreadKind::Issue).filter(of_pump));
+    for name in ["pump", "Pump", "acme/pump", "ACME/PUMP"] {
+        let output = asked(home.path(), "list", &["issues", "--json", "--repository", name]);
+        assert_eq!(warned(&output), "", "{name}");
+        let rows: Vec<Value> =
+            succeeded(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(found_urls(&rows), expected, "{name}");
+        let said = asked_json(home.path(), "list", &["comments", "--repository", name]);
+        assert!(!said.is_empty() && said.iter().all(|it| it["repository"] == "pump"), "{name}");
+    }
+    let author = truth.of_kind(ThreadKind::Issue).find_map(|it| it.author.clone()).unwrap();
+    let by =
+        |name: &str| found_urls(&asked_json(home.path(), "list", &["issues", "--author", name]));
+    assert_eq!(by(&format!("@{author}")), by(&author));
+    assert!(!by(&author).is_empty());
+    for name in ["elsewhere/pump", "pum"] {
+        let output = asked(home.path(), "list", &["issues", "--repository", name]);
+        assert_eq!(succeeded(&output), "");
+        let sentence = format!("no repository named {name} is in this workspace");
+        assert!(warned(&output).contains(&sentence), "{}", warned(&output));
+    }
+}
+
+#[test]
+fn a_list_in_which_nothing_is_says_so_when_it_was_narrowed() {
+    let (_house, home) = talking();
+    for list in ["issues", "prs", "discussions", "comments"] {
+        let output = asked(home.path(), "list", &[list, "--created-from", "9999-12-31"]);
+        assert_eq!(
+            (succeeded(&output), warned(&output)),
+            (String::new(), "nothing matches\n".into())
+        );
+    }
+}
+
+#[test]
 fn comments_are_narrowed_by_when_they_were_said() {
     let (house, home) = talking();
     let truth = house.look(|github| github.world().truth());
@@ -141,6 +181,14 @@ fn a_wrong_field_or_date_is_named_with_what_would_be_right() {
         assert_eq!(code, Some(2), "{told}");
         assert!(told.contains("not a date") && told.contains("2025-06-18"), "{told}");
     }
+    for list in LISTS {
+        let (code, told) = failed(&asked(home.path(), "list", &[list, "--limit", "0"]));
+        assert!(code == Some(2) && told.contains("0 is not in 1.."), "{told}");
+    }
+    let backwards = ["prs", "--closed-from", "2026-02-01", "--closed-to", "2026-01-31"];
+    let (code, told) = failed(&asked(home.path(), "list", &backwards));
+    let expected = "Error: --closed-from is later than --closed-to: nothing is in between\n";
+    assert_eq!((code, told.as_str()), (Some(2), expected));
     let (code, _) = failed(&asked(home.path(), "list", &["issues", "--merged-to", "2026-01-01"]));
     assert_eq!(code, Some(2), "issues are not merged");
     let (code, _) = failed(&asked(home.path(), "list", &["issues", "--json", "--csv"]));

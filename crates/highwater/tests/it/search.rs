@@ -64,9 +64,16 @@ fn every_nasty_query_is_answered_and_finds_what_contains_it() {
     for query in NONE {
         let output = asked(home.path(), "search", &["--json", "--", query]);
         assert_eq!(succeeded(&output), "", "{query:?}");
-        let told = if query.trim().is_empty() { "" } else { "nothing was found\n" };
-        assert_eq!(warned(&output), told, "{query:?}");
+        let is_empty = query.trim().is_empty();
+        let told = if is_empty {
+            "there is nothing to look for: the query is empty"
+        } else {
+            "nothing was found"
+        };
+        assert_eq!(warned(&output), format!("{told}\n"), "{query:?}");
     }
+    let (code, told) = failed(&asked(home.path(), "search", &["--limit", "0", "x"]));
+    assert_eq!(code, Some(2), "{told}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::address::RepositoryAddress;
 use hw_rules::freshness::Freshness;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Scope, Surface};
@@ -32,7 +33,8 @@ impl Store {
         let lanes: BTreeMap<Lane, LaneState> =
             self.lanes()?.into_iter().map(|(lane, state, _)| (lane, state)).collect();
         let mut held = self.held_repositories(&lanes)?;
-        held.retain(|(_, it)| repository.is_none_or(|name| it.name == name));
+        let meant = repository.map(RepositoryAddress::of);
+        held.retain(|(_, it)| meant.is_none_or(|meant| meant.means(&it.owner, &it.name)));
         let mut told = Told::default();
         for FailedPull { organization, error, .. } in self.failed_pulls()? {
             told.missing.push(format!("the last pull of {organization} failed: {error}"));

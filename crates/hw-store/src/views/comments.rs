@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use hw_rules::dates::Span;
 use hw_rules::item::{Comment, Kind};
 
+use super::meant::Meant;
 use super::repositories::time;
 use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
@@ -14,11 +15,11 @@ use crate::sql::{Dialect, Row, Sql};
 /// Which comments to list; everything without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommentFilter {
-    /// The repository's name, without its owner.
+    /// The repository's name, with or without its owner, in any case.
     pub repository: Option<String>,
     /// The thread's number.
     pub thread: Option<i64>,
-    /// Any of these, in any case; everybody when there are none.
+    /// Any of these, in any case, with or without an `@`; everybody when there are none.
     pub authors: Vec<String>,
     pub created: Span,
     pub limit: Option<u64>,
@@ -48,8 +49,9 @@ impl Store {
     ) -> Result<(), Error> {
         let (authors, created) = (lower(&filter.authors), Bounds::of(filter.created));
         self.read("comments", |tx| {
+            let meant = Meant::by(tx, filter.repository.as_deref())?;
             let mut wishes = Wishes::new(tx.dialect());
-            wishes.equals("repository", filter.repository.as_deref());
+            wishes.repository(meant.as_ref());
             wishes.equals("thread", filter.thread);
             wishes.author(&authors);
             wishes.within("created_at", &created);

@@ -7,6 +7,7 @@ use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
 use serde::de::DeserializeOwned;
 
 use super::after::After;
+use super::meant::Meant;
 use super::repositories::time;
 use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
@@ -17,9 +18,9 @@ use crate::tx::Tx;
 /// Which threads to list; everything without a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadFilter {
-    /// The repository's name, without its owner.
+    /// The repository's name, with or without its owner, in any case.
     pub repository: Option<String>,
-    /// Any of these, in any case; everybody when there are none.
+    /// Any of these, in any case, with or without an `@`; everybody when there are none.
     pub authors: Vec<String>,
     pub created: Span,
     /// What was never closed is in no span but the open one.
@@ -114,7 +115,7 @@ impl Table {
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        let (texts, limit) = (filter.texts(), limited(filter.limit));
+        let (texts, limit) = (filter.texts(tx)?, limited(filter.limit));
         let Some(mut wishes) = self.wishes(tx, filter, &texts) else { return Ok(()) };
         let limit = wishes.place(limit.into());
         let text = self.select(&wishes.text(), &format!("order by created_at, id limit {limit}"));
@@ -122,7 +123,7 @@ impl Table {
     }
 
     fn count(&self, tx: &mut Tx<'_>, filter: &ThreadFilter) -> Result<u64, Error> {
-        let texts = filter.texts();
+        let texts = filter.texts(tx)?;
         let Some(wishes) = self.wishes(tx, filter, &texts) else { return Ok(0) };
         let text = format!("select count(*) from {} {}", self.name, wishes.text());
         tx.count(Sql::both(&text), &wishes.params)
@@ -136,7 +137,7 @@ impl Table {
         texts: &'a Texts,
     ) -> Option<Wishes<'a>> {
         let mut wishes = Wishes::new(tx.dialect());
-        wishes.equals("repository", filter.repository.as_deref());
+        wishes.repository(texts.repository.as_ref());
         wishes.author(&texts.authors);
         wishes.within("created_at", &texts.created);
         wishes.within("closed_at", &texts.closed);
@@ -152,6 +153,7 @@ impl Table {
 
 /// A filter as texts that a statement can compare.
 struct Texts {
+    repository: Option<Meant>,
     authors: Vec<String>,
     created: Bounds,
     closed: Bounds,
@@ -159,13 +161,14 @@ struct Texts {
 }
 
 impl ThreadFilter {
-    fn texts(&self) -> Texts {
-        Texts {
+    fn texts(&self, tx: &mut Tx<'_>) -> Result<Texts, Error> {
+        Ok(Texts {
+            repository: Meant::by(tx, self.repository.as_deref())?,
             authors: lower(&self.authors),
             created: Bounds::of(self.created),
             closed: Bounds::of(self.closed),
             merged: Bounds::of(self.merged),
-        }
+        })
     }
 }
 
@@ -250,7 +253,7 @@ mod tests {
     fn plan(kind: Kind, filter: &ThreadFilter) -> String {
         let (store, table) = (Store::open(&Place::Memory).unwrap(), Table::of(kind).unwrap());
         let steps = store.read("plan", |tx| {
-            let texts = filter.texts();
+            let texts = filter.texts(tx)?;
             let mut wishes = table.wishes(tx, filter, &texts).unwrap();
             let limit = wishes.place(9.into());
             let rest = format!("order by created_at, id limit {limit}");

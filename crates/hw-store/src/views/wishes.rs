@@ -4,6 +4,7 @@ use hw_rules::dates::Span;
 use hw_rules::time::Mark;
 
 use super::after::After;
+use super::meant::Meant;
 use crate::sql::{Dialect, Param};
 
 /// Conditions and what goes into them, in one order.
@@ -30,20 +31,28 @@ impl<'a> Wishes<'a> {
         self.conditions.push(format!("{column} = {place}"));
     }
 
+    /// Those of the repositories that are meant.
+    pub(crate) fn repository(&mut self, meant: Option<&'a Meant>) {
+        let Some(Meant { names, ids }) = meant else { return };
+        self.any_of("repository", names.iter().map(Into::into));
+        if let Some(ids) = ids {
+            self.any_of("repository_id", ids.iter().map(|id| (*id).into()));
+        }
+    }
+
     /// Any of these names, which are in lower case.
     pub(crate) fn author(&mut self, names: &'a [String]) {
-        let condition = match names {
-            [] => return,
-            [name] => {
-                let name = self.place(name.into());
-                format!("lower(author) = {name}")
-            }
-            names => {
-                let places: Vec<_> = names.iter().map(|name| self.place(name.into())).collect();
-                format!("lower(author) in ({})", places.join(", "))
-            }
-        };
-        self.conditions.push(condition);
+        if !names.is_empty() {
+            self.any_of("lower(author)", names.iter().map(Into::into));
+        }
+    }
+
+    fn any_of(&mut self, column: &str, values: impl Iterator<Item = Param<'a>>) {
+        let places: Vec<_> = values.map(|value| self.place(value)).collect();
+        self.conditions.push(match &places[..] {
+            [place] => format!("{column} = {place}"),
+            places => format!("{column} in ({})", places.join(", ")),
+        });
     }
 
     pub(crate) fn within(&mut self, column: &str, bounds: &'a Bounds) {
@@ -86,8 +95,10 @@ impl Bounds {
     }
 }
 
+/// Logins as they are compared; people also write them as they mention each other.
 pub(crate) fn lower(names: &[String]) -> Vec<String> {
-    names.iter().map(|name| name.to_ascii_lowercase()).collect()
+    let plain = |name: &str| name.strip_prefix('@').unwrap_or(name).to_ascii_lowercase();
+    names.iter().map(|name| plain(name.trim())).collect()
 }
 
 pub(crate) fn limited(limit: Option<u64>) -> i64 {

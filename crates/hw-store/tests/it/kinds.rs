@@ -1,11 +1,11 @@
 //! What holds for every kind of threads.
 
 use hw_rules::item::{Discussion, Item, Key, Kind, PullRequest, Sort};
-use hw_store::{Counts, Ingested, Place, Store, SweepPage, Swept, ThreadFilter, ThreadRow};
+use hw_store::{Counts, Error, Ingested, Place, Store, SweepPage, Swept, ThreadFilter, ThreadRow};
 
 use crate::world::{
-    HOST, PUMP, found, held_of, hits, lane_of, open, organization, pump, repositories, search_rows,
-    seen, seen_at, thread, thread_in, thread_of, threads, time,
+    HOST, PUMP, found, held_of, hits, lane_of, open, organization, pump, repositories, repository,
+    search_rows, seen, seen_at, thread, thread_in, thread_of, threads, time,
 };
 
 both![
@@ -16,6 +16,8 @@ both![
     the_kind_is_a_facet_also_after_a_rename,
     threads_that_were_there_before_their_repository_follow_its_name,
     threads_are_listed_oldest_first_and_by_wish,
+    a_repository_is_meant_by_any_spelling_of_its_name,
+    pages_together_are_the_list,
     a_sweep_of_any_kind_finds_and_removes_its_own,
 ];
 
@@ -155,6 +157,46 @@ fn threads_are_listed_oldest_first_and_by_wish(place: &Place) {
         assert_eq!(ids(None, Some("bob"), None), [2]);
         assert_eq!(ids(Some("pump"), Some("ADA"), Some(2)), [4, 3]);
         assert_eq!(ids(Some("valve"), Some("bob"), None), Vec::<i64>::new());
+    }
+}
+
+fn a_repository_is_meant_by_any_spelling_of_its_name(place: &Place) {
+    let (store, lease) = open(place);
+    let mut namesake = repository(77, "Pump", 10);
+    if let Item::Repository(it) = &mut namesake.item {
+        it.owner = "other".to_owned();
+    }
+    store.ingest(&lease, &repositories(vec![pump("pump", 10), namesake])).unwrap();
+    for kind in Kind::THREADS {
+        let page = vec![thread(kind, 1, 10, "x"), thread_of(kind, 77, "Pump", 2, 10, "x")];
+        store.ingest(&lease, &threads(kind, page)).unwrap();
+        for (name, ids) in [
+            ("PUMP", &[1, 2][..]),
+            ("acme/pump", &[1]),
+            ("Other/PUMP", &[2]),
+            ("nobody/pump", &[]),
+            ("pum", &[]),
+        ] {
+            let filter =
+                ThreadFilter { repository: Some(name.to_owned()), ..ThreadFilter::default() };
+            let found = held_of(&store, kind, &filter).into_iter().map(|row| row.thread.id);
+            assert_eq!(found.collect::<Vec<_>>(), ids, "{name}");
+        }
+    }
+}
+
+fn pages_together_are_the_list(place: &Place) {
+    let (store, lease) = open(place);
+    let five = (1..=5).map(|id| thread(Kind::Issue, id, 10, "x")).collect();
+    store.ingest(&lease, &threads(Kind::Issue, five)).unwrap();
+    for (size, limit, count) in [(2, None, 5), (5, None, 5), (1, Some(3), 3), (9, Some(4), 4)] {
+        let (mut ids, filter) = (Vec::new(), ThreadFilter { limit, ..ThreadFilter::default() });
+        let mut each = |row: ThreadRow| -> Result<(), Error> {
+            ids.push(row.thread.id);
+            Ok(())
+        };
+        store.each_thread_in_pages(Kind::Issue, &filter, size, &mut each).unwrap();
+        assert_eq!(ids, (1..=count).collect::<Vec<_>>());
     }
 }
 

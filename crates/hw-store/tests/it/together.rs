@@ -70,6 +70,30 @@ fn a_database_in_memory_is_shared_by_the_clones_of_its_store() {
     );
 }
 
+/// A log that is being read cannot be begun anew, and grows for as long as somebody looks at a page.
+#[test]
+fn a_list_in_pages_keeps_nobody_from_tidying() {
+    let file = File::new();
+    let Place::File(path) = &file.place else { panic!("it is a file") };
+    let (store, lease) = open(&file.place);
+    store.ingest(&lease, &issues((1..=3).map(|id| issue(id, 10, "x")).collect())).unwrap();
+    let (other, mut tidied) = (rusqlite::Connection::open(path).unwrap(), 0);
+    let mut each = |_| -> Result<(), Error> {
+        store.ingest(&lease, &issues(vec![issue(9, 10 + tidied, "x")])).unwrap();
+        let checkpoint = "pragma wal_checkpoint(truncate)";
+        let is_busy: i64 = other.query_row(checkpoint, [], |row| row.get(0)).unwrap();
+        assert_eq!(is_busy, 0);
+        tidied += 1;
+        Ok(())
+    };
+    let filter = ThreadFilter { limit: Some(3), ..ThreadFilter::default() };
+    Store::open_reader(&file.place)
+        .unwrap()
+        .each_thread_in_pages(Kind::Issue, &filter, 2, &mut each)
+        .unwrap();
+    assert_eq!(tidied, 3);
+}
+
 #[test]
 fn a_connection_that_broke_while_it_was_idle_is_replaced() {
     let schema = Schema::new();

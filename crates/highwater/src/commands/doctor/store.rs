@@ -10,6 +10,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use super::finding::Finding;
 use crate::advice::on_database;
 use crate::config::Settings;
+use crate::report::Hint;
 use crate::workspace;
 use hw_tui::words::{grouped, span};
 
@@ -21,7 +22,8 @@ pub(super) fn look(settings: &Settings) -> Vec<Finding> {
     let place = match workspace::place(settings) {
         Ok(place) => place,
         Err(error) => {
-            let advice = "name one with --workspace, --database or --home";
+            let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.as_str());
+            let advice = hint.unwrap_or("name one with --workspace, --database or --home");
             return vec![Finding::fail("database", error.root_cause().to_string(), advice)];
         }
     };

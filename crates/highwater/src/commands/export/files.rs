@@ -35,6 +35,13 @@ pub(super) fn put(path: &Path, text: &str) -> io::Result<Put> {
     Ok(Put::Written)
 }
 
+/// What is no folder though one is needed there, between the root and a shelf.
+pub(super) fn in_the_way(root: &Path, shelf: &Path) -> Option<PathBuf> {
+    let below = shelf.ancestors().take_while(|path| *path != root);
+    let is_foreign = |path: &&Path| path.symlink_metadata().is_ok() && !path.is_dir();
+    below.filter(is_foreign).last().map(Path::to_owned)
+}
+
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;

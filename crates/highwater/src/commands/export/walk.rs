@@ -87,7 +87,15 @@ impl Walk {
         for surface in Surface::THREADS {
             let shelf = folder.join(surface.name());
             let mut kept = BTreeSet::new();
-            for number in self.numbers(host, repository, surface)? {
+            let numbers = self.numbers(host, repository, surface)?;
+            if let Some(path) =
+                files::in_the_way(&self.root, &shelf).filter(|_| !numbers.is_empty())
+            {
+                self.exported.threads += numbers.len() as u64;
+                self.leave(&path);
+                continue;
+            }
+            for number in numbers {
                 self.stop.check()?;
                 if let Some(view) = self.view(host, repository, number)? {
                     kept.insert(number);
@@ -172,8 +180,12 @@ impl Walk {
         Ok(())
     }
 
+    /// One file can be in the way of several.
     fn leave(&mut self, path: &Path) {
-        self.exported.left.push(path.display().to_string());
+        let path = path.display().to_string();
+        if !self.exported.left.contains(&path) {
+            self.exported.left.push(path);
+        }
     }
 
     fn tell(&mut self) {

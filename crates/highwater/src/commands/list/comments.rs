@@ -4,7 +4,7 @@ use hw_rules::item::Comment;
 use hw_rules::lane::Surface;
 use hw_store::{CommentFilter, CommentRow, Store};
 
-use super::{reading, while_heard};
+use super::{reading, tell_if_empty, while_heard};
 use crate::cli::{ListComments, Listing};
 use crate::columns::of_comments;
 use crate::markdown;
@@ -17,26 +17,31 @@ const SHOWN: usize = 80;
 pub(super) fn run(args: &ListComments, store: &Store) -> anyhow::Result<()> {
     let Listing { output, repository, .. } = &args.listing;
     let mut sheet = Sheet::open(output, of_comments())?;
-    let mut written = Ok(());
-    store.each_comment(&filter(args), &mut |row| {
+    let (filter, mut written, mut count) = (filter(args)?, Ok(()), 0);
+    store.each_comment(&filter, &mut |row| {
+        count += 1;
         written = sheet.put(&row, |page, row| page.line(&line(row)));
         while_heard(&written)
     })?;
     written?;
     sheet.end()?;
+    tell_if_empty(
+        count,
+        filter != CommentFilter { limit: filter.limit, ..CommentFilter::default() },
+    );
     reading::warn_of(&store.behind(&Surface::COMMENTS, repository.as_deref())?);
     Ok(())
 }
 
-fn filter(args: &ListComments) -> CommentFilter {
+fn filter(args: &ListComments) -> anyhow::Result<CommentFilter> {
     let listing = &args.listing;
-    CommentFilter {
+    Ok(CommentFilter {
         repository: listing.repository.clone(),
         thread: args.thread,
         authors: listing.authors(),
-        created: listing.created(),
+        created: listing.created()?,
         limit: listing.limit,
-    }
+    })
 }
 
 fn line(row: &CommentRow) -> String {

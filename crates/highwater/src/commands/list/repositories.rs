@@ -13,7 +13,8 @@ use crate::terminal::shown_line;
 pub(super) fn run(args: &ListRepositories, store: &Store) -> anyhow::Result<()> {
     let mut sheet = Sheet::open(&args.output, of_repositories())?;
     let held = reading::repositories(store)?;
-    for (_, repository) in held.iter().take(args.limit.unwrap_or(usize::MAX)) {
+    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+    for (_, repository) in held.iter().take(limit.unwrap_or(usize::MAX)) {
         sheet.put(repository, |page, repository| page.line(&line(repository)))?;
     }
     sheet.end()?;

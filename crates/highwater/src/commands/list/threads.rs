@@ -3,31 +3,34 @@
 use hw_rules::lane::Surface;
 use hw_store::{Store, ThreadFilter, ThreadRow};
 
-use super::{reading, while_heard};
+use super::{reading, tell_if_empty};
 use crate::cli::{ListPullRequests, ListThreads};
 use crate::columns::of_threads;
 use crate::sheet::Sheet;
 use crate::terminal::shown_line;
 
+/// How many threads are read at a time: whoever reads them slowly must not keep the database from tidying.
+const PAGE: u64 = 1_000;
+
 pub(super) fn run(args: &ListThreads, surface: Surface, store: &Store) -> anyhow::Result<()> {
-    print(args, &filter(args), surface, store)
+    print(args, &filter(args)?, surface, store)
 }
 
 pub(super) fn run_pull_requests(args: &ListPullRequests, store: &Store) -> anyhow::Result<()> {
-    let filter = ThreadFilter { merged: args.merged(), ..filter(&args.threads) };
+    let filter = ThreadFilter { merged: args.merged()?, ..filter(&args.threads)? };
     print(&args.threads, &filter, Surface::PullRequests, store)
 }
 
-fn filter(args: &ListThreads) -> ThreadFilter {
+fn filter(args: &ListThreads) -> anyhow::Result<ThreadFilter> {
     let listing = &args.listing;
-    ThreadFilter {
+    Ok(ThreadFilter {
         repository: listing.repository.clone(),
         authors: listing.authors(),
-        created: listing.created(),
-        closed: args.closed(),
+        created: listing.created()?,
+        closed: args.closed()?,
         limit: listing.limit,
         ..ThreadFilter::default()
-    }
+    })
 }
 
 fn print(
@@ -37,13 +40,16 @@ fn print(
     store: &Store,
 ) -> anyhow::Result<()> {
     let mut sheet = Sheet::open(&args.listing.output, of_threads(surface.kind()))?;
-    let mut written = Ok(());
-    store.each_thread(surface.kind(), filter, &mut |row| {
-        written = sheet.put(&row, |page, row| page.line(&line(row)));
-        while_heard(&written)
+    let mut count = 0;
+    store.each_thread_in_pages(surface.kind(), filter, PAGE, &mut |row| -> anyhow::Result<()> {
+        count += 1;
+        Ok(sheet.put(&row, |page, row| page.line(&line(row)))?)
     })?;
-    written?;
     sheet.end()?;
+    tell_if_empty(
+        count,
+        *filter != ThreadFilter { limit: filter.limit, ..ThreadFilter::default() },
+    );
     reading::warn_of(&store.behind(&[surface], filter.repository.as_deref())?);
     Ok(())
 }
