@@ -81,7 +81,10 @@ impl<'a> Arguments<'a> {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => {
                 let texts = values.iter().map(|it| it.as_str().map(str::to_owned).ok_or(it));
-                texts.collect::<Result<_, _>>().map_err(|it| wrong(name, wanted, it))
+                let mut texts: Vec<String> =
+                    texts.collect::<Result<_, _>>().map_err(|it| wrong(name, wanted, it))?;
+                texts.retain(|text| !text.is_empty());
+                Ok(texts)
             }
             Some(other) => Err(wrong(name, wanted, other)),
         }
@@ -91,7 +94,7 @@ impl<'a> Arguments<'a> {
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64() {
+            Some(value) => match whole(value) {
                 Some(count) if 0 < count => Ok(Some(count)),
                 _ => Err(wrong(name, "a whole number of at least 1", value)),
             },
@@ -110,6 +113,12 @@ impl<'a> Arguments<'a> {
         }
         Ok(span)
     }
+}
+
+/// JSON knows one sort of number: 5.0 is a whole one.
+fn whole(value: &Value) -> Option<u64> {
+    let text = value.as_f64().filter(|it| it.fract() == 0.0).map(|it| format!("{it:.0}"));
+    value.as_u64().or_else(|| text?.parse().ok())
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
@@ -175,19 +184,28 @@ mod tests {
 
     #[test]
     fn no_count_is_zero_or_less_or_a_part() {
-        for value in [json!(0), json!(-1), json!(1.5)] {
+        for value in [json!(0), json!(-1), json!(1.5), json!(-1.0), json!(0.0), json!(1e300)] {
             let given = json!({ "limit": value });
-            assert!(Arguments(given.as_object().unwrap()).count("limit").is_err());
+            assert!(Arguments(given.as_object().unwrap()).count("limit").is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_point() {
+        for value in [json!(5), json!(5.0), json!(0.5e1)] {
+            let given = json!({ "limit": value });
+            assert_eq!(Arguments(given.as_object().unwrap()).count("limit"), Ok(Some(5)));
         }
     }
 
     #[test]
     fn null_and_an_empty_text_are_as_good_as_nothing() {
-        let given = json!({ "a": null, "b": "" });
+        let given = json!({ "a": null, "b": "", "c": ["", "me", ""] });
         let arguments = Arguments(given.as_object().unwrap());
         assert_eq!(arguments.text("a"), Ok(None));
         assert_eq!(arguments.text("b"), Ok(None));
         assert_eq!(arguments.texts("a"), Ok(vec![]));
+        assert_eq!(arguments.texts("c"), Ok(vec!["me".to_owned()]));
         assert_eq!(arguments.count("a"), Ok(None));
         assert_eq!(arguments.required_text("b"), Ok(""));
     }

@@ -82,7 +82,7 @@ impl Listener {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_allowed_origins(hosts.iter().flat_map(|host| origins(host)))
-            .with_allowed_hosts(hosts)
+            .with_allowed_hosts(with_bare(&hosts))
             .enforce_origin_validation();
         let service = StreamableHttpService::new(
             move || Ok(server.clone()),
@@ -129,6 +129,12 @@ fn hosts(address: SocketAddr, named: &[String]) -> Vec<String> {
     own.into_iter().chain(here).chain(named.iter().cloned()).collect()
 }
 
+/// The same names, and those with the usual port without it: callers leave it out.
+fn with_bare(hosts: &[String]) -> Vec<String> {
+    let bare = hosts.iter().filter_map(|host| host.strip_suffix(":80")).map(str::to_owned);
+    hosts.iter().cloned().chain(bare).collect()
+}
+
 /// Whether this machine reaches it by its names for itself.
 fn is_here(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
@@ -165,6 +171,16 @@ mod tests {
         );
         let anywhere = hosts("0.0.0.0:80".parse().unwrap(), &named);
         assert_eq!(anywhere, ["localhost:80", "127.0.0.1:80", "[::1]:80", "mcp.example.com"]);
+    }
+
+    #[test]
+    fn the_usual_port_needs_no_saying() {
+        let hosts = hosts("[::1]:80".parse().unwrap(), &["mcp.example.com:8080".to_owned()]);
+        let allowed = with_bare(&hosts);
+        for name in ["[::1]", "localhost", "127.0.0.1", "localhost:80", "mcp.example.com:8080"] {
+            assert!(allowed.iter().any(|it| it == name), "{name}: {allowed:?}");
+        }
+        assert!(!allowed.iter().any(|it| it == "mcp.example.com"), "{allowed:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use hw_rules::item::{Sort, Thread};
+use hw_rules::item::{Kind, Sort, Thread};
 use hw_rules::lane::Surface;
 use hw_rules::time::SourceTime;
 use hw_store::{After, Store, ThreadFilter, ThreadRow};
@@ -54,7 +54,7 @@ impl Listing {
         arguments: &Arguments<'_>,
     ) -> Result<Answer, Refusal> {
         let chosen = self.form.choose(&arguments.texts("fields")?)?;
-        let filter = filter(arguments)?;
+        let filter = self.filter(arguments)?;
         let store = desk.store()?;
         let (shown, found) = self.walk(&store, &chosen, &filter)?;
         let total = match &filter.after {
@@ -66,7 +66,7 @@ impl Listing {
         let page = sheet.page(&self.words, found, total);
         items.truncate(page.shown);
         let last = page.shown.checked_sub(1).filter(|_| (page.shown as u64) < found);
-        let next_cursor = last.map(|last| places[last].to_string());
+        let next_cursor = last.map(|last| self.cursor(&places[last]));
         Ok(Answer { page, items, total, next_cursor, behind, more: Map::new(), notes: vec![] })
     }
 
@@ -89,29 +89,44 @@ impl Listing {
         Ok((shown, found))
     }
 
+    /// A place in this list, for the caller to bring back; no other list takes it.
+    fn cursor(&self, place: &After) -> String {
+        format!("{}:{place}", self.surface.kind().name())
+    }
+
+    fn place(&self, cursor: &str) -> Result<After, Refusal> {
+        let (kind, place) = cursor.split_once(':').unwrap_or_default();
+        let parsed = place.parse::<After>();
+        match parsed {
+            Ok(after) if kind == self.surface.kind().name() => Ok(after),
+            Ok(_) if Kind::THREADS.iter().any(|it| it.name() == kind) => {
+                let list = self.words.plural;
+                Err(Refusal(format!("`cursor` is one of another list, and not of {list}")))
+            }
+            Ok(_) | Err(_) => Err(Refusal(
+                "`cursor` is not one that this tool has given: take next_cursor as it is"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn filter(&self, arguments: &Arguments<'_>) -> Result<ThreadFilter, Refusal> {
+        Ok(ThreadFilter {
+            repository: arguments.text("repository")?.map(str::to_owned),
+            authors: arguments.texts("authors")?,
+            created: arguments.span("created_from", "created_to")?,
+            closed: arguments.span("closed_from", "closed_to")?,
+            merged: arguments.span("merged_from", "merged_to")?,
+            after: arguments.text("cursor")?.map(|it| self.place(it)).transpose()?,
+            limit: arguments.count("limit")?,
+        })
+    }
+
     /// How many match, wherever this page begins.
     fn count(&self, store: &Store, filter: &ThreadFilter) -> Result<u64, Refusal> {
         let all = ThreadFilter { after: None, limit: Some(1), ..filter.clone() };
         Ok(store.each_thread_of(self.surface.kind(), &all, &mut |_| ControlFlow::Break(()))?)
     }
-}
-
-fn filter(arguments: &Arguments<'_>) -> Result<ThreadFilter, Refusal> {
-    let after = arguments.text("cursor")?.map(str::parse::<After>).transpose();
-    let after = after.map_err(|_| {
-        Refusal(
-            "`cursor` is not one that this tool has given: take next_cursor as it is".to_owned(),
-        )
-    })?;
-    Ok(ThreadFilter {
-        repository: arguments.text("repository")?.map(str::to_owned),
-        authors: arguments.texts("authors")?,
-        created: arguments.span("created_from", "created_to")?,
-        closed: arguments.span("closed_from", "closed_to")?,
-        merged: arguments.span("merged_from", "merged_to")?,
-        after,
-        limit: arguments.count("limit")?,
-    })
 }
 
 /// A field of a thread as it is printed; what is null is nothing.
@@ -169,4 +184,29 @@ fn merged_at(thread: &Thread) -> Option<&SourceTime> {
 
 pub(crate) fn or_nothing(time: Option<&SourceTime>) -> &str {
     time.map_or("", SourceTime::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ISSUES: Listing = Listing {
+        surface: Surface::Issues,
+        form: Form { fields: &[], lines: &[] },
+        words: Words { plural: "issues", tells_total: false, advice: "" },
+    };
+
+    #[test]
+    fn a_cursor_is_taken_by_the_list_that_gave_it_alone() {
+        let after = After { created_at: "2025-01-02T03:04:05Z".into(), id: 12 };
+        let cursor = ISSUES.cursor(&after);
+        assert_eq!(ISSUES.place(&cursor), Ok(after));
+        let others = Listing { surface: Surface::Discussions, ..ISSUES };
+        let told = "`cursor` is one of another list, and not of issues";
+        assert_eq!(others.place(&cursor), Err(Refusal(told.to_owned())));
+        for text in ["", "x", ":", "issue:", "issue:x", "x:2025-01-02T03:04:05Z_12"] {
+            let told = ISSUES.place(text).unwrap_err().0;
+            assert!(told.contains("not one that this tool has given"), "{text}: {told}");
+        }
+    }
 }

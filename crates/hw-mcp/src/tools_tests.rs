@@ -322,6 +322,24 @@ fn comments_that_do_not_fit_are_counted() {
 }
 
 #[test]
+fn a_body_that_does_not_fit_is_cut_at_a_character_and_told() {
+    let mut row = issue();
+    row.thread.body = "ü".repeat(600_000);
+    let view = ThreadView { owner: "acme".into(), row, comments: vec![comment()] };
+    let answer = get_thread::told(&view, Behind::default());
+    let text = &answer.page.text;
+    assert!((MOST_BYTES - 4..=MOST_BYTES).contains(&text.len()) && answer.page.is_cut);
+    assert!(text.starts_with("## A title\n\n- URL: ") && text.ends_with("üü\n\n---"));
+    assert_eq!(
+        answer.notes,
+        [
+            "Note: only the beginning of the body is shown, because the text would exceed 990 kB.",
+            "Note: 1 comments are left out, because the text would exceed 990 kB."
+        ]
+    );
+}
+
+#[test]
 fn comments_for_programs_leave_room_for_the_text() {
     let view = ThreadView { owner: "acme".into(), row: issue(), comments: vec![comment(); 4_000] };
     let facts = get_thread::told(&view, Behind::default()).result();

@@ -6,7 +6,7 @@ use hw_rules::address::ThreadAddress;
 use hw_rules::clean::for_reading;
 use hw_rules::item::{Comment, Kind};
 use hw_rules::lane::Surface;
-use hw_store::{Behind, CommentRow, Store, ThreadView};
+use hw_store::{Behind, CommentRow, ThreadView};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::desk::Desk;
 use crate::form::{Form, RULE, line};
 use crate::listing::{object, or_nothing};
 use crate::schema::{self, count};
-use crate::sheet::{Page, Sheet};
+use crate::sheet::{MOST_BYTES, Page, Sheet};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "get_thread",
@@ -87,34 +87,26 @@ fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
         lines.extend(behind.missing.iter().map(|it| warning(it)));
         return Err(Refusal(lines.join("\n")));
     };
-    Ok(told(&view, behind(&store, &view)?))
-}
-
-/// What is behind a thread and its talk. One without any may be one whose talk was never pulled.
-fn behind(store: &Store, view: &ThreadView) -> Result<Behind, Refusal> {
-    let (threads, talk) = surfaces(view.row.thread.kind());
-    let repository = Some(view.row.repository.as_str());
-    let mut behind = store.behind(&[&[threads], talk].concat(), repository)?;
-    if view.comments.is_empty() {
-        let talk = store.behind(talk, repository)?.missing;
-        let untold: Vec<_> = talk.into_iter().filter(|it| !behind.missing.contains(it)).collect();
-        behind.missing.extend(untold);
-    }
-    Ok(behind)
+    let behind = store.behind_thread(&view)?;
+    Ok(told(&view, behind))
 }
 
 /// The answer, from what is held.
 pub(super) fn told(view: &ThreadView, behind: Behind) -> Answer {
-    let chosen = FORM.choose(&[]).expect("all fields of a form are its own");
     let mut sheet = Sheet::default();
-    let mut is_room = sheet.add(&chosen.entry(&|name| value(view, name)));
+    let (opening, is_cut) = opening(view);
+    let mut is_room = sheet.add(&opening);
     for row in &view.comments {
         is_room = is_room && sheet.add(&entry(&row.comment));
     }
     let page = sheet.plain();
     let comments = page.shown.saturating_sub(1);
     let left_out = view.comments.len() - comments;
-    let notes = (0 < left_out).then(|| {
+    let cut = is_cut.then(|| {
+        "Note: only the beginning of the body is shown, because the text would exceed 990 kB."
+            .into()
+    });
+    let left_out = (0 < left_out).then(|| {
         format!("Note: {left_out} comments are left out, because the text would exceed 990 kB.")
     });
     let said: Vec<Value> = view.comments.iter().take(comments).map(said).collect();
@@ -123,14 +115,32 @@ pub(super) fn told(view: &ThreadView, behind: Behind) -> Answer {
         ("comments_total", json!(view.comments.len())),
     ];
     Answer {
-        page: Page { shown: 1, ..page },
+        page: Page { shown: 1, is_cut: page.is_cut || is_cut, ..page },
         items: vec![object(&view.row)],
         total: 1,
         next_cursor: None,
         behind,
         more: more.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-        notes: notes.into_iter().collect(),
+        notes: cut.into_iter().chain(left_out).collect(),
     }
+}
+
+/// The thread itself, and whether its body had to be cut.
+fn opening(view: &ThreadView) -> (String, bool) {
+    let chosen = FORM.choose(&[]).expect("all fields of a form are its own");
+    let whole = chosen.entry(&|name| value(view, name));
+    if whole.len() <= MOST_BYTES {
+        return (whole, false);
+    }
+    let with = |body: &str| {
+        chosen.entry(&|name| match name {
+            "body" => Cow::Owned(body.to_owned()),
+            _ => value(view, name),
+        })
+    };
+    let body = for_reading(&view.row.thread.body);
+    let room = MOST_BYTES.saturating_sub(with("").len());
+    (with(&body[..body.floor_char_boundary(room)]), true)
 }
 
 fn value<'a>(view: &'a ThreadView, name: &str) -> Cow<'a, str> {
@@ -192,21 +202,4 @@ fn said(row: &CommentRow) -> Value {
         "path": comment.path.as_ref().map(|path| line(path)),
         "line": comment.line,
     })
-}
-
-/// The listings of a thread and of its talk.
-fn surfaces(kind: Kind) -> (Surface, &'static [Surface]) {
-    match kind {
-        Kind::Discussion => (Surface::Discussions, &[Surface::DiscussionComments]),
-        Kind::PullRequest => (
-            Surface::PullRequests,
-            &[Surface::IssueComments, Surface::ReviewComments, Surface::Reviews],
-        ),
-        Kind::Issue
-        | Kind::Repository
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => (Surface::Issues, &[Surface::IssueComments]),
-    }
 }

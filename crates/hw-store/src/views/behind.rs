@@ -151,30 +151,31 @@ impl Told {
         }
         let (fresh, surface) = (Freshness::of(lanes), surface.name());
         self.looked(fresh.fresh_through);
-        for name in &fresh.incomplete {
-            self.missing.push(format!("the {surface} of {name} are not complete yet"));
+        if let Some(names) = named(&fresh.incomplete) {
+            self.missing.push(format!("the {surface} of {names} are not complete yet"));
         }
-        for name in &fresh.failing {
-            self.missing.push(format!("the last reading of the {surface} of {name} failed"));
+        if let Some(names) = named(&fresh.failing) {
+            self.missing.push(format!("the last reading of the {surface} of {names} failed"));
         }
     }
 
     /// Excluded repositories are among them: a list without them is no list of everything.
     fn unread(&mut self, names: &[String], surface: Surface) {
-        let Some((named, rest)) = names.split_at_checked(names.len().min(NAMED)) else { return };
-        if named.is_empty() {
-            return;
-        }
+        let Some(names) = named(names) else { return };
         self.looked(None);
-        let more =
-            if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-        let names = named.join(", ");
-        self.missing.push(format!("the {} of {names}{more} were never pulled", surface.name()));
+        self.missing.push(format!("the {} of {names} were never pulled", surface.name()));
     }
 
     fn behind(self) -> Behind {
         Behind { fresh_through: self.earliest.flatten(), missing: self.missing }
     }
+}
+
+/// The first few names, and how many more there are; none when there is nobody to name.
+fn named(names: &[String]) -> Option<String> {
+    let (named, rest) = names.split_at(names.len().min(NAMED));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
 /// Whether a repository has such a listing.
@@ -187,5 +188,31 @@ fn has(repository: &Repository, surface: Surface) -> bool {
         | Surface::IssueComments
         | Surface::ReviewComments
         | Surface::Reviews => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_lists_that_are_behind_are_one_sentence() {
+        let names: Vec<String> = (0..1_002).map(|number| format!("acme/r{number:04}")).collect();
+        let (behind, mut told) = (LaneState::default(), Told::default());
+        told.read(names.iter().map(|name| (name.clone(), &behind)).collect(), Surface::Issues);
+        let first = "acme/r0000, acme/r0001, acme/r0002, acme/r0003, acme/r0004";
+        let sentence = format!("the issues of {first} and 997 more are not complete yet");
+        assert_eq!(told.missing, [sentence]);
+        assert_eq!(named(&names[..1]).as_deref(), Some("acme/r0000"));
+    }
+
+    #[test]
+    fn a_thousand_lists_that_fail_are_one_sentence() {
+        let failing = LaneState { failures: 3, ..LaneState::default() };
+        let mut told = Told::default();
+        let lanes = (0..1_000).map(|number| (format!("acme/r{number}"), &failing));
+        told.read(lanes.collect(), Surface::Reviews);
+        let failed = told.missing.iter().filter(|it| it.ends_with(" and 995 more failed"));
+        assert_eq!(failed.count(), 1, "{:?}", told.missing);
     }
 }

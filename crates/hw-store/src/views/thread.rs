@@ -2,7 +2,9 @@
 
 use hw_rules::address::ThreadAddress;
 use hw_rules::item::Kind;
+use hw_rules::lane::Surface;
 
+use super::behind::Behind;
 use super::comments::{self, CommentRow};
 use super::threads::{Table, ThreadRow};
 use crate::Store;
@@ -30,6 +32,37 @@ impl Store {
             }
             Ok(None)
         })
+    }
+
+    /// What is behind a thread and its talk. One without any may be one whose talk was never pulled.
+    pub fn behind_thread(&self, view: &ThreadView) -> Result<Behind, Error> {
+        let (threads, talk) = surfaces(view.row.thread.kind());
+        let repository = Some(view.row.repository.as_str());
+        let mut behind = self.behind(&[&[threads], talk].concat(), repository)?;
+        if view.comments.is_empty() {
+            let talk = self.behind(talk, repository)?.missing;
+            let untold = |it: &String| !behind.missing.contains(it);
+            let untold: Vec<_> = talk.into_iter().filter(untold).collect();
+            behind.missing.extend(untold);
+        }
+        Ok(behind)
+    }
+}
+
+/// The listings of a thread and of its talk.
+fn surfaces(kind: Kind) -> (Surface, &'static [Surface]) {
+    match kind {
+        Kind::Discussion => (Surface::Discussions, &[Surface::DiscussionComments]),
+        Kind::PullRequest => (
+            Surface::PullRequests,
+            &[Surface::IssueComments, Surface::ReviewComments, Surface::Reviews],
+        ),
+        Kind::Issue
+        | Kind::Repository
+        | Kind::IssueComment
+        | Kind::ReviewComment
+        | Kind::Review
+        | Kind::DiscussionComment => (Surface::Issues, &[Surface::IssueComments]),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The parts of a Markdown text, each turned into one that may be shown.
 
+use hw_rules::clean::for_reading;
 use linkify::{LinkFinder, LinkKind};
-use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Tag, TagEnd};
+use pulldown_cmark::{BlockQuoteKind, CowStr, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
 /// How deep a text may nest; below that it goes on flat. What it costs to parse HTML grows with the square.
 const DEEPEST: usize = 40;
@@ -22,7 +23,7 @@ pub(super) fn harmless<'a>(
     events: impl Iterator<Item = Event<'a>>,
 ) -> impl Iterator<Item = Event<'a>> {
     let (mut place, mut depth) = (Place::default(), 0);
-    events.flat_map(move |event| place.turned(event)).filter(move |event| {
+    events.flat_map(move |event| place.turned(seen(event))).filter(move |event| {
         let is_end = matches!(event, Event::End(_));
         depth += usize::from(matches!(event, Event::Start(_)));
         let is_shown = depth <= DEEPEST || !(is_end || matches!(event, Event::Start(_)));
@@ -54,6 +55,7 @@ impl Place {
             Tag::Image { dest_url, .. } => return self.image(dest_url),
             Tag::Link { .. } => self.links += 1,
             Tag::CodeBlock(_) => self.in_code = true,
+            Tag::BlockQuote(Some(alert)) => return alerted(alert).into(),
             Tag::HtmlBlock => return vec![Event::Start(Tag::Paragraph)],
             Tag::Heading { level, .. } => {
                 let level = lowered(level);
@@ -92,6 +94,50 @@ impl Place {
         self.links += 1;
         vec![Event::Start(link(address)), named]
     }
+}
+
+/// What cannot be seen may have been written as an entity, and is there only now.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the others carry no text that is shown")]
+fn seen(event: Event<'_>) -> Event<'_> {
+    match event {
+        Event::Text(text) => Event::Text(clean(text)),
+        Event::Code(text) => Event::Code(clean(text)),
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            let (dest_url, title) = (clean(dest_url), clean(title));
+            Event::Start(Tag::Link { link_type, dest_url, title, id })
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            let (dest_url, title) = (clean(dest_url), clean(title));
+            Event::Start(Tag::Image { link_type, dest_url, title, id })
+        }
+        other => other,
+    }
+}
+
+fn clean(text: CowStr<'_>) -> CowStr<'_> {
+    if text.is_ascii() && !text.contains(|c: char| c.is_ascii_control()) {
+        return text;
+    }
+    for_reading(&text).into()
+}
+
+/// A quotation that begins with the word that its sign stood for.
+fn alerted<'a>(alert: BlockQuoteKind) -> [Event<'a>; 6] {
+    let word = match alert {
+        BlockQuoteKind::Note => "Note",
+        BlockQuoteKind::Tip => "Tip",
+        BlockQuoteKind::Important => "Important",
+        BlockQuoteKind::Warning => "Warning",
+        BlockQuoteKind::Caution => "Caution",
+    };
+    [
+        Event::Start(Tag::BlockQuote(None)),
+        Event::Start(Tag::Paragraph),
+        Event::Start(Tag::Strong),
+        Event::Text(CowStr::Borrowed(word)),
+        Event::End(TagEnd::Strong),
+        Event::End(TagEnd::Paragraph),
+    ]
 }
 
 /// A page has its own two levels above.

@@ -82,6 +82,28 @@ fn what_cannot_be_seen_is_left_out() {
 }
 
 #[test]
+fn what_cannot_be_seen_is_left_out_although_it_is_written_as_an_entity() {
+    assert_eq!(prose("a&#x202e;b&ZeroWidthSpace;c&#917569;d").to_string(), "<p>abcd</p>\n");
+    let markup =
+        prose("[a&#x2066;b](https://x.example/&#x202e;c \"d&#8203;e\") ![f&rlm;g](https://x.example/&lrm;h)")
+            .to_string();
+    for part in ["https://x.example/c\"", "\"de\"", ">ab<", "https://x.example/h\"", "fg<"] {
+        assert!(markup.contains(part), "{part}: {markup}");
+    }
+    assert!(!markup.contains("%E2%80"), "{markup}");
+    assert_eq!(prose("👩&zwj;💻").to_string(), "<p>👩\u{200d}💻</p>\n");
+}
+
+#[test]
+fn an_alert_keeps_its_word() {
+    for (sign, word) in [("WARNING", "Warning"), ("note", "Note"), ("CAUTION", "Caution")] {
+        let markup = prose(&format!("> [!{sign}]\n> mind the gap")).to_string();
+        let expected = format!("<p><strong>{word}</strong></p>\n<p>mind the gap</p>");
+        assert!(markup.contains("<blockquote>") && markup.contains(&expected), "{markup}");
+    }
+}
+
+#[test]
 fn a_text_that_nests_without_end_is_shown() {
     for body in [">".repeat(20_000), "[".repeat(20_000), "- ".repeat(5_000), "*a".repeat(20_000)] {
         let markup = prose(&format!("{body} end")).to_string();

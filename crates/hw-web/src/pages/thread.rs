@@ -10,7 +10,6 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::address::ThreadAddress;
 use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
-use hw_rules::lane::Surface;
 use hw_store::{Behind, ThreadView};
 use serde::Deserialize;
 
@@ -75,8 +74,7 @@ async fn view(site: &Shared, address: ThreadAddress, shown: String) -> Result<Pa
     let page = site
         .ask(move |store| {
             let Some(view) = store.thread(&address)? else { return Ok(None) };
-            let surfaces = surfaces(view.row.thread.kind());
-            let behind = store.behind(surfaces, Some(&view.row.repository))?;
+            let behind = store.behind_thread(&view)?;
             // Markdown takes its time, too, so it belongs to what is done aside
             Ok(Some(Page::of(view, behind, frame)))
         })
@@ -135,25 +133,6 @@ fn details(sort: &Sort) -> (Vec<String>, &[i64]) {
             let category = format!("in {}", line(category));
             ([category].into_iter().chain(answered.map(str::to_owned)).collect(), &[])
         }
-    }
-}
-
-/// The lists that a thread of this kind and its comments come from.
-fn surfaces(kind: Kind) -> &'static [Surface] {
-    match kind {
-        Kind::PullRequest => &[
-            Surface::PullRequests,
-            Surface::IssueComments,
-            Surface::ReviewComments,
-            Surface::Reviews,
-        ],
-        Kind::Discussion => &[Surface::Discussions, Surface::DiscussionComments],
-        Kind::Issue
-        | Kind::Repository
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => &[Surface::Issues, Surface::IssueComments],
     }
 }
 

@@ -142,6 +142,17 @@ async fn a_thread_shows_replies_below_what_they_answer() {
 }
 
 #[tokio::test]
+async fn a_thread_whose_comments_were_never_pulled_says_so() {
+    let world = World::without_comments();
+    world.issue(7, "The valve leaks", "");
+    let router = hw_web::router(world.site());
+    let told = open(&router, "/threads/acme/pump/7").await.says("#missing");
+    assert!(told.contains("no comments were ever pulled into this workspace"), "{told}");
+    world.comments(Vec::new());
+    assert!(!open(&router, "/threads/acme/pump/7").await.has("#missing"));
+}
+
+#[tokio::test]
 async fn what_is_not_held_has_a_page_that_says_so() {
     let world = World::new();
     let router = hw_web::router(world.site());

@@ -27,8 +27,15 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// With `acme/pump` in it, whose issues are read to the end.
+    /// With `acme/pump` in it, whose issues and their comments are read to the end.
     pub(crate) fn new() -> Self {
+        let world = Self::without_comments();
+        world.keep(&page(Lane::of_repository(SOURCE, 1, Surface::IssueComments), Vec::new()));
+        world
+    }
+
+    /// The same, by somebody who has chosen threads alone.
+    pub(crate) fn without_comments() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::File(folder.path().join("acme.db"));
         let store = Store::open(&place).unwrap();
@@ -36,9 +43,7 @@ impl World {
         let world = Self { store, lease, place, _folder: folder };
         let organization = Lane::repositories(SOURCE, "acme");
         world.keep(&page(organization, vec![seen(Item::Repository(pump()))]));
-        for surface in
-            [Surface::Discussions, Surface::Issues, Surface::PullRequests, Surface::IssueComments]
-        {
+        for surface in Surface::THREADS {
             world.keep(&page(Lane::of_repository(SOURCE, 1, surface), Vec::new()));
         }
         world
