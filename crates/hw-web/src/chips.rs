@@ -1,5 +1,7 @@
 //! Filters as buttons. The query's text is the only state: a button is another text to search for.
 
+use hw_rules::query::{Filters, Query};
+
 /// A filter's key, its name for people, and its values with theirs.
 type Known = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
@@ -48,10 +50,21 @@ pub(crate) fn groups(query: &str) -> Vec<Group> {
 }
 
 fn chip(query: &str, key: &str, value: &str, label: &str) -> Chip {
-    let filter = format!("{key}:{value}");
-    let is_pressed = words(query).iter().any(|word| word.eq_ignore_ascii_case(&filter));
-    let query = if is_pressed { without(query, &filter) } else { with(query, key, value) };
+    let wanted = filters_of(&format!("{key}:{value}"));
+    let is_wanted = |text: &str| {
+        let filters = filters_of(text);
+        !wanted.types.is_disjoint(&filters.types) || !wanted.states.is_disjoint(&filters.states)
+    };
+    let is_pressed = is_wanted(query);
+    let kept = words(query).into_iter().filter(|word| !is_wanted(word));
+    let query =
+        if is_pressed { kept.collect::<Vec<_>>().join(" ") } else { with(query, key, value) };
     Chip { id: format!("chip-{key}-{value}"), label: label.to_owned(), is_pressed, query }
+}
+
+/// What a text is narrowed by, however it is written: `type:pr` is a pull request, too.
+fn filters_of(text: &str) -> Filters {
+    Query::parse(text).filters
 }
 
 /// The filters of a query that have no button of their own, each as one that takes it away.
@@ -125,6 +138,16 @@ mod tests {
         assert_eq!((chips[0].is_pressed, &*chips[0].query), (false, "leak type:issue"));
         let chips = &groups("leak Type:Issue")[0].chips;
         assert_eq!((chips[0].is_pressed, &*chips[0].query), (true, "leak"));
+    }
+
+    #[test]
+    fn a_filter_presses_its_button_however_it_is_written() {
+        for word in ["type:pr", "type:prs", "TYPE:Pull-Request", "type:pull_requests"] {
+            let chips = &groups(&format!("leak {word} state:open"))[0].chips;
+            let pressed: Vec<_> = chips.iter().map(|chip| chip.is_pressed).collect();
+            assert_eq!(pressed, [false, true, false, false], "{word}");
+            assert_eq!(chips[1].query, "leak state:open", "{word}");
+        }
     }
 
     #[test]
