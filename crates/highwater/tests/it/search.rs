@@ -14,7 +14,7 @@ use crate::house::{
 use crate::terminal::Terminal;
 
 /// Queries with words in them; each is put into a text, and found there.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 25] = [
     "foo-bar",
     "node.js",
     "C++",
@@ -37,9 +37,12 @@ const WORDS: [&str; 22] = [
     "col:umn^2",
     "-Werror",
     "--json",
+    "*",
+    ":",
+    "(",
 ];
 /// Queries without any.
-const NONE: [&str; 7] = ["*", ":", "", "   ", "\"\"", "(", "\u{202e}"];
+const NONE: [&str; 4] = ["", "   ", "\"\"", "\u{202e}"];
 const RANDOM: u64 = 1_000;
 
 #[test]
