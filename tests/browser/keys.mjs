@@ -50,11 +50,14 @@ promise('the whole journey needs no mouse', async () => {
     await page.keyboard.type('berth');
     await answered(page, 'berth');
     const found = await addresses(page);
-    await press(page, 'ArrowDown', 'ArrowDown', 'Enter');
+    await press(page, 'ArrowDown', 'ArrowDown');
+    const chosen = await focused(page);
+    await press(page, 'Enter');
     await page.waitForURL(`**${found[1]}`);
     await page.locator('#thread h1').waitFor();
     await page.goBack();
     await answered(page, 'berth');
+    await page.waitForFunction((id) => document.activeElement?.id === id, chosen);
     await box(page).focus();
     await tabTo(page, 'chip-state-open');
     await press(page, 'Space');

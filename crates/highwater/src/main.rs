@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod console;
 mod interrupt;
+mod listening;
 mod logs;
 mod markdown;
 mod names;

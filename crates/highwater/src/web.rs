@@ -1,15 +1,14 @@
 //! The web face at work: a port of this machine, and the pages behind it.
 
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hw_store::Workspace;
 use hw_sync::clock::{Clock as _, MachineClock};
-use hw_web::{Hosts, Site, Tick};
+use hw_web::{Find, Hosts, Site, Tick};
 use tokio::net::TcpListener;
 
+use crate::listening::hint;
 use crate::report::Hint;
 
 /// How often it is asked whether anything changed, while somebody looks.
@@ -27,10 +26,10 @@ impl Face {
     /// Takes a port.
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
-            let hint = hint(&error);
+            let hint = hint(&error, "--port", "--listen");
             anyhow::Error::new(error)
                 .context(format!("cannot listen at {address}"))
-                .context(Hint(hint.to_owned()))
+                .context(Hint(hint))
         })?;
         let address = listener.local_addr().context("cannot tell the port")?;
         Ok(Self { listener, address })
@@ -56,14 +55,14 @@ impl Face {
     /// Answers until somebody stops it.
     pub(crate) async fn serve(
         self,
-        workspace: Workspace,
+        find: Find,
         allowed_hosts: &[String],
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> anyhow::Result<()> {
         // replaced by the one of the server itself
         let (_, closing) = hw_web::closing();
         let site = Site {
-            workspace,
+            find,
             hosts: Hosts::of(self.address, allowed_hosts),
             now_ms: Arc::new(|| MachineClock.now_ms()),
             ticker: Arc::new(|| -> Tick {
@@ -74,20 +73,4 @@ impl Face {
         };
         hw_web::serve(self.listener, site, stop).await.context("the web server failed")
     }
-}
-
-fn hint(error: &std::io::Error) -> &'static str {
-    let hints = [
-        (
-            ErrorKind::AddrInUse,
-            "another program has that port: choose one with --port, or any that is free with --port 0",
-        ),
-        (ErrorKind::AddrNotAvailable, "--listen takes an address of this machine"),
-        (
-            ErrorKind::PermissionDenied,
-            "ports below 1024 are often kept for the system: choose another one with --port",
-        ),
-    ];
-    let hint = hints.iter().find(|(kind, _)| *kind == error.kind()).map(|(_, hint)| *hint);
-    hint.unwrap_or("choose another port with --port, or another address with --listen")
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_store::{Place, Store};
+use hw_store::{Place, Store, Workspace};
 use secrecy::ExposeSecret as _;
 
 use crate::config::Settings;
@@ -35,6 +35,19 @@ pub(crate) fn is_unnamed(settings: &Settings) -> bool {
 pub(crate) fn only(home: &Path) -> anyhow::Result<Place> {
     let name = only_one(names_in(&home.join("db")))?;
     Ok(Place::File(file(home, name.as_deref().unwrap_or("default"))))
+}
+
+/// Finds the workspace of somebody who serves it: who has named none gets the only one that is there, be it
+/// made after the start.
+pub(crate) fn finder(
+    settings: &Settings,
+) -> anyhow::Result<impl Fn() -> Result<Workspace, String> + Send + Sync + use<>> {
+    let first = place(settings)?;
+    let unnamed = is_unnamed(settings).then(|| settings.home.clone()).flatten();
+    Ok(move || match unnamed.as_deref().map(only) {
+        Some(found) => found.map(Workspace::at).map_err(|error| format!("{error:#}")),
+        None => Ok(Workspace::at(first.clone())),
+    })
 }
 
 /// The home directory.

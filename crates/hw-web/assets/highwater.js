@@ -19,6 +19,11 @@
 
   if (box && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
 
+  function toLink(link) {
+    link.focus({ preventScroll: true });
+    link.closest('article').scrollIntoView({ block: 'nearest' });
+  }
+
   function walk(key, at) {
     const all = links();
     if (all.length === 0) return false;
@@ -26,9 +31,7 @@
     if (to < 0) {
       toBox();
     } else {
-      const link = all[Math.min(to, all.length - 1)];
-      link.focus({ preventScroll: true });
-      link.closest('article').scrollIntoView({ block: 'nearest' });
+      toLink(all[Math.min(to, all.length - 1)]);
     }
     return true;
   }
@@ -67,12 +70,21 @@
 
   // ---- history: what was finished, by Enter, a filter or a link, keeps its entry; typing replaces typing alone
 
-  const shown = () => new URLSearchParams(window.location.search).get('q') ?? '';
+  const shown = () => new URLSearchParams(window.location.search).getAll('q').at(-1) ?? '';
   let finished = shown();
   document.addEventListener('htmx:configRequest', ({ detail }) => {
     if (detail.elt === box && shown() === finished) detail.path = '/search?unfinished=new';
     if (detail.elt.id === 'search') finished = box.value;
   });
+
+  // whoever comes back from a thread stands where they left
+
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest('.hit-link');
+    if (link) window.history.replaceState({ ...window.history.state, chosen: link.id }, '');
+  });
+  const chosen = links().find((link) => link.id === window.history.state?.chosen);
+  if (chosen) toLink(chosen);
 
   // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
 

@@ -1,12 +1,14 @@
 //! `/assets/…`: the files that pages need, which are in the program itself.
 
 use axum::body::Body;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
-use serde::Deserialize;
+
+use crate::asked::Asked;
 
 #[derive(RustEmbed)]
 #[folder = "assets"]
@@ -16,11 +18,6 @@ struct Files;
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASK_FIRST: &str = "no-cache";
 
-#[derive(Deserialize)]
-pub(crate) struct Version {
-    v: Option<String>,
-}
-
 /// Where a page finds a file: the address changes with what is in it.
 pub(crate) fn link(name: &str) -> String {
     let version = Files::get(name).map(|file| version(&file)).unwrap_or_default();
@@ -28,11 +25,12 @@ pub(crate) fn link(name: &str) -> String {
 }
 
 pub(crate) async fn file(
-    Path(name): Path<String>,
-    Query(asked): Query<Version>,
+    name: Result<Path<String>, PathRejection>,
+    asked: Asked,
     headers: HeaderMap,
 ) -> Response {
-    sent(&name, asked.v.as_deref(), &headers)
+    let name = name.map(|Path(name)| name).unwrap_or_default();
+    sent(&name, asked.get("v"), &headers)
 }
 
 /// Browsers ask for it by themselves.

@@ -4,14 +4,14 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use serde::Deserialize;
 use tokio::sync::watch;
 
+use crate::asked::Asked;
 use crate::pulse::Pulse;
 use crate::site::{Closing, Shared};
 
@@ -20,16 +20,12 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How many ticks a page is left alone after it was told: a pull changes something all the time.
 const REST: u32 = 2;
 
-#[derive(Deserialize)]
-pub(crate) struct Since {
-    /// What the page shows already.
-    since: Option<i64>,
-}
-
 pub(crate) async fn events(
     State(site): State<Arc<Shared>>,
-    Query(Since { since }): Query<Since>,
+    asked: Asked,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    // what the page shows already
+    let since = asked.get("since").and_then(|since| since.parse().ok());
     let heard = site.pulse.listen();
     let (pulse, closing) = (Arc::clone(&site.pulse), site.closing.clone());
     let listener = Listener { heard, pulse, closing, known: since, is_tired: false };

@@ -49,6 +49,8 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
             ("a", HashSet::from(["href", "title"])),
             ("ol", HashSet::from(["start"])),
         ]))
+        // a wide one scrolls, and has to be reached with the keys for that
+        .set_tag_attribute_value("table", "tabindex", "0")
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(UrlRelative::Deny)
         .link_rel(Some("nofollow noopener noreferrer"));

@@ -3,9 +3,9 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Response};
-use hw_store::Workspace;
 
 use crate::assets;
+use crate::held::Held;
 use crate::problem::Problem;
 use crate::pulse::Pulse;
 use crate::site::aside;
@@ -21,9 +21,9 @@ pub(crate) struct Frame {
 impl Frame {
     /// The frame of a page that follows the workspace. It is made before the page's content is read, so that
     /// nothing can change unnoticed.
-    pub(crate) async fn live(here: &'static str, workspace: &Workspace) -> Result<Self, Problem> {
-        let workspace = workspace.clone();
-        let since = aside(move || Ok(Pulse::now(&workspace))).await?;
+    pub(crate) async fn live(here: &'static str, held: &Held) -> Result<Self, Problem> {
+        let held = held.clone();
+        let since = aside(move || Ok(Pulse::now(&held))).await?;
         Ok(Self { here, since: Some(since) })
     }
 

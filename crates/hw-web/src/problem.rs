@@ -14,6 +14,8 @@ pub(crate) enum Problem {
     Unknown,
     /// No such thread is held.
     NoThread(String),
+    /// Which workspace is meant is not clear, for this reason.
+    NotFound(String),
     /// Nothing was pulled yet, into this place.
     NoWorkspace(String),
     /// The database fails.
@@ -54,7 +56,9 @@ impl Problem {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::Unknown | Self::NoThread(_) | Self::NoWorkspace(_) => StatusCode::NOT_FOUND,
+            Self::Unknown | Self::NoThread(_) | Self::NotFound(_) | Self::NoWorkspace(_) => {
+                StatusCode::NOT_FOUND
+            }
             Self::Database(_) | Self::Ours => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -76,6 +80,11 @@ impl Problem {
                 "Not in this workspace",
                 format!("{address} is not held here."),
                 "It may be older than what was pulled, hidden from the token, or gone.",
+            ),
+            Self::NotFound(why) => (
+                "Which workspace?",
+                format!("{why}."),
+                "Start it again, and name one: `highwater ui --workspace NAME`.",
             ),
             Self::NoWorkspace(place) => (
                 "Nothing was pulled yet",

@@ -3,8 +3,9 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hw_store::Workspace;
 use tokio::sync::watch;
+
+use crate::held::Held;
 
 pub type Tick = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -15,21 +16,21 @@ pub type Ticker = Arc<dyn Fn() -> Tick + Send + Sync>;
 const NOTHING: i64 = -1;
 
 pub(crate) struct Pulse {
-    workspace: Workspace,
+    held: Held,
     ticker: Ticker,
     told: watch::Sender<Option<i64>>,
     is_asking: Mutex<bool>,
 }
 
 impl Pulse {
-    pub(crate) fn new(workspace: Workspace, ticker: Ticker) -> Self {
+    pub(crate) fn new(held: Held, ticker: Ticker) -> Self {
         let told = watch::Sender::new(None);
-        Self { workspace, ticker, told, is_asking: Mutex::new(false) }
+        Self { held, ticker, told, is_asking: Mutex::new(false) }
     }
 
     /// How far the workspace is now. It moves when what pages show may have changed.
-    pub(crate) fn now(workspace: &Workspace) -> i64 {
-        workspace.store().and_then(|store| store.changes()).unwrap_or(NOTHING)
+    pub(crate) fn now(held: &Held) -> i64 {
+        held.store().ok().and_then(|store| store.changes().ok()).unwrap_or(NOTHING)
     }
 
     /// Tells from now on how far the workspace is, and asks as long as somebody holds this.
@@ -54,8 +55,8 @@ impl Pulse {
 
     async fn ask(self: Arc<Self>) {
         while !self.is_alone() {
-            let workspace = self.workspace.clone();
-            let now = tokio::task::spawn_blocking(move || Self::now(&workspace)).await;
+            let held = self.held.clone();
+            let now = tokio::task::spawn_blocking(move || Self::now(&held)).await;
             let now = Some(now.unwrap_or(NOTHING));
             self.told.send_if_modified(|told| std::mem::replace(told, now) != now);
             (self.ticker)().await;

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use hw_store::{Error, SearchEngine, Store, Workspace};
+use hw_store::{Error, Store};
 use tokio::sync::watch;
 
+use crate::held::{Find, Held};
 use crate::hosts::Hosts;
 use crate::problem::Problem;
 use crate::pulse::{Pulse, Ticker};
 
 /// What is served, and to whom.
 pub struct Site {
-    pub workspace: Workspace,
+    pub find: Find,
     pub hosts: Hosts,
     /// The machine's time in unix milliseconds.
     pub now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
@@ -40,8 +41,7 @@ impl Closing {
 
 /// A site at work.
 pub(crate) struct Shared {
-    pub(crate) workspace: Workspace,
-    pub(crate) engine: SearchEngine,
+    pub(crate) held: Held,
     pub(crate) hosts: Hosts,
     pub(crate) now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     pub(crate) pulse: Arc<Pulse>,
@@ -50,10 +50,10 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn of(site: Site) -> Self {
-        let Site { workspace, hosts, now_ms, ticker, closing } = site;
-        let engine = SearchEngine::over(workspace.clone());
-        let pulse = Arc::new(Pulse::new(workspace.clone(), ticker));
-        Self { workspace, engine, hosts, now_ms, pulse, closing }
+        let Site { find, hosts, now_ms, ticker, closing } = site;
+        let held = Held::new(find);
+        let pulse = Arc::new(Pulse::new(held.clone(), ticker));
+        Self { held, hosts, now_ms, pulse, closing }
     }
 
     /// Asks the store something, on a thread that may wait.
@@ -61,17 +61,14 @@ impl Shared {
         &self,
         question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let workspace = self.workspace.clone();
-        aside(move || question(&workspace.store()?)).await
+        let held = self.held.clone();
+        aside(move || Ok(question(&held.store()?)?)).await
     }
 }
 
 /// Does what may wait where nobody else is kept waiting.
 pub(crate) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(Problem::from),
-        Err(_) => Err(Problem::Ours),
-    }
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Problem::Ours))
 }

@@ -7,6 +7,7 @@ use hw_mcp::Toolset;
 
 use super::WorkspaceArgs;
 use crate::config::or_nearest;
+use crate::listening::host;
 
 /// Serves the mirror to language models, over the Model Context Protocol. Never asks GitHub.
 ///
@@ -47,14 +48,6 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         None => of_port(text).or_else(|| text.parse().ok()),
     };
     found.ok_or_else(|| "neither a port nor an address with one (8765, 192.0.2.1:8765)".to_owned())
-}
-
-fn host(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-    if text.is_empty() || !text.chars().all(plain) {
-        return Err("not a host's name, such as mcp.example.com or mcp.example.com:8765".to_owned());
-    }
-    Ok(text.to_owned())
 }
 
 fn toolset(text: &str) -> Result<Toolset, String> {

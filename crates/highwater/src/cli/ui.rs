@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use clap::Args;
 
 use super::WorkspaceArgs;
+use crate::listening::host;
 
 /// Shows a workspace in a browser: search, threads, health. Never asks GitHub.
 ///
@@ -23,12 +24,13 @@ pub(crate) struct Ui {
     pub(crate) port: Option<u16>,
 
     /// The address to listen at. Whoever can reach it can read the workspace: there is no password.
+    /// One that stands for every address of this machine (0.0.0.0, ::) needs --allow-host.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) listen: IpAddr,
 
     /// Another name under which it may be asked, beside the address and this machine's own names: that of
     /// a proxy, say. Can be given more than once.
-    #[arg(long = "allow-host", value_name = "NAME")]
+    #[arg(long = "allow-host", value_name = "NAME", value_delimiter = ',', value_parser = host)]
     pub(crate) allowed_hosts: Vec<String>,
 
     #[command(flatten)]

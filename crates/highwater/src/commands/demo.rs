@@ -6,6 +6,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use hw_rules::lane::Choice;
@@ -67,9 +68,10 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
     let face = opened(args).await?;
     say(&format!("\nor in a browser\n  {}", face.url()))?;
     let workspace = Workspace::at(Place::File(database));
+    let find = Arc::new(move || Ok(workspace.clone()));
     tokio::select! {
         done = follow(&store, &fetch, &plan) => done,
-        done = face.serve(workspace, &[], std::future::pending()) => done,
+        done = face.serve(find, &[], std::future::pending()) => done,
     }
 }
 

@@ -17,8 +17,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn a_page_opened_before_the_first_pull_is_told_when_it_comes() {
+    for named in [&["-o", "acme"][..], &[]] {
+        is_told_when_it_comes(named);
+    }
+}
+
+fn is_told_when_it_comes(named: &[&str]) {
     let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let face = Face::open(&["ui", "-p", "0", "-o", "acme"], home.path());
+    let face = Face::open(&[&["ui", "-p", "0"], named].concat(), home.path());
     assert!(face.told.contains("nothing was pulled yet"), "{}", face.told);
     let page = face.get("/");
     assert!(page.starts_with("HTTP/1.1 200 OK") && page.contains("id=\"no-workspace\""), "{page}");
@@ -77,6 +83,16 @@ fn another_address_than_this_machine_is_said_loudly() {
     assert!(face.told.contains("warning: EVERYBODY who can reach"), "{}", face.told);
     assert!(face.ask("/", "box.example").starts_with("HTTP/1.1 200"));
     assert!(face.ask("/", "evil.example").starts_with("HTTP/1.1 421"));
+}
+
+#[test]
+fn every_address_of_this_machine_needs_a_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program(&["ui", "-p", "0", "--listen", "0.0.0.0", "-m"]);
+    let (code, told) = failed(&command.arg(home.path()).output().unwrap());
+    assert_eq!(code, Some(1));
+    assert!(told.contains("stands for every address of this machine"), "{told}");
+    assert!(told.contains("hint: name it with --allow-host"), "{told}");
 }
 
 #[test]

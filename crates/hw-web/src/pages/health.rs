@@ -5,14 +5,14 @@ mod lane;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::lane::Surface;
 use hw_rules::time::Mark;
 use hw_store::{Behind, Counts, LeaseRow, PauseRow, Store};
-use serde::Deserialize;
 
+use crate::asked::Asked;
 use crate::behind::Told;
 use crate::page::{Frame, html};
 use crate::problem::Problem;
@@ -22,18 +22,6 @@ use lane::LaneView;
 
 /// How many lanes a page shows.
 const A_PAGE: usize = 100;
-
-#[derive(Deserialize)]
-pub(crate) struct Asked {
-    /// `problems`: only the lanes that have one.
-    #[serde(default)]
-    only: String,
-    /// From 1 on.
-    #[serde(default)]
-    page: String,
-    /// Nobody asked: the page follows the workspace, and wants its changing part alone.
-    live: Option<String>,
-}
 
 #[derive(Template)]
 #[template(path = "health.html", blocks = ["health"])]
@@ -59,11 +47,13 @@ struct Known {
     pauses: Vec<String>,
     lanes: Vec<LaneView>,
     summary: String,
+    /// From 1 on; the nearest one that there is.
+    page: usize,
     pages: usize,
 }
 
-pub(crate) async fn page(State(site): State<Arc<Shared>>, Query(asked): Query<Asked>) -> Response {
-    let is_part = asked.live.is_some();
+pub(crate) async fn page(State(site): State<Arc<Shared>>, asked: Asked) -> Response {
+    let is_part = asked.is_live();
     match view(&site, &asked).await {
         Ok(page) if is_part => html(StatusCode::OK, &page.as_health()),
         Ok(page) => html(StatusCode::OK, &page),
@@ -73,14 +63,14 @@ pub(crate) async fn page(State(site): State<Arc<Shared>>, Query(asked): Query<As
 }
 
 async fn view(site: &Shared, asked: &Asked) -> Result<Page, Problem> {
-    let frame = Frame::live("health", &site.workspace).await?;
-    let only_problems = asked.only == "problems";
-    let page = asked.page.parse::<usize>().unwrap_or(1).max(1);
+    let frame = Frame::live("health", &site.held).await?;
+    let only_problems = asked.get("only") == Some("problems");
+    let page = asked.get("page").and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);
     let now_ms = (site.now_ms)();
     let known = site.ask(move |store| Known::of(store, only_problems, page, now_ms)).await;
-    let state = match known {
-        Ok(known) => Health::Known(Box::new(known)),
-        Err(Problem::NoWorkspace(place)) => Health::NoWorkspace(line(&place)),
+    let (page, state) = match known {
+        Ok(known) => (known.page, Health::Known(Box::new(known))),
+        Err(Problem::NoWorkspace(place)) => (1, Health::NoWorkspace(line(&place))),
         Err(problem) => return Err(problem),
     };
     Ok(Page { frame, only_problems, page, state })
@@ -102,7 +92,8 @@ impl Known {
             lanes.retain(LaneView::is_bad);
         }
         let pages = lanes.len().div_ceil(A_PAGE).max(1);
-        let lanes = lanes.into_iter().skip((page - 1).saturating_mul(A_PAGE)).take(A_PAGE);
+        let page = page.clamp(1, pages);
+        let lanes = lanes.into_iter().skip((page - 1) * A_PAGE).take(A_PAGE);
         Ok(Self {
             behind: behind.into(),
             quarantined: counts.quarantined,
@@ -111,6 +102,7 @@ impl Known {
             pauses: store.pauses(now_ms)?.iter().map(paused).collect(),
             lanes: lanes.collect(),
             summary: summary(all as u64, bad as u64),
+            page,
             pages,
         })
     }

@@ -6,13 +6,13 @@ mod hit;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
 use hw_store::{Found, Matches, Ranked, Search};
-use serde::Deserialize;
 
+use crate::asked::Asked;
 use crate::behind::Told;
 use crate::chips::{self, Group};
 use crate::page::{Frame, html};
@@ -20,16 +20,6 @@ use crate::problem::Problem;
 use crate::site::{Shared, aside};
 use crate::texts::{counted, grouped, line};
 use hit::HitView;
-
-#[derive(Deserialize)]
-pub(crate) struct Asked {
-    #[serde(default)]
-    q: String,
-    /// Somebody is typing; `new` when the query before it was finished.
-    unfinished: Option<String>,
-    /// Nobody asked: the page follows the workspace.
-    live: Option<String>,
-}
 
 #[derive(Template)]
 #[template(path = "index.html", blocks = ["results"])]
@@ -56,13 +46,13 @@ enum Results {
     },
 }
 
-pub(crate) async fn page(State(site): State<Arc<Shared>>, Query(asked): Query<Asked>) -> Response {
-    let frame = match Frame::live("search", &site.workspace).await {
+pub(crate) async fn page(State(site): State<Arc<Shared>>, asked: Asked) -> Response {
+    let frame = match Frame::live("search", &site.held).await {
         Ok(frame) => frame,
         Err(problem) => return problem.page(),
     };
     match found(&site, &asked).await {
-        Ok(state) => html(StatusCode::OK, &index(frame, &asked.q, state)),
+        Ok(state) => html(StatusCode::OK, &index(frame, asked.query(), state)),
         Err(problem) => problem.page(),
     }
 }
@@ -70,18 +60,18 @@ pub(crate) async fn page(State(site): State<Arc<Shared>>, Query(asked): Query<As
 /// The results alone.
 pub(crate) async fn results(
     State(site): State<Arc<Shared>>,
-    Query(asked): Query<Asked>,
+    asked: Asked,
     headers: HeaderMap,
 ) -> Response {
     let state = match found(&site, &asked).await {
         Ok(state) => state,
         Err(problem) => return problem.part(),
     };
-    let entry = match asked.live {
-        Some(_) => None,
-        None => history::entry(&headers, &asked.q, asked.unfinished.as_deref() == Some("true")),
-    };
-    let part = html(StatusCode::OK, &index(Frame::still("search"), &asked.q, state).as_results());
+    // somebody is typing; `new` when the query before it was finished
+    let is_typed_on = asked.get("unfinished") == Some("true");
+    let entry = history::entry(&headers, asked.query(), is_typed_on).filter(|_| !asked.is_live());
+    let index = index(Frame::still("search"), asked.query(), state);
+    let part = html(StatusCode::OK, &index.as_results());
     (HeaderMap::from_iter(entry), part).into_response()
 }
 
@@ -93,20 +83,28 @@ fn index(frame: Frame, query: &str, state: Results) -> Index {
 }
 
 async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
-    let query = asked.q.clone();
+    let query = asked.query().to_owned();
     let answer = if query.trim().is_empty() {
         site.ask(|store| store.behind(&Surface::THREADS, None))
             .await
             .map(|behind| Results::Empty(behind.into()))
     } else {
-        let (engine, shown) = (site.engine.clone(), line(&query));
+        let (held, shown) = (site.held.clone(), line(&query));
         // always, so that a page finds what it found while its query was typed, however it is asked again
         let search = Search { unfinished: true, ..Search::new(query) };
-        aside(move || engine.search(&search)).await.map(|found| Results::of(found, &shown))
+        let found = aside(move || Ok(held.engine()?.search(&search)?)).await;
+        found.map(|found| Results::of(found, &shown))
     };
     match answer {
         Err(Problem::NoWorkspace(place)) => Ok(Results::NoWorkspace(line(&place))),
         other => other,
+    }
+}
+
+impl Index {
+    /// Whether there is nothing yet to walk through, so that the box is where to begin.
+    fn has_no_hits(&self) -> bool {
+        !matches!(self.state, Results::Hits { .. })
     }
 }
 

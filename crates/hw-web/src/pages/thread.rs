@@ -5,14 +5,15 @@ mod said;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::address::ThreadAddress;
 use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
 use hw_store::{Behind, ThreadView};
-use serde::Deserialize;
 
+use crate::asked::Asked;
 use crate::behind::Told;
 use crate::markdown::{Prose, prose};
 use crate::page::{Frame, html};
@@ -20,12 +21,6 @@ use crate::problem::Problem;
 use crate::site::Shared;
 use crate::texts::{self, When, author, counted, line};
 use said::{Said, in_order};
-
-#[derive(Deserialize)]
-pub(crate) struct Asked {
-    /// Nobody asked: the page follows the workspace, and wants its changing part alone.
-    live: Option<String>,
-}
 
 #[derive(Template)]
 #[template(path = "thread.html", blocks = ["thread"])]
@@ -55,22 +50,23 @@ struct Page {
 
 pub(crate) async fn page(
     State(site): State<Arc<Shared>>,
-    Path((owner, repository, number)): Path<(String, String, String)>,
-    Query(asked): Query<Asked>,
+    path: Result<Path<(String, String, String)>, PathRejection>,
+    asked: Asked,
 ) -> Response {
+    let Ok(Path((owner, repository, number))) = path else { return Problem::Unknown.page() };
     let shown = format!("{owner}/{repository}#{number}");
     let Ok(number) = number.parse() else { return Problem::NoThread(shown).page() };
     let address = ThreadAddress { owner: Some(owner), repository, number };
     match view(&site, address, shown).await {
-        Ok(page) if asked.live.is_some() => html(StatusCode::OK, &page.as_thread()),
+        Ok(page) if asked.is_live() => html(StatusCode::OK, &page.as_thread()),
         Ok(page) => html(StatusCode::OK, &page),
-        Err(problem) if asked.live.is_some() => problem.part(),
+        Err(problem) if asked.is_live() => problem.part(),
         Err(problem) => problem.page(),
     }
 }
 
 async fn view(site: &Shared, address: ThreadAddress, shown: String) -> Result<Page, Problem> {
-    let frame = Frame::live("", &site.workspace).await?;
+    let frame = Frame::live("", &site.held).await?;
     let page = site
         .ask(move |store| {
             let Some(view) = store.thread(&address)? else { return Ok(None) };

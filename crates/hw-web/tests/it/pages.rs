@@ -189,6 +189,46 @@ async fn many_lanes_come_in_pages() {
     for odd in ["0", "-1", "x", "99999999999999999999", "18446744073709551615"] {
         assert_eq!(open(&router, &format!("/health?page={odd}")).await.status, 200, "{odd}");
     }
+    let page = open(&router, "/health?page=9999").await;
+    assert_eq!(page.says(".pager span"), "page 3 of 3");
+    assert!(!page.all(".lane").is_empty() && !page.has("#no-lanes"));
+}
+
+#[tokio::test]
+async fn the_box_waits_for_words_only_while_there_are_no_results() {
+    let world = World::new();
+    world.issue(7, "The valve leaks", "");
+    let router = hw_web::router(world.site());
+    assert!(open(&router, "/").await.has("#q[autofocus]"));
+    assert!(open(&router, "/?q=nothing").await.has("#q[autofocus]"));
+    assert!(!open(&router, "/?q=valve").await.has("#q[autofocus]"));
+}
+
+#[tokio::test]
+async fn an_address_that_is_odd_has_a_page_too() {
+    let world = World::new();
+    world.issue(7, "The valve leaks", "");
+    let router = hw_web::router(world.site());
+    let page = open(&router, "/?q=nothing&q=valve").await;
+    assert_eq!((page.status, page.says(".hit-link").as_str()), (200, "The valve leaks"));
+    for path in
+        ["/?q=%ff", "/search?q=%zz", "/health?page=%ff&page=1", "/threads/acme/pump/7?live=%"]
+    {
+        assert_eq!(open(&router, path).await.status, 200, "{path}");
+    }
+    assert_eq!(ask(&router, "GET", "/events?since=abc", &[]).await.status(), 200);
+    let page = open(&router, "/threads/%ff/pump/7").await;
+    assert_eq!((page.status, page.says("#problem h2").as_str()), (404, "No such page"));
+    assert_eq!(ask(&router, "GET", "/assets/%ff", &[]).await.status(), 404);
+}
+
+#[tokio::test]
+async fn a_workspace_that_nobody_can_tell_from_others_is_asked_for() {
+    let mut site = empty_site();
+    site.find = std::sync::Arc::new(|| Err("there are several workspaces: a, b".to_owned()));
+    let page = open(&hw_web::router(site), "/").await;
+    assert_eq!((page.status, page.says("#problem h2").as_str()), (404, "Which workspace?"));
+    assert!(page.says("#problem").contains("there are several workspaces: a, b."));
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ pub(crate) fn site(workspace: Workspace) -> Site {
     // it ends with the test
     std::mem::forget::<watch::Sender<()>>(close);
     Site {
-        workspace,
+        find: Arc::new(move || Ok(workspace.clone())),
         hosts: Hosts::of(HOST.parse::<SocketAddr>().unwrap(), &[]),
         now_ms: Arc::new(|| 1_000_000),
         ticker: Arc::new(ticker),

@@ -2,6 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::asked::Asked;
+
 const CURRENT: &str = "hx-current-url";
 const PUSH: HeaderName = HeaderName::from_static("hx-push-url");
 const REPLACE: HeaderName = HeaderName::from_static("hx-replace-url");
@@ -32,8 +34,7 @@ fn address(query: &str) -> String {
 
 fn query_of(url: &str) -> String {
     let pairs = url.split_once('?').map(|(_, rest)| rest.split('#').next().unwrap_or_default());
-    let mut pairs = form_urlencoded::parse(pairs.unwrap_or_default().as_bytes());
-    pairs.find(|(name, _)| name == "q").map(|(_, value)| value.into_owned()).unwrap_or_default()
+    Asked::of(pairs.unwrap_or_default()).query().to_owned()
 }
 
 #[cfg(test)]
