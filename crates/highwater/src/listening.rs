@@ -13,16 +13,19 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
 
 /// What helps when an address cannot be listened at; `port` and `address` are the options that name them.
 pub(crate) fn hint(error: &Error, port: &str, address: &str) -> String {
-    match error.kind() {
-        ErrorKind::AddrInUse => format!(
+    let kind = error.kind();
+    if kind == ErrorKind::AddrInUse {
+        format!(
             "another program has that port: choose one with {port}, or any that is free with {port} 0"
-        ),
-        ErrorKind::AddrNotAvailable => format!("{address} takes an address of this machine"),
-        ErrorKind::PermissionDenied => format!(
-            "ports below 1024 are often kept for the system: choose another one with {port}"
-        ),
-        _ if port == address => format!("choose another address with {address}"),
-        _ => format!("choose another port with {port}, or another address with {address}"),
+        )
+    } else if kind == ErrorKind::AddrNotAvailable {
+        format!("{address} takes an address of this machine")
+    } else if kind == ErrorKind::PermissionDenied {
+        format!("ports below 1024 are often kept for the system: choose another one with {port}")
+    } else if port == address {
+        format!("choose another address with {address}")
+    } else {
+        format!("choose another port with {port}, or another address with {address}")
     }
 }
 
