@@ -47,7 +47,8 @@ promise('while nobody answers the page says so, keeps what it shows, and goes on
     await page.locator('#live[data-state="on"]').waitFor();
     await server.stop();
     await page.locator('#live[data-state="off"]').waitFor();
-    await box(page).focus();
+    await page.keyboard.press('/');
+    await page.keyboard.press('End');
     await page.keyboard.type('s');
     await page.locator('#trouble .note-bad').waitFor();
     assert.match(await page.locator('#trouble').innerText(), /highwater does not answer/);
