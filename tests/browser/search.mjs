@@ -110,6 +110,7 @@ promise('without JavaScript the form, the filters and the links do the same', as
     await page.locator('.search-go').click();
     await page.waitForURL('**/?q=pump');
     assert.equal(await hits(page).count(), 10);
+    assert.equal(await page.locator('#live').isVisible(), false, 'nothing is live without a script');
     await page.locator('#chip-type-issue').click();
     await page.waitForURL('**/?q=pump+type%3Aissue');
     assert.deepEqual([...new Set(await page.locator('#hits .kind').allTextContents())], ['issue']);

@@ -253,7 +253,7 @@ fn a_ranking_of_the_newest_alone_is_told() {
         hits: vec![hit()],
         matches: Matches::MoreThan(5_000),
         ranked: Ranked::Newest(2_000),
-        behind: Behind::default(),
+        ..Found::default()
     };
     let result = search::told("the", &chosen, found).result();
     let note = "more than 5000 match: only the newest 2000 of them were ranked";
@@ -261,6 +261,16 @@ fn a_ranking_of_the_newest_alone_is_told() {
     let facts = result.structured_content.unwrap();
     assert_eq!((&facts["ranked"], &facts["total"]), (&json!(note), &json!(5_000)));
     assert_eq!(facts["total_is_exact"], false);
+}
+
+#[test]
+fn a_filter_that_is_none_is_told() {
+    let chosen = search::FORM.choose(&[]).unwrap();
+    let found =
+        Found { misread: vec!["type:\nbug was taken for words".into()], ..Found::default() };
+    let result = search::told("type:\nbug", &chosen, found).result();
+    let note = result.content[1].as_text().unwrap().text.clone();
+    assert_eq!(note, "Note: type: bug was taken for words.");
 }
 
 #[test]

@@ -4,6 +4,8 @@
 /// Which thread is meant. Issues, pull requests and discussions of a repository share their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadAddress {
+    /// As it stands in the address of a page, with its port.
+    pub host: Option<String>,
     pub owner: Option<String>,
     pub repository: String,
     pub number: i64,
@@ -18,6 +20,14 @@ impl ThreadAddress {
         let trimmed = text.trim();
         let found = path(trimmed).map_or_else(|| short(trimmed), page);
         found.ok_or_else(|| NotAnAddress(text.to_owned()))
+    }
+
+    /// Whether a thread at this address of a page may be meant.
+    pub fn is_at_host_of(&self, url: &str) -> bool {
+        let host = path(url).map(host);
+        self.host
+            .as_deref()
+            .is_none_or(|meant| host.is_some_and(|it| it.eq_ignore_ascii_case(meant)))
     }
 }
 
@@ -58,8 +68,11 @@ fn path(text: &str) -> Option<&str> {
         let is_web = ["https", "http"].iter().any(|it| it.eq_ignore_ascii_case(scheme));
         return is_web.then_some(path);
     }
-    let host = text.split('/').next().unwrap_or_default();
-    (host.contains('.') && 4 <= text.split('/').count()).then_some(text)
+    (host(text).contains('.') && 4 <= text.split('/').count()).then_some(text)
+}
+
+fn host(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default()
 }
 
 fn short(text: &str) -> Option<ThreadAddress> {
@@ -68,7 +81,8 @@ fn short(text: &str) -> Option<ThreadAddress> {
         Some((owner, repository)) => (Some(named(owner)?), repository),
         None => (None, name),
     };
-    Some(ThreadAddress { owner, repository: named(repository)?, number: numbered(number)? })
+    let (repository, number) = (named(repository)?, numbered(number)?);
+    Some(ThreadAddress { host: None, owner, repository, number })
 }
 
 /// `host/owner/repo/issues/12`, with whatever follows.
@@ -79,7 +93,8 @@ fn page(path: &str) -> Option<ThreadAddress> {
     if !["issues", "pull", "pulls", "discussions"].contains(&parts.next()?) {
         return None;
     }
-    Some(ThreadAddress { owner: Some(owner), repository, number: numbered(parts.next()?)? })
+    let (host, number) = (host(path).to_owned(), numbered(parts.next()?)?);
+    Some(ThreadAddress { host: Some(host), owner: Some(owner), repository, number })
 }
 
 fn named(name: &str) -> Option<String> {
@@ -113,6 +128,18 @@ mod tests {
             assert_eq!(address.to_string(), "acme/pump#12", "{text}");
         }
         assert_eq!(ThreadAddress::parse("pump#12").unwrap().owner, None);
+    }
+
+    #[test]
+    fn a_page_is_of_its_host_and_a_name_of_any() {
+        let meant = |text, url| ThreadAddress::parse(text).unwrap().is_at_host_of(url);
+        let url = "https://github.com/acme/pump/issues/12";
+        for text in ["pump#12", url, "GitHub.com/acme/pump/issues/12"] {
+            assert!(meant(text, url), "{text}");
+        }
+        for text in ["https://ghe.example/acme/pump/issues/12", "github.com:80/acme/pump/pull/12"] {
+            assert!(!meant(text, url), "{text}");
+        }
     }
 
     #[test]

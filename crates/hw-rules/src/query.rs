@@ -12,6 +12,9 @@ use crate::tokens::{self, Word};
 
 /// How many terms count. A pasted page is found by its beginning.
 const TERMS_MAX: usize = 32;
+/// How many misread filters are told, and how much of each.
+const MISREAD_MAX: usize = 3;
+const MISREAD_BYTES: usize = 60;
 /// How much of a text is read.
 const TEXT_MAX: usize = 64 * 1024;
 
@@ -25,6 +28,8 @@ pub struct Query {
     /// Symbols, where there is no word to go by.
     pub symbols: Vec<String>,
     pub filters: Filters,
+    /// What looks like a filter and is none: a sentence each, for who wonders.
+    pub misread: Vec<String>,
     /// Whether the text ends within a word, which somebody may still be typing.
     ends_in_word: bool,
 }
@@ -83,9 +88,19 @@ impl Query {
             Chunk::Filter { name, value, text } => {
                 if !self.filters.take(name, value) {
                     self.text(text);
+                    self.misread(name, text);
                 }
             }
             Chunk::Plain(text) => self.text(text),
+        }
+    }
+
+    fn misread(&mut self, name: &str, text: &str) {
+        if self.misread.len() < MISREAD_MAX {
+            let (name, text) =
+                (name.to_lowercase(), &text[..text.floor_char_boundary(MISREAD_BYTES)]);
+            let takes = Filters::takes(&name);
+            self.misread.push(format!("{text} was taken for words: {name}: wants {takes}"));
         }
     }
 

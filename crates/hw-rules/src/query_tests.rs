@@ -132,6 +132,27 @@ fn a_pasted_page_counts_by_its_beginning() {
     assert_eq!(Query::parse(&"検".repeat(3_000)).terms[0].tokens.len(), TERMS_MAX);
 }
 
+#[test]
+fn what_looks_like_a_filter_and_is_none_is_told() {
+    let misread = |text: &str| Query::parse(text).misread;
+    assert_eq!(
+        misread("leaks Type:bug"),
+        ["Type:bug was taken for words: type: wants issue, pr, discussion or comment"]
+    );
+    for text in
+        ["created:soon", "updated:2025-13-01", "state:odd", "repo:", "label:\"\"", "author:"]
+    {
+        assert_eq!(misread(text).len(), 1, "{text}");
+    }
+    for text in
+        ["leaks", "title:x", "http://a", "type:issue", "created:>=2025-01-01", "\"type:bug\""]
+    {
+        assert_eq!(misread(text), Vec::<String>::new(), "{text}");
+    }
+    assert_eq!(misread(&"type:bug ".repeat(20)).len(), 3);
+    assert!(misread(&format!("type:{}", "é".repeat(999)))[0].len() < 200);
+}
+
 proptest! {
     #[test]
     fn any_text_is_a_query(text in any::<String>()) {

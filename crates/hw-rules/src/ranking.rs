@@ -8,7 +8,8 @@
 pub struct Profile {
     /// How long the text is, in words.
     pub length: u32,
-    /// Four bytes a word, in order: three that stand for the word, and how often it is there.
+    /// Four bytes for each word that counts more than once, in order: three that stand for it, and how often it is
+    /// there. Most words of a text are there once, and need no entry.
     pub words: Vec<u8>,
 }
 
@@ -31,8 +32,9 @@ impl Profile {
                 *counted.entry(mark).or_default() += weight;
             }
         }
+        let often = counted.into_iter().filter(|(_, count)| 1 < *count);
         let entry = |(mark, count): (u32, u32)| (mark << 8 | count.min(255)).to_be_bytes();
-        Self { length, words: counted.into_iter().flat_map(entry).collect() }
+        Self { length, words: often.flat_map(entry).collect() }
     }
 
     /// How often a word is there, with its weight; at least once, as the text was found by it.
@@ -82,13 +84,13 @@ mod tests {
         let profile = Profile::of([("oil", 2), ("leaks", 1), ("oil", 1)]);
         assert_eq!((profile.length, profile.count("oil"), profile.count("leaks")), (3, 3, 1));
         assert_eq!(profile.count("unknown"), 1);
-        assert_eq!(profile.words.len(), 8);
+        assert_eq!(profile.words.len(), 4, "what is there once needs no entry");
     }
 
     #[test]
     fn a_huge_text_has_a_small_profile() {
         let words: Vec<String> = (0..50_000).map(|n| format!("w{n}")).collect();
-        let profile = Profile::of(words.iter().map(|word| (word.as_str(), 1)));
+        let profile = Profile::of(words.iter().map(|word| (word.as_str(), 2)));
         assert!(profile.words.len() <= 4 * WORDS_MAX && profile.length == 50_000);
     }
 

@@ -44,6 +44,8 @@ pub struct Found {
     pub matches: Matches,
     pub ranked: Ranked,
     pub behind: Behind,
+    /// What looked like a filter and was taken for words, a sentence each.
+    pub misread: Vec<String>,
 }
 
 /// How many texts match. A thread and each of its comments are texts of their own.
@@ -89,7 +91,7 @@ impl SearchEngine {
         let query = Query::parse(&search.query);
         if query.is_empty() || search.limit == 0 {
             let behind = remembered.behind(&query.filters).clone();
-            return Ok(Found { behind, ..Found::default() });
+            return Ok(Found { behind, misread: query.misread, ..Found::default() });
         }
         let unfinished = query.unfinished().filter(|_| search.unfinished);
         store.read("search", |tx| {

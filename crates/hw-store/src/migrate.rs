@@ -14,7 +14,7 @@ use crate::sql::{Dialect, Sql, params};
 use crate::tx::{Step, Tx, step};
 
 /// Governs the tables that can be fetched again: with another guid they are emptied and refetched.
-pub const SCHEMA_GUID: &str = "7d0c3a95-4e1b-4b6e-9f57-d81a2c60e3b4";
+pub const SCHEMA_GUID: &str = "4a3fc17e-582f-4b55-9a78-f0faaace35b8";
 
 const MIGRATE: Step = step!("migrate");
 

@@ -1,7 +1,8 @@
 //! `cargo bench --bench search`: how long a search takes in a million texts, as one table, offline.
 //!
 //! Time is that of the processor where the engine works on our own thread. `-- --documents 100000` is over in
-//! a minute; `-- --database FILE` keeps the texts for the next time.
+//! a minute; `-- --database FILE` keeps the texts for the next time; `-- --only WORDS` looks at the classes with these
+//! words in their names, and at nothing else.
 
 #![expect(clippy::unwrap_used, reason = "a bench may stop where it stands")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -32,7 +33,9 @@ fn main() {
     let store = world::made(&path, documents);
     let engine = engine(&path);
     let mut table = Table::new();
-    let classes = classes::all();
+    let only = argument("--only").unwrap_or_default();
+    let mut classes = classes::all();
+    classes.retain(|class| class.name.contains(&only));
 
     // what is remembered is asked once
     measure(&engine, &["once".to_owned()]);
@@ -46,6 +49,9 @@ fn main() {
     }
     table.row("all with a promise, mixed", &all, Some(("p50 ≤ 5 ms", all.cpu(0.5) <= 5.0)));
 
+    if !only.is_empty() {
+        return;
+    }
     let counted: Vec<&Class> = classes.iter().filter(|class| class.is_counted).collect();
     let written = while_writing(&store, &engine, &counted, documents);
     table.row(

@@ -66,7 +66,7 @@ fn tell_of(found: &Found, query: &str) {
     } else if found.hits.is_empty() {
         tell("nothing was found");
     }
-    unranked(found).iter().for_each(|sentence| warn(sentence));
+    found.misread.iter().chain(&unranked(found)).for_each(|sentence| warn(sentence));
 }
 
 /// That not all matches were compared, if so.

@@ -56,13 +56,14 @@ fn warn(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
 
 /// Why there is nothing to show, as far as can be told, and what to do about it.
 fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
-    let ThreadAddress { owner, repository, number } = wanted;
+    let ThreadAddress { owner, repository, number, .. } = wanted;
     let is_it = |it: &Repository| {
         let is_owner = owner.as_ref().is_none_or(|owner| it.owner.eq_ignore_ascii_case(owner));
-        is_owner && it.name.eq_ignore_ascii_case(repository)
+        is_owner && it.name.eq_ignore_ascii_case(repository) && wanted.is_at_host_of(&it.url)
     };
     let is_there = reading::repositories(store)?.iter().any(|(_, it)| is_it(it));
     let owner = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
+    let at = wanted.host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
     let (what, hint) = if is_there {
         (
             format!("{owner}{repository}#{number} is not in this workspace"),
@@ -71,7 +72,7 @@ fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Err
         )
     } else {
         (
-            format!("no repository named {owner}{repository} is in this workspace"),
+            format!("no repository named {owner}{repository}{at} is in this workspace"),
             "`highwater list repos` shows which are; -o or --workspace name another workspace",
         )
     };

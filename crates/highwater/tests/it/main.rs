@@ -25,6 +25,7 @@ mod kills;
 mod lists;
 mod logs;
 mod mcp;
+mod nasty;
 mod pull;
 mod refusals;
 mod running;

@@ -11,61 +11,21 @@ use crate::house::{
     House, asked, asked_json, documented_fields, failed, fields, hostile, program, pulled,
     succeeded, warned,
 };
+use crate::nasty;
 use crate::terminal::Terminal;
 
-/// Queries with words in them; each is put into a text, and found there.
-const WORDS: [&str; 25] = [
-    "foo-bar",
-    "node.js",
-    "C++",
-    "#123",
-    "@user",
-    "it's",
-    "\"unbalanced",
-    "a AND",
-    "OR",
-    "NEAR(",
-    "title:",
-    "é",
-    "水位計",
-    "泵",
-    "항만",
-    "🚢",
-    "q",
-    "v1.2.3",
-    "'; drop table issues; --",
-    "col:umn^2",
-    "-Werror",
-    "--json",
-    "*",
-    ":",
-    "(",
-];
-/// Queries without any.
-const NONE: [&str; 4] = ["", "   ", "\"\"", "\u{202e}"];
 const RANDOM: u64 = 1_000;
 
 #[test]
 fn every_nasty_query_is_answered_and_finds_what_contains_it() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let long = "ballast sluice ".repeat(700);
-    let queries: Vec<&str> = WORDS.into_iter().chain([long.as_str()]).collect();
-    let now_ms = MachineClock.now_ms();
-    house.look(|github| {
-        let repository = *github.world().truth().repositories.keys().next().unwrap();
-        for (number, query) in queries.iter().enumerate() {
-            let (title, body) = (format!("Case {number}"), format!("before {query} after"));
-            github.world_mut().create_issue(repository, &title, &body, now_ms);
-        }
-    });
-    house.pulled(home.path(), &[]);
-    for (number, query) in queries.iter().enumerate() {
+    let (_house, home) = nasty::pulled();
+    for (number, query) in nasty::found().iter().enumerate() {
         let found = asked_json(home.path(), "search", &["--limit", "1000", "--", query]);
         let title = format!("Case {number}");
         assert!(found.iter().any(|hit| hit["title"] == title.as_str()), "{query:.40}");
     }
-    for query in NONE {
-        let output = asked(home.path(), "search", &["--json", "--", query]);
+    for query in nasty::empty() {
+        let output = asked(home.path(), "search", &["--json", "--", &query]);
         assert_eq!(succeeded(&output), "", "{query:?}");
         let is_empty = query.trim().is_empty();
         let told = if is_empty {
@@ -88,6 +48,17 @@ fn a_thousand_random_queries_are_answered() {
         let output = asked(home.path(), "search", &["--", &query]);
         assert_eq!(output.status.code(), Some(0), "{query:?}: {output:?}");
     }
+}
+
+#[test]
+fn a_filter_that_is_none_is_told() {
+    let (_house, home) = pulled();
+    let output = asked(home.path(), "search", &["pump created:soon"]);
+    succeeded(&output);
+    let told = "warning: created:soon was taken for words: created: wants a date or two, ";
+    assert!(warned(&output).contains(told), "{output:?}");
+    let harmless = asked(home.path(), "search", &["pump created:>=2020-01-01"]);
+    assert!(!warned(&harmless).contains("taken for words"), "{harmless:?}");
 }
 
 #[test]

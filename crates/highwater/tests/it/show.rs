@@ -103,6 +103,11 @@ fn what_is_not_held_is_told_with_what_may_be_the_reason() {
     assert!(
         told.starts_with("Error: no repository named nobody/pump is in this workspace\nhint: ")
     );
+    let elsewhere = "https://ghe.example/acme/pump/issues/1";
+    let (code, told) = failed(&asked(home.path(), "show", &[elsewhere]));
+    assert_eq!(code, Some(1));
+    let sentence = "no repository named acme/pump at ghe.example is in this workspace";
+    assert!(told.starts_with(&format!("Error: {sentence}\nhint: ")), "{told}");
     let (code, told) = failed(&asked(home.path(), "show", &["pump"]));
     assert_eq!(code, Some(2), "{told}");
     assert!(told.contains("not a thread"), "{told}");

@@ -70,7 +70,8 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
             Some(format!("more than {total} match: only the newest {count} of them were ranked"))
         }
     };
-    let mut notes: Vec<String> = ranked.iter().map(|ranked| format!("Note: {ranked}.")).collect();
+    let told = found.misread.iter().chain(&ranked);
+    let mut notes: Vec<String> = told.map(|note| format!("Note: {}.", line(note))).collect();
     if page.is_cut {
         let left_out = found.hits.len() - page.shown;
         notes.push(format!("Note: {left_out} results are left out, because the text would exceed 990 kB; name fewer `fields`."));

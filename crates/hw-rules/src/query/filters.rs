@@ -43,6 +43,18 @@ impl Filters {
         NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
+    /// What a filter can be given.
+    pub(super) fn takes(name: &str) -> &'static str {
+        match name {
+            "repo" => "a repository, as pump or acme/pump",
+            "author" => "a login",
+            "type" => "issue, pr, discussion or comment",
+            "state" => "open, closed or merged",
+            "label" => "a label, as bug or \"help wanted\"",
+            _ => "a date or two, as 2025-01-31, >=2025-01-01 or 2025-01-01..2025-01-31",
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

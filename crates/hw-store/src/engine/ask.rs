@@ -111,7 +111,7 @@ impl Ask {
         }
         match self.dialect {
             Dialect::Sqlite => {
-                let all = place(Given::Text(parts.join(" AND ")));
+                let all = place(Given::Text(parts.join(and(self.dialect))));
                 vec![format!("search match {all}")]
             }
             Dialect::Postgres => {
@@ -152,16 +152,13 @@ fn all_words(query: &Query, literally: bool, dialect: Dialect) -> Option<String>
     if all.is_empty() {
         return None;
     }
-    Some(match dialect {
-        Dialect::Sqlite => format!("{{title body repository author}} : ({})", all.join(" AND ")),
-        Dialect::Postgres => all.join(" & "),
-    })
+    Some(all.join(and(dialect)))
 }
 
 fn all_facets(wanted: &Wanted, dialect: Dialect) -> Option<String> {
-    let (or, and) = match dialect {
-        Dialect::Sqlite => (" OR ", " AND "),
-        Dialect::Postgres => (" | ", " & "),
+    let or = match dialect {
+        Dialect::Sqlite => " OR ",
+        Dialect::Postgres => " | ",
     };
     let any = |facets: &Vec<String>| {
         let facets: Vec<_> =
@@ -171,11 +168,14 @@ fn all_facets(wanted: &Wanted, dialect: Dialect) -> Option<String> {
     if wanted.is_empty() {
         return None;
     }
-    let all = wanted.iter().map(any).collect::<Vec<_>>().join(and);
-    Some(match dialect {
-        Dialect::Sqlite => format!("{{facets}} : ({all})"),
-        Dialect::Postgres => all,
-    })
+    Some(wanted.iter().map(any).collect::<Vec<_>>().join(and(dialect)))
+}
+
+fn and(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => " AND ",
+        Dialect::Postgres => " & ",
+    }
 }
 
 fn quoted(token: &str, dialect: Dialect) -> String {
@@ -192,9 +192,19 @@ fn phrase(term: &Term, dialect: Dialect) -> String {
         Dialect::Sqlite => {
             format!("\"{}\"{}", tokens.join(" "), if term.is_prefix { " *" } else { "" })
         }
-        Dialect::Postgres => {
-            let quoted: Vec<_> = tokens.iter().map(|token| format!("'{token}'")).collect();
-            format!("({}{})", quoted.join(" <-> "), if term.is_prefix { ":*" } else { "" })
-        }
+        Dialect::Postgres => side_by_side(&tokens, term.is_prefix),
     }
+}
+
+/// The same in PostgreSQL; where it has forgotten the places of words, the words alone must do.
+fn side_by_side(tokens: &[String], is_prefix: bool) -> String {
+    let mut quoted: Vec<_> = tokens.iter().map(|token| format!("'{token}'")).collect();
+    if let Some(last) = quoted.last_mut().filter(|_| is_prefix) {
+        last.push_str(":*");
+    }
+    if let [alone] = quoted.as_slice() {
+        return alone.clone();
+    }
+    let (beside, anywhere) = (quoted.join(" <-> "), quoted.join(" & "));
+    format!("(({beside}) | ({anywhere} & '{}'))", words::placeless())
 }

@@ -5,14 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::{Kind, Thread};
+use hw_rules::item::Kind;
 use hw_rules::query::{Filters, Query, Type};
 
 use super::ask::Ask;
+use super::rank::Candidate;
 use crate::error::Error;
 use crate::search::facets;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
+use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
+use crate::views::threads::list;
 
 pub(super) struct Asked {
     pub(super) ask: Ask,
@@ -37,11 +40,36 @@ impl Check {
         (!is_open).then_some(Self { kinds, states, labels })
     }
 
-    pub(super) fn lets(&self, thread: &Thread) -> bool {
-        let labels: Vec<String> = thread.labels.iter().map(|label| label.to_lowercase()).collect();
-        (self.kinds.is_empty() || self.kinds.contains(&thread.kind()))
-            && (self.states.is_empty() || self.states.contains(&thread.state.to_lowercase()))
-            && self.labels.iter().all(|label| labels.contains(label))
+    /// Whether the thread that a comment counts for is wanted.
+    pub(super) fn lets(&self, tx: &mut Tx<'_>, comment: &Candidate) -> Result<bool, Error> {
+        const STANDING: OfKind = of_kind!(
+            "select state, labels from",
+            "where host = $1 and repository_id = $2 and number = $3"
+        );
+        let Candidate { host, repository_id, thread, .. } = comment;
+        for kind in Kind::THREADS {
+            if !self.kinds.is_empty() && !self.kinds.contains(&kind) {
+                continue;
+            }
+            let params = params![host, *repository_id, *thread];
+            let read = |mut row: Row| Ok((row.text(0)?, row.text(1)?));
+            if let Some((state, labels)) = tx.first(STANDING.of(kind), &params, read)? {
+                return self.fits(&state, &labels);
+            }
+        }
+        Ok(false)
+    }
+
+    fn fits(&self, state: &str, labels: &str) -> Result<bool, Error> {
+        if !self.states.is_empty() && !self.states.contains(&state.to_lowercase()) {
+            return Ok(false);
+        }
+        if self.labels.is_empty() {
+            return Ok(true);
+        }
+        let labels: Vec<String> = list(labels)?;
+        let labels: BTreeSet<_> = labels.iter().map(|label| label.to_lowercase()).collect();
+        Ok(self.labels.is_subset(&labels))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hits, gathered tier by tier, each thread once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::Key;
 use hw_rules::query::Query;
@@ -13,7 +13,7 @@ use super::{Found, Hit, Matches, Ranked};
 use crate::error::Error;
 use crate::tx::Tx;
 
-/// How many comments are looked up to learn whether their thread is wanted.
+/// How many threads are looked at to learn whether they are wanted, for what is said in them.
 const LOOKED_UP: usize = 200;
 /// How many comments are ranked for that.
 const CHECKED: u64 = 500;
@@ -49,7 +49,8 @@ impl<'a> Gather<'a> {
 
     pub(super) fn found(self, query: &Query) -> Found {
         let Self { hits, matches, ranked, remembered, .. } = self;
-        Found { hits, matches, ranked, behind: remembered.behind(&query.filters).clone() }
+        let behind = remembered.behind(&query.filters).clone();
+        Found { hits, matches, ranked, behind, misread: query.misread.clone() }
     }
 
     /// Adds what one way to read the query finds; each is wider than the one before.
@@ -119,22 +120,22 @@ impl<'a> Gather<'a> {
         query: &Query,
         scored: Vec<Scored<'_>>,
     ) -> Result<(), Error> {
-        let mut look_ups = LOOKED_UP;
+        let mut checked = Checked::default();
         for Scored { candidate, asked } in scored {
             let check = asked.check.as_ref();
-            if self.is_full() || (check.is_some() && look_ups == 0) {
-                self.leave(check, look_ups == 0);
+            if self.is_full() || (check.is_some() && checked.is_full()) {
+                self.leave(check, checked.is_full());
                 continue;
             }
-            let Some(place) = hit::place(tx, &candidate)? else { continue };
             if let Some(check) = check {
-                look_ups -= 1;
-                if !place.thread.as_ref().is_some_and(|thread| check.lets(&thread.thread)) {
+                if !checked.lets(tx, check, &candidate)? {
                     continue;
                 }
                 self.matches = self.matches.and(Matches::Exactly(1));
             }
-            self.take(tx, place, asked.for_itself, query)?;
+            if let Some(place) = hit::place(tx, &candidate)? {
+                self.take(tx, place, asked.for_itself, query)?;
+            }
         }
         Ok(())
     }
@@ -161,6 +162,27 @@ impl<'a> Gather<'a> {
             self.hits.extend(hit::of(tx, place, for_itself, query)?);
         }
         Ok(())
+    }
+}
+
+/// The threads of comments that were looked at, and whether they are wanted.
+#[derive(Default)]
+struct Checked(BTreeMap<(String, i64, i64), bool>);
+
+impl Checked {
+    fn is_full(&self) -> bool {
+        LOOKED_UP <= self.0.len()
+    }
+
+    fn lets(&mut self, tx: &mut Tx<'_>, check: &Check, comment: &Candidate) -> Result<bool, Error> {
+        let Candidate { host, repository_id, thread, .. } = comment;
+        let thread = (host.clone(), *repository_id, *thread);
+        if let Some(known) = self.0.get(&thread) {
+            return Ok(*known);
+        }
+        let lets = check.lets(tx, comment)?;
+        self.0.insert(thread, lets);
+        Ok(lets)
     }
 }
 

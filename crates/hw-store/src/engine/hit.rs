@@ -58,7 +58,7 @@ pub(super) struct Place {
     owner: String,
     pub(super) host: String,
     key: Key,
-    pub(super) thread: Option<ThreadRow>,
+    thread: Option<ThreadRow>,
 }
 
 impl Place {

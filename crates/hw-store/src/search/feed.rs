@@ -2,10 +2,10 @@
 
 use hw_rules::ranking::{Profile, TITLE_WEIGHT};
 
-use super::words::{self, Spelling};
+use super::words;
 use super::{BODY_BYTES, NAME_BYTES, SearchRow, facets};
 use crate::error::Error;
-use crate::sql::{Param, Sql, params};
+use crate::sql::{Dialect, Param, Sql, params};
 use crate::tx::Tx;
 
 /// Writes search rows in the order of their ids.
@@ -23,8 +23,8 @@ pub(crate) fn insert(tx: &mut Tx<'_>, rows: &[(i64, &SearchRow<'_>)]) -> Result<
                  || cast($4::text as tsvector) || cast($5::text as tsvector),
                  cast($6::text as tsvector), $7, $8, 1.0)",
     );
-    let spell = words::spelling(tx.dialect());
-    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row, spell))).collect();
+    let dialect = tx.dialect();
+    let mut fed: Vec<_> = rows.iter().map(|(rowid, row)| (*rowid, Fed::of(row, dialect))).collect();
     fed.sort_unstable_by_key(|(rowid, _)| *rowid);
     let values: Vec<_> = fed.iter().map(|(rowid, fed)| fed.values(*rowid)).collect();
     tx.execute_each(INSERT, &values)?;
@@ -49,14 +49,19 @@ struct Fed<'a> {
 }
 
 impl<'a> Fed<'a> {
-    fn of(row: &'a SearchRow<'a>, spell: Spelling) -> Self {
+    fn of(row: &'a SearchRow<'a>, dialect: Dialect) -> Self {
+        let spell = words::spelling(dialect);
         let name = |text: &str| words::of(text, NAME_BYTES);
         let (title, body) = (name(row.title), words::of(row.body, BODY_BYTES));
-        let (repository, author) = (name(row.repository), name(row.author.unwrap_or_default()));
-        let others = body.iter().chain(&repository).chain(&author).map(|word| (word.as_str(), 1));
+        let (repository, mut author) = (name(row.repository), name(row.author.unwrap_or_default()));
+        let others = body.iter().chain(&repository).chain(&author);
         let titles = title.iter().map(|word| (word.as_str(), TITLE_WEIGHT));
+        let profile = Profile::of(titles.chain(others.clone().map(|word| (word.as_str(), 1))));
+        if dialect == Dialect::Postgres && words::is_placeless(title.iter().chain(others)) {
+            author.push(words::placeless());
+        }
         Self {
-            profile: Profile::of(titles.chain(others)),
+            profile,
             title: spell(&title),
             body: spell(&body),
             repository: spell(&repository),

@@ -25,7 +25,8 @@ impl Store {
     pub fn thread(&self, address: &ThreadAddress) -> Result<Option<ThreadView>, Error> {
         self.read("thread", |tx| {
             for (host, id, owner) in repositories(tx, address)? {
-                if let Some(row) = numbered(tx, &host, id, address.number)? {
+                let row = numbered(tx, &host, id, address.number)?;
+                if let Some(row) = row.filter(|row| address.is_at_host_of(&row.thread.url)) {
                     let comments = said(tx, &host, id, address.number)?;
                     return Ok(Some(ThreadView { owner, row, comments }));
                 }

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
+use hw_rules::query::Query;
 use hw_store::{Found, Matches, Ranked, Search};
 
 use crate::asked::Asked;
@@ -29,6 +30,8 @@ struct Index {
     groups: Vec<Group>,
     /// Filters that could be dropped: each with the query that is left.
     filters: Vec<(String, String)>,
+    /// What looked like a filter and was taken for words.
+    misread: Vec<String>,
     state: Results,
 }
 
@@ -79,7 +82,8 @@ fn index(frame: Frame, query: &str, state: Results) -> Index {
     let query = line(query);
     let filters = chips::filters(&query).into_iter();
     let filters = filters.map(|it| (it.to_owned(), chips::without(&query, it))).collect();
-    Index { frame, groups: chips::groups(&query), filters, query, state }
+    let misread = Query::parse(&query).misread;
+    Index { frame, groups: chips::groups(&query), filters, query, misread, state }
 }
 
 async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
@@ -110,7 +114,7 @@ impl Index {
 
 impl Results {
     fn of(found: Found, query: &str) -> Self {
-        let Found { hits, matches, ranked, behind } = found;
+        let Found { hits, matches, ranked, behind, .. } = found;
         let behind = Told::from(behind);
         if hits.is_empty() {
             return Self::Nothing(behind);

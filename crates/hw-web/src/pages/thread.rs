@@ -56,7 +56,7 @@ pub(crate) async fn page(
     let Ok(Path((owner, repository, number))) = path else { return Problem::Unknown.page() };
     let shown = format!("{owner}/{repository}#{number}");
     let Ok(number) = number.parse() else { return Problem::NoThread(shown).page() };
-    let address = ThreadAddress { owner: Some(owner), repository, number };
+    let address = ThreadAddress { host: None, owner: Some(owner), repository, number };
     match view(&site, address, shown).await {
         Ok(page) if asked.is_live() => html(StatusCode::OK, &page.as_thread()),
         Ok(page) => html(StatusCode::OK, &page),

@@ -139,6 +139,7 @@ impl Walk {
         number: i64,
     ) -> anyhow::Result<Option<ThreadView>> {
         let address = ThreadAddress {
+            host: None,
             owner: Some(repository.owner.clone()),
             repository: repository.name.clone(),
             number,
