@@ -47,7 +47,7 @@ pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
 pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
 pub use talks::DueTalk;
-pub use views::after::{After, NotACursor};
+pub use views::after::{After, AfterComment, NotACursor};
 pub use views::behind::Behind;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;

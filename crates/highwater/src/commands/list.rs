@@ -4,15 +4,12 @@ mod comments;
 mod repositories;
 mod threads;
 
-use std::ops::ControlFlow;
-
 use hw_rules::lane::Surface;
 use hw_store::Store;
 
 use super::reading;
 use crate::cli::Listed;
 use crate::config::Settings;
-use crate::report::Unheard;
 use crate::terminal::tell;
 
 #[expect(clippy::needless_pass_by_value, reason = "a command takes its arguments")]
@@ -30,10 +27,8 @@ fn list(what: &Listed, store: &Store) -> anyhow::Result<()> {
     }
 }
 
-/// Whether rows go on: not when nobody hears them any more.
-fn while_heard(written: &Result<(), Unheard>) -> ControlFlow<()> {
-    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-}
+/// How many rows are read at a time: whoever reads them slowly must not keep the database from tidying.
+const PAGE: u64 = 1_000;
 
 /// Says on stderr that nothing fulfils what was asked for; a list of everything speaks for itself.
 fn tell_if_empty(count: u64, is_narrowed: bool) {

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hw_rules::item::{Comment, Kind};
 use hw_rules::time::SourceTime;
 
+use super::comments::CommentRow;
 use super::threads::ThreadRow;
 
 /// The last thread of a page: the next page comes after it, whatever was written meanwhile.
@@ -12,6 +14,21 @@ use super::threads::ThreadRow;
 pub struct After {
     pub created_at: String,
     pub id: i64,
+}
+
+/// The same among comments of every sort, whose ids collide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AfterComment {
+    pub created_at: String,
+    pub kind: Kind,
+    pub id: i64,
+}
+
+impl AfterComment {
+    pub fn of(row: &CommentRow) -> Self {
+        let Comment { created_at, kind, id, .. } = &row.comment;
+        Self { created_at: created_at.as_str().to_owned(), kind: *kind, id: *id }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

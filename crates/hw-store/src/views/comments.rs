@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use hw_rules::dates::Span;
 use hw_rules::item::{Comment, Kind};
 
+use super::after::AfterComment;
 use super::meant::Meant;
 use super::repositories::time;
 use super::wishes::{Bounds, Wishes, limited, lower};
@@ -22,6 +23,8 @@ pub struct CommentFilter {
     /// Any of these, in any case, with or without an `@`; everybody when there are none.
     pub authors: Vec<String>,
     pub created: Span,
+    /// Only what comes after this one.
+    pub after: Option<AfterComment>,
     pub limit: Option<u64>,
 }
 
@@ -55,6 +58,7 @@ impl Store {
             wishes.equals("thread", filter.thread);
             wishes.author(&authors);
             wishes.within("created_at", &created);
+            wishes.after_comment(filter.after.as_ref());
             let limit = wishes.place(limited(filter.limit).into());
             let text = format!(
                 "select {COLUMNS} from comments {} order by {} limit {limit}",

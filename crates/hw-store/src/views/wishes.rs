@@ -3,7 +3,7 @@
 use hw_rules::dates::Span;
 use hw_rules::time::Mark;
 
-use super::after::After;
+use super::after::{After, AfterComment};
 use super::meant::Meant;
 use crate::sql::{Dialect, Param};
 
@@ -70,6 +70,19 @@ impl<'a> Wishes<'a> {
         // PostgreSQL would take the number for whatever the column beside it is
         let id = if self.dialect == Dialect::Postgres { format!("{id}::bigint") } else { id };
         self.conditions.push(format!("(created_at, id) > ({created_at}, {id})"));
+    }
+
+    pub(crate) fn after_comment(&mut self, after: Option<&'a AfterComment>) {
+        let Some(AfterComment { created_at, kind, id }) = after else { return };
+        let created_at = self.place(created_at.into());
+        let kind = self.place(kind.name().into());
+        let id = self.place((*id).into());
+        self.conditions.push(match self.dialect {
+            Dialect::Sqlite => format!("(created_at, kind, id) > ({created_at}, {kind}, {id})"),
+            Dialect::Postgres => format!(
+                "(created_at, kind collate \"C\", id) > ({created_at}, {kind}::text, {id}::bigint)"
+            ),
+        });
     }
 
     /// All of them, or nothing.

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use hw_rules::item::{Item, Kind, Observation};
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{CommentFilter, CommentRow, Etag, IngestPage, Ingested, Place, Store};
+use hw_store::{CommentFilter, CommentRow, Error, Etag, IngestPage, Ingested, Place, Store};
 
 use crate::world::{
     HOST, PUMP, comment, found, hits, lane_of, open, pump, repositories, seen, seen_at, thread,
@@ -19,6 +19,7 @@ both![
     a_talk_that_was_read_too_early_stays_due,
     a_name_for_a_page_is_kept_with_its_rows_and_for_one_principal,
     a_filter_finds_comments_by_repository_thread_and_author,
+    pages_together_are_the_list,
 ];
 
 fn each_sort_of_comment_is_kept_as_it_was_said_and_found(place: &Place) {
@@ -162,6 +163,27 @@ fn a_filter_finds_comments_by_repository_thread_and_author(place: &Place) {
     assert_eq!(ids(CommentFilter { repository: Some("pump".into()), ..any() }), [1, 2, 3]);
     assert_eq!(ids(CommentFilter { repository: Some("valve".into()), ..any() }), Vec::<i64>::new());
     assert_eq!(ids(CommentFilter { limit: Some(1), ..any() }), [1]);
+}
+
+fn pages_together_are_the_list(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &threads(Kind::Issue, vec![thread(Kind::Issue, 5, 9, "leak")])).unwrap();
+    // four sorts with the same ids, all of one second but for the last
+    for kind in Kind::COMMENTS {
+        let said = |id| comment(kind, id, 5, if id == 3 { 20 } else { 10 }, "drips");
+        store.ingest(&lease, &threads(kind, (1..=3).map(said).collect())).unwrap();
+    }
+    let whole = all(&store);
+    for (size, limit) in [(1, None), (5, None), (12, None), (50, None), (2, Some(7))] {
+        let (mut read, filter) = (Vec::new(), CommentFilter { limit, ..CommentFilter::default() });
+        let mut each = |row: CommentRow| -> Result<(), Error> {
+            read.push(row);
+            Ok(())
+        };
+        store.each_comment_in_pages(&filter, size, &mut each).unwrap();
+        let count = limit.map_or(12, |limit| usize::try_from(limit).unwrap());
+        assert_eq!(read, whole[..count], "pages of {size}");
+    }
 }
 
 fn bury(store: &Store, lease: &hw_store::Lease, kind: Kind, id: i64) {

@@ -4,7 +4,7 @@ use hw_rules::item::Comment;
 use hw_rules::lane::Surface;
 use hw_store::{CommentFilter, CommentRow, Store};
 
-use super::{reading, tell_if_empty, while_heard};
+use super::{PAGE, reading, tell_if_empty};
 use crate::cli::{ListComments, Listing};
 use crate::columns::of_comments;
 use crate::markdown;
@@ -17,13 +17,11 @@ const SHOWN: usize = 80;
 pub(super) fn run(args: &ListComments, store: &Store) -> anyhow::Result<()> {
     let Listing { output, repository, .. } = &args.listing;
     let mut sheet = Sheet::open(output, of_comments())?;
-    let (filter, mut written, mut count) = (filter(args)?, Ok(()), 0);
-    store.each_comment(&filter, &mut |row| {
+    let (filter, mut count) = (filter(args)?, 0);
+    store.each_comment_in_pages(&filter, PAGE, &mut |row| -> anyhow::Result<()> {
         count += 1;
-        written = sheet.put(&row, |page, row| page.line(&line(row)));
-        while_heard(&written)
+        Ok(sheet.put(&row, |page, row| page.line(&line(row)))?)
     })?;
-    written?;
     sheet.end()?;
     tell_if_empty(
         count,
@@ -41,6 +39,7 @@ fn filter(args: &ListComments) -> anyhow::Result<CommentFilter> {
         authors: listing.authors(),
         created: listing.created()?,
         limit: listing.limit,
+        ..CommentFilter::default()
     })
 }
 

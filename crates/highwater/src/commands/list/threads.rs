@@ -3,14 +3,11 @@
 use hw_rules::lane::Surface;
 use hw_store::{Store, ThreadFilter, ThreadRow};
 
-use super::{reading, tell_if_empty};
+use super::{PAGE, reading, tell_if_empty};
 use crate::cli::{ListPullRequests, ListThreads};
 use crate::columns::of_threads;
 use crate::sheet::Sheet;
 use crate::terminal::shown_line;
-
-/// How many threads are read at a time: whoever reads them slowly must not keep the database from tidying.
-const PAGE: u64 = 1_000;
 
 pub(super) fn run(args: &ListThreads, surface: Surface, store: &Store) -> anyhow::Result<()> {
     print(args, &filter(args)?, surface, store)
