@@ -45,6 +45,25 @@ promise('a slash goes to the box and Escape returns to it', async () => {
   });
 });
 
+promise('the slash can be switched off, and stays so', async () => {
+  const server = await demo();
+  await visit(server, searched('pump'), async (page) => {
+    const slash = page.locator('#slash');
+    await slash.click();
+    assert.equal(await slash.getAttribute('aria-pressed'), 'false');
+    await page.reload();
+    assert.equal(await slash.getAttribute('aria-pressed'), 'false');
+    await hits(page).first().focus();
+    const stood = await focused(page);
+    await press(page, '/');
+    assert.equal(await focused(page), stood);
+    await slash.click();
+    await hits(page).first().focus();
+    await press(page, '/');
+    assert.equal(await focused(page), 'q');
+  });
+});
+
 promise('the whole journey needs no mouse', async () => {
   await visit(await demo(), '/', async (page) => {
     await page.keyboard.type('berth');

@@ -36,11 +36,27 @@
     return true;
   }
 
+  // a key without Ctrl or Alt gets in the way of who speaks to the browser: it can be switched off, for good
+
+  const slash = document.getElementById('slash');
+  let hasSlash = true;
+  try {
+    hasSlash = window.localStorage.getItem('slash') !== 'off';
+  } catch { /* nothing may be kept here: it is on until somebody says otherwise */ }
+  slash?.setAttribute('aria-pressed', String(hasSlash));
+  slash?.addEventListener('click', () => {
+    hasSlash = !hasSlash;
+    slash.setAttribute('aria-pressed', String(hasSlash));
+    try {
+      window.localStorage.setItem('slash', hasSlash ? 'on' : 'off');
+    } catch { /* then only this page knows */ }
+  });
+
   document.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
     const at = event.target;
     const isText = at.matches('input, textarea, select, [contenteditable]');
-    if (event.key === '/' && !isText) {
+    if (event.key === '/' && hasSlash && !isText) {
       event.preventDefault();
       if (box) toBox();
       else window.location.assign('/');

@@ -8,6 +8,7 @@
 )]
 
 // One module a subject: a new one goes here, in the order of the alphabet.
+mod beside;
 mod broken;
 mod cli;
 mod comments;

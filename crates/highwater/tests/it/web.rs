@@ -43,9 +43,15 @@ fn a_new_item_of_another_process_is_told_and_found() {
     let page = face.get("/");
     let since = page.split("/events?since=").nth(1).unwrap().split('"').next().unwrap();
     let mut events = face.events(&format!("/events?since={since}"));
-    house.pulled(home.path(), &["-f"]);
+    assert!(!face.get("/search?q=narwhal").contains("class=\"hit-link\""));
+    house.look(|github| {
+        let repository = *github.world().truth().repositories.keys().next().unwrap();
+        let now_ms = MachineClock.now_ms();
+        github.world_mut().create_issue(repository, "A narwhal", "It was seen.", now_ms);
+    });
+    house.pulled(home.path(), &[]);
     assert!(next_line(&mut events, "event: changed"), "the stream tells");
-    assert!(face.get("/search?q=pump").contains("class=\"hit-link\""));
+    assert!(face.get("/search?q=narwhal").contains("class=\"hit-link\""));
 }
 
 #[test]

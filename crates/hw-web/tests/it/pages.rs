@@ -72,7 +72,7 @@ async fn filters_are_buttons_that_the_query_presses() {
     let router = hw_web::router(world.site());
     let page = open(&router, "/?q=valve+type:issue+repo:pump").await;
     assert_eq!(page.all("#chip-type-issue[aria-pressed=true]").len(), 1);
-    assert_eq!(page.all("[aria-pressed=true]").len(), 2);
+    assert_eq!(page.all(".chip[aria-pressed=true]").len(), 2);
     assert_eq!(
         page.all("#chip-state-open")[0].attr("value"),
         Some("valve type:issue repo:pump state:open")
