@@ -44,6 +44,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0003_search.sql"),
         postgres: include_str!("../migrations/postgres/0003_search.sql"),
     },
+    Migration {
+        number: 4,
+        name: "gone",
+        sqlite: include_str!("../migrations/sqlite/0004_gone.sql"),
+        postgres: include_str!("../migrations/postgres/0004_gone.sql"),
+    },
 ];
 
 impl Migration {

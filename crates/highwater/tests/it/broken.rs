@@ -83,7 +83,7 @@ fn a_database_of_a_newer_highwater_is_told_and_left_alone() {
     let connection = Connection::open(database(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
     let expected = "because this database was written by a newer highwater (schema 99, this one \
-                    knows 3)\nhint: install the newer highwater";
+                    knows 4)\nhint: install the newer highwater";
     let asked = house.requests();
     both_refuse(&house, &["-m", home.path().to_str().unwrap()], expected);
     assert_eq!(house.requests(), asked);

@@ -26,7 +26,7 @@ fn all_is_well_and_nothing_is_changed() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 3",
+        "schema         – version 4",
         "integrity      – nothing in it is damaged",
         "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "lanes          – none of 7 fails",
@@ -194,7 +194,7 @@ fn a_damaged_and_a_newer_database_fail() {
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(told.contains("fail  database       – ") && told.contains(words), "{told}");
     };
-    store("written by a newer highwater (schema 99, this one knows 3) → install");
+    store("written by a newer highwater (schema 99, this one knows 4) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();
