@@ -251,12 +251,12 @@ fn a_ranking_of_the_newest_alone_is_told() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let found = Found {
         hits: vec![hit()],
-        matches: Matches::MoreThan(5_000),
-        ranked: Ranked::Newest(2_000),
+        matches: Matches::AtLeast(5_000),
+        ranked: Ranked::Newest,
         ..Found::default()
     };
     let result = search::told("the", &chosen, found).result();
-    let note = "more than 5000 match: only the newest 2000 of them were ranked";
+    let note = "at least 5000 match: only the newest of them were ranked";
     assert_eq!(result.content[1].as_text().unwrap().text, format!("Note: {note}."));
     let facts = result.structured_content.unwrap();
     assert_eq!((&facts["ranked"], &facts["total"]), (&json!(note), &json!(5_000)));

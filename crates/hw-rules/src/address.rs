@@ -71,8 +71,16 @@ fn path(text: &str) -> Option<&str> {
     (host(text).contains('.') && 4 <= text.split('/').count()).then_some(text)
 }
 
+/// The host of a page, without what makes no difference: who asks, the usual ports, `www.`.
 fn host(path: &str) -> &str {
-    path.split('/').next().unwrap_or_default()
+    let host = path.split('/').next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let usual = host.strip_suffix(":443").or_else(|| host.strip_suffix(":80"));
+    let host = usual.unwrap_or(host);
+    match host.split_at_checked(4) {
+        Some((www, rest)) if www.eq_ignore_ascii_case("www.") => rest,
+        _ => host,
+    }
 }
 
 fn short(text: &str) -> Option<ThreadAddress> {
@@ -134,10 +142,17 @@ mod tests {
     fn a_page_is_of_its_host_and_a_name_of_any() {
         let meant = |text, url| ThreadAddress::parse(text).unwrap().is_at_host_of(url);
         let url = "https://github.com/acme/pump/issues/12";
-        for text in ["pump#12", url, "GitHub.com/acme/pump/issues/12"] {
+        for text in [
+            "pump#12",
+            url,
+            "GitHub.com/acme/pump/issues/12",
+            "https://github.com:443/acme/pump/issues/12",
+            "http://me@www.github.com/acme/pump/issues/12",
+        ] {
             assert!(meant(text, url), "{text}");
         }
-        for text in ["https://ghe.example/acme/pump/issues/12", "github.com:80/acme/pump/pull/12"] {
+        for text in ["https://ghe.example/acme/pump/issues/12", "github.com:8443/acme/pump/pull/12"]
+        {
             assert!(!meant(text, url), "{text}");
         }
     }

@@ -50,8 +50,10 @@ impl Query {
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let (chunk, after) = next_chunk(rest);
+            let before = query.terms.len();
             query.take(&chunk);
-            query.ends_in_word = after.is_empty() && matches!(chunk, Chunk::Plain(_));
+            let is_word = matches!(chunk, Chunk::Plain(_)) && before < query.terms.len();
+            query.ends_in_word = after.is_empty() && is_word;
             rest = after.trim_start();
         }
         query.ends_in_word &= !text.ends_with(char::is_whitespace);
@@ -88,28 +90,35 @@ impl Query {
             Chunk::Filter { name, value, text } => {
                 if !self.filters.take(name, value) {
                     self.text(text);
-                    self.misread(name, text);
+                    let name = name.to_lowercase();
+                    self.misread(text, &format!("{name}: wants {}", Filters::takes(&name)));
                 }
             }
-            Chunk::Plain(text) => self.text(text),
+            Chunk::Plain(text) => {
+                self.text(text);
+                let name = text.strip_prefix('-').and_then(|it| it.split_once(':'));
+                if name.is_some_and(|(name, _)| Filters::knows(name)) {
+                    self.misread(text, "nothing can be excluded");
+                }
+            }
         }
     }
 
-    fn misread(&mut self, name: &str, text: &str) {
+    fn misread(&mut self, text: &str, why: &str) {
         if self.misread.len() < MISREAD_MAX {
-            let (name, text) =
-                (name.to_lowercase(), &text[..text.floor_char_boundary(MISREAD_BYTES)]);
-            let takes = Filters::takes(&name);
-            self.misread.push(format!("{text} was taken for words: {name}: wants {takes}"));
+            let text = &text[..text.floor_char_boundary(MISREAD_BYTES)];
+            self.misread.push(format!("{text} was taken for words: {why}"));
         }
     }
 
     fn phrase(&mut self, text: &str, is_prefix: bool) {
         let tokens: Vec<String> = tokens::words(text).into_iter().map(|word| word.token).collect();
-        self.literals.extend(text.split_whitespace().filter_map(tokens::literal));
-        if !tokens.is_empty() {
-            self.terms.push(Term { tokens, is_prefix });
+        if tokens.is_empty() {
+            self.symbols.extend(tokens::symbol_runs(text));
+            return;
         }
+        self.literals.extend(text.split_whitespace().filter_map(tokens::literal));
+        self.terms.push(Term { tokens, is_prefix });
     }
 
     /// A run of characters that stand for themselves is a phrase; every other word counts alone.
@@ -125,8 +134,11 @@ impl Query {
             last.is_prefix = true;
             return;
         }
-        let literal = text.split_whitespace().filter_map(tokens::literal);
-        if is_new { self.literals.extend(literal) } else { self.symbols.extend(literal) }
+        if is_new {
+            self.literals.extend(text.split_whitespace().filter_map(tokens::literal));
+        } else {
+            self.symbols.extend(tokens::symbol_runs(text));
+        }
     }
 
     /// Says everything once, and no more than counts.

@@ -37,7 +37,6 @@ fn symbols_alone_are_looked_for_as_they_are() {
         let query = Query::parse(text);
         assert!(query.terms.is_empty() && query.symbols.len() == 1, "{text}");
     }
-    assert!(Query::parse(&"=".repeat(40)).is_empty());
 }
 
 #[test]
@@ -133,6 +132,29 @@ fn a_pasted_page_counts_by_its_beginning() {
 }
 
 #[test]
+fn symbols_are_looked_for_in_quotes_and_between_them() {
+    let symbols = |text: &str| Query::parse(text).symbols;
+    for text in ["->", "\"->\"", "“->”", "->:"] {
+        assert!(!symbols(text).is_empty(), "{text}");
+    }
+    assert_eq!(symbols("\":\" state:closed"), symbols(":"));
+    assert_eq!(symbols("============"), symbols("========"));
+    assert_eq!(Query::parse("tide ++").unfinished(), None, "no word is being typed");
+}
+
+#[test]
+fn a_state_or_a_type_may_be_said_as_at_the_source() {
+    assert_eq!(Query::parse("is:open is:PR"), Query::parse("state:open type:pr"));
+}
+
+#[test]
+fn too_many_names_switch_no_other_filter_off() {
+    let names: String = (0..70).map(|n| format!("author:a{n} ")).collect();
+    let filters = Query::parse(&format!("{names} state:open type:issue")).filters;
+    assert_eq!((filters.authors.len(), filters.states.len(), filters.types.len()), (64, 1, 1));
+}
+
+#[test]
 fn what_looks_like_a_filter_and_is_none_is_told() {
     let misread = |text: &str| Query::parse(text).misread;
     assert_eq!(
@@ -149,6 +171,10 @@ fn what_looks_like_a_filter_and_is_none_is_told() {
     {
         assert_eq!(misread(text), Vec::<String>::new(), "{text}");
     }
+    assert_eq!(
+        misread("leaks -state:open"),
+        ["-state:open was taken for words: nothing can be excluded"]
+    );
     assert_eq!(misread(&"type:bug ".repeat(20)).len(), 3);
     assert!(misread(&format!("type:{}", "é".repeat(999)))[0].len() < 200);
 }

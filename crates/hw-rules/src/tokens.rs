@@ -107,10 +107,11 @@ impl Scan {
             self.range.start = at;
         }
         self.range.end = at + c.len_utf8();
-        if c.is_ascii() {
-            self.token.push(c.to_ascii_lowercase());
-        } else {
-            self.token.extend(c.to_lowercase());
+        match c {
+            _ if c.is_ascii() => self.token.push(c.to_ascii_lowercase()),
+            // the letter's form at the end of a word
+            'ς' => self.token.push('σ'),
+            _ => self.token.extend(c.to_lowercase()),
         }
     }
 
@@ -124,7 +125,7 @@ impl Scan {
         if token.is_ascii() {
             self.words.push(Word { range, token, is_single });
         } else {
-            self.push_composed(token.nfc().collect(), &range, is_single);
+            self.push_composed(plain(&token), &range, is_single);
         }
     }
 
@@ -143,37 +144,69 @@ impl Scan {
     }
 }
 
+/// A word without the marks on Latin letters, as people type it who have no keys for them: `cafe` is `café`, and so are
+/// wide and joined letters. In other scripts a mark makes another letter.
+fn plain(token: &str) -> String {
+    let mut is_on_latin = false;
+    let is_wide = |c: char| matches!(c, '\u{fb00}'..='\u{fb06}' | '\u{ff01}'..='\u{ff5e}');
+    let narrow: String = token
+        .chars()
+        .flat_map(|c| {
+            let wide = is_wide(c).then(|| c.nfkd());
+            let same = (!is_wide(c)).then_some(c);
+            wide.into_iter().flatten().chain(same)
+        })
+        .collect();
+    let bare = narrow.nfd().filter(|c| {
+        if is_combining_mark(*c) {
+            return !is_on_latin;
+        }
+        is_on_latin = c.is_ascii_alphabetic();
+        true
+    });
+    bare.nfc().collect()
+}
+
 /// How long a word with symbols may be to count literally: names and versions, not addresses.
 const LITERAL_MAX: usize = 32;
 /// The same for what is nothing but symbols: operators, not rulers.
 const SYMBOLS_MAX: usize = 8;
 
-/// A token for each run of symbols.
+/// A token for each run of symbols, as far as it counts, and for each symbol in it.
 fn symbols(chunk: &str) -> impl Iterator<Item = String> {
     let runs = chunk.split(|c: char| !c.is_ascii_punctuation());
-    runs.filter(|run| !run.is_empty() && run.len() <= SYMBOLS_MAX).filter_map(spelled)
+    runs.filter(|run| !run.is_empty()).flat_map(|run| {
+        let run = &run[..run.len().min(SYMBOLS_MAX)];
+        let each = (0..run.len()).filter(|_| 1 < run.len()).map(|at| &run[at..=at]);
+        each.chain([run]).map(spelled)
+    })
 }
 
-/// A token for the literal form of a word with symbols, or of symbols, spelled in letters and digits.
+/// A token for each run of symbols in what is looked for.
+pub fn symbol_runs(text: &str) -> impl Iterator<Item = String> {
+    let runs = text.split(|c: char| !c.is_ascii_punctuation()).filter(|run| !run.is_empty());
+    runs.map(|run| spelled(&run[..run.len().min(SYMBOLS_MAX)]))
+}
+
+/// A token for the literal form of a word with symbols, spelled in letters and digits.
 pub fn literal(chunk: &str) -> Option<String> {
     let core = chunk.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '@'));
     let has_word = core.chars().any(char::is_alphanumeric);
     let has_symbol = core.chars().any(|c| c.is_ascii_punctuation());
-    let symbols = chunk.bytes().all(|byte| byte.is_ascii_punctuation());
-    match (has_word, has_symbol) {
-        (true, true) if core.len() <= LITERAL_MAX => spelled(core),
-        (false, _) if symbols && chunk.len() <= SYMBOLS_MAX => spelled(chunk),
-        _ => None,
-    }
+    (has_word && has_symbol && core.len() <= LITERAL_MAX).then(|| spelled(core))
 }
 
-fn spelled(literal: &str) -> Option<String> {
+fn spelled(literal: &str) -> String {
     let mut token = String::from("zq");
-    for byte in literal.to_lowercase().nfc().collect::<String>().bytes() {
-        // writing to a string cannot fail
-        write!(token, "{byte:02x}").ok()?;
+    for byte in folded(literal).bytes() {
+        write!(token, "{byte:02x}").expect("writing to a string cannot fail");
     }
-    Some(token)
+    token
+}
+
+/// A text in the one form in which names are compared: small letters, each written in one way.
+pub fn folded(text: &str) -> String {
+    text.to_lowercase().nfc().collect()
 }
 
 /// Scripts written without spaces.
@@ -183,9 +216,9 @@ fn is_single(c: char) -> bool {
 
 fn is_single_letter(c: char) -> bool {
     matches!(c,
-        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3131}'..='\u{318e}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}'
-        | '\u{20000}'..='\u{3134f}')
+        | '\u{20000}'..='\u{3347f}')
 }
 
 /// Emoji, arrows, currencies and the like: what is no letter, and is looked for all the same.
@@ -214,7 +247,12 @@ mod tests {
         assert_eq!(tokens("(C++)").last().map(String::as_str), Some("zq632b2b"));
         assert_eq!(tokens("end."), ["end", "zq2e"]);
         assert!(tokens("C++").contains(&"zq2b2b".to_owned()));
-        assert_eq!(tokens("a -> b :"), ["a", "b", "zq2d3e", "zq3a"]);
+        assert_eq!(
+            tokens("a -> b"),
+            ["a", "b", "zq2d", "zq2d3e", "zq3e"],
+            "and each sign of a run"
+        );
+        assert_eq!(tokens("===========").len(), 2, "a ruler counts as far as a run does");
     }
 
     #[test]
@@ -225,12 +263,20 @@ mod tests {
     #[test]
     fn text_without_spaces_is_split_into_characters() {
         assert_eq!(tokens("検索test"), ["検", "索", "test"]);
+        assert_eq!(tokens("時々一〇円ㅋㅋ"), ["時", "々", "一", "〇", "円", "ㅋ", "ㅋ"]);
         assert_eq!(tokens("go🚀👩\u{200d}👧 ❤\u{fe0f}"), ["go", "🚀", "👩", "👧", "❤"]);
     }
 
     #[test]
     fn what_can_be_written_in_two_ways_is_one_word() {
         assert_eq!(tokens("Cafe\u{301}"), tokens("café"));
+        assert_eq!(tokens("ΟΔΟΣ"), tokens("οδος"));
+        assert_eq!(
+            tokens("café naïve ﬁnance İstanbul Ｐｕｍｐ"),
+            tokens("cafe naive finance istanbul pump")
+        );
+        assert_ne!(tokens("й"), tokens("и"));
+        assert_ne!(tokens("ば"), tokens("は"));
         assert_eq!(tokens("\u{1112}\u{1161}\u{11ab}"), tokens("한"));
         assert_eq!(tokens("か\u{3099}"), tokens("が"));
         assert_eq!(tokens("हिन्दी").len(), 1);

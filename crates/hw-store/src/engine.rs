@@ -10,6 +10,7 @@ mod gather;
 mod hit;
 mod memory;
 mod rank;
+mod reading;
 
 use hw_rules::query::Query;
 
@@ -44,15 +45,14 @@ pub struct Found {
     pub matches: Matches,
     pub ranked: Ranked,
     pub behind: Behind,
-    /// What looked like a filter and was taken for words, a sentence each.
+    /// What looked like a filter and was taken for words, or names what is not held: a sentence each.
     pub misread: Vec<String>,
 }
 
-/// How many texts match. A thread and each of its comments are texts of their own.
+/// How many threads match; where comments are asked for, comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matches {
     Exactly(u64),
-    MoreThan(u64),
     /// Not all of them were looked at.
     AtLeast(u64),
 }
@@ -68,8 +68,8 @@ impl Default for Matches {
 pub enum Ranked {
     #[default]
     All,
-    /// There were too many: only so many of them, the newest.
-    Newest(u64),
+    /// There were too many: only the newest of them.
+    Newest,
 }
 
 /// Searches a workspace. Clones share what it remembers.
@@ -96,14 +96,22 @@ impl SearchEngine {
         let unfinished = query.unfinished().filter(|_| search.unfinished);
         store.read("search", |tx| {
             let mut gather = Gather::new(search.limit, &remembered);
-            if !query.literals.is_empty() {
+            gather.named(tx, &query, &search.query)?;
+            if !query.literals.is_empty() && !gather.is_full() {
                 gather.tier(tx, &query, true)?;
             }
-            gather.tier(tx, &query, false)?;
-            if let Some(unfinished) = &unfinished {
+            if gather.is_full() {
+                gather.leave_the_rest();
+            } else {
+                gather.tier(tx, &query, false)?;
+            }
+            // what begins so is costly to find, and nobody would see it
+            if let Some(unfinished) = unfinished.as_ref().filter(|_| !gather.is_full()) {
                 gather.tier(tx, unfinished, false)?;
             }
-            Ok(gather.found(&query))
+            let mut found = gather.found(&query);
+            found.misread.extend(asks::unheld(tx, &query.filters)?);
+            Ok(found)
         })
     }
 }

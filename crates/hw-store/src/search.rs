@@ -56,6 +56,12 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) created_at: &'a SourceTime,
 }
 
+impl SearchRow<'_> {
+    pub(crate) fn is_comment(&self) -> bool {
+        Kind::COMMENTS.contains(&self.kind)
+    }
+}
+
 /// Writes the search rows of items anew, at the place their `updated_at` gives them; tells where they are.
 pub(crate) fn index(
     tx: &mut Tx<'_>,

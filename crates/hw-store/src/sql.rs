@@ -46,6 +46,8 @@ pub(crate) enum Param<'a> {
     Bytes(&'a [u8]),
     Ints(&'a [i64]),
     Texts(&'a [&'a str]),
+    /// The same, of texts that somebody owns.
+    Names(&'a [String]),
 }
 
 impl From<i64> for Param<'_> {

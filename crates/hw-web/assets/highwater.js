@@ -88,7 +88,16 @@
 
   const shown = () => new URLSearchParams(window.location.search).getAll('q').at(-1) ?? '';
   let finished = shown();
+  // an address holds 64 kB; the words of a pasted page that count are among its first
+  const LONGEST = 60_000;
+  function fitting(text) {
+    let end = text.length;
+    while (encodeURIComponent(text.slice(0, end).toWellFormed()).length > LONGEST) end = Math.floor(end / 2);
+    return text.slice(0, end);
+  }
+
   document.addEventListener('htmx:configRequest', ({ detail }) => {
+    if (detail.parameters.has?.('q')) detail.parameters.set('q', fitting(detail.parameters.get('q')));
     if (detail.elt === box && shown() === finished) detail.path = '/search?unfinished=new';
     if (detail.elt.id === 'search') finished = box.value;
   });

@@ -3,8 +3,9 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hw_store::Error;
+use hw_store::{Behind, Error};
 
+use crate::behind::Told;
 use crate::page::{Frame, html};
 use crate::texts::line;
 
@@ -12,8 +13,8 @@ use crate::texts::line;
 pub(crate) enum Problem {
     /// There is no such page.
     Unknown,
-    /// No such thread is held.
-    NoThread(String),
+    /// No such thread is held; what may be missing.
+    NoThread(String, Behind),
     /// Which workspace is meant is not clear, for this reason.
     NotFound(String),
     /// Nothing was pulled yet, into this place.
@@ -41,6 +42,7 @@ struct Page {
     title: &'static str,
     what: String,
     helps: &'static str,
+    behind: Told,
 }
 
 impl Problem {
@@ -56,7 +58,7 @@ impl Problem {
 
     fn status(&self) -> StatusCode {
         match self {
-            Self::Unknown | Self::NoThread(_) | Self::NotFound(_) | Self::NoWorkspace(_) => {
+            Self::Unknown | Self::NoThread(..) | Self::NotFound(_) | Self::NoWorkspace(_) => {
                 StatusCode::NOT_FOUND
             }
             Self::Database(_) | Self::Ours => StatusCode::INTERNAL_SERVER_ERROR,
@@ -66,7 +68,10 @@ impl Problem {
     fn view(&self) -> Page {
         let (title, what, helps) = self.words();
         let frame = Frame::still("");
-        Page { frame, code: self.status().as_u16(), title, what: line(&what), helps }
+        let behind =
+            if let Self::NoThread(_, behind) = self { behind.clone() } else { Behind::default() };
+        let (code, what) = (self.status().as_u16(), line(&what));
+        Page { frame, code, title, what, helps, behind: behind.into() }
     }
 
     fn words(&self) -> (&'static str, String, &'static str) {
@@ -76,7 +81,7 @@ impl Problem {
                 "Nothing is kept under this address.".to_owned(),
                 "The search page finds threads by their words.",
             ),
-            Self::NoThread(address) => (
+            Self::NoThread(address, _) => (
                 "Not in this workspace",
                 format!("{address} is not held here."),
                 "It may be older than what was pulled, hidden from the token, or gone.",

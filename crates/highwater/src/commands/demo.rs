@@ -6,6 +6,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -18,9 +19,9 @@ use hw_tui::words::grouped;
 use serde_json::{Value, json};
 
 use crate::cli::Demo;
-use crate::report::Interrupted;
+use crate::report::{Hint, Interrupted};
 use crate::summary::Pulled;
-use crate::terminal::{say, say_object};
+use crate::terminal::{say, say_object, tell};
 use crate::web::Face;
 use crate::{interrupt, workspace};
 use home::Home;
@@ -42,6 +43,8 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
     let stage = Stage::set(args.seed, !args.once).await?;
     let home = Home::of(args)?;
     let database = home.database(&stage.organization);
+    refuse_old(&database)?;
+    let face = if args.once { None } else { Some(opened(args).await?) };
     let store = workspace::open(&Place::File(database.clone()))?;
     let fetch = stage.fetch(&store)?;
     let plan = plan(&stage);
@@ -61,18 +64,31 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
             database.display()
         ))?;
     }
-    if args.once {
+    let Some(face) = face else {
         home.keep();
         return verdict.or_fail();
+    };
+    if args.json {
+        tell(&format!("in a browser: {}", face.url()));
+    } else {
+        say(&format!("\nor in a browser\n  {}", face.url()))?;
     }
-    let face = opened(args).await?;
-    say(&format!("\nor in a browser\n  {}", face.url()))?;
     let workspace = Workspace::at(Place::File(database));
     let find = Arc::new(move || Ok(workspace.clone()));
     tokio::select! {
         done = follow(&store, &fetch, &plan) => done,
         done = face.serve(find, &[], std::future::pending()) => done,
     }
+}
+
+/// A world that is made anew is another one, with other times: a mirror of the last one would differ from it.
+fn refuse_old(database: &Path) -> anyhow::Result<()> {
+    if !database.exists() {
+        return Ok(());
+    }
+    let hint = "each demo makes a world of its own: name an empty folder with --home, or none";
+    let what = format!("{} is already there, from an earlier demo", database.display());
+    Err(anyhow::anyhow!(what).context(Hint(hint.to_owned())))
 }
 
 /// The port that was named, or one that is free.

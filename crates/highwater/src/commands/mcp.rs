@@ -5,7 +5,7 @@ use hw_mcp::{Door, Listener, NotServed, Server, over_stdio};
 use crate::cli::Mcp;
 use crate::config::Settings;
 use crate::report::{Hint, Interrupted};
-use crate::terminal::tell;
+use crate::terminal::{tell, warn};
 use crate::{interrupt, listening, workspace};
 
 pub(crate) fn run(args: Mcp, settings: &Settings) -> anyhow::Result<()> {
@@ -14,19 +14,30 @@ pub(crate) fn run(args: Mcp, settings: &Settings) -> anyhow::Result<()> {
         hosts: args.allow_host,
         token: settings.mcp_token.clone(),
     });
-    let server =
-        Server::new(workspace::finder(settings)?, &args.toolsets, env!("CARGO_PKG_VERSION"));
-    match interrupt::run(&interrupt::Stop::default(), serve(server, door)) {
+    let find = workspace::finder(settings)?;
+    let store = find().and_then(|workspace| workspace.store().map_err(|error| error.to_string()));
+    let server = Server::new(find, &args.toolsets, env!("CARGO_PKG_VERSION"));
+    match interrupt::run(&interrupt::Stop::default(), serve(server, door, store.err())) {
         // to be stopped is how a server ends
         Err(error) if error.is::<Interrupted>() => Ok(()),
         other => other,
     }
 }
 
-async fn serve(server: Server, door: Option<Door>) -> anyhow::Result<()> {
-    let Some(door) = door else { return Ok(over_stdio(server).await?) };
+/// Why there is no workspace is told at the start; it may come later.
+async fn serve(
+    server: Server,
+    door: Option<Door>,
+    no_workspace: Option<String>,
+) -> anyhow::Result<()> {
+    let tell_why = || no_workspace.iter().for_each(|why| warn(why));
+    let Some(door) = door else {
+        tell_why();
+        return Ok(over_stdio(server).await?);
+    };
     let listener = Listener::open(door).await.map_err(hinted)?;
     tell(&format!("listening on {}", listener.url()));
+    tell_why();
     Ok(listener.serve(server).await?)
 }
 

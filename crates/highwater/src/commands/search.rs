@@ -71,13 +71,14 @@ fn tell_of(found: &Found, query: &str) {
 
 /// That not all matches were compared, if so.
 fn unranked(found: &Found) -> Option<String> {
-    let Ranked::Newest(ranked) = found.ranked else { return None };
+    if found.ranked == Ranked::All {
+        return None;
+    }
     let matches = match found.matches {
         Matches::Exactly(count) => grouped(count),
-        Matches::MoreThan(count) => format!("more than {}", grouped(count)),
         Matches::AtLeast(count) => format!("at least {}", grouped(count)),
     };
-    Some(format!("only the newest {} of {matches} matches were ranked", grouped(ranked)))
+    Some(format!("only the newest of {matches} matches were ranked"))
 }
 
 #[cfg(test)]
@@ -88,10 +89,8 @@ mod tests {
     fn a_ranking_of_some_matches_says_so() {
         let found = |matches, ranked| Found { matches, ranked, ..Found::default() };
         assert_eq!(unranked(&found(Matches::Exactly(7), Ranked::All)), None);
-        let some = found(Matches::MoreThan(5_000), Ranked::Newest(2_000));
-        let expected = "only the newest 2,000 of more than 5,000 matches were ranked";
+        let some = found(Matches::AtLeast(5_000), Ranked::Newest);
+        let expected = "only the newest of at least 5,000 matches were ranked";
         assert_eq!(unranked(&some).as_deref(), Some(expected));
-        let counted = found(Matches::Exactly(4_321), Ranked::Newest(2_000));
-        assert!(unranked(&counted).is_some_and(|it| it.contains("of 4,321 matches")));
     }
 }

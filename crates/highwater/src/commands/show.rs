@@ -65,6 +65,8 @@ fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Err
     let owner = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
     let at = wanted.host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
     let (what, hint) = if is_there {
+        // why it may be missing: a list that was not read, a pull that failed
+        reading::warn_of(&store.behind(&Surface::THREADS, Some(&format!("{owner}{repository}")))?);
         (
             format!("{owner}{repository}#{number} is not in this workspace"),
             "it may be older than the window of your pulls (`highwater pull --window-days 0` reads all), \

@@ -23,6 +23,15 @@ fn the_demo_ends_with_the_counts_of_the_simulated_world() {
 }
 
 #[test]
+fn a_demo_does_not_take_an_old_world_for_its_own() {
+    let home = tempfile::tempdir().unwrap();
+    demo(home.path());
+    let (code, told) = failed(&run(&["demo", "--once", "-m"], Some(home.path())));
+    assert_eq!(code, Some(1));
+    assert!(told.contains(" is already there, from an earlier demo\nhint: "), "{told}");
+}
+
+#[test]
 fn a_list_prints_one_object_a_line_with_the_documented_fields() {
     let home = tempfile::tempdir().unwrap();
     let told = demo(home.path());

@@ -40,6 +40,7 @@ fn said_everywhere(home: &Path) {
 /// What each face says beside an answer.
 fn faces(home: &Path) -> Vec<(String, String)> {
     let thread = address(home);
+    let missing = missing(&thread);
     let folder = home.join("exported");
     let folder = folder.to_str().unwrap();
     let mut said: Vec<(String, String)> = [
@@ -47,6 +48,7 @@ fn faces(home: &Path) -> Vec<(String, String)> {
         ("list", vec!["repos"]),
         ("search", vec!["pump"]),
         ("show", vec![thread.as_str()]),
+        ("show", vec![missing.as_str()]),
         ("export", vec!["--markdown", folder]),
     ]
     .into_iter()
@@ -85,8 +87,14 @@ fn of_web(home: &Path, thread: &str) -> Vec<(String, String)> {
         "/search?q=pump".into(),
         "/health".into(),
         format!("/threads/{repository}/{number}"),
+        format!("/threads/{}", missing(thread).replace('#', "/")),
     ];
     paths.into_iter().map(|path: String| (path.clone(), face.get(&path))).collect()
+}
+
+/// A thread of the same repository that is not held.
+fn missing(thread: &str) -> String {
+    format!("{}#99999", thread.split_once('#').unwrap().0)
 }
 
 /// Any thread: `owner/repository#number`.

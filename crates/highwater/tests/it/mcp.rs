@@ -172,6 +172,16 @@ fn a_workspace_that_is_made_later_is_found_without_a_restart() {
 }
 
 #[test]
+fn a_workspace_that_is_not_there_is_told_at_the_start() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program(&["mcp", "-o", "acme", "-m", home.path().to_str().unwrap()]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.starts_with("warning: ") && told.contains("acme.db"), "{told}");
+    assert_eq!(output.stdout, b"", "which is the protocol's alone");
+}
+
+#[test]
 fn an_answer_that_is_not_whole_says_so() {
     let (house, home) = (House::small(), tempfile::tempdir().unwrap());
     house.pulled(home.path(), &["-i", "repositories,issues"]);

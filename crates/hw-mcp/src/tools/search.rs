@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hw_rules::item::Kind;
 use hw_store::{Found, Hit, Matches, Ranked, Search};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
@@ -45,7 +46,12 @@ fn output() -> JsonObject {
     schema::output(&json!({
         "total_is_exact": {
             "type": "boolean",
-            "description": "Whether total is how many match, and not only that there are more than that."
+            "description": "Whether total is how many match, and not only how many at least."
+        },
+        "misread": {
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "What looked like a filter of the query and was taken for words."
         },
         "ranked": nullable("string", "Which matches were ranked, when there were too many to rank all of them."),
     }))
@@ -62,28 +68,32 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
     let page = page(query, chosen, &found.hits);
     let (total, is_exact) = match found.matches {
         Matches::Exactly(count) => (count, true),
-        Matches::MoreThan(count) | Matches::AtLeast(count) => (count, false),
+        Matches::AtLeast(count) => (count, false),
     };
-    let ranked = match found.ranked {
-        Ranked::All => None,
-        Ranked::Newest(count) => {
-            Some(format!("more than {total} match: only the newest {count} of them were ranked"))
-        }
-    };
+    let at_least = if is_exact { "" } else { "at least " };
+    let ranked = (found.ranked == Ranked::Newest)
+        .then(|| format!("{at_least}{total} match: only the newest of them were ranked"));
     let told = found.misread.iter().chain(&ranked);
     let mut notes: Vec<String> = told.map(|note| format!("Note: {}.", line(note))).collect();
     if page.is_cut {
         let left_out = found.hits.len() - page.shown;
         notes.push(format!("Note: {left_out} results are left out, because the text would exceed 990 kB; name fewer `fields`."));
     }
-    let more = [("total_is_exact", json!(is_exact)), ("ranked", json!(ranked))];
+    let facts = [
+        ("total_is_exact", json!(is_exact)),
+        ("ranked", json!(ranked)),
+        ("misread", json!(found.misread)),
+    ];
     Answer {
         items: found.hits.iter().take(page.shown).map(object).collect(),
         page,
         total,
         next_cursor: None,
         behind: found.behind,
-        more: more.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
+        more: facts
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect::<Map<_, _>>(),
         notes,
     }
 }
@@ -110,11 +120,16 @@ fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
         "created_at" => hit.created_at.as_str(),
         "author" => hit.author.as_deref().unwrap_or_default(),
         "type" => hit.type_name(),
-        "state" => &hit.state,
+        "state" => state(hit),
         "body" => &hit.body,
         _ => "",
     };
     Cow::Borrowed(text)
+}
+
+/// A discussion is always open, as the seed has it.
+fn state(hit: &Hit) -> &str {
+    if hit.kind == Kind::Discussion { "open" } else { &hit.state }
 }
 
 /// A result for programs, without its body.
@@ -128,7 +143,7 @@ fn object(hit: &Hit) -> Value {
         "created_at": hit.created_at.as_str(),
         "updated_at": hit.updated_at.as_str(),
         "author": hit.author,
-        "state": hit.state,
+        "state": state(hit),
         "labels": hit.labels.iter().map(|label| line(label)).collect::<Vec<_>>(),
     });
     if let Some(said) = &hit.said {

@@ -6,7 +6,13 @@ use crate::dates::{self, Span};
 pub(super) fn span(value: &str) -> Option<Span> {
     let value = value.to_ascii_uppercase();
     if let Some((from, to)) = value.split_once("..") {
-        return Some(Span { from: end(from, dates::parse_from)?, to: end(to, dates::parse_to)? });
+        let (from, to) = (end(from, dates::parse_from)?, end(to, dates::parse_to)?);
+        let is_span = match (from, to) {
+            (None, None) => false,
+            (Some(from), Some(to)) => from <= to,
+            _ => true,
+        };
+        return is_span.then_some(Span { from, to });
     }
     let (sign, date) = value.split_at(value.find(|c| !matches!(c, '<' | '>' | '=')).unwrap_or(0));
     let (from, to) = dates::parse(date).ok()?;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::dated;
 use crate::dates::Span;
 use crate::item::Kind;
+use crate::tokens::folded;
 
 /// Of each sort of filter anything that is named is enough; of labels, all are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub enum Type {
 const MOST: usize = 64;
 const LONGEST: usize = 1_024;
 
-const NAMES: [&str; 7] = ["repo", "author", "type", "state", "label", "created", "updated"];
+const NAMES: [&str; 8] = ["repo", "author", "type", "state", "is", "label", "created", "updated"];
 
 impl Filters {
     pub(super) fn knows(name: &str) -> bool {
@@ -50,6 +51,7 @@ impl Filters {
             "author" => "a login",
             "type" => "issue, pr, discussion or comment",
             "state" => "open, closed or merged",
+            "is" => "what state: and type: take",
             "label" => "a label, as bug or \"help wanted\"",
             _ => "a date or two, as 2025-01-31, >=2025-01-01 or 2025-01-01..2025-01-31",
         }
@@ -66,24 +68,24 @@ impl Filters {
 
     /// Takes a filter; tells whether it made sense.
     pub(super) fn take(&mut self, name: &str, value: &str) -> bool {
-        let lower = value.trim().to_lowercase();
+        let lower = folded(value.trim());
         if lower.is_empty() || LONGEST < lower.len() {
             return false;
         }
-        if MOST <= self.repositories.len() + self.authors.len() + self.labels.len() {
-            return true;
-        }
-        match name.to_ascii_lowercase().as_str() {
+        let name = name.to_ascii_lowercase();
+        let is_full = MOST <= self.repositories.len() + self.authors.len() + self.labels.len();
+        match name.as_str() {
+            "repo" | "author" | "label" if is_full => true,
             "repo" => self.repository(&lower),
             "author" => {
-                self.authors.insert(lower.strip_prefix('@').unwrap_or(&lower).to_owned());
-                true
+                let login = lower.strip_prefix('@').unwrap_or(&lower);
+                self.authors.extend((!login.is_empty()).then(|| login.to_owned()));
+                !login.is_empty()
             }
-            "type" => type_named(&lower).map(|it| self.types.insert(it)).is_some(),
-            "state" if ["open", "closed", "merged"].contains(&lower.as_str()) => {
-                self.states.insert(lower);
-                true
-            }
+            "type" => self.sort(&lower),
+            "state" => self.state(&lower),
+            // as it is said at the source
+            "is" => self.state(&lower) || self.sort(&lower),
             "label" => {
                 self.labels.insert(lower);
                 true
@@ -92,6 +94,18 @@ impl Filters {
             "updated" => narrow(&mut self.updated, &lower),
             _ => false,
         }
+    }
+
+    fn sort(&mut self, name: &str) -> bool {
+        let sort = type_named(name);
+        self.types.extend(sort);
+        sort.is_some()
+    }
+
+    fn state(&mut self, name: &str) -> bool {
+        let state = ["open", "closed", "merged"].into_iter().find(|state| *state == name);
+        self.states.extend(state.map(str::to_owned));
+        state.is_some()
     }
 
     fn repository(&mut self, name: &str) -> bool {

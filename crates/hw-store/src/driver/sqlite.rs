@@ -254,6 +254,7 @@ impl ToSql for Param<'_> {
             Self::Bytes(value) => ToSqlOutput::Borrowed(ValueRef::Blob(value)),
             Self::Ints(values) => json(serde_json::to_string(values)),
             Self::Texts(values) => json(serde_json::to_string(values)),
+            Self::Names(values) => json(serde_json::to_string(values)),
         })
     }
 }

@@ -52,6 +52,11 @@ impl Ask {
         self
     }
 
+    /// The same, but only what was updated before that of a row.
+    pub(super) fn older_than(&self, rowid: i64) -> Self {
+        Self { rows: (self.rows.0, rowid.saturating_sub(1)), ..self.clone() }
+    }
+
     pub(super) fn has_words(&self) -> bool {
         self.words.is_some()
     }

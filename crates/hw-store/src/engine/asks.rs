@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::item::Kind;
-use hw_rules::query::{Filters, Query, Type};
+use hw_rules::query::{Filters, Named, Query, Type};
 
 use super::ask::Ask;
 use super::rank::Candidate;
@@ -108,16 +108,43 @@ fn kinds(filters: &Filters) -> BTreeSet<Kind> {
 
 /// The repositories that are meant, where one is named with its owner.
 fn repositories(tx: &mut Tx<'_>, filters: &Filters) -> Result<Option<Vec<i64>>, Error> {
-    const ALL: Sql = Sql::both("select id, lower(owner), lower(name) from repositories");
     if filters.repositories.iter().all(|named| named.owner.is_none()) {
         return Ok(None);
     }
-    let all = tx.query(ALL, &params![], |mut row| Ok((row.int(0)?, row.text(1)?, row.text(2)?)))?;
-    let is_meant = |owner: &str, name: &str| {
-        filters.repositories.iter().any(|named| {
-            named.name == name && named.owner.as_deref().is_none_or(|meant| meant == owner)
-        })
+    let is_meant = |it: &Held| filters.repositories.iter().any(|named| it.is(named));
+    Ok(Some(held(tx)?.iter().filter(|it| is_meant(it)).map(|it| it.id).collect()))
+}
+
+/// A sentence for each repository that a filter names and that is not held.
+pub(super) fn unheld(tx: &mut Tx<'_>, filters: &Filters) -> Result<Vec<String>, Error> {
+    if filters.repositories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let held = held(tx)?;
+    let is_unheld = |named: &&Named| !held.iter().any(|it| it.is(named));
+    let told = |named: &Named| {
+        let owner = named.owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
+        format!("no repository named {owner}{} is in this workspace", named.name)
     };
-    let meant = all.into_iter().filter(|(_, owner, name)| is_meant(owner, name));
-    Ok(Some(meant.map(|(id, _, _)| id).collect()))
+    Ok(filters.repositories.iter().filter(is_unheld).map(told).collect())
+}
+
+/// A repository, its names in lower case.
+struct Held {
+    id: i64,
+    owner: String,
+    name: String,
+}
+
+impl Held {
+    fn is(&self, named: &Named) -> bool {
+        let is_owner = named.owner.as_ref().is_none_or(|owner| *owner == self.owner);
+        is_owner && named.name == self.name
+    }
+}
+
+fn held(tx: &mut Tx<'_>) -> Result<Vec<Held>, Error> {
+    const ALL: Sql = Sql::both("select id, lower(owner), lower(name) from repositories");
+    let read = |mut row: Row| Ok(Held { id: row.int(0)?, owner: row.text(1)?, name: row.text(2)? });
+    tx.query(ALL, &params![], read)
 }

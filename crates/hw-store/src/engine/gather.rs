@@ -2,37 +2,60 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::Key;
+use hw_rules::address::ThreadAddress;
+use hw_rules::item::{Key, Kind, Thread};
 use hw_rules::query::Query;
 
-use super::asks::{Asked, Check, asks};
+use super::asks::{Asked, asks};
 use super::hit::{self, Place};
 use super::memory::Remembered;
-use super::rank::{self, Candidate};
+use super::rank::{Candidate, Scale};
+use super::reading::Reading;
 use super::{Found, Hit, Matches, Ranked};
 use crate::error::Error;
 use crate::tx::Tx;
+use crate::views::thread;
 
 /// How many threads are looked at to learn whether they are wanted, for what is said in them.
 const LOOKED_UP: usize = 200;
-/// How many comments are ranked for that.
-const CHECKED: u64 = 500;
-/// How many matches are ranked at most, whoever asks for how many.
-const MOST: u64 = 10_000;
+/// How many candidates are looked up at once.
+const AT_ONCE: usize = 32;
 
 pub(super) struct Gather<'a> {
     limit: u64,
     remembered: &'a Remembered,
     hits: Vec<Hit>,
     seen: BTreeSet<(String, Key)>,
+    /// The threads among the hits, by their numbers: what is said in them is not looked up.
+    shown: BTreeSet<Numbered>,
     matches: Matches,
     ranked: Ranked,
 }
 
-/// A candidate, and how it is taken.
-struct Scored<'a> {
+/// What matches: a thread, however often it is said there, or a comment for itself.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Match {
+    Thread(Numbered),
+    Text(i64),
+}
+
+impl Match {
+    fn of(candidate: &Candidate, for_itself: bool) -> Self {
+        if for_itself { Self::Text(candidate.rowid) } else { Self::Thread(numbered(candidate)) }
+    }
+}
+
+/// A thread by its host, its repository and its number.
+type Numbered = (String, i64, i64);
+
+fn numbered(candidate: &Candidate) -> Numbered {
+    (candidate.host.clone(), candidate.repository_id, candidate.thread)
+}
+
+/// A candidate, and which reading it is from.
+struct Scored {
     candidate: Candidate,
-    asked: &'a Asked,
+    reading: usize,
 }
 
 impl<'a> Gather<'a> {
@@ -42,6 +65,7 @@ impl<'a> Gather<'a> {
             remembered,
             hits: Vec::new(),
             seen: BTreeSet::new(),
+            shown: BTreeSet::new(),
             matches: Matches::default(),
             ranked: Ranked::All,
         }
@@ -49,8 +73,28 @@ impl<'a> Gather<'a> {
 
     pub(super) fn found(self, query: &Query) -> Found {
         let Self { hits, matches, ranked, remembered, .. } = self;
+        // the thread that was named may have none of the words
+        let matches = matches.but_not_less_than(hits.len() as u64);
         let behind = remembered.behind(&query.filters).clone();
         Found { hits, matches, ranked, behind, misread: query.misread.clone() }
+    }
+
+    /// Adds the thread whose address the whole query is, if it is one.
+    pub(super) fn named(
+        &mut self,
+        tx: &mut Tx<'_>,
+        query: &Query,
+        text: &str,
+    ) -> Result<(), Error> {
+        let Ok(address) = ThreadAddress::parse(text) else { return Ok(()) };
+        if let Some((owner, row)) = thread::at(tx, &address)? {
+            let Thread { repository_id, number, .. } = row.thread;
+            self.shown.insert((row.host.clone(), repository_id, number));
+            let place = Place::of(owner, row);
+            self.seen.insert((place.host.clone(), place.key(false)));
+            self.hits.extend(hit::of(tx, place, false, query)?);
+        }
+        Ok(())
     }
 
     /// Adds what one way to read the query finds; each is wider than the one before.
@@ -61,50 +105,43 @@ impl<'a> Gather<'a> {
         literally: bool,
     ) -> Result<(), Error> {
         let asks = asks(tx, query, literally)?;
-        self.matches = Matches::Exactly(0);
-        if self.is_full() {
-            return asks.iter().try_for_each(|asked| self.count(tx, asked));
-        }
-        let (mut scored, mut cut) = (Vec::new(), None);
-        for asked in &asks {
-            let most = if asked.check.is_some() { CHECKED } else { self.most() };
-            let found = rank::candidates(tx, (&asked.ask, most), query, self.remembered)?;
-            if asked.check.is_none() {
-                self.matches = self.matches.and(found.matches);
+        let scale = Scale::new(tx, query, self.remembered)?;
+        let mut readings: Vec<_> =
+            asks.iter().map(|asked| Reading::of(asked, self.limit)).collect();
+        let mut tier = Tier::default();
+        // many newest matches may be said in few threads: then the ones before them are read, too
+        while !self.is_full() && readings.iter().any(Reading::goes_on) {
+            let mut scored = Vec::new();
+            for (reading, read) in readings.iter_mut().enumerate() {
+                let next = read.next(tx, &scale)?;
+                scored.extend(next.into_iter().map(|candidate| Scored { candidate, reading }));
             }
-            cut = cut.or(found.is_cut.then_some(most));
-            scored.extend(found.rows.into_iter().map(|candidate| Scored { candidate, asked }));
+            self.sort(&mut scored);
+            self.add(tx, query, &scored, (&readings, &mut tier))?;
         }
-        self.sort(&mut scored);
-        self.add(tx, query, scored)?;
+        let is_cut = readings.iter().any(Reading::is_cut);
+        let is_whole = !is_cut && !tier.has_left;
+        let count = tier.matches.len() as u64;
+        self.matches = if is_whole { Matches::Exactly(count) } else { Matches::AtLeast(count) };
         // without words the newest come first anyway, as long as there are enough
-        if let Some(most) = cut.filter(|_| query.has_words() || !self.is_full()) {
-            self.ranked = self.ranked.and(Ranked::Newest(most));
+        if (is_cut && query.has_words()) || (!self.is_full() && !is_whole) || tier.is_out_of_looks {
+            self.ranked = Ranked::Newest;
         }
         Ok(())
     }
 
-    /// Only counts: there are hits enough.
-    fn count(&mut self, tx: &mut Tx<'_>, asked: &Asked) -> Result<(), Error> {
-        let matches = match asked.check {
-            Some(_) => Matches::AtLeast(0),
-            None => rank::count(tx, &asked.ask)?,
-        };
-        self.matches = self.matches.and(matches);
-        Ok(())
+    /// There are hits enough, and what a wider reading would find is not counted.
+    pub(super) fn leave_the_rest(&mut self) {
+        let (Matches::Exactly(count) | Matches::AtLeast(count)) = self.matches;
+        self.matches = Matches::AtLeast(count);
     }
 
-    /// How many matches are ranked: more only for who wants to see more.
-    fn most(&self) -> u64 {
-        self.limit.clamp(rank::CAP, MOST)
-    }
-
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.limit <= self.hits.len() as u64
     }
 
     /// Best first; the newest of equals.
-    fn sort(&self, scored: &mut [Scored<'_>]) {
+    fn sort(&self, scored: &mut [Scored]) {
         for Scored { candidate, .. } in scored.iter_mut() {
             candidate.score *= self.remembered.boost(&candidate.host, candidate.repository_id);
         }
@@ -118,46 +155,45 @@ impl<'a> Gather<'a> {
         &mut self,
         tx: &mut Tx<'_>,
         query: &Query,
-        scored: Vec<Scored<'_>>,
+        scored: &[Scored],
+        (readings, tier): (&[Reading<'_>], &mut Tier),
     ) -> Result<(), Error> {
-        let mut checked = Checked::default();
-        for Scored { candidate, asked } in scored {
-            let check = asked.check.as_ref();
-            if self.is_full() || (check.is_some() && checked.is_full()) {
-                self.leave(check, checked.is_full());
-                continue;
-            }
-            if let Some(check) = check {
-                if !checked.lets(tx, check, &candidate)? {
+        for some in scored.chunks(AT_ONCE) {
+            let rowids: Vec<i64> = some.iter().map(|it| it.candidate.rowid).collect();
+            let keys = if self.is_full() { BTreeMap::new() } else { hit::keys(tx, &rowids)? };
+            for Scored { candidate, reading } in some {
+                let asked = readings[*reading].asked;
+                if !tier.wants(tx, (candidate, asked), self.is_full())? || self.is_full() {
                     continue;
                 }
-                self.matches = self.matches.and(Matches::Exactly(1));
-            }
-            if let Some(place) = hit::place(tx, &candidate)? {
-                self.take(tx, place, asked.for_itself, query)?;
+                if let Some(key) = keys.get(&candidate.rowid).copied()
+                    && !self.is_shown(candidate, key, asked.for_itself)
+                {
+                    let place = hit::place(tx, candidate, key)?;
+                    self.take(tx, (candidate, place), asked.for_itself, query)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// Leaves a candidate aside. What was not checked may be a match, or not.
-    fn leave(&mut self, check: Option<&Check>, is_out_of_look_ups: bool) {
-        if check.is_some() {
-            self.matches = self.matches.and(Matches::AtLeast(0));
-            if is_out_of_look_ups && !self.is_full() {
-                self.ranked = self.ranked.and(Ranked::Newest(LOOKED_UP as u64));
-            }
-        }
+    /// Whether it is said in a thread that is among the hits.
+    fn is_shown(&self, candidate: &Candidate, key: Key, for_itself: bool) -> bool {
+        let is_comment = Kind::COMMENTS.contains(&key.kind);
+        is_comment && !for_itself && self.shown.contains(&numbered(candidate))
     }
 
     /// Its words are marked as they were found: by their beginnings, where those were asked for.
     fn take(
         &mut self,
         tx: &mut Tx<'_>,
-        place: Place,
+        (candidate, place): (&Candidate, Place),
         for_itself: bool,
         query: &Query,
     ) -> Result<(), Error> {
+        if place.has_thread() && !for_itself {
+            self.shown.insert(numbered(candidate));
+        }
         if self.seen.insert((place.host.clone(), place.key(for_itself))) {
             self.hits.extend(hit::of(tx, place, for_itself, query)?);
         }
@@ -165,43 +201,55 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// The threads of comments that were looked at, and whether they are wanted.
+/// What is known while one reading of the query is followed.
 #[derive(Default)]
-struct Checked(BTreeMap<(String, i64, i64), bool>);
+struct Tier {
+    matches: BTreeSet<Match>,
+    /// The threads of comments that were looked at, and whether they are wanted.
+    checked: BTreeMap<Numbered, bool>,
+    /// Whether something was left aside of which nobody knows whether it matches.
+    has_left: bool,
+    /// Whether that was because too many threads had been looked at.
+    is_out_of_looks: bool,
+}
 
-impl Checked {
-    fn is_full(&self) -> bool {
-        LOOKED_UP <= self.0.len()
-    }
-
-    fn lets(&mut self, tx: &mut Tx<'_>, check: &Check, comment: &Candidate) -> Result<bool, Error> {
-        let Candidate { host, repository_id, thread, .. } = comment;
-        let thread = (host.clone(), *repository_id, *thread);
-        if let Some(known) = self.0.get(&thread) {
-            return Ok(*known);
+impl Tier {
+    /// Whether a candidate is a match, as far as it can be told; a thread is looked at only while hits are missing.
+    fn wants(
+        &mut self,
+        tx: &mut Tx<'_>,
+        (candidate, asked): (&Candidate, &Asked),
+        is_full: bool,
+    ) -> Result<bool, Error> {
+        if let Some(check) = &asked.check {
+            let thread = numbered(candidate);
+            let wanted = match self.checked.get(&thread) {
+                Some(known) => *known,
+                None if is_full || LOOKED_UP <= self.checked.len() => {
+                    self.has_left = true;
+                    self.is_out_of_looks |= !is_full;
+                    return Ok(false);
+                }
+                None => {
+                    let wanted = check.lets(tx, candidate)?;
+                    self.checked.insert(thread, wanted);
+                    wanted
+                }
+            };
+            if !wanted {
+                return Ok(false);
+            }
         }
-        let lets = check.lets(tx, comment)?;
-        self.0.insert(thread, lets);
-        Ok(lets)
+        self.matches.insert(Match::of(candidate, asked.for_itself));
+        Ok(true)
     }
 }
 
 impl Matches {
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Exactly(a), Self::Exactly(b)) => Self::Exactly(a + b),
-            (Self::AtLeast(a), Self::Exactly(b) | Self::AtLeast(b))
-            | (Self::Exactly(a), Self::AtLeast(b)) => Self::AtLeast(a + b),
-            (Self::MoreThan(a), Self::Exactly(b) | Self::AtLeast(b) | Self::MoreThan(b))
-            | (Self::Exactly(a) | Self::AtLeast(a), Self::MoreThan(b)) => {
-                Self::MoreThan((a + b).min(rank::CAP))
-            }
+    fn but_not_less_than(self, least: u64) -> Self {
+        match self {
+            Self::Exactly(count) => Self::Exactly(count.max(least)),
+            Self::AtLeast(count) => Self::AtLeast(count.max(least)),
         }
-    }
-}
-
-impl Ranked {
-    fn and(self, other: Self) -> Self {
-        if self == Self::All { other } else { self }
     }
 }

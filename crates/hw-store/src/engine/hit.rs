@@ -1,5 +1,7 @@
 //! What a match is, as faces show it.
 
+use std::collections::BTreeMap;
+
 use hw_rules::item::{Comment, Key, Kind};
 use hw_rules::query::Query;
 use hw_rules::snippet::{self, Piece};
@@ -32,7 +34,7 @@ pub struct Hit {
     pub state: String,
     pub labels: Vec<String>,
     pub body: String,
-    /// The comment whose words matched, where the thread's own did not.
+    /// The comment whose words matched, where they matched better than the thread's own.
     pub said: Option<Said>,
     pub marked_title: Vec<Piece>,
     pub snippet: Vec<Piece>,
@@ -62,6 +64,15 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// A thread for itself.
+    pub(super) fn of(owner: String, row: ThreadRow) -> Self {
+        Self { owner, host: row.host.clone(), key: row.thread.key(), thread: Some(row) }
+    }
+
+    pub(super) fn has_thread(&self) -> bool {
+        self.thread.is_some()
+    }
+
     /// Whom it counts for.
     pub(super) fn key(&self, for_itself: bool) -> Key {
         let thread = self.thread.as_ref().filter(|_| !for_itself);
@@ -69,22 +80,33 @@ impl Place {
     }
 }
 
-/// Looks a match up; none when it left meanwhile.
-pub(super) fn place(tx: &mut Tx<'_>, candidate: &Candidate) -> Result<Option<Place>, Error> {
-    const CELL: Sql = Sql::both("select kind, id from cells where search_rowid = $1");
+/// What some matches are; nothing of those that left meanwhile.
+pub(super) fn keys(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeMap<i64, Key>, Error> {
+    const CELLS: Sql = Sql::each(
+        "select search_rowid, kind, id from cells
+          where search_rowid in (select value from json_each($1))",
+        "select search_rowid, kind, id from cells where search_rowid = any($1)",
+    );
+    let cells =
+        tx.query(CELLS, &params![rowids], |mut row| Ok((row.int(0)?, row.text(1)?, row.int(2)?)))?;
+    let key = |(rowid, kind, id): (i64, String, i64)| {
+        let named = Kind::named(&kind);
+        let damage = || Error::Damaged(format!("no kind of object is named {kind:?}"));
+        Ok((rowid, Key { kind: named.ok_or_else(damage)?, id }))
+    };
+    cells.into_iter().map(key).collect()
+}
+
+/// Looks a match up.
+pub(super) fn place(tx: &mut Tx<'_>, candidate: &Candidate, key: Key) -> Result<Place, Error> {
     const OWNER: Sql = Sql::both("select owner from repositories where host = $1 and id = $2");
-    let Candidate { rowid, host, repository_id, thread, .. } = candidate;
-    let cell = tx.first(CELL, &params![*rowid], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
-    let Some((kind, id)) = cell else { return Ok(None) };
-    let kind = Kind::named(&kind)
-        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {kind:?}")))?;
+    let Candidate { host, repository_id, thread, .. } = candidate;
     let owner = tx.first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
-    let thread = match Table::of(kind) {
-        Some(table) => thread::by_id(tx, &table, host, id)?,
+    let thread = match Table::of(key.kind) {
+        Some(table) => thread::by_id(tx, &table, host, key.id)?,
         None => thread::numbered(tx, host, *repository_id, *thread)?,
     };
-    let owner = owner.unwrap_or_default();
-    Ok(Some(Place { owner, host: host.clone(), key: Key { kind, id }, thread }))
+    Ok(Place { owner: owner.unwrap_or_default(), host: host.clone(), key, thread })
 }
 
 /// What is shown of a match: its thread, or the comment itself where it is asked for or has no thread.

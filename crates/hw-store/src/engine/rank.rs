@@ -6,7 +6,6 @@
 use hw_rules::query::{Query, Term};
 use hw_rules::ranking::{self, Profile};
 
-use super::Matches;
 use super::ask::{Ask, Given};
 use super::memory::Remembered;
 use crate::error::Error;
@@ -30,73 +29,65 @@ pub(super) struct Candidate {
     pub(super) thread: i64,
 }
 
-/// The best that one ask gave.
-pub(super) struct Candidates {
-    pub(super) rows: Vec<Candidate>,
-    pub(super) matches: Matches,
-    /// Whether there are more, and only the newest are here.
-    pub(super) is_cut: bool,
-}
-
-/// How many rows match, up to the cap.
-pub(super) fn count(tx: &mut Tx<'_>, ask: &Ask) -> Result<Matches, Error> {
-    Ok(matches(count_up_to(tx, ask, CAP + 1)?))
-}
-
-fn matches(count: u64) -> Matches {
-    if count <= CAP { Matches::Exactly(count) } else { Matches::MoreThan(CAP) }
-}
-
 fn count_up_to(tx: &mut Tx<'_>, ask: &Ask, most: u64) -> Result<u64, Error> {
-    let (matching, given) = ask.matching();
-    let text = format!("select count(*) from (select 1 {matching} limit {most}) as matching");
+    let (matching, mut given) = ask.matching();
+    let limit = limit(&mut given, most);
+    let text = format!("select count(*) from (select 1 {matching} {limit}) as matching");
     tx.count(Sql::both(&text), &params(&given))
 }
 
 /// The newest rows that match, with their scores.
 pub(super) fn candidates(
     tx: &mut Tx<'_>,
-    (ask, most): (&Ask, u64),
-    query: &Query,
-    remembered: &Remembered,
-) -> Result<Candidates, Error> {
-    let (matching, given) = ask.matching();
+    ask: &Ask,
+    most: u64,
+    scale: &Scale<'_>,
+) -> Result<Vec<Candidate>, Error> {
+    let (matching, mut given) = ask.matching();
     let text = format!(
         "select {rowid}, places.host, places.repository_id, places.thread, places.length, {words}
-         {matching} order by {rowid} desc limit {limit}",
+         {matching} order by {rowid} desc {limit}",
         rowid = ask.rowid(),
         words = if ask.has_words() { "places.words" } else { "null" },
-        limit = most + 1,
+        limit = limit(&mut given, most),
     );
-    let scale = Scale::new(tx, query, remembered)?;
-    let mut rows = tx.query(Sql::both(&text), &params(&given), |mut row| {
+    tx.query(Sql::both(&text), &params(&given), |mut row| {
         let rowid = row.int(0)?;
         let (host, repository_id, thread) = (row.text(1)?, row.int(2)?, row.int(3)?);
         let length = u32::try_from(row.int(4)?).unwrap_or(u32::MAX);
         let profile = row.maybe_bytes(5)?.map(|words| Profile { length, words });
         let score = profile.map_or(0.0, |profile| scale.score(&profile));
         Ok(Candidate { rowid, score, host, repository_id, thread })
-    })?;
-    let count = rows.len() as u64;
-    let matches = if count <= most { Matches::Exactly(count) } else { Matches::MoreThan(most) };
-    rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    Ok(Candidates { rows, matches, is_cut: most < count })
+    })
+}
+
+/// A limit is a value, too: the statement stays the same.
+fn limit(given: &mut Vec<Given<'_>>, most: u64) -> String {
+    given.push(Given::Int(i64::try_from(most).unwrap_or(i64::MAX)));
+    format!("limit ${}", given.len())
 }
 
 /// What a row is weighed with.
-struct Scale<'a> {
+pub(super) struct Scale<'a> {
     terms: Vec<(f64, &'a Term)>,
     average_length: f64,
 }
 
 impl<'a> Scale<'a> {
     /// How telling each term is, by how many of the newest texts have it. One term alone needs no weight.
-    fn new(tx: &mut Tx<'_>, query: &'a Query, remembered: &Remembered) -> Result<Self, Error> {
+    pub(super) fn new(
+        tx: &mut Tx<'_>,
+        query: &'a Query,
+        remembered: &Remembered,
+    ) -> Result<Self, Error> {
         let recent = &remembered.recent;
         let mut terms = Vec::new();
         for (place, term) in query.terms.iter().enumerate() {
             let weight = if query.terms.len() == 1 || WEIGHED <= place {
                 1.0
+            } else if term.is_prefix {
+                // to count what begins so takes longer than the search itself
+                ranking::telling(10, 1)
             } else {
                 let ask = Ask::for_term(term, recent.first_row, tx.dialect());
                 ranking::telling(recent.texts, count_up_to(tx, &ask, recent.texts)?)

@@ -7,6 +7,7 @@ use hw_rules::dates::Span;
 use hw_rules::item::Kind;
 use hw_rules::query::Filters;
 use hw_rules::time::{Mark, SourceTime};
+use hw_rules::tokens::folded;
 
 use super::SearchRow;
 use super::days::{self, Unit};
@@ -20,7 +21,7 @@ pub(crate) fn of(row: &SearchRow<'_>) -> Vec<String> {
     let mut facets = vec![facet("repo", row.repository)];
     facets.extend(row.author.map(|author| facet("author", author)));
     facets.extend(created(row.created_at));
-    if Kind::COMMENTS.contains(&row.kind) {
+    if row.is_comment() {
         facets.push(facet("type", COMMENT));
         return facets;
     }
@@ -53,14 +54,15 @@ fn created_in(unit: &Unit) -> String {
     facet("created", &unit.0)
 }
 
-/// One facet. What is no letter or digit is spelled out, so that `a-b` and `ab` stay two names.
+/// One facet. What is no letter or digit is spelled out between two signs, so that `a-b` and `ab` stay two names.
 fn facet(name: &str, value: &str) -> String {
-    let mut token = format!("{SIGN}{name}");
-    for c in value.to_lowercase().chars() {
+    let mut token = format!("{SIGN}{name}{SIGN}");
+    for c in folded(value).chars() {
         if c.is_ascii_alphanumeric() {
             token.push(c);
         } else {
-            write!(token, "zq{:x}qz", u32::from(c)).expect("writing to a string cannot fail");
+            write!(token, "{SIGN}{:x}{SIGN}", u32::from(c))
+                .expect("writing to a string cannot fail");
         }
     }
     token
@@ -128,11 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_facet_is_letters_and_digits_behind_its_sign_and_keeps_names_apart() {
-        assert_eq!(facet("repo", "Pump"), "\u{e000}repopump");
+    fn a_facet_is_letters_digits_and_signs_and_keeps_names_apart() {
+        assert_eq!(facet("repo", "Pump"), "\u{e000}repo\u{e000}pump");
         assert_ne!(facet("repo", "a-b"), facet("repo", "ab"));
+        assert_ne!(facet("repo", "a-b"), facet("repo", "a\u{e000}2d\u{e000}b"));
+        assert_ne!(facet("label", "led issue"), facet("labelled", "issue"));
+        assert_eq!(facet("label", "Cafe\u{301}"), facet("label", "café"));
         let label = facet("label", "help wanted: 日本");
-        assert!(label.chars().skip(1).all(|c| c.is_ascii_alphanumeric()));
+        assert!(label.chars().all(|c| c.is_ascii_alphanumeric() || c == SIGN));
     }
 
     proptest! {

@@ -53,7 +53,10 @@ impl<'a> Fed<'a> {
         let spell = words::spelling(dialect);
         let name = |text: &str| words::of(text, NAME_BYTES);
         let (title, body) = (name(row.title), words::of(row.body, BODY_BYTES));
-        let (repository, mut author) = (name(row.repository), name(row.author.unwrap_or_default()));
+        // a name would make all comments of a repository or of a person matches of it
+        let named = |text| if row.is_comment() { Vec::new() } else { name(text) };
+        let (repository, mut author) =
+            (named(row.repository), named(row.author.unwrap_or_default()));
         let others = body.iter().chain(&repository).chain(&author);
         let titles = title.iter().map(|word| (word.as_str(), TITLE_WEIGHT));
         let profile = Profile::of(titles.chain(others.clone().map(|word| (word.as_str(), 1))));
@@ -66,7 +69,7 @@ impl<'a> Fed<'a> {
             body: spell(&body),
             repository: spell(&repository),
             author: spell(&author),
-            facets: spell(&words::fitting(facets::of(row), NAME_BYTES)),
+            facets: spell(&words::fitting(facets::of(row), BODY_BYTES)),
             row,
         }
     }

@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_between_tokens_and_within_a_letter_never() {
-        let long = of(&"ä".repeat(TOKEN_BYTES), 4_000);
-        assert_eq!(long, ["ä".repeat(TOKEN_BYTES / 2)]);
+        let long = of(&"д".repeat(TOKEN_BYTES), 4_000);
+        assert_eq!(long, ["д".repeat(TOKEN_BYTES / 2)]);
         assert_eq!(of(&"abc ".repeat(4_000), 4_000).len(), 1_000);
     }
 

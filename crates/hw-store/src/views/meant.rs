@@ -1,6 +1,7 @@
 //! Which of the repositories that are held are meant by a name?
 
 use hw_rules::address::RepositoryAddress;
+use hw_rules::clean::storable;
 
 use crate::error::Error;
 use crate::sql::{Sql, params};
@@ -18,14 +19,14 @@ impl Meant {
     pub(crate) fn by(tx: &mut Tx<'_>, asked: Option<&str>) -> Result<Option<Self>, Error> {
         const NAMED: Sql =
             Sql::both("select id, owner, name from repositories where lower(name) = lower($1)");
-        let Some(asked) = asked else { return Ok(None) };
-        let address = RepositoryAddress::of(asked);
+        let Some(asked) = asked.map(storable) else { return Ok(None) };
+        let address = RepositoryAddress::of(&asked);
         let mut held = tx.query(NAMED, &params![address.name], |mut row| {
             Ok((row.int(0)?, row.text(1)?, row.text(2)?))
         })?;
         held.retain(|(_, owner, name)| address.means(owner, name));
         if held.is_empty() {
-            return Ok(Some(Self { names: vec![asked.to_owned()], ids: None }));
+            return Ok(Some(Self { names: vec![asked], ids: None }));
         }
         let ids = address.owner.map(|_| held.iter().map(|(id, _, _)| *id).collect());
         let mut names: Vec<String> = held.into_iter().map(|(_, _, name)| name).collect();

@@ -24,14 +24,9 @@ impl Store {
     /// The thread at an address; none when it is not held.
     pub fn thread(&self, address: &ThreadAddress) -> Result<Option<ThreadView>, Error> {
         self.read("thread", |tx| {
-            for (host, id, owner) in repositories(tx, address)? {
-                let row = numbered(tx, &host, id, address.number)?;
-                if let Some(row) = row.filter(|row| address.is_at_host_of(&row.thread.url)) {
-                    let comments = said(tx, &host, id, address.number)?;
-                    return Ok(Some(ThreadView { owner, row, comments }));
-                }
-            }
-            Ok(None)
+            let Some((owner, row)) = at(tx, address)? else { return Ok(None) };
+            let comments = said(tx, &row.host, row.thread.repository_id, row.thread.number)?;
+            Ok(Some(ThreadView { owner, row, comments }))
         })
     }
 
@@ -65,6 +60,20 @@ fn surfaces(kind: Kind) -> (Surface, &'static [Surface]) {
         | Kind::Review
         | Kind::DiscussionComment => (Surface::Issues, &[Surface::IssueComments]),
     }
+}
+
+/// The thread at an address, with its owner.
+pub(crate) fn at(
+    tx: &mut Tx<'_>,
+    address: &ThreadAddress,
+) -> Result<Option<(String, ThreadRow)>, Error> {
+    for (host, id, owner) in repositories(tx, address)? {
+        let row = numbered(tx, &host, id, address.number)?;
+        if let Some(row) = row.filter(|row| address.is_at_host_of(&row.thread.url)) {
+            return Ok(Some((owner, row)));
+        }
+    }
+    Ok(None)
 }
 
 /// The repositories of that name, in any case, with their owners.

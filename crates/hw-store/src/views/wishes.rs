@@ -1,5 +1,6 @@
 //! What a list is asked for, as the conditions of a statement.
 
+use hw_rules::clean::storable;
 use hw_rules::dates::Span;
 use hw_rules::time::Mark;
 
@@ -34,25 +35,37 @@ impl<'a> Wishes<'a> {
     /// Those of the repositories that are meant.
     pub(crate) fn repository(&mut self, meant: Option<&'a Meant>) {
         let Some(Meant { names, ids }) = meant else { return };
-        self.any_of("repository", names.iter().map(Into::into));
+        self.any_of("repository", names);
         if let Some(ids) = ids {
-            self.any_of("repository_id", ids.iter().map(|id| (*id).into()));
+            let ids = self.place(Param::Ints(ids));
+            self.conditions.push(self.is_among("repository_id", &ids));
         }
     }
 
     /// Any of these names, which are in lower case.
     pub(crate) fn author(&mut self, names: &'a [String]) {
         if !names.is_empty() {
-            self.any_of("lower(author)", names.iter().map(Into::into));
+            self.any_of("lower(author)", names);
         }
     }
 
-    fn any_of(&mut self, column: &str, values: impl Iterator<Item = Param<'a>>) {
-        let places: Vec<_> = values.map(|value| self.place(value)).collect();
-        self.conditions.push(match &places[..] {
-            [place] => format!("{column} = {place}"),
-            places => format!("{column} in ({})", places.join(", ")),
-        });
+    fn any_of(&mut self, column: &str, names: &'a [String]) {
+        let condition = if let [name] = names {
+            let place = self.place(name.into());
+            format!("{column} = {place}")
+        } else {
+            let places = self.place(Param::Names(names));
+            self.is_among(column, &places)
+        };
+        self.conditions.push(condition);
+    }
+
+    /// However many they are, the statement stays the same.
+    fn is_among(&self, column: &str, place: &str) -> String {
+        match self.dialect {
+            Dialect::Sqlite => format!("{column} in (select value from json_each({place}))"),
+            Dialect::Postgres => format!("{column} = any({place})"),
+        }
     }
 
     pub(crate) fn within(&mut self, column: &str, bounds: &'a Bounds) {
@@ -110,7 +123,7 @@ impl Bounds {
 
 /// Logins as they are compared; people also write them as they mention each other.
 pub(crate) fn lower(names: &[String]) -> Vec<String> {
-    let plain = |name: &str| name.strip_prefix('@').unwrap_or(name).to_ascii_lowercase();
+    let plain = |name: &str| storable(name.strip_prefix('@').unwrap_or(name)).to_ascii_lowercase();
     names.iter().map(|name| plain(name.trim())).collect()
 }
 

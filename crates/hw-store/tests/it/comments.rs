@@ -83,8 +83,8 @@ fn a_rename_carries_comments_and_their_search_rows(place: &Place) {
         let url = format!("https://github.com/acme/valve/issues/5#{}-1", row.comment.kind.name());
         assert_eq!(row.comment.url, url);
     }
-    assert_eq!(found(&store, "valve").len(), 4);
-    assert_eq!(found(&store, "pump"), Vec::<i64>::new());
+    assert_eq!(found(&store, "said type:comment repo:valve").len(), 4);
+    assert_eq!(found(&store, "said type:comment repo:pump"), Vec::<i64>::new());
 }
 
 fn two_sorts_of_comments_may_share_an_id(place: &Place) {

@@ -21,6 +21,9 @@ both![
     comments_are_found_for_themselves,
     a_database_that_was_replaced_is_opened_anew,
     above_a_cap_the_newest_are_ranked_and_the_answer_says_so,
+    a_busy_thread_hides_no_other,
+    a_thread_is_one_match_however_often_it_is_said_there,
+    the_thread_that_is_named_comes_first,
     an_answer_says_what_may_be_missing,
 ];
 
@@ -110,7 +113,7 @@ fn above_a_cap_the_newest_are_ranked_and_the_answer_says_so(place: &Place) {
         store.ingest(&lease, &issues(said.collect())).unwrap();
     }
     let Found { hits, matches, ranked, .. } = engine(&store).search(&Search::new("leaks")).unwrap();
-    assert_eq!((matches, ranked), (Matches::MoreThan(800), Ranked::Newest(800)));
+    assert_eq!((matches, ranked), (Matches::AtLeast(800), Ranked::Newest));
     assert_eq!(
         hits.iter().map(|hit| hit.id).collect::<Vec<_>>(),
         (2_990..3_000).rev().collect::<Vec<_>>()
@@ -122,6 +125,55 @@ fn above_a_cap_the_newest_are_ranked_and_the_answer_says_so(place: &Place) {
         (Matches::Exactly(691), Ranked::All, 3),
         "filters come before the cap"
     );
+}
+
+fn a_busy_thread_hides_no_other(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues((5..9).map(|id| issue(id, id, "drips")).collect())).unwrap();
+    for page in 1..4 {
+        let ids = page * 1_000..page * 1_000 + 700;
+        let said = ids.map(|id| comment(Kind::IssueComment, id, 5, id, "drips drips"));
+        store.ingest(&lease, &threads(Kind::IssueComment, said.collect())).unwrap();
+    }
+    let Found { hits, matches, ranked, .. } = engine(&store).search(&Search::new("drips")).unwrap();
+    assert_eq!(hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [5, 8, 7, 6]);
+    assert_eq!((matches, ranked), (Matches::Exactly(4), Ranked::All));
+    // what is said there does not match by the names of its repository and its author
+    let ada: Vec<_> = engine(&store)
+        .search(&Search::new("ada"))
+        .unwrap()
+        .hits
+        .into_iter()
+        .map(|hit| hit.said)
+        .collect();
+    assert_eq!(ada, [None, None, None, None]);
+}
+
+fn a_thread_is_one_match_however_often_it_is_said_there(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "drips"), issue(6, 11, "x")])).unwrap();
+    let said = [(50, 5), (51, 5), (60, 6)]
+        .map(|(id, thread)| comment(Kind::IssueComment, id, thread, id, "drips"));
+    store.ingest(&lease, &threads(Kind::IssueComment, said.into())).unwrap();
+    for (query, count) in
+        [("drips", 2), ("drips type:issue", 2), ("drips state:open", 2), ("drips type:comment", 3)]
+    {
+        let found = engine(&store).search(&Search::new(query)).unwrap();
+        assert_eq!(found.matches, Matches::Exactly(count), "{query}");
+        assert_eq!(found.hits.len() as u64, count, "{query}");
+    }
+}
+
+fn the_thread_that_is_named_comes_first(place: &Place) {
+    let (store, lease) = open(place);
+    let talk = issue(6, 20, "acme pump 5, see https://github.com/acme/pump/issues/5");
+    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks"), talk])).unwrap();
+    for query in ["acme/pump#5", "pump#5", "https://github.com/acme/pump/issues/5#issuecomment-1"] {
+        let found = engine(&store).search(&Search::new(query)).unwrap();
+        assert_eq!(found.hits[0].id, 5, "{query}");
+        assert_eq!(found.matches, Matches::Exactly(found.hits.len() as u64), "{query}");
+    }
+    assert_eq!(found(&store, "https://ghe.example/acme/pump/issues/5"), Vec::<i64>::new());
 }
 
 fn an_answer_says_what_may_be_missing(place: &Place) {

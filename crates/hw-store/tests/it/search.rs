@@ -92,7 +92,7 @@ fn a_huge_body_is_kept_and_its_beginning_is_found(place: &Place) {
 
 fn scripts_and_signs_are_found_as_they_are_written(place: &Place) {
     let (store, lease) = open(place);
-    let texts = ["हि", "ही", "x²", "½", "Ⓐ", "naïve", "naive", "µs", "μs", "ไทย", "Ünï"];
+    let texts = ["हि", "ही", "x²", "½", "Ⓐ", "naïve", "µs", "μs", "ไทย", "Ünï"];
     let page = (0..).zip(texts).map(|(id, text)| issue(id, 10 + id, text)).collect();
     store.ingest(&lease, &issues(page)).unwrap();
     for (id, text) in (0..).zip(texts) {

@@ -10,7 +10,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
-use hw_rules::query::Query;
 use hw_store::{Found, Matches, Ranked, Search};
 
 use crate::asked::Asked;
@@ -19,7 +18,7 @@ use crate::chips::{self, Group};
 use crate::page::{Frame, html};
 use crate::problem::Problem;
 use crate::site::{Shared, aside};
-use crate::texts::{counted, grouped, line};
+use crate::texts::{counted, line};
 use hit::HitView;
 
 #[derive(Template)]
@@ -43,7 +42,8 @@ enum Results {
     Nothing(Told),
     Hits {
         count: String,
-        ranked: Option<String>,
+        /// Whether only the newest of them were ranked.
+        is_cut: bool,
         hits: Vec<HitView>,
         behind: Told,
     },
@@ -55,7 +55,7 @@ pub(crate) async fn page(State(site): State<Arc<Shared>>, asked: Asked) -> Respo
         Err(problem) => return problem.page(),
     };
     match found(&site, &asked).await {
-        Ok(state) => html(StatusCode::OK, &index(frame, asked.query(), state)),
+        Ok(answer) => html(StatusCode::OK, &index(frame, asked.query(), answer)),
         Err(problem) => problem.page(),
     }
 }
@@ -66,41 +66,46 @@ pub(crate) async fn results(
     asked: Asked,
     headers: HeaderMap,
 ) -> Response {
-    let state = match found(&site, &asked).await {
-        Ok(state) => state,
+    let answer = match found(&site, &asked).await {
+        Ok(answer) => answer,
         Err(problem) => return problem.part(),
     };
     // somebody is typing; `new` when the query before it was finished
     let is_typed_on = asked.get("unfinished") == Some("true");
     let entry = history::entry(&headers, asked.query(), is_typed_on).filter(|_| !asked.is_live());
-    let index = index(Frame::still("search"), asked.query(), state);
+    let index = index(Frame::still("search"), asked.query(), answer);
     let part = html(StatusCode::OK, &index.as_results());
     (HeaderMap::from_iter(entry), part).into_response()
 }
 
-fn index(frame: Frame, query: &str, state: Results) -> Index {
+fn index(frame: Frame, query: &str, (state, misread): Answer) -> Index {
     let query = line(query);
     let filters = chips::filters(&query).into_iter();
     let filters = filters.map(|it| (it.to_owned(), chips::without(&query, it))).collect();
-    let misread = Query::parse(&query).misread;
     Index { frame, groups: chips::groups(&query), filters, query, misread, state }
 }
 
-async fn found(site: &Shared, asked: &Asked) -> Result<Results, Problem> {
+/// Results, and what of the query was not taken as it was meant.
+type Answer = (Results, Vec<String>);
+
+async fn found(site: &Shared, asked: &Asked) -> Result<Answer, Problem> {
     let query = asked.query().to_owned();
     let answer = if query.trim().is_empty() {
         site.ask(|store| store.behind(&Surface::THREADS, None))
             .await
-            .map(|behind| Results::Empty(behind.into()))
+            .map(|behind| (Results::Empty(behind.into()), Vec::new()))
     } else {
         let (held, shown) = (site.held.clone(), line(&query));
         // always, so that a page finds what it found while its query was typed, however it is asked again
         let search = Search { unfinished: true, ..Search::new(query) };
         let found = aside(move || Ok(held.engine()?.search(&search)?)).await;
-        found.map(|found| Results::of(found, &shown))
+        found.map(|mut found| {
+            let misread = std::mem::take(&mut found.misread);
+            (Results::of(found, &shown), misread.iter().map(|it| line(it)).collect())
+        })
     };
     match answer {
-        Err(Problem::NoWorkspace(place)) => Ok(Results::NoWorkspace(line(&place))),
+        Err(Problem::NoWorkspace(place)) => Ok((Results::NoWorkspace(line(&place)), Vec::new())),
         other => other,
     }
 }
@@ -122,18 +127,12 @@ impl Results {
         let shown = hits.len() as u64;
         let count = match matches {
             Matches::Exactly(count) => counted(count.max(shown), "match", "matches"),
-            Matches::MoreThan(count) => format!("more than {} matches", grouped(count)),
             Matches::AtLeast(count) => {
                 format!("at least {}", counted(count.max(shown), "match", "matches"))
             }
         };
-        let ranked = match ranked {
-            Ranked::All => None,
-            Ranked::Newest(count) => {
-                Some(format!("only the newest {} were ranked", grouped(count)))
-            }
-        };
+        let is_cut = ranked == Ranked::Newest;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, query)).collect();
-        Self::Hits { count, ranked, hits, behind }
+        Self::Hits { count, is_cut, hits, behind }
     }
 }

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::address::ThreadAddress;
 use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
+use hw_rules::lane::Surface;
 use hw_store::{Behind, ThreadView};
 
 use crate::asked::Asked;
@@ -55,7 +56,9 @@ pub(crate) async fn page(
 ) -> Response {
     let Ok(Path((owner, repository, number))) = path else { return Problem::Unknown.page() };
     let shown = format!("{owner}/{repository}#{number}");
-    let Ok(number) = number.parse() else { return Problem::NoThread(shown).page() };
+    let Ok(number) = number.parse() else {
+        return Problem::NoThread(shown, Behind::default()).page();
+    };
     let address = ThreadAddress { host: None, owner: Some(owner), repository, number };
     match view(&site, address, shown).await {
         Ok(page) if asked.is_live() => html(StatusCode::OK, &page.as_thread()),
@@ -67,15 +70,19 @@ pub(crate) async fn page(
 
 async fn view(site: &Shared, address: ThreadAddress, shown: String) -> Result<Page, Problem> {
     let frame = Frame::live("", &site.held).await?;
+    let repository = shown.rsplit_once('#').map_or(shown.as_str(), |(name, _)| name).to_owned();
     let page = site
         .ask(move |store| {
-            let Some(view) = store.thread(&address)? else { return Ok(None) };
+            let Some(view) = store.thread(&address)? else {
+                // why it may be missing: a list that was not read, a pull that failed
+                return Ok(Err(store.behind(&Surface::THREADS, Some(&repository))?));
+            };
             let behind = store.behind_thread(&view)?;
             // Markdown takes its time, too, so it belongs to what is done aside
-            Ok(Some(Page::of(view, behind, frame)))
+            Ok(Ok(Page::of(view, behind, frame)))
         })
         .await?;
-    page.ok_or(Problem::NoThread(shown))
+    page.map_err(|behind| Problem::NoThread(shown, behind))
 }
 
 impl Page {
@@ -99,7 +106,7 @@ impl Page {
             labels: labels.iter().map(|label| line(label)).collect(),
             details,
             closes: closes.iter().map(|number| (*number, link(*number))).collect(),
-            host: line(&row.host),
+            host: line(row.thread.url.split('/').nth(2).unwrap_or(&row.host)),
             url: texts::outside(&row.thread.url),
             body: some_prose(body),
             count: counted(comments.len() as u64, "comment", "comments"),

@@ -56,7 +56,8 @@ fn line(row: &ThreadRow) -> String {
     let thread = &row.thread;
     let name = format!("{}#{}", shown_line(&row.repository), thread.number);
     let state = shown_line(&thread.state.to_lowercase());
-    let updated_at = thread.updated_at.as_str();
-    let date = updated_at.get(..10).unwrap_or(updated_at);
+    // the one they are in the order of
+    let created_at = thread.created_at.as_str();
+    let date = created_at.get(..10).unwrap_or(created_at);
     format!("{name:<28} {state:<7} {date}  {}", thread.title)
 }

@@ -24,12 +24,14 @@ impl ToSql for Param<'_> {
             Self::Bytes(value) if *ty == Type::BYTEA => value.to_sql(ty, out),
             Self::Ints(values) if *ty == Type::INT8_ARRAY => values.to_sql(ty, out),
             Self::Texts(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
+            Self::Names(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
             Self::Int(_)
             | Self::Real(_)
             | Self::Text(_)
             | Self::Bytes(_)
             | Self::Ints(_)
-            | Self::Texts(_) => Err(format!("{self:?} does not fit the type {ty}").into()),
+            | Self::Texts(_)
+            | Self::Names(_) => Err(format!("{self:?} does not fit the type {ty}").into()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! What filters leave.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use hw_rules::item::Kind;
-use hw_store::{Found, Lease, Matches, Place, Search, Store};
+use hw_store::{Found, Lease, Matches, Place, Search, Store, ThreadFilter};
 
 use super::{engine, ids};
 use crate::world::{
@@ -17,6 +18,9 @@ both![
     an_owner_tells_two_repositories_apart,
     filters_alone_show_the_newest,
     filters_of_threads_hold_for_matches_in_comments,
+    persons_and_times_are_those_of_the_text_that_matches,
+    a_repository_that_is_not_held_is_told,
+    names_of_any_sort_and_number_are_answered,
     comments_can_be_narrowed_by_what_their_threads_are,
     without_words_only_threads_are_shown,
 ];
@@ -123,6 +127,53 @@ fn filters_of_threads_hold_for_matches_in_comments(place: &Place) {
         assert_eq!(hits.iter().map(|hit| hit.id).collect::<BTreeSet<_>>(), expected, "{filter}");
         assert_eq!(matches, Matches::Exactly(expected.len() as u64), "{filter}");
     }
+}
+
+fn persons_and_times_are_those_of_the_text_that_matches(place: &Place) {
+    let (store, lease) = open(place);
+    let mut by_bob = issue(5, 10, "x");
+    thread_in(&mut by_bob).author = Some("bob".into());
+    store.ingest(&lease, &issues(vec![by_bob])).unwrap();
+    let said = vec![comment(Kind::IssueComment, 50, 5, 900, "drips")];
+    store.ingest(&lease, &threads(Kind::IssueComment, said)).unwrap();
+    for filter in ["author:ada".to_owned(), format!("updated:>={}", time(900))] {
+        assert_eq!(ids(&store, &format!("drips {filter}")), [5].into(), "{filter}");
+        assert_eq!(ids(&store, &filter).len(), 0, "{filter} alone is about threads");
+    }
+    assert_eq!(ids(&store, "drips author:bob").len(), 0);
+}
+
+fn a_repository_that_is_not_held_is_told(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
+    let misread = |query: &str| engine(&store).search(&Search::new(query)).unwrap().misread;
+    assert_eq!(
+        misread("leaks repo:valve repo:pump repo:other/pump"),
+        ["valve", "other/pump"].map(|it| format!("no repository named {it} is in this workspace"))
+    );
+    assert_eq!(misread("leaks repo:acme/Pump"), Vec::<String>::new());
+}
+
+/// More than a statement has places for, and names that one database could not even be asked for.
+fn names_of_any_sort_and_number_are_answered(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
+    let count = |filter: ThreadFilter| {
+        let mut count = 0;
+        let mut each = |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        };
+        store.each_thread(Kind::Issue, &filter, &mut each).unwrap();
+        count
+    };
+    let by = |authors| ThreadFilter { authors, ..ThreadFilter::default() };
+    let many: Vec<String> = (0..70_000).map(|n| format!("user{n}")).collect();
+    assert_eq!(count(by(many.clone())), 0);
+    assert_eq!(count(by([many, vec!["ada".into()]].concat())), 1);
+    assert_eq!(count(by(vec!["a\0".into()])), 0);
+    let repository = Some("pu\0mp".to_owned());
+    assert_eq!(count(ThreadFilter { repository, ..ThreadFilter::default() }), 0);
 }
 
 fn comments_can_be_narrowed_by_what_their_threads_are(place: &Place) {

@@ -11,6 +11,8 @@ both![
     phrases_and_prefixes_are_found,
     no_phrase_reaches_from_one_field_into_the_next,
     a_phrase_deep_in_a_long_text_is_found,
+    symbols_are_found_in_quotes_in_runs_and_beside_filters,
+    marks_on_latin_letters_make_no_difference,
     a_text_cannot_pretend_to_be_a_facet,
     a_word_that_is_being_typed_is_found_by_its_beginning,
     symbols_are_found_wherever_they_stand,
@@ -71,9 +73,29 @@ fn a_phrase_deep_in_a_long_text_is_found(place: &Place) {
     assert_eq!(found(&store, "\"oil pump\""), [6]);
 }
 
+fn symbols_are_found_in_quotes_in_runs_and_beside_filters(place: &Place) {
+    let (store, lease) = open(place);
+    let mut closed = issue(6, 20, "plain");
+    thread_in(&mut closed).state = "CLOSED".into();
+    let said = vec![issue(5, 10, "std::vec -> |---|"), closed];
+    store.ingest(&lease, &issues(said)).unwrap();
+    for query in [":", "::", "\":\"", "->", "“->”", "-", "|---|", "|"] {
+        assert_eq!(found(&store, query), [5], "{query}");
+    }
+    assert_eq!(found(&store, "\":\" state:closed"), Vec::<i64>::new());
+}
+
+fn marks_on_latin_letters_make_no_difference(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "Café ば"), issue(6, 11, "cafe は")])).unwrap();
+    assert_eq!(ids(&store, "cafe"), [5, 6].into());
+    assert_eq!(ids(&store, "CAFÉ"), [5, 6].into());
+    assert_eq!(ids(&store, "ば"), [5].into());
+}
+
 fn a_text_cannot_pretend_to_be_a_facet(place: &Place) {
     let (store, lease) = open(place);
-    let forged = "\u{e000}typeissue typeissue typediscussion \u{e000}typediscussion";
+    let forged = "typeissue typediscussion \u{e000}type\u{e000}discussion";
     store.ingest(&lease, &issues(vec![issue(5, 10, forged)])).unwrap();
     assert_eq!(ids(&store, "typeissue type:discussion").len(), 0);
     assert_eq!(ids(&store, "typediscussion type:issue"), [5].into());
