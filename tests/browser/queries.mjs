@@ -72,6 +72,18 @@ promise('ten kilobytes of text, and hundreds of random ones, are queries like an
   });
 });
 
+promise('a paste that no address can hold is answered by its beginning', async () => {
+  await visit(await demo(), searched('pump'), async (page) => {
+    for (const long of ['zzyzx '.repeat(14_000), '検'.repeat(12_000)]) {
+      const asked = page.waitForResponse((response) => response.url().includes('/search?'));
+      await box(page).fill(long);
+      assert.equal((await asked).status(), 200);
+      await page.locator('#no-result').waitFor();
+      await isAnswer(page, 'a long paste');
+    }
+  });
+});
+
 /** Results, or one of the designed states instead, and no trouble. */
 async function isAnswer(page, query) {
   assert.equal(await page.locator('#hits, #no-result, #nothing-asked').count(), 1, `for ${query}`);

@@ -264,6 +264,15 @@ fn a_ranking_of_the_newest_alone_is_told() {
 }
 
 #[test]
+fn a_discussion_is_open_in_results() {
+    let chosen = search::FORM.choose(&[]).unwrap();
+    let closed = Hit { kind: Kind::Discussion, state: "closed".into(), ..hit() };
+    let answer = search::told("a", &chosen, Found { hits: vec![closed], ..Found::default() });
+    assert!(answer.page.text.contains("\n- State: open\n"), "{}", answer.page.text);
+    assert_eq!(answer.items[0]["state"], "open");
+}
+
+#[test]
 fn a_filter_that_is_none_is_told() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let found =

@@ -110,7 +110,7 @@ impl<'a> Gather<'a> {
             asks.iter().map(|asked| Reading::of(asked, self.limit)).collect();
         let mut tier = Tier::default();
         // many newest matches may be said in few threads: then the ones before them are read, too
-        while !self.is_full() && readings.iter().any(Reading::goes_on) {
+        while !self.is_full() && !tier.is_out_of_looks && readings.iter().any(Reading::goes_on) {
             let mut scored = Vec::new();
             for (reading, read) in readings.iter_mut().enumerate() {
                 let next = read.next(tx, &scale)?;
