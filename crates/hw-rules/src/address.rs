@@ -4,7 +4,7 @@
 /// Which thread is meant. Issues, pull requests and discussions of a repository share their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadAddress {
-    /// As it stands in the address of a page, with its port.
+    /// As it stands in the address of a page, with its port unless that is a usual one.
     pub host: Option<String>,
     pub owner: Option<String>,
     pub repository: String,

@@ -172,11 +172,9 @@ const LITERAL_MAX: usize = 32;
 /// The same for what is nothing but symbols: operators, not rulers.
 const SYMBOLS_MAX: usize = 8;
 
-/// A token for each run of symbols, as far as it counts, and for each symbol in it.
+/// A token for each run of symbols, and for each symbol in it.
 fn symbols(chunk: &str) -> impl Iterator<Item = String> {
-    let runs = chunk.split(|c: char| !c.is_ascii_punctuation());
-    runs.filter(|run| !run.is_empty()).flat_map(|run| {
-        let run = &run[..run.len().min(SYMBOLS_MAX)];
+    runs(chunk).flat_map(|run| {
         let each = (0..run.len()).filter(|_| 1 < run.len()).map(|at| &run[at..=at]);
         each.chain([run]).map(spelled)
     })
@@ -184,8 +182,13 @@ fn symbols(chunk: &str) -> impl Iterator<Item = String> {
 
 /// A token for each run of symbols in what is looked for.
 pub fn symbol_runs(text: &str) -> impl Iterator<Item = String> {
+    runs(text).map(spelled)
+}
+
+/// Symbols side by side, as far as they count.
+fn runs(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|c: char| !c.is_ascii_punctuation()).filter(|run| !run.is_empty());
-    runs.map(|run| spelled(&run[..run.len().min(SYMBOLS_MAX)]))
+    runs.map(|run| &run[..run.len().min(SYMBOLS_MAX)])
 }
 
 /// A token for the literal form of a word with symbols, spelled in letters and digits.

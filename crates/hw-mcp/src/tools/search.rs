@@ -51,7 +51,7 @@ fn output() -> JsonObject {
         "misread": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "What looked like a filter of the query and was taken for words."
+            "description": "What looked like a filter of the query and was taken for words, or names a repository that is not held."
         },
         "ranked": nullable("string", "Which matches were ranked, when there were too many to rank all of them."),
     }))
@@ -127,7 +127,7 @@ fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
     Cow::Borrowed(text)
 }
 
-/// A discussion is always open, as the seed has it.
+/// Of discussions this tool tells that they are open, whatever they are: it is its contract.
 fn state(hit: &Hit) -> &str {
     if hit.kind == Kind::Discussion { "open" } else { &hit.state }
 }
