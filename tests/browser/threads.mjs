@@ -90,3 +90,25 @@ promise('a result in a comment leads to that comment', async () => {
     });
   });
 });
+
+promise('a comment of a later page is found by its result, by links, and by its address as at GitHub', async () => {
+  const house = await House.open('small', 5);
+  const { id, number } = await house.tell({ issue: { repository: 'pump', title: 'A long talk', body: 'It begins.' } });
+  for (let count = 1; count < 120; count += 1) await house.tell({ comment: { issue: id, body: `said ${count}` } });
+  await house.tell({ comment: { issue: id, body: 'a narwhal, at last' } });
+  const server = await house.served();
+  await visit(server, '/?q=narwhal', async (page) => {
+    await page.locator('#hits .hit-link').first().click();
+    assert.match(await page.locator('.said:target').innerText(), /narwhal/);
+    const anchor = new URL(page.url()).hash;
+    await page.locator('.pager a[rel=prev]').first().click();
+    await page.locator('#body').waitFor();
+    assert.equal(await page.locator('.said').count(), 100);
+    await page.locator('.pager a[rel=next]').last().click();
+    await page.waitForURL('**page=2**');
+    assert.equal(await page.locator('.said').count(), 20);
+    await page.goto(`${server.url}/threads/acme/pump/${number}${anchor}`);
+    await page.locator('.said:target').waitFor();
+    assert.match(await page.locator('.said:target').innerText(), /narwhal/);
+  });
+});

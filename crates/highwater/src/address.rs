@@ -82,7 +82,8 @@ fn parts(url: &str) -> Result<(&'static str, &str), String> {
     if is_fine { Ok((scheme, authority)) } else { Err(wrong()) }
 }
 
-fn is_loopback(authority: &str) -> bool {
+/// Whether a host, with or without its port, is this machine.
+pub(crate) fn is_loopback(authority: &str) -> bool {
     if let Some(rest) = authority.strip_prefix('[') {
         let address = rest.split(']').next().and_then(|it| it.parse::<Ipv6Addr>().ok());
         return address.is_some_and(|it| it.is_loopback());

@@ -20,6 +20,12 @@ pub(crate) fn on_database(error: &Error) -> &'static str {
         Error::Damaged(_) => {
             "move it away and pull again: GitHub still has what was in it; a dying disk may be the reason"
         }
+        Error::UnreadableRow(_) => {
+            "`highwater doctor --deep` names what is damaged, and `highwater pull --repair` reads it again"
+        }
+        Error::BeyondRepair(_) => {
+            "restore a backup, or move the file away and pull again: GitHub still has what was in it"
+        }
         Error::Full(_) => {
             "make room on its disk, or raise the limit, and run it again: what was read is kept"
         }
@@ -27,6 +33,9 @@ pub(crate) fn on_database(error: &Error) -> &'static str {
             "may you write to it, and to its folder? --database names another one, and --home another folder"
         }
         Error::Locked(_) => "find out who has it open and end that, then run it again",
+        Error::StatementTimeout(_) => {
+            "run it again when the server is less busy: what was read is kept"
+        }
         Error::Unreachable(_) => "is the server running, and its address in --database right?",
         Error::Refused(_) => "are user, password and database right in --database?",
         Error::NewerSchema { .. } => {
@@ -56,13 +65,15 @@ pub(crate) fn on_source(trouble: &Trouble) -> &'static str {
             "allow the token for the organisation's single sign-on: github.com/settings/tokens, \
              \"Configure SSO\""
         }
-        Trouble::Denied(_) => {
+        Trouble::Denied(_) | Trouble::Forbidden(_) => {
             "is GITHUB_TOKEN right, still valid, and allowed to read this? `highwater doctor github` tells"
         }
         Trouble::Hidden(_) => {
             "is it an organisation, is its name right, and may the token see it? (-o, ORGANIZATION)"
         }
-        Trouble::Network(_) => "is the network there, and the address right? (--api-url)",
+        Trouble::Network(_) => {
+            "is the network there, and the address right? (--api-url, github.proxy)"
+        }
         Trouble::Limited(_)
         | Trouble::TooMuch(_)
         | Trouble::Server(_)

@@ -2,6 +2,7 @@
 //!
 //! They can carry a token or a database's password, so none of them can be printed with `{:?}`.
 
+mod backup;
 mod config;
 mod doctor;
 mod export;
@@ -10,6 +11,7 @@ mod list;
 mod mcp;
 mod output;
 mod pull;
+mod removed;
 mod search;
 mod show;
 mod ui;
@@ -21,6 +23,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::Format;
 use crate::names;
 
+pub(crate) use backup::Backup;
 pub(crate) use config::{Config, Init, Setting, Show};
 pub(crate) use doctor::{Doctor, Part};
 pub(crate) use export::Export;
@@ -30,6 +33,7 @@ pub(crate) use list::{
 pub(crate) use mcp::Mcp;
 pub(crate) use output::Output;
 pub(crate) use pull::Pull;
+pub(crate) use removed::{ListRemoved, Removed, RemovedCommand, RestoreRemoved};
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
 pub(crate) use ui::Ui;
@@ -53,9 +57,11 @@ pub(crate) enum Command {
     List(List),
     Show(ShowThread),
     Export(Export),
+    Removed(Removed),
     Mcp(Mcp),
     Ui(Ui),
     Doctor(Box<Doctor>),
+    Backup(Backup),
     Demo(Demo),
     Init(Init),
     Config(Config),
@@ -138,7 +144,7 @@ pub(crate) struct WorkspaceArgs {
     #[arg(short = 'o', long, value_name = "LOGIN", value_parser = names::owner)]
     pub(crate) organization: Option<String>,
 
-    /// A database file, or postgres://…, instead of the home directory's
+    /// A database file, postgres://… or "host=… dbname=…", instead of the home directory's
     /// [default: $HIGHWATER_DATABASE].
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,

@@ -2,10 +2,12 @@
 
 mod comments;
 mod hits;
+mod removed_items;
 mod repositories;
 mod threads;
 
 pub(crate) use comments::of_comments;
 pub(crate) use hits::of_hits;
+pub(crate) use removed_items::of_removed_items;
 pub(crate) use repositories::of_repositories;
 pub(crate) use threads::of_threads;

@@ -1,5 +1,6 @@
 //! One file a command: its `run` does what its arguments say.
 
+mod backup;
 mod completions;
 mod config;
 mod demo;
@@ -11,6 +12,7 @@ mod man;
 mod mcp;
 mod pull;
 mod reading;
+mod removed;
 mod search;
 mod show;
 mod ui;
@@ -31,11 +33,13 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         Command::List(args) => list::run(args.what, &resolved.settings()?),
         Command::Search(args) => search::run(&args, &resolved.settings()?),
         Command::Show(args) => show::run(&args, &resolved.settings()?),
+        Command::Removed(args) => removed::run(args.what, &resolved.settings()?),
         Command::Export(args) => export::run(&args, &resolved.settings()?),
         Command::Mcp(args) => mcp::run(args, &resolved.settings()?),
         Command::Ui(args) => ui::run(&args, &resolved.settings()?),
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
+        Command::Backup(args) => backup::run(&args, &resolved.settings()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
@@ -49,10 +53,12 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         | Command::List(_)
         | Command::Search(_)
         | Command::Show(_)
+        | Command::Removed(_)
         | Command::Export(_)
         | Command::Mcp(_)
         | Command::Ui(_)
         | Command::Doctor(_)
+        | Command::Backup(_)
         | Command::Demo(_)
         | Command::Init(_)
         | Command::Config(_)

@@ -18,7 +18,10 @@ mod problem;
 mod resolved;
 mod settings;
 
-pub(crate) use database::{decoded, passwords, shown as shown_database};
+pub(crate) use database::{
+    decoded, is_postgres, passwords, passwords_by_keyword, shown as shown_database,
+    without_password,
+};
 pub(crate) use environment::{Environment, Screen};
 pub(crate) use example::example;
 pub(crate) use found::Origin;
@@ -33,6 +36,15 @@ pub(crate) use settings::{LogSettings, Settings};
 pub(crate) const FILE: &str = "highwater.toml";
 /// The name of the file with the secrets, beside it.
 pub(crate) const DOTENV: &str = ".env";
+
+/// Returns this process as others see it who find the lease taken.
+pub(crate) fn process() -> String {
+    let process = format!("process {}", std::process::id());
+    match machine() {
+        Some(machine) => format!("{process} on {machine}"),
+        None => process,
+    }
+}
 
 /// The machine's name, for those who ask who is at work; none where it cannot be read.
 pub(crate) fn machine() -> Option<String> {

@@ -1,4 +1,7 @@
-//! Work that a person can stop: with Ctrl-C, or by SIGTERM.
+//! Work that a person can stop: with Ctrl-C, by SIGTERM, or by closing the terminal (SIGHUP).
+
+#[cfg(unix)]
+mod hangup;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -137,6 +140,8 @@ const SIGXFSZ: i32 = 25;
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// None where hangups are ignored.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
@@ -145,14 +150,16 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         // a limit on the size of files is an error that is told, and not the end of the process
         drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+        let hangup = if hangup::is_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
+        Ok(Self { interrupt, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
     async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            () = hangup::wait(self.hangup.as_mut()) => {}
         }
     }
 }

@@ -9,6 +9,8 @@ mod columns;
 mod commands;
 mod config;
 mod console;
+mod core_dumps;
+mod http_server;
 mod interrupt;
 mod listening;
 mod logs;
@@ -16,6 +18,8 @@ mod markdown;
 mod names;
 mod private;
 mod progress;
+mod proxy;
+mod removed_ref;
 mod report;
 mod sheet;
 mod summary;
@@ -32,6 +36,7 @@ use secrecy::ExposeSecret as _;
 
 /// Parses, resolves, runs, reports.
 fn main() -> ExitCode {
+    core_dumps::forbid();
     terminal::end_with_a_report();
     let environment = Environment::read();
     terminal::hide(|mask| environment.tokens().for_each(|token| mask.hide_token(token)));
@@ -51,10 +56,16 @@ fn main() -> ExitCode {
 fn hide_secrets(resolved: &Resolved) {
     terminal::hide(|mask| {
         resolved.tokens.iter().for_each(|token| mask.hide_token(token.expose_secret()));
+        for secret in resolved.proxies.iter().filter_map(|it| proxy::secret(it.expose_secret())) {
+            mask.hide_password(secret);
+            mask.hide_password(&config::decoded(secret));
+        }
         for database in &resolved.databases {
             for password in config::passwords(database.expose_secret()) {
                 mask.hide_password(password);
                 mask.hide_password(&config::decoded(password));
+                // in `password='it\'s'` the backslash belongs to the quoting
+                mask.hide_password(&password.replace('\\', ""));
             }
         }
     });

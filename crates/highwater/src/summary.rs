@@ -1,6 +1,6 @@
 //! What a pull did, for people and for programs.
 
-use hw_sync::{Summary, Tally};
+use hw_sync::{Failure, Repair, Summary, Tally};
 use hw_tui::words::{counted, grouped};
 use serde_json::{Map, Value, json};
 
@@ -19,9 +19,9 @@ impl Pulled<'_> {
 
     /// The summary for programs; `docs/json.md` is its contract.
     pub(crate) fn object(&self) -> Map<String, Value> {
-        let Summary { items, cost, failures, .. } = self.summary;
+        let Summary { items, cost, failures, repair, .. } = self.summary;
         let items = items.iter().map(|(surface, tally)| (surface.name().to_owned(), counts(tally)));
-        let errors = failures.iter().map(|it| json!({ "scope": it.scope, "message": it.message }));
+        let errors = failures.iter().map(error);
         let fields = [
             ("organization", json!(self.organization)),
             ("complete", json!(self.is_complete())),
@@ -32,6 +32,7 @@ impl Pulled<'_> {
             ("retries", json!(cost.retries)),
             ("replaced", json!(cost.replaced)),
             ("duration_ms", json!(self.duration_ms)),
+            ("repair", json!(repair.map(|it| json!({ "found": it.found, "waiting": it.waiting })))),
             ("errors", Value::Array(errors.collect())),
         ];
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
@@ -46,6 +47,7 @@ impl Pulled<'_> {
             lines.push(row(surface.name(), &[seen, stored, removed, errors].map(grouped)));
         }
         lines.push(self.cost());
+        lines.extend(self.summary.repair.map(repaired));
         let failures = self.summary.failures.iter();
         lines.extend(failures.map(|it| format!("  failed: {}: {}", it.scope, it.message)));
         lines
@@ -61,6 +63,24 @@ impl Pulled<'_> {
             retries => format!("{} retries", grouped(retries)),
         };
         format!("  {requests}, {points}, {retries}, {seconds}.{tenths} s")
+    }
+}
+
+fn error(failure: &Failure) -> Value {
+    json!({
+        "scope": failure.scope,
+        "message": failure.message,
+        "items": failure.items.names,
+        "items_total": failure.items.total,
+    })
+}
+
+fn repaired(repair: Repair) -> String {
+    let Repair { found, waiting } = repair;
+    let found = counted(found, "damaged item");
+    match waiting {
+        0 => format!("  repair: {found} found, all read again"),
+        waiting => format!("  repair: {found} found, {} still to be read", grouped(waiting)),
     }
 }
 

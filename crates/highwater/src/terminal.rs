@@ -67,6 +67,12 @@ fn escaped(json: &str) -> String {
     escaped
 }
 
+/// Whether results or messages go to a terminal.
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) fn is_watched() -> bool {
+    std::io::stdout().is_terminal() || std::io::stderr().is_terminal()
+}
+
 /// Prints one result for people.
 pub(crate) fn say(text: &str) -> Result<(), Unheard> {
     Ok(writeln!(std::io::stdout(), "{}", shown(text))?)

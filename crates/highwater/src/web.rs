@@ -8,6 +8,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use hw_web::{Find, Hosts, Site, Tick};
 use tokio::net::TcpListener;
 
+use crate::http_server::{self, ServerLimits};
 use crate::listening::hint;
 use crate::report::Hint;
 
@@ -52,15 +53,14 @@ impl Face {
         format!("http://{}/", SocketAddr::new(host, self.address.port()))
     }
 
-    /// Answers until somebody stops it.
+    /// Answers until `stop`; then streams of events end, and answers under way are finished.
     pub(crate) async fn serve(
         self,
         find: Find,
         allowed_hosts: &[String],
-        stop: impl Future<Output = ()> + Send + 'static,
-    ) -> anyhow::Result<()> {
-        // replaced by the one of the server itself
-        let (_, closing) = hw_web::closing();
+        stop: impl Future<Output = ()>,
+    ) {
+        let (close, closing) = hw_web::closing();
         let site = Site {
             find,
             hosts: Hosts::of(self.address, allowed_hosts),
@@ -71,6 +71,11 @@ impl Face {
             }),
             closing,
         };
-        hw_web::serve(self.listener, site, stop).await.context("the web server failed")
+        let stop = async move {
+            stop.await;
+            drop(close);
+        };
+        let limits = ServerLimits::for_this_process();
+        http_server::serve(self.listener, hw_web::router(site), limits, stop).await;
     }
 }

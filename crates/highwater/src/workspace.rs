@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use hw_store::{Place, Store, Workspace};
 use secrecy::ExposeSecret as _;
 
-use crate::config::Settings;
+use crate::config::{self, Settings};
 use crate::private;
 use crate::report::Hint;
 
@@ -78,7 +78,7 @@ fn make(path: &Path) -> std::io::Result<()> {
 }
 
 fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
-    if database.starts_with("postgres://") || database.starts_with("postgresql://") {
+    if config::is_postgres(database) {
         let schema = name.map_or("default", String::as_str).to_owned();
         return Ok(Place::Postgres { url: database.to_owned(), schema });
     }

@@ -1,5 +1,6 @@
 //! What a caller asks for, looked at before anything is read.
 
+use hw_rules::clean::shorten_echo;
 use hw_rules::dates::{self, Span};
 use serde_json::{Map, Value};
 
@@ -125,6 +126,7 @@ fn unknown(name: &str, known: &[&str]) -> String {
     let near = known.iter().map(|it| (strsim::jaro_winkler(it, name), it));
     let nearest = near.filter(|(likeness, _)| 0.8 < *likeness).max_by(|a, b| a.0.total_cmp(&b.0));
     let meant = nearest.map_or(String::new(), |(_, it)| format!("; did you mean `{it}`?"));
+    let name = shorten_echo(name);
     format!("there is no parameter `{name}` (there are {}){meant}", known.join(", "))
 }
 

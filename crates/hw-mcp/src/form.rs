@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hw_rules::clean::for_reading;
+use hw_rules::clean::{for_reading, shorten_echo};
 
 use crate::arguments::Refusal;
 
@@ -32,7 +32,7 @@ impl Form {
         if !unknown.is_empty() {
             return Err(Refusal(format!(
                 "Invalid fields: {}\n\nUse one of the available fields: {}",
-                unknown.join(", "),
+                shorten_echo(&unknown.join(", ")),
                 self.fields.join(", ")
             )));
         }

@@ -44,8 +44,6 @@ pub enum NotServed {
     NeedsHost(SocketAddr),
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("serving failed")]
-    Serve(#[source] io::Error),
 }
 
 /// A door that is open; nobody has come in yet.
@@ -75,8 +73,8 @@ impl Listener {
         format!("http://{}{PATH}", self.address)
     }
 
-    /// Answers until it is dropped.
-    pub async fn serve(self, server: Server) -> Result<(), NotServed> {
+    /// The socket, and what answers to the requests that come in there.
+    pub fn into_parts(self, server: Server) -> (TcpListener, Router) {
         let hosts = hosts(self.address, &self.hosts);
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -92,7 +90,7 @@ impl Listener {
         let router = Router::new()
             .route_service(PATH, service)
             .layer(from_fn_with_state(Arc::new(self.token), admit));
-        axum::serve(self.listener, router).await.map_err(NotServed::Serve)
+        (self.listener, router)
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use hw_rules::item::{Kind, Sort, Thread};
 use hw_rules::lane::Surface;
 use hw_rules::time::SourceTime;
-use hw_store::{After, Store, ThreadFilter, ThreadRow};
+use hw_store::{After, SkippedRows, Store, ThreadFilter, ThreadRow};
 use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
@@ -45,6 +45,7 @@ struct Shown {
     sheet: Sheet,
     items: Vec<Value>,
     places: Vec<After>,
+    skipped: SkippedRows,
 }
 
 impl Listing {
@@ -61,8 +62,9 @@ impl Listing {
             Some(_) => self.count(&store, &filter)?,
             None => found,
         };
-        let behind = store.behind(&[self.surface], filter.repository.as_deref())?;
-        let Shown { sheet, mut items, places } = shown;
+        let mut behind = store.behind(&[self.surface], filter.repository.as_deref())?;
+        behind.missing.extend(shown.skipped.sentence());
+        let Shown { sheet, mut items, places, .. } = shown;
         let page = sheet.page(&self.words, found, total);
         items.truncate(page.shown);
         let last = page.shown.checked_sub(1).filter(|_| (page.shown as u64) < found);
@@ -86,7 +88,8 @@ impl Listing {
             shown.places.push(After::of(&row));
             ControlFlow::Continue(())
         })?;
-        Ok((shown, found))
+        shown.skipped = found.skipped;
+        Ok((shown, found.total))
     }
 
     /// A place in this list, for the caller to bring back; no other list takes it.
@@ -125,7 +128,9 @@ impl Listing {
     /// How many match, wherever this page begins.
     fn count(&self, store: &Store, filter: &ThreadFilter) -> Result<u64, Refusal> {
         let all = ThreadFilter { after: None, limit: Some(1), ..filter.clone() };
-        Ok(store.each_thread_of(self.surface.kind(), &all, &mut |_| ControlFlow::Break(()))?)
+        let found =
+            store.each_thread_of(self.surface.kind(), &all, &mut |_| ControlFlow::Break(()))?;
+        Ok(found.total)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The prompt `user_summary`: a template, nothing more. The client calls the tools that it names.
 
+use hw_rules::clean::shorten_echo;
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
@@ -36,7 +37,10 @@ pub(crate) fn get(given: &Map<String, Value>) -> Result<GetPromptResult, ErrorDa
 fn argument(given: &Map<String, Value>, name: &str) -> Result<Option<String>, ErrorData> {
     match given.get(name) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(line(text.trim())).filter(|text| !text.is_empty())),
+        Some(Value::String(text)) => {
+            let text = line(text.trim());
+            Ok(Some(shorten_echo(&text).into_owned()).filter(|text| !text.is_empty()))
+        }
         Some(_) => {
             Err(ErrorData::invalid_params(format!("the argument `{name}` must be a string"), None))
         }

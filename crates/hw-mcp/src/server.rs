@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use hw_rules::clean::shorten_echo;
 use hw_store::Workspace;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+    ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -87,12 +89,23 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = self.definition(&request.name).ok_or_else(|| {
-            let told = format!("there is no tool `{}`; there are {}", request.name, self.names());
+            let name = shorten_echo(&request.name);
+            let told = format!("there is no tool `{name}`; there are {}", self.names());
             ErrorData::invalid_params(told, None)
         })?;
         let (desk, given) = (self.desk.clone(), request.arguments.unwrap_or_default());
         let result = tokio::task::spawn_blocking(move || called(tool, &desk, &given)).await;
         result.map(Into::into).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Refuses what this server does not know, as the SDK does, without repeating a name of any length.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let name = shorten_echo(&request.method).into_owned();
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, name, None))
     }
 
     async fn list_prompts(
@@ -109,7 +122,8 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != prompt::NAME {
-            let told = format!("there is no prompt `{}`; there is {}", request.name, prompt::NAME);
+            let name = shorten_echo(&request.name);
+            let told = format!("there is no prompt `{name}`; there is {}", prompt::NAME);
             return Err(ErrorData::invalid_params(told, None));
         }
         Ok(prompt::get(&request.arguments.unwrap_or_default())?.into())

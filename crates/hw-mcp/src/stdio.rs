@@ -1,10 +1,13 @@
 //! The protocol over stdin and stdout, a message a line.
 
+mod line_transport;
+
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 
 use crate::Server;
+use line_transport::LineTransport;
 
 /// The conversation broke off.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +16,8 @@ pub struct Broken(String);
 
 /// Answers until stdin ends.
 pub async fn over_stdio(server: Server) -> Result<(), Broken> {
-    let running = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let running = match server.serve(LineTransport::new(input, output)).await {
         Ok(running) => running,
         // nobody said anything, and that is nobody's fault
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -2,7 +2,9 @@
 
 use hw_rules::item::{Comment, Discussion, Kind, PullRequest, Sort, Thread};
 use hw_rules::time::{Mark, SourceTime};
-use hw_store::{Behind, CommentRow, Found, Hit, Matches, Ranked, Said, ThreadRow, ThreadView};
+use hw_store::{
+    Behind, CommentRow, Found, Hit, Matches, Ranked, Said, SkippedRows, ThreadRow, ThreadView,
+};
 use serde_json::json;
 
 use super::{get_thread, list_discussions, list_issues, list_pull_requests, offered, search};
@@ -310,7 +312,7 @@ fn results_too_long_for_one_answer_are_left_out_and_told() {
 
 #[test]
 fn a_thread_comes_with_what_was_said_in_it() {
-    let view = ThreadView { owner: "acme".into(), row: issue(), comments: vec![comment()] };
+    let view = view_of(issue(), vec![comment()]);
     let behind = Behind { fresh_through: Some(Mark(0)), missing: vec![] };
     let answer = get_thread::told(&view, behind);
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Type: issue\n\
@@ -331,7 +333,7 @@ fn a_thread_comes_with_what_was_said_in_it() {
 fn comments_that_do_not_fit_are_counted() {
     let mut long = comment();
     long.comment.body = "b".repeat(400_000);
-    let view = ThreadView { owner: "acme".into(), row: issue(), comments: vec![long; 4] };
+    let view = view_of(issue(), vec![long; 4]);
     let answer = get_thread::told(&view, Behind::default());
     assert!(answer.page.text.len() <= MOST_BYTES && answer.page.is_cut);
     assert_eq!(
@@ -344,7 +346,7 @@ fn comments_that_do_not_fit_are_counted() {
 fn a_body_that_does_not_fit_is_cut_at_a_character_and_told() {
     let mut row = issue();
     row.thread.body = "ü".repeat(600_000);
-    let view = ThreadView { owner: "acme".into(), row, comments: vec![comment()] };
+    let view = view_of(row, vec![comment()]);
     let answer = get_thread::told(&view, Behind::default());
     let text = &answer.page.text;
     assert!((MOST_BYTES - 4..=MOST_BYTES).contains(&text.len()) && answer.page.is_cut);
@@ -360,7 +362,7 @@ fn a_body_that_does_not_fit_is_cut_at_a_character_and_told() {
 
 #[test]
 fn comments_for_programs_leave_room_for_the_text() {
-    let view = ThreadView { owner: "acme".into(), row: issue(), comments: vec![comment(); 4_000] };
+    let view = view_of(issue(), vec![comment(); 4_000]);
     let facts = get_thread::told(&view, Behind::default()).result();
     let text = facts.content[0].as_text().unwrap().text.len();
     let comments = &facts.structured_content.unwrap()["comments"];
@@ -381,6 +383,10 @@ fn text(listing: &'static Listing, rows: &[ThreadRow], fields: &[&str]) -> Strin
 fn results(fields: &[String]) -> String {
     let chosen = search::FORM.choose(fields).unwrap();
     search::told("a", &chosen, Found { hits: vec![hit()], ..Found::default() }).page.text
+}
+
+fn view_of(row: ThreadRow, comments: Vec<CommentRow>) -> ThreadView {
+    ThreadView { owner: "acme".into(), row, comments, skipped: SkippedRows::default() }
 }
 
 fn issue() -> ThreadRow {

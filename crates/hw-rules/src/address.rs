@@ -1,6 +1,8 @@
 //! How people name a thread: `owner/repo#12`, `repo#12`, or the address of its page or of a comment in it;
 //! and a repository: `owner/repo` or `repo`.
 
+use crate::clean::shorten_echo;
+
 /// Which thread is meant. Issues, pull requests and discussions of a repository share their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadAddress {
@@ -19,7 +21,7 @@ impl ThreadAddress {
     pub fn parse(text: &str) -> Result<Self, NotAnAddress> {
         let trimmed = text.trim();
         let found = path(trimmed).map_or_else(|| short(trimmed), page);
-        found.ok_or_else(|| NotAnAddress(text.to_owned()))
+        found.ok_or_else(|| NotAnAddress(shorten_echo(text).into_owned()))
     }
 
     /// Whether a thread at this address of a page may be meant.

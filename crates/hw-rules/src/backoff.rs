@@ -36,6 +36,11 @@ pub fn after_network_error(attempt: u32, jitter: Jitter) -> i64 {
     }
 }
 
+/// The wait before a plain 403 is asked about once more.
+pub fn after_refusal(jitter: Jitter) -> i64 {
+    jitter.stretch(5_000, 0.25)
+}
+
 /// The wait after the n-th secondary limit in a row that came without any header: a minute, growing.
 pub fn after_silent_limit(attempt: u32, jitter: Jitter) -> i64 {
     jitter.stretch(doubling(MINUTE_MS, attempt), 0.25).min(LONGEST_MS)
@@ -44,6 +49,14 @@ pub fn after_silent_limit(attempt: u32, jitter: Jitter) -> i64 {
 /// The wait before a lane that failed n turns in a row is tried again.
 pub fn after_failed_turn(failures: u32, jitter: Jitter) -> i64 {
     jitter.stretch(doubling(15_000, failures), 0.25).min(LONGEST_MS)
+}
+
+/// The wait before the n-th attempt (first = 1) to reach a database server that was lost `lost_for_ms` ago; none when
+/// it has been away for too long. A session that the server still takes for alive holds its locks for a minute.
+pub fn after_lost_database(attempt: u32, lost_for_ms: i64) -> Option<i64> {
+    const GIVE_UP_MS: i64 = 90_000;
+    const LONGEST_WAIT_MS: i64 = 16_000;
+    (lost_for_ms < GIVE_UP_MS).then(|| doubling(1_000, attempt).min(LONGEST_WAIT_MS))
 }
 
 fn doubling(first_ms: i64, attempt: u32) -> i64 {
@@ -62,6 +75,13 @@ mod tests {
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800]);
         assert_eq!(after_silent_limit(1, Jitter(0.0)), MINUTE_MS);
         assert_eq!(after_silent_limit(u32::MAX, Jitter(1.0)), LONGEST_MS);
+    }
+
+    #[test]
+    fn a_lost_database_is_tried_again_for_a_minute_and_a_half() {
+        let waits: Vec<_> = (1..=7).filter_map(|n| after_lost_database(n, 0)).collect();
+        assert_eq!(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000]);
+        assert_eq!(after_lost_database(7, 90_000), None);
     }
 
     #[test]

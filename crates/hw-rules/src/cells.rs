@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 
 use crate::item::{Key, Observation};
+use crate::source_clock::{SAFE_BACKFILL_MS, TOLERANCE_MS};
+use crate::time::Mark;
 use crate::version::{Seen, Version};
 
 /// What is held of one object.
@@ -30,13 +32,43 @@ impl Cell {
 
     /// The cell after one more look that showed this version.
     pub fn observe(&self, version: &Version) -> Self {
-        let version = self.version.iter().chain([version]).max().cloned();
-        Self { version, gone: self.gone }
+        let known = self.as_of(version.seen);
+        if known.version.as_ref() > Some(version) {
+            return self.clone();
+        }
+        Self { version: Some(version.clone()), gone: known.gone }
     }
 
     /// The cell after one more look that confirmed the object gone.
     pub fn bury(&self, seen: Seen) -> Self {
-        Self { version: self.version.clone(), gone: self.gone.max(Some(seen)) }
+        let known = self.as_of(seen);
+        Self { gone: known.gone.max(Some(seen)), version: known.version }
+    }
+
+    /// The cell as a look at this time may take it.
+    fn as_of(&self, seen: Seen) -> Self {
+        self.redated(Mark(seen.at_ms).plus(TOLERANCE_MS))
+    }
+
+    /// The cell with whatever is later than `latest` dated a day back: the source had not reached that time,
+    /// so a clock was wrong. What is there stays there, and what is gone stays gone.
+    pub fn redated(&self, latest: Mark) -> Self {
+        let day_before = latest.minus(SAFE_BACKFILL_MS);
+        let bound = |at_ms: i64| if at_ms > latest.0 { day_before.0 } else { at_ms };
+        let version = self.version.clone().map(|mut version| {
+            version.ordered_at = Mark(bound(version.ordered_at.0));
+            version.seen.at_ms = bound(version.seen.at_ms);
+            version
+        });
+        let gone = self.gone.map(|gone| Seen { at_ms: bound(gone.at_ms), ..gone });
+        let seen = version.as_ref().map(|version| version.seen);
+        let gone = if self.is_present() {
+            let just_before = seen.map(|seen| Seen { request: seen.request - 1, ..seen });
+            gone.min(just_before)
+        } else {
+            gone.map(|gone| seen.map_or(gone, |seen| gone.max(seen)))
+        };
+        Self { version, gone }
     }
 }
 

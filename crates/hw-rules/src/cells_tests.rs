@@ -36,6 +36,30 @@ fn an_older_version_seen_after_the_tombstone_revives_nothing() {
 }
 
 #[test]
+fn cell_from_beyond_the_time_of_a_look_gives_way_to_it() {
+    let wrong = SourceTime::parse("2026-01-01T02:00:00Z").unwrap();
+    let ahead = Seen { at_ms: wrong.mark().0, request: 1 };
+    let held = cell().observe(&Version::observed(wrong, ahead, Digest::of(["ahead"])));
+    let now = version(30, 2, "now");
+    assert_eq!(held.observe(&now).version, Some(now.clone()));
+    assert!(!held.bury(now.seen).is_present(), "what is gone now is gone");
+    assert!(held.bury(ahead).observe(&now).is_present(), "and what is there now is there");
+}
+
+proptest! {
+    #[test]
+    fn cell_that_is_redated_is_there_as_it_was_before(looks in looks(), hours in 0i64..4) {
+        let latest = Mark(seen(0).at_ms - hours * 3_600_000);
+        for cell in fold(&looks).values() {
+            let redated = cell.redated(latest);
+            prop_assert_eq!(redated.is_present(), cell.is_present());
+            prop_assert!(redated.gone.is_none_or(|gone| gone.at_ms <= latest.0));
+            prop_assert!(redated.version.is_none_or(|it| it.seen.at_ms <= latest.0));
+        }
+    }
+}
+
+#[test]
 fn the_same_content_with_a_newer_time_is_a_bump() {
     let held = cell().observe(&version(10, 1, "text"));
     let after = held.observe(&version(11, 2, "text"));
@@ -178,10 +202,11 @@ fn cell() -> Cell {
 }
 
 fn seen(request: i64) -> Seen {
-    Seen { at_ms: 0, request }
+    let at_ms = SourceTime::parse("2026-01-01T00:01:00Z").unwrap().mark().0;
+    Seen { at_ms, request }
 }
 
 fn version(second: i64, request: i64, text: &str) -> Version {
     let updated_at = SourceTime::parse(&format!("2026-01-01T00:00:{second:02}Z")).unwrap();
-    Version { updated_at, seen: seen(request), digest: Digest::of([text]) }
+    Version::observed(updated_at, seen(request), Digest::of([text]))
 }

@@ -1,5 +1,7 @@
 //! Text from outside, made safe for where it goes.
 
+use std::borrow::Cow;
+
 /// What a database column of plain text can hold: U+0000, which PostgreSQL refuses, is replaced.
 ///
 /// For titles, names and labels. Bodies are kept byte for byte.
@@ -44,6 +46,24 @@ pub fn for_reading(text: &str) -> String {
         }
     }
     clean
+}
+
+/// How many bytes of a caller's own text a message repeats.
+pub const MAX_ECHO_BYTES: usize = 1_000;
+
+/// Returns the beginning of a text that a caller sent, for a message that repeats it.
+///
+/// Without a limit, one call with a text of megabytes is answered with as many.
+pub fn shorten_echo(text: &str) -> Cow<'_, str> {
+    shorten(text, MAX_ECHO_BYTES)
+}
+
+/// Returns at most so many bytes of a text, and `…` where more would follow.
+pub fn shorten(text: &str, max_bytes: usize) -> Cow<'_, str> {
+    if text.len() <= max_bytes {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}…", &text[..text.floor_char_boundary(max_bytes)]))
 }
 
 fn is_joiner(c: char) -> bool {
@@ -112,6 +132,15 @@ mod tests {
         assert_eq!(for_terminal("a\u{1b}[31mb\u{9b}c\u{7f}d\0e\r"), "a[31mbcde");
         assert_eq!(for_terminal("\u{202e}abc\u{2066}d\u{200b}e\u{e0041}f"), "abcdef");
         assert_eq!(for_terminal_line("two\nlines\tand a tab"), "two lines and a tab");
+    }
+
+    #[test]
+    fn echo_is_cut_at_a_character_and_left_alone_below_the_limit() {
+        let longest = "é".repeat(MAX_ECHO_BYTES / 2);
+        assert_eq!(shorten_echo(&longest), longest);
+        assert_eq!(shorten_echo(&format!("{longest}é")), format!("{longest}…"));
+        assert_eq!(shorten("aéb", 2), "a…");
+        assert_eq!(shorten("", 0), "");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::OVERLAP_MS;
+use crate::page_guard::Nonsense;
 use crate::probe::Probe;
 use crate::since::SinceWalk;
 use crate::time::Mark;
@@ -70,6 +71,8 @@ pub struct Ask {
 pub enum Refused {
     #[error(transparent)]
     Circle(#[from] Circle),
+    #[error(transparent)]
+    Nonsense(#[from] Nonsense),
     #[error("the watermark {through} lies beyond the source's own time {date}")]
     Future { through: Mark, date: Mark },
     #[error("no walk is open there")]
@@ -183,6 +186,8 @@ impl Coverage {
 
     fn close_head(&mut self, closed: Closed) {
         let mark = closed.head.mark();
+        // a gap without a place begins at the top: a walk that went down to its floor has filled it
+        self.gap.take_if(|gap| gap.is_filled_by(&closed));
         match &mut self.gap {
             Some(gap) if gap.side == Side::Above => gap.target = gap.target.max(mark),
             _ => self.raise(mark),
@@ -219,9 +224,19 @@ impl Coverage {
         self.through = self.through.max(Some(mark));
     }
 
-    /// The one way back: claims nothing above `to` any more, and says so with a gap.
+    /// The latest time that reading has relied on so far: whatever is stamped before it is not looked for.
+    pub fn latest_claim(&self) -> Option<Mark> {
+        let gap = self.gap.as_ref().map(|gap| gap.target);
+        let walk = self.walk.as_ref().and_then(|walk| Some(walk.head.as_ref()?.mark()));
+        let since = self.since.as_ref().and_then(|walk| walk.since.max(walk.newest));
+        [self.through, gap, walk, since].into_iter().max().flatten()
+    }
+
+    /// The one way back: claims nothing above `to` any more, and says so with a gap. A lane that was never
+    /// complete starts over.
     pub fn reset(mut self, to: Mark) -> Self {
-        let through = self.through.map_or(to, |through| through.min(to));
+        let Some(through) = self.through else { return Self::default() };
+        let through = through.min(to);
         self.through = Some(through);
         self.walk = None;
         self.head = None;
@@ -267,6 +282,10 @@ impl Coverage {
 }
 
 impl Gap {
+    fn is_filled_by(&self, closed: &Closed) -> bool {
+        self.side == Side::Above && self.cursor.is_none() && closed.reached <= self.floor
+    }
+
     /// What an interrupted walk left: everything between its place and its stop.
     fn left_by(walk: Walk) -> Self {
         let target = walk.head.as_ref().map_or(Mark::BEGINNING, Head::mark);

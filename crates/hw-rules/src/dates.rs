@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::TimeZone;
 
+use crate::clean::shorten_echo;
 use crate::time::Mark;
 
 /// From one instant to another, both included; open where nothing is said.
@@ -55,8 +56,9 @@ pub fn parse_to(text: &str) -> Result<Mark, NotADate> {
 /// The first and the last instant that a date means. The year 9999 has more of them than our calendar.
 pub fn parse(text: &str) -> Result<(Mark, Mark), NotADate> {
     let text = text.trim();
-    let (from, to) =
-        instant(text).or_else(|| day(text)).ok_or_else(|| NotADate(text.to_owned()))?;
+    let (from, to) = instant(text)
+        .or_else(|| day(text))
+        .ok_or_else(|| NotADate(shorten_echo(text).into_owned()))?;
     Ok((from.min(last()), to.min(last())))
 }
 

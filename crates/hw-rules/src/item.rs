@@ -84,7 +84,7 @@ impl fmt::Display for Key {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {
     pub id: i64,
     pub node_id: String,
@@ -100,7 +100,7 @@ pub struct Repository {
 }
 
 /// What people write: an issue, a pull request or a discussion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     pub id: i64,
     pub node_id: String,
@@ -122,7 +122,7 @@ pub struct Thread {
 }
 
 /// Which sort of thread it is, with what only that sort has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sort {
     Issue,
     PullRequest(PullRequest),
@@ -130,7 +130,7 @@ pub enum Sort {
 }
 
 /// What only a pull request has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PullRequest {
     pub is_draft: bool,
     pub merged_at: Option<SourceTime>,
@@ -141,7 +141,7 @@ pub struct PullRequest {
 }
 
 /// What only a discussion has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
     pub category: String,
     /// None where the category takes no answers.
@@ -162,7 +162,7 @@ impl Thread {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Item {
     Repository(Repository),
     Thread(Thread),
@@ -175,6 +175,15 @@ impl Item {
             Self::Repository(repository) => Key { kind: Kind::Repository, id: repository.id },
             Self::Thread(thread) => thread.key(),
             Self::Comment(comment) => comment.key(),
+        }
+    }
+
+    /// The source's own name for it.
+    pub fn node_id(&self) -> &str {
+        match self {
+            Self::Repository(repository) => &repository.node_id,
+            Self::Thread(thread) => &thread.node_id,
+            Self::Comment(comment) => &comment.node_id,
         }
     }
 
@@ -283,10 +292,6 @@ impl Observation {
     }
 
     pub fn version(&self) -> Version {
-        Version {
-            updated_at: self.item.updated_at().clone(),
-            seen: self.seen,
-            digest: self.item.digest(),
-        }
+        Version::observed(self.item.updated_at().clone(), self.seen, self.item.digest())
     }
 }

@@ -148,7 +148,13 @@ mod tests {
     /// Three items, the newest of this second; read in the hundredth.
     fn settled(second: i64) -> LaneState {
         let newest = Some((1, at(second)));
-        let head = Head { date: Mark(100_000), newest, total_count: Some(3) };
+        let head = Head {
+            date: Mark(100_000),
+            newest,
+            total_count: Some(3),
+            excess: None,
+            short_since: None,
+        };
         let coverage = Coverage {
             from: Some(ALL),
             through: Some(Mark(second * 1_000)),

@@ -19,7 +19,7 @@ pub const BRAKE_PERCENT: usize = 20;
 /// What a sweep asks for: ids to read in full, and ids to look at once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Listed, and unknown to us, newer than ours, or held to be gone.
+    /// Listed, and unknown to us, with another time than ours, or held to be gone.
     pub fetch: Vec<i64>,
     /// Held, and not listed.
     pub suspects: Vec<i64>,
@@ -37,7 +37,7 @@ pub fn compare(
 ) -> Findings {
     let is_held = |id: &i64| held.get(id).is_some_and(Cell::is_present);
     let fetch = listed.iter().filter(|(id, at)| {
-        (is_held(id) || !from.is_above(**at)) && wants_reading(held.get(id), **at)
+        (is_held(id) || !from.is_above(**at)) && wants_reading(held.get(id), **at, began)
     });
     let suspects = held.iter().filter(|(id, cell)| {
         cell.is_present() && !listed.contains_key(id) && was_old_news(cell, began)
@@ -48,15 +48,22 @@ pub fn compare(
     }
 }
 
-fn wants_reading(cell: Option<&Cell>, listed_at: Mark) -> bool {
-    let Some(cell) = cell else { return true };
-    let held_at = cell.version.as_ref().map(|version| version.updated_at.mark());
-    !cell.is_present() || held_at < Some(listed_at)
+/// Whether a listed object differs from what is held.
+///
+/// An older time differs, too: the source's clock may have been set back. What was seen after the sweep
+/// began is newer than the listing.
+fn wants_reading(cell: Option<&Cell>, listed_at: Mark, began: Seen) -> bool {
+    let Some(version) = cell.filter(|cell| cell.is_present()).and_then(|it| it.version.as_ref())
+    else {
+        return true;
+    };
+    let held_at = version.updated_at.mark();
+    held_at < listed_at || held_at > listed_at && version.seen < began
 }
 
 fn was_old_news(cell: &Cell, began: Seen) -> bool {
     let Some(version) = &cell.version else { return false };
-    version.seen < began && version.updated_at.mark().plus(OVERLAP_MS) < Mark(began.at_ms)
+    version.seen < began && version.ordered_at.plus(OVERLAP_MS) < Mark(began.at_ms)
 }
 
 /// What the second look by id said.
@@ -106,6 +113,46 @@ pub fn brake_repositories(
 ) -> Result<(), Brake> {
     let too_many = 1 < removals;
     if too_many && !allow_mass_removal { Err(Brake { removals, held }) } else { Ok(()) }
+}
+
+/// The items of one sort over all lanes of a run: how many would be removed, and how many there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunShare {
+    /// Those that the run has removed already included.
+    pub removals: usize,
+    /// As many as there were before the first of them was removed.
+    pub held: usize,
+}
+
+/// The brake of a whole run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} of {} {items} would be removed in one run", .brake.removals, .brake.held)]
+pub struct RunBrake {
+    /// Which items: threads, comments, or both.
+    pub items: &'static str,
+    pub brake: Brake,
+}
+
+/// Stops what would remove more than a fifth, and more than twenty, of the threads, of the comments, or of
+/// both together, over all lanes of one run.
+///
+/// Threads and comments are also counted apart: a mirror has so many comments that all of its threads could go
+/// within a fifth of everything. Comments that go with their thread are not counted: one deleted thread is
+/// one removal, however much was said in it.
+pub fn brake_run(
+    threads: RunShare,
+    comments: RunShare,
+    allow_mass_removal: bool,
+) -> Result<(), RunBrake> {
+    let all = RunShare {
+        removals: threads.removals + comments.removals,
+        held: threads.held + comments.held,
+    };
+    for (items, share) in [("threads", threads), ("comments", comments), ("items", all)] {
+        brake(share.removals, share.held, allow_mass_removal)
+            .map_err(|brake| RunBrake { items, brake })?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -181,6 +228,29 @@ mod tests {
         assert!(brake(21, 104, true).is_ok(), "a person said so");
     }
 
+    #[test]
+    fn run_brake_counts_threads_and_comments_apart_and_together() {
+        let share = |removals, held| RunShare { removals, held };
+        let none = RunShare::default();
+        let stops =
+            |threads, comments| brake_run(threads, comments, false).err().map(|it| it.to_string());
+        assert_eq!(stops(share(20, 20), share(0, 9_000)), None, "twenty may always go");
+        assert_eq!(
+            stops(share(107, 125), share(0, 9_000)).as_deref(),
+            Some("107 of 125 threads would be removed in one run")
+        );
+        assert_eq!(
+            stops(share(0, 9_000), share(21, 100)).as_deref(),
+            Some("21 of 100 comments would be removed in one run")
+        );
+        assert_eq!(
+            stops(share(15, 50), share(15, 50)).as_deref(),
+            Some("30 of 100 items would be removed in one run")
+        );
+        assert_eq!(stops(share(21, 105), none), None, "exactly a fifth may go");
+        assert_eq!(brake_run(share(107, 125), none, true), Ok(()), "a person allowed it");
+    }
+
     /// What happened to one object: when it was last updated, whether and when we saw it, whether it still
     /// exists, and whether it changed while the sweep was under way.
     type Fate = (i64, Option<i64>, bool, bool);
@@ -231,7 +301,7 @@ mod tests {
 
     fn cell(updated_s: i64, seen_s: i64) -> Cell {
         let updated_at = SourceTime::parse(&Mark(updated_s * 1_000).to_string()).unwrap();
-        Cell::default().observe(&Version { updated_at, seen: seen(seen_s), digest: Digest::of([]) })
+        Cell::default().observe(&Version::observed(updated_at, seen(seen_s), Digest::of([])))
     }
 
     fn seen(second: i64) -> Seen {

@@ -2,8 +2,9 @@
 //! fit on it is walked, oldest change first.
 //!
 //! Page numbers over a moving order skip rows, so the walk re-anchors: each full page moves `since` up to
-//! its last row. Only a page that lies wholly within one second, which is as fine as `since` gets, is
-//! followed by the next page number.
+//! the second before its last row. `since` is documented as "after" and observed as "at or after"; one second
+//! earlier is right either way. Only a page that brings the walk no further than that is followed by the next
+//! page number.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +17,15 @@ use crate::walk::{Floor, Head};
 /// How long a list is believed to stand still without a sign: an edited comment moves nothing else.
 pub const DUE_AFTER_MS: i64 = 3_600_000;
 
-/// Where the walk is: rows updated at or after `since`, and which page of them.
+/// Where the walk is: rows updated after `since`, or at it as well, and which page of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinceWalk {
     /// How far down it began.
     pub floor: Floor,
     /// None asks without a filter: below the first mark there is nothing to leave out.
     pub since: Option<Mark>,
-    /// Within one second. A walk that was interrupted there reads that second from its first page: what
-    /// left it meanwhile has shifted the others.
+    /// Within two seconds. A walk that was interrupted there reads them from their first page: what left
+    /// them meanwhile has shifted the others.
     #[serde(skip, default = "first_page")]
     pub page: u32,
     /// The latest change read so far.
@@ -58,7 +59,13 @@ impl SincePage {
 
     fn head(&self) -> Head {
         let newest = self.rows.iter().max_by_key(|(id, updated_at)| (updated_at.mark(), *id));
-        Head { date: self.date, newest: newest.cloned(), total_count: None }
+        Head {
+            date: self.date,
+            newest: newest.cloned(),
+            total_count: None,
+            excess: None,
+            short_since: None,
+        }
     }
 }
 
@@ -68,7 +75,7 @@ impl SinceWalk {
         let since = match floor {
             Floor::Beginning => None,
             // asked for everything since the epoch, GitHub answers with nothing at all
-            Floor::At(mark) => Some(second(mark)).filter(|since| 0 < since.0),
+            Floor::At(mark) => Some(second_before(mark)).filter(|since| since.0 > 0),
         };
         Self { floor, since, page: first_page(), newest: None, fresh: None }
     }
@@ -82,7 +89,7 @@ impl SinceWalk {
         if !page.has_next {
             return (None, read);
         }
-        let anchor = last.map(second);
+        let anchor = last.map(second_before);
         let next = if self.since < anchor {
             Self { since: anchor, page: first_page(), ..read.clone() }
         } else {
@@ -156,16 +163,25 @@ impl Coverage {
     pub fn talked(mut self, date: Mark) -> Self {
         self.from = Some(Floor::Beginning);
         self.raise(date);
-        self.head = Some(Head { date, newest: None, total_count: None });
+        self.head =
+            Some(Head { date, newest: None, total_count: None, excess: None, short_since: None });
         self
     }
 
     /// The one way back at such a lane: everything since then is read again.
     pub fn reset_since(mut self, to: Mark) -> Self {
-        let through = self.through.map_or(to, |through| through.min(to));
+        let Some(through) = self.through else { return Self::default() };
+        let through = through.min(to);
         self.through = Some(through);
         self.head = None;
         self.since = Some(SinceWalk::from(Floor::At(through.minus(OVERLAP_MS))));
+        self
+    }
+
+    /// The one way back at a lane of talks. A sweep reads them all again.
+    pub fn reset_talks(mut self, to: Mark) -> Self {
+        self.through = self.through.map(|through| through.min(to));
+        self.head = None;
         self
     }
 
@@ -206,9 +222,9 @@ fn first_page() -> u32 {
     1
 }
 
-/// The whole second a time lies in: as fine as `since` gets.
-fn second(mark: Mark) -> Mark {
-    mark.minus(mark.0.rem_euclid(1_000))
+/// The whole second before the one that a time lies in: a list "after" it begins with that time's second.
+fn second_before(mark: Mark) -> Mark {
+    mark.minus(mark.0.rem_euclid(1_000)).minus(1_000)
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::time::SourceTime;
+use crate::OVERLAP_MS;
+use crate::source_clock::TOLERANCE_MS;
+use crate::time::{Mark, SourceTime};
 
 /// When we looked: the `Date` of the answer, and the number of the request within our workspace.
 ///
@@ -42,9 +44,34 @@ impl fmt::Debug for Digest {
 /// One version of one object, as one look showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
+    /// As the source sent it.
     pub updated_at: SourceTime,
+    /// The time that orders it: `updated_at`, unless the source itself had not reached that yet.
+    pub ordered_at: Mark,
     pub seen: Seen,
     pub digest: Digest,
+}
+
+impl Version {
+    /// A version as one look showed it.
+    pub fn observed(updated_at: SourceTime, seen: Seen, digest: Digest) -> Self {
+        let ordered_at = ordered_at(updated_at.mark(), seen);
+        Self { updated_at, ordered_at, seen, digest }
+    }
+}
+
+/// The time that orders what one look showed as updated at this time.
+///
+/// A text dated in the future would never be superseded, so it is ordered by the time of the look, less
+/// what a replica may lag and what a `Date` may be off: an edit that the replica did not show yet is newer.
+/// If the text itself replaced a very recent one, a later look stores it.
+pub fn ordered_at(updated_at: Mark, seen: Seen) -> Mark {
+    let looked_at = Mark(seen.at_ms);
+    if updated_at > looked_at.plus(TOLERANCE_MS) {
+        looked_at.minus(OVERLAP_MS + TOLERANCE_MS)
+    } else {
+        updated_at
+    }
 }
 
 /// Orders two versions of one object; the greater one is what we hold.
@@ -53,11 +80,8 @@ pub struct Version {
 /// A lagging replica can also serve an older text, which must not undo what we hold.
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        (&self.updated_at, self.seen, self.digest).cmp(&(
-            &other.updated_at,
-            other.seen,
-            other.digest,
-        ))
+        let key = |version: &Self| (version.ordered_at, version.seen, version.digest);
+        key(self).cmp(&key(other)).then_with(|| self.updated_at.cmp(&other.updated_at))
     }
 }
 
@@ -91,11 +115,26 @@ mod tests {
         assert_ne!(Digest::of(["ab", "c"]), Digest::of(["a", "bc"]));
     }
 
+    #[test]
+    fn version_dated_in_the_future_gives_way_to_the_next_edit() {
+        let future = version("2036-01-01T00:00:00Z", 1, "from the future");
+        let edited = version("2026-01-01T00:01:00Z", 2, "edited");
+        assert!(future < edited);
+        assert_eq!(future.updated_at.as_str(), "2036-01-01T00:00:00Z", "kept as it was sent");
+    }
+
+    /// The service's clock was set back, somebody edited, and a replica that lags shows the old text once more.
+    #[test]
+    fn version_dated_in_the_future_gives_way_to_an_edit_that_a_replica_did_not_show() {
+        let lagging = version("2026-01-01T05:00:00Z", 2, "by the wrong clock");
+        let edited = version("2026-01-01T00:00:10Z", 1, "edited");
+        assert!(lagging < edited);
+    }
+
+    /// Seen at the first minute of 2026.
     fn version(updated_at: &str, request: i64, text: &str) -> Version {
-        Version {
-            updated_at: SourceTime::parse(updated_at).unwrap(),
-            seen: Seen { at_ms: 0, request },
-            digest: Digest::of([text]),
-        }
+        let at_ms = SourceTime::parse("2026-01-01T00:00:30Z").unwrap().mark().0;
+        let updated_at = SourceTime::parse(updated_at).unwrap();
+        Version::observed(updated_at, Seen { at_ms, request }, Digest::of([text]))
     }
 }

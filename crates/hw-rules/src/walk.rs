@@ -5,10 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::OVERLAP_MS;
 use crate::time::{Mark, SourceTime};
 
 /// The remote's opaque token for a place in a listing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Cursor(pub String);
 
 /// How far down: to the very beginning of the listing, or to a point in time.
@@ -54,6 +55,12 @@ pub struct Head {
     /// The newest item: its id and when it was updated.
     pub newest: Option<(i64, SourceTime)>,
     pub total_count: Option<i64>,
+    /// How many rows the listing counted beyond those that were stored, when that was last explained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess: Option<i64>,
+    /// Since when sweeps have listed less than the listing counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_since: Option<Mark>,
 }
 
 /// A walk that has not reached its stop yet.
@@ -121,17 +128,20 @@ impl Head {
             date: page.date,
             newest: newest.map(|entry| (entry.id, entry.updated_at.clone())),
             total_count: page.total_count,
+            excess: None,
+            short_since: None,
         }
     }
 
     /// The mark that a walk from here may claim once it has reached its stop.
     ///
-    /// Never beyond the answer's `Date`: a time in the future would hide whatever comes before it. An
-    /// empty listing raises nothing: it may be a fault, or a feature that is switched off for a while,
+    /// Never beyond the answer's `Date`: a time in the future would hide whatever comes before it. Then it
+    /// claims what no list can be hiding any more. An empty listing raises nothing: it may be a fault, or a feature that is switched off for a while,
     /// and reading it again from the beginning costs one page.
     pub fn mark(&self) -> Mark {
         let newest = self.newest.as_ref().map(|(_, updated_at)| updated_at.mark());
-        newest.map_or(Mark::BEGINNING, |newest| newest.min(self.date))
+        let latest = |newest| if newest > self.date { self.date.minus(OVERLAP_MS) } else { newest };
+        newest.map_or(Mark::BEGINNING, latest)
     }
 }
 
@@ -162,7 +172,7 @@ mod tests {
     fn a_time_in_the_future_is_not_claimed() {
         let step = Walk::down_to(Floor::Beginning).step(&page(&[5_000_000], None)).unwrap();
         let Step::Closed(closed) = step else { panic!("the listing ended") };
-        assert_eq!(closed.head.mark(), Mark(100_000));
+        assert_eq!(closed.head.mark(), Mark(100_000 - OVERLAP_MS));
     }
 
     #[test]

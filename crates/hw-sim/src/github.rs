@@ -2,6 +2,7 @@
 
 mod door;
 mod graphql;
+mod lies;
 mod limits;
 mod log;
 mod reply;
@@ -21,6 +22,8 @@ use crate::spec::WorldSpec;
 use crate::world::{View, World};
 use door::Visit;
 use graphql::{Call, Ran, Sabotage};
+use lies::Lies;
+pub use lies::{Circle, Echo};
 use limits::{Gatekeeper, Resource, Signal};
 pub use log::{RequestEntry, RequestKind, RequestLog, ServedPage};
 use reply::Reply;
@@ -48,6 +51,7 @@ pub struct GitHub {
     keeps_pages: bool,
     hides_all: bool,
     broken_node: Option<String>,
+    lies: Lies,
     token: TokenSpec,
     now_ms: i64,
 }
@@ -121,6 +125,7 @@ impl GitHub {
             keeps_pages: false,
             hides_all: false,
             broken_node: None,
+            lies: Lies::default(),
             token: TokenSpec::classic(),
             now_ms: spec.start_ms,
         }
@@ -217,6 +222,9 @@ impl GitHub {
         if let Some(served) = self.ask_for_sign_on(visit).or_else(|| self.too_much(visit)) {
             return served;
         }
+        if let Some(served) = self.echo(visit) {
+            return served;
+        }
         if self.names_broken_node(visit)
             && let Some(served) = self.strike(Fault::BadGateway, visit)
         {
@@ -256,7 +264,8 @@ impl GitHub {
     }
 
     fn view(&self, at_ms: i64) -> View<'_> {
-        self.world.view(at_ms).hiding_nodes(self.hides_all)
+        let view = self.world.view(at_ms).hiding_nodes(self.hides_all);
+        view.forbidding(&self.lies.forbidden).turning(self.lies.circle)
     }
 
     fn tell(&mut self, signal: Signal, visit: &Visit<'_>, wait_s: i64) -> Served {
@@ -266,6 +275,10 @@ impl GitHub {
 
     /// The moment the chosen replica stands at: half of them are not behind at all.
     fn replica(&mut self) -> i64 {
+        if let Some(lag) = self.lies.replica_lags_ms.pop_front() {
+            self.lies.told += u64::from(lag > 0);
+            return self.now_ms.saturating_sub_unsigned(lag);
+        }
         if self.replica_lag_ms == 0 || self.dice.bool() {
             return self.now_ms;
         }
@@ -275,6 +288,7 @@ impl GitHub {
 
     fn send(&mut self, served: Served, resource: Resource, what: String) -> Answer {
         let Served { mut reply, delivery, points, fault, latency_ms, pages } = served;
+        self.falsify_reply(&mut reply);
         let sent_ms = self.now_ms.saturating_add_unsigned(latency_ms);
         if reply.shows_quota {
             self.show_quota(&mut reply, resource);
@@ -299,7 +313,10 @@ impl GitHub {
             pages: if delivery == Delivery::Whole { pages } else { Vec::new() },
         });
         let ahead_ms = self.skew.as_mut().map_or(0, |dice| if dice.bool() { 1000 } else { 0 });
-        let bytes = reply.bytes(sent_ms + ahead_ms, self.log.total);
+        let wrong_ms = self.lies.misdated_ms.pop_front().unwrap_or(0);
+        self.lies.told += u64::from(wrong_ms != 0);
+        let date_ms = sent_ms + ahead_ms + self.world.clock_offset_ms() + wrong_ms;
+        let bytes = reply.bytes(date_ms, self.log.total);
         let outcome = match delivery {
             Delivery::Whole => Outcome::Response(bytes),
             Delivery::Half => Outcome::Truncated(halved(bytes, reply.body.len())),
@@ -309,6 +326,11 @@ impl GitHub {
         Answer { latency_ms, outcome }
     }
 
+    /// A moment as the service's own clock tells it.
+    fn by_our_clock(&self, second: i64) -> i64 {
+        second + self.world.clock_offset_ms().div_euclid(1000)
+    }
+
     fn show_quota(&mut self, reply: &mut Reply, resource: Resource) {
         let quota = self.gate.quota(resource, self.now_ms);
         let name = if resource == Resource::GraphQl { "graphql" } else { "core" };
@@ -316,7 +338,7 @@ impl GitHub {
             ("X-RateLimit-Limit", quota.limit.to_string()),
             ("X-RateLimit-Remaining", quota.remaining().to_string()),
             ("X-RateLimit-Used", quota.used.to_string()),
-            ("X-RateLimit-Reset", quota.reset_s.to_string()),
+            ("X-RateLimit-Reset", self.by_our_clock(quota.reset_s).to_string()),
             ("X-RateLimit-Resource", name.to_owned()),
         ]);
     }

@@ -16,7 +16,8 @@ mod world;
 
 pub use faults::{Fault, FaultRates};
 pub use github::{
-    Answer, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage, TokenSpec,
+    Answer, Circle, Echo, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage,
+    TokenSpec,
 };
 pub use oracle::{TrueComment, TruePull, TrueRepository, TrueTalk, TrueThread, Truth};
 pub use spec::{Limits, Weights, WorldSpec, Writers};

@@ -59,6 +59,8 @@ pub struct TrueThread {
     pub pull_request: Option<TruePull>,
     /// What only a discussion has.
     pub talk: Option<TrueTalk>,
+    /// Whether it was hidden for a while: that moves none of its times.
+    pub is_shown_again: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +93,8 @@ pub struct TrueComment {
     pub repository_id: i64,
     /// Whether it came with a thread from another repository: that moves none of its times.
     pub is_transferred: bool,
+    /// Whether it was hidden for a while: that moves none of its times, either.
+    pub is_shown_again: bool,
     /// The id of the comment it answers, or of the review it belongs to.
     pub parent_id: Option<i64>,
     pub url: String,
@@ -167,10 +171,14 @@ impl World {
     }
 
     /// Whether a repository's issues could always be seen: never switched off, the repository never
-    /// hidden or archived.
+    /// hidden or archived, and nobody hidden who wrote one.
     #[must_use]
     pub fn issues_always_shown(&self, repository: i64) -> bool {
-        self.states_of_repository(repository)
-            .all(|it| it.has_issues && !it.is_hidden && !it.is_archived)
+        self.states_of_repository(repository).all(|it| {
+            it.has_issues
+                && !it.is_hidden
+                && !it.is_archived
+                && !self.had_hidden_threads.contains(&it.index)
+        })
     }
 }

@@ -155,6 +155,8 @@ pub struct Weights {
     pub hide_or_show_repository: u32,
     /// A label gets another name on every thread of a repository, and no time moves.
     pub rename_label: u32,
+    /// Somebody is taken for a spammer, and everything they wrote is hidden; or they are shown again.
+    pub hide_or_show_author: u32,
     /// How often a new name of a repository is one that another gave up; not a weight.
     pub reuse_name_percent: u32,
 }
@@ -203,6 +205,7 @@ impl Default for Weights {
             delete_repository: 0,
             hide_or_show_repository: 0,
             rename_label: 0,
+            hide_or_show_author: 0,
             reuse_name_percent: 0,
         }
     }

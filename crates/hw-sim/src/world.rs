@@ -3,6 +3,7 @@
 //! Only verbs change it, each at a moment its caller names. Nobody in here knows that it is read.
 
 mod comments;
+mod hiding;
 mod ledger;
 mod objects;
 mod repositories;
@@ -14,7 +15,7 @@ mod versions;
 mod view;
 mod writers;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -54,6 +55,15 @@ pub struct World {
     list_lag_ms: u64,
     writers: Writers,
     next_action_ms: i64,
+    /// How far the service's clock is from the true time; stamps are made by it.
+    clock_offset_ms: i64,
+    /// What somebody wrote who is hidden now.
+    hidden: hiding::Hidden,
+    /// Comments that were hidden for a while: they came back with their old times.
+    shown_again: HashSet<usize>,
+    threads_shown_again: HashSet<usize>,
+    /// Repositories in which a thread was ever hidden with its author.
+    pub(crate) had_hidden_threads: HashSet<usize>,
 }
 
 #[derive(Debug)]
@@ -169,6 +179,20 @@ impl World {
         };
         states.retain(was_there);
         states
+    }
+
+    /// Sets the service's clock.
+    pub(crate) fn set_clock_by(&mut self, ms: i64) {
+        self.clock_offset_ms += ms;
+    }
+
+    pub(crate) fn clock_offset_ms(&self) -> i64 {
+        self.clock_offset_ms
+    }
+
+    /// A moment as the service's clock tells it.
+    fn stamp(&self, now_ms: i64) -> i64 {
+        now_ms + self.clock_offset_ms
     }
 
     /// When a change made now reaches the lists: often at once.

@@ -14,6 +14,7 @@ mod headers;
 mod listing;
 mod look;
 mod node;
+mod twins;
 
 #[cfg(test)]
 mod answers;

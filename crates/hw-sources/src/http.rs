@@ -3,19 +3,42 @@
 use std::sync::{Arc, Once, RwLock};
 use std::time::Duration;
 
-use crate::transport::{Broken, Method, Request, Response, Sending, Transport};
+use crate::transport::{Broken, LARGEST_BODY, Method, Request, Response, Sending, Transport};
 
 /// Connections to the configured hosts.
 pub struct Http {
     client: RwLock<reqwest::Client>,
+    proxy: Option<Proxy>,
 }
 
-/// The largest answer that is read: GitHub's own pages stay far below.
-const LARGEST_BODY: usize = 64 << 20;
+/// A proxy that all requests pass through.
+#[derive(Clone)]
+pub struct Proxy {
+    proxy: reqwest::Proxy,
+    /// Its address for messages, without credentials.
+    shown: String,
+}
+
+impl Proxy {
+    /// Reads the address of a proxy, which may carry credentials; `shown` is the same without them.
+    pub fn new(url: &str, shown: String) -> Result<Self, Broken> {
+        let proxy = reqwest::Proxy::all(url).map_err(|error| Broken(reason(&error)))?;
+        Ok(Self { proxy, shown })
+    }
+}
+
+/// The status with which a proxy asks for credentials; no other server sends it.
+const PROXY_AUTHENTICATION: u16 = 407;
 
 impl Http {
     pub fn new() -> Result<Arc<Self>, Broken> {
-        Ok(Arc::new(Self { client: RwLock::new(client()?) }))
+        Self::through(None)
+    }
+
+    /// Connections that pass through a proxy, if there is one.
+    pub fn through(proxy: Option<Proxy>) -> Result<Arc<Self>, Broken> {
+        let client = RwLock::new(client(proxy.as_ref())?);
+        Ok(Arc::new(Self { client, proxy }))
     }
 
     fn current(&self) -> reqwest::Client {
@@ -23,33 +46,54 @@ impl Http {
     }
 }
 
-/// A client without redirects and without proxies: what is sent to the configured host goes nowhere else,
-/// whatever the environment says.
-fn client() -> Result<reqwest::Client, Broken> {
+/// A client without redirects, and without a proxy but the configured one: what is sent to the configured host goes
+/// nowhere else, whatever the environment says. Through a proxy, HTTPS is a tunnel, and the proxy sees the host alone.
+fn client(proxy: Option<&Proxy>) -> Result<reqwest::Client, Broken> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
         // a provider that somebody else installed before serves as well
         rustls::crypto::ring::default_provider().install_default().ok();
     });
-    reqwest::Client::builder()
+    let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
-        .connect_timeout(Duration::from_secs(10))
-        .build()
-        .map_err(|error| Broken(reason(&error)))
+        .connect_timeout(Duration::from_secs(10));
+    let client = match proxy {
+        Some(Proxy { proxy, .. }) => client.proxy(proxy.clone()),
+        None => client,
+    };
+    client.build().map_err(|error| Broken(reason(&error)))
 }
 
 impl Transport for Http {
     fn send(&self, request: Request) -> Sending<'_> {
         let client = self.current();
-        Box::pin(async move { exchange(&client, request).await })
+        Box::pin(async move {
+            let answer = exchange(&client, request).await;
+            match &self.proxy {
+                Some(proxy) => answered_through(proxy, answer),
+                None => answer,
+            }
+        })
     }
 
     fn renew(&self) {
-        if let Ok(fresh) = client() {
+        if let Ok(fresh) = client(self.proxy.as_ref()) {
             *self.client.write().unwrap_or_else(std::sync::PoisonError::into_inner) = fresh;
         }
     }
+}
+
+/// Names the proxy in a failure, which may be its own.
+fn answered_through(proxy: &Proxy, answer: Result<Response, Broken>) -> Result<Response, Broken> {
+    let reason = match answer {
+        Ok(Response { status: PROXY_AUTHENTICATION, .. }) => {
+            format!("status {PROXY_AUTHENTICATION}: it does not accept the credentials")
+        }
+        Err(Broken(reason)) => reason,
+        Ok(answer) => return Ok(answer),
+    };
+    Err(Broken(format!("{reason}, through the proxy {}", proxy.shown)))
 }
 
 async fn exchange(client: &reqwest::Client, request: Request) -> Result<Response, Broken> {
@@ -72,8 +116,8 @@ async fn exchange(client: &reqwest::Client, request: Request) -> Result<Response
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(|error| Broken(reason(&error)))? {
         body.extend_from_slice(&chunk);
-        if LARGEST_BODY < body.len() {
-            return Err(Broken(format!("the answer is larger than {LARGEST_BODY} bytes")));
+        if body.len() > LARGEST_BODY {
+            break;
         }
     }
     Ok(Response { status, headers, body })

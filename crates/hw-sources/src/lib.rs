@@ -9,5 +9,7 @@ pub mod github;
 pub mod http;
 pub mod json;
 pub mod page;
+pub mod raw_json;
+mod token_mask;
 pub mod transport;
 pub mod trouble;

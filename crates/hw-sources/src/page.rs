@@ -1,6 +1,7 @@
 //! What a client hands over: observations, the shape of the page for the rules, and what was unreadable.
 
 use hw_rules::item::{Comment, Item, Observation};
+use hw_rules::plausible::Impossible;
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
 use hw_rules::walk;
@@ -11,6 +12,18 @@ pub struct ItemsPage {
     pub observations: Vec<Observation>,
     pub shape: walk::Page,
     pub unreadable: Vec<Unreadable>,
+}
+
+impl ItemsPage {
+    /// The ids of its rows.
+    pub fn ids(&self) -> impl Iterator<Item = i64> {
+        self.shape.entries.iter().map(|entry| entry.id)
+    }
+
+    /// The places of its rows that could not be read.
+    pub fn places(&self) -> impl Iterator<Item = String> {
+        self.unreadable.iter().map(|row| row.subject.to_string())
+    }
 }
 
 /// One page of a sweep: who is there, and since when unchanged.
@@ -80,6 +93,13 @@ pub struct Unreadable {
     /// When it was last changed, where that much could be read.
     pub updated_at: Option<SourceTime>,
     pub seen: Seen,
+}
+
+impl Unreadable {
+    /// Whether it is something that no source can have: asking again does not help.
+    pub fn is_impossible(&self) -> bool {
+        Impossible::is_reason(&self.reason)
+    }
 }
 
 /// How to ask for an unreadable row again.

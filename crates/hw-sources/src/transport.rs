@@ -2,6 +2,8 @@
 
 use std::pin::Pin;
 
+use crate::token_mask::TokenMask;
+
 /// A request as the source sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -52,12 +54,16 @@ impl std::fmt::Debug for Secretive {
     }
 }
 
+/// The largest body that is read. GitHub's own pages stay far below; what is larger is asked for in parts.
+pub const LARGEST_BODY: usize = 32 << 20;
+
 /// An answer, whatever it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     pub status: u16,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
+    /// A transport stops reading once it is larger than [`LARGEST_BODY`].
     pub body: Vec<u8>,
 }
 
@@ -75,8 +81,21 @@ pub struct Broken(pub String);
 
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, Broken>> + Send + 'a>>;
 
+/// Sends one request and masks its token in whatever comes back.
+///
+/// A proxy that answers with the headers of the request, or redirects to an address that quotes them, would have
+/// the token stored, logged and shown otherwise. All requests go through here, whatever carries them.
+pub async fn exchange(transport: &dyn Transport, request: Request) -> Result<Response, Broken> {
+    let mask = TokenMask::from_request(&request);
+    let answer = transport.send(request).await;
+    answer
+        .map(|response| mask.mask_response(response))
+        .map_err(|Broken(why)| Broken(mask.mask_text(why)))
+}
+
 /// Sends one request. It never retries, never follows a redirect, never waits for a limit.
 pub trait Transport: Send + Sync {
+    /// Callers go through [`exchange`].
     fn send(&self, request: Request) -> Sending<'_>;
 
     /// Starts over with new connections, after several failed in a row.

@@ -18,6 +18,10 @@ pub enum Trouble {
     Garbled(String),
     #[error("the token was refused: {0}")]
     Denied(String),
+    /// A 403 without any sign of a limit: a firewall or a limit that does not name itself can send one, so it is
+    /// believed the second time.
+    #[error("the token was refused: {0}")]
+    Forbidden(String),
     #[error("not there, or hidden from this token: {0}")]
     Hidden(String),
     /// The place where a page was to begin is not known to the source any more.
@@ -92,6 +96,8 @@ pub enum Verdict {
     RetryServer,
     /// Ask the same again, after a network's backoff.
     RetryNetwork,
+    /// Ask the same once more after a moment; then give up.
+    RetryOnce,
     /// Asking again changes nothing.
     GiveUp,
 }
@@ -99,7 +105,13 @@ pub enum Verdict {
 impl Trouble {
     /// Whether the organisation wants the token allowed for its single sign-on first.
     pub fn wants_sign_on(&self) -> bool {
-        matches!(self, Self::Denied(text) | Self::Hidden(text) if text.contains("SAML"))
+        matches!(self, Self::Denied(text) | Self::Forbidden(text) | Self::Hidden(text)
+            if text.contains("SAML"))
+    }
+
+    /// The trouble once asking again has not mended it.
+    pub fn believed(self) -> Self {
+        if let Self::Forbidden(text) = self { Self::Denied(text) } else { self }
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -108,6 +120,7 @@ impl Trouble {
             Self::TooMuch(_) => Verdict::AskForLess,
             Self::Server(_) | Self::Garbled(_) => Verdict::RetryServer,
             Self::Network(_) => Verdict::RetryNetwork,
+            Self::Forbidden(_) => Verdict::RetryOnce,
             Self::Denied(_) | Self::Hidden(_) | Self::BadCursor(_) | Self::Wrong(_) => {
                 Verdict::GiveUp
             }

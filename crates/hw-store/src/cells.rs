@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::cells::Cell;
 use hw_rules::item::{Key, Kind};
-use hw_rules::time::SourceTime;
+use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::{Digest, Seen, Version};
 
 use crate::error::Error;
@@ -16,6 +16,16 @@ use crate::tx::Tx;
 pub(crate) struct Held {
     pub(crate) cells: BTreeMap<Key, Cell>,
     pub(crate) search_rowids: BTreeMap<Key, i64>,
+}
+
+impl Held {
+    /// Has any version of an object supersede the one that is held.
+    pub(crate) fn give_way(&mut self, key: Key) {
+        let version = self.cells.get_mut(&key).and_then(|cell| cell.version.as_mut());
+        if let Some(version) = version {
+            version.ordered_at = Mark::BEGINNING;
+        }
+    }
 }
 
 /// One cell to write.
@@ -51,17 +61,17 @@ fn held_of_kind(
 ) -> Result<(), Error> {
     const HELD: Sql = Sql::each(
         "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
-                search_rowid
+                updated_at_ms, search_rowid
            from cells
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
         "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
-                search_rowid
+                updated_at_ms, search_rowid
            from cells
           where host = $1 and kind = $2 and id = any($3)",
     );
-    let rows = tx.query(HELD, &params![host, kind.name(), ids], |mut row| {
-        Ok((row.int(0)?, row.maybe_int(7)?, read(&mut row)?))
-    })?;
+    // an object whose cell is damaged is read again as if it had never been seen
+    let read = |mut row: Row| Ok((row.int(0)?, row.maybe_int(8)?, read(&mut row)?));
+    let rows = tx.query_readable(HELD, &params![host, kind.name(), ids], read)?.rows;
     for (id, search_rowid, cell) in rows {
         let key = Key { kind, id };
         held.cells.insert(key, cell);
@@ -73,11 +83,34 @@ fn held_of_kind(
 /// All cells of a lane, tombstones too.
 pub(crate) fn of_lane(tx: &mut Tx<'_>, lane: i64) -> Result<BTreeMap<i64, Cell>, Error> {
     const OF_LANE: Sql = Sql::both(
-        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request
+        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+                updated_at_ms
            from cells where lane = $1",
     );
-    let rows = tx.query(OF_LANE, &params![lane], |mut row| Ok((row.int(0)?, read(&mut row)?)))?;
+    let read = |mut row: Row| Ok((row.int(0)?, read(&mut row)?));
+    let rows = tx.query_readable(OF_LANE, &params![lane], read)?.rows;
     Ok(rows.into_iter().collect())
+}
+
+/// The next cells of a lane that bear a time later than this, with where their search rows are.
+pub(crate) fn beyond(
+    tx: &mut Tx<'_>,
+    lane: i64,
+    latest: Mark,
+) -> Result<Vec<(Key, Cell, Option<i64>)>, Error> {
+    const BEYOND: Sql = Sql::both(
+        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+                updated_at_ms, search_rowid, kind
+           from cells
+          where lane = $1 and (updated_at_ms > $2 or seen_at_ms > $2 or gone_at_ms > $2)
+          limit 500",
+    );
+    tx.query(BEYOND, &params![lane, latest.0], |mut row| {
+        let (id, search_rowid, name) = (row.int(0)?, row.maybe_int(8)?, row.text(9)?);
+        let kind = Kind::named(&name)
+            .ok_or_else(|| Error::Damaged(format!("no kind is named {name:?}")))?;
+        Ok((Key { kind, id }, read(&mut row)?, search_rowid))
+    })
 }
 
 /// How many objects of a lane are there.
@@ -139,7 +172,7 @@ fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
         row.key.kind.name(),
         row.key.id,
         lane,
-        version.map(|version| version.updated_at.mark().0),
+        version.map(|version| version.ordered_at.0),
         version.map(|version| version.updated_at.as_str()),
         version.map(|version| version.seen.at_ms),
         version.map(|version| version.seen.request),
@@ -151,7 +184,7 @@ fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
     .to_vec()
 }
 
-/// The cell in the columns 1 to 6.
+/// The cell in the columns 1 to 7.
 fn read(row: &mut Row) -> Result<Cell, Error> {
     let gone = seen(row.maybe_int(5)?, row.maybe_int(6)?);
     let parts = (row.maybe_text(1)?, seen(row.maybe_int(2)?, row.maybe_int(3)?));
@@ -159,10 +192,15 @@ fn read(row: &mut Row) -> Result<Cell, Error> {
     let ((Some(updated_at), Some(seen)), Some(digest)) = (parts, digest) else {
         return Ok(Cell { version: None, gone });
     };
-    let updated_at = SourceTime::parse(&updated_at).map_err(|e| Error::Damaged(e.to_string()))?;
+    let updated_at =
+        SourceTime::parse(&updated_at).map_err(|e| Error::UnreadableRow(e.to_string()))?;
     let digest = <[u8; 32]>::try_from(digest)
-        .map_err(|_| Error::Damaged("a digest of another length".to_owned()))?;
-    Ok(Cell { version: Some(Version { updated_at, seen, digest: Digest(digest) }), gone })
+        .map_err(|_| Error::UnreadableRow("a digest of another length".to_owned()))?;
+    let ordered_at = row.maybe_int(7)?.map_or(updated_at.mark(), Mark);
+    Ok(Cell {
+        version: Some(Version { updated_at, ordered_at, seen, digest: Digest(digest) }),
+        gone,
+    })
 }
 
 fn seen(at_ms: Option<i64>, request: Option<i64>) -> Option<Seen> {

@@ -10,6 +10,9 @@ mod permits;
 pub(crate) mod postgres;
 pub(crate) mod sorting;
 pub(crate) mod sqlite;
+mod timeouts;
+
+pub use timeouts::DatabaseTimeouts;
 
 /// How many may read at once, each on a connection of its own, and how long one more waits.
 const READERS: usize = 8;
@@ -21,6 +24,8 @@ pub(crate) trait Driver: Send + Sync {
     fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError>;
     /// A session for views; waits while too many are reading.
     fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError>;
+    /// Closes the connections that wait for a reader, where they remember anything of the database.
+    fn drop_idle_readers(&self) {}
 }
 
 /// What is called with each row of an answer; `Break` ends the reading.
@@ -35,6 +40,8 @@ pub(crate) trait Session {
     fn begin_write(&mut self) -> Result<(), DriverError>;
     /// Begins a transaction that sees one state of the database throughout.
     fn begin_read(&mut self) -> Result<(), DriverError>;
+    /// Lets the statements of this transaction take as long as they need: a migration rewrites whole tables.
+    fn lift_time_limit(&mut self) -> Result<(), DriverError>;
     fn commit(&mut self) -> Result<(), DriverError>;
     fn rollback(&mut self) -> Result<(), DriverError>;
 

@@ -16,6 +16,7 @@ use hw_rules::query::Query;
 
 use crate::error::Error;
 use crate::views::behind::Behind;
+use crate::views::skipped::SkippedRows;
 use crate::workspace::Workspace;
 use gather::Gather;
 use memory::Memory;
@@ -47,6 +48,8 @@ pub struct Found {
     pub behind: Behind,
     /// What looked like a filter and was taken for words, or names what is not held: a sentence each.
     pub misread: Vec<String>,
+    /// Matches that could not be read; `behind` says so, too.
+    pub skipped: SkippedRows,
 }
 
 /// How many threads match; where comments are asked for, comments.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hw_rules::item::Kind;
+use hw_rules::item_names::ItemNames;
 use hw_rules::lane::Lane;
 use hw_rules::reconcile::Brake;
 use hw_rules::time::Mark;
@@ -16,8 +17,8 @@ pub enum Error {
     LeaseLost { name: String },
     #[error("interrupted at {0:?}")]
     Interrupted(&'static str),
-    #[error("{} of {} {} would be removed at once", .brake.removals, .brake.held, plural(*.kind))]
-    Brake { kind: Kind, brake: Brake },
+    #[error("{}", .items.append_to(&braked(*.kind, .brake)))]
+    Brake { kind: Kind, brake: Brake, items: ItemNames },
     #[error("the lock file {} cannot be made or locked; is its folder there for writing?", .path.display())]
     Lock { path: PathBuf, source: std::io::Error },
     #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", shown(.to.as_ref()))]
@@ -44,6 +45,12 @@ pub enum Error {
     NotADatabase,
     #[error("the database is damaged: {0}")]
     Damaged(String),
+    /// The file itself is broken, and nothing that is stored elsewhere can mend it.
+    #[error("the database file cannot be repaired in place: {0}")]
+    BeyondRepair(String),
+    /// One row is not what was written; the others can be read.
+    #[error("a stored row cannot be read: {0}")]
+    UnreadableRow(String),
     /// No space, a quota, or a disk that fails.
     #[error("the disk takes no more: {0}")]
     Full(String),
@@ -51,6 +58,9 @@ pub enum Error {
     NotWritable(String),
     #[error("somebody else is writing to the database, and does not end: {0}")]
     Locked(String),
+    /// The server ended a statement that took longer than its limit.
+    #[error("a statement took longer than the database server allows: {0}")]
+    StatementTimeout(String),
     #[error("PostgreSQL does not answer: {0}")]
     Unreachable(String),
     #[error("PostgreSQL does not let us in: {0}")]
@@ -62,8 +72,23 @@ pub enum Error {
 impl Error {
     /// Whether the same may well succeed a moment later, with nobody doing anything about it.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Locked(_) | Self::Unreachable(_) | Self::Database { .. })
+        matches!(
+            self,
+            Self::Locked(_)
+                | Self::StatementTimeout(_)
+                | Self::Unreachable(_)
+                | Self::Database { .. }
+        )
     }
+
+    /// Whether the connection to the database server was lost: what was under way is repeated on a new one.
+    pub fn is_lost_connection(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+}
+
+fn braked(kind: Kind, brake: &Brake) -> String {
+    format!("{} of {} {} would be removed at once", brake.removals, brake.held, plural(kind))
 }
 
 fn shown(mark: Option<&Mark>) -> String {

@@ -4,14 +4,18 @@ use hw_rules::cells::{self as rule, Change, Write};
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{Key, Kind, Observation};
 use hw_rules::lane::Lane;
+use hw_rules::time::Mark;
 
 use crate::Store;
 use crate::cells::{self, CellRow, Held};
 use crate::error::Error;
+use crate::identity;
 use crate::lanes;
+use crate::late_threads;
 use crate::leases::Lease;
 use crate::mirror;
 use crate::quarantine::{self, Unreadable};
+use crate::removed_items::{Cause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::talks;
 use crate::tx::{Step, Tx, step};
@@ -31,6 +35,8 @@ pub struct IngestPage {
     pub quarantined: Vec<Unreadable>,
     /// Subjects that were in quarantine and were read now; those known by node id need no naming.
     pub cleared: Vec<String>,
+    /// Node ids that the same look did not find: whatever is stored of them has no claim on its id.
+    pub absent_nodes: Vec<String>,
     /// What the source calls the lane's newest page, whose rows these are; it vouches for them.
     pub etag: Option<Etag>,
     /// Threads whose talk is read to its end with this page, each with the source's time of its beginning.
@@ -44,6 +50,8 @@ pub struct IngestPage {
 pub struct Etag {
     pub principal: String,
     pub value: String,
+    /// When the source sent it, by its own time; not known of those that were kept without it.
+    pub at: Option<Mark>,
 }
 
 impl IngestPage {
@@ -57,6 +65,7 @@ impl IngestPage {
             page_size,
             quarantined: Vec::new(),
             cleared: Vec::new(),
+            absent_nodes: Vec::new(),
             etag: None,
             read_talks: Vec::new(),
             viewer: None,
@@ -97,9 +106,14 @@ impl Store {
 fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
     let lane = lanes::lane_id(tx, &page.lane)?;
     let host = page.lane.host.as_str();
-    let held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
+    let mut held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
+    let taken = identity::claim_ids(tx, &mut held, page)?;
+    if !taken.is_empty() {
+        return take_in(tx, &identity::set_aside(page, &taken));
+    }
     let writes = rule::diff(&held.cells, &page.observations);
     keep(tx, host, lane, &held, &writes, &page.observations)?;
+    late_threads::request_comments(tx, host, &writes, &page.observations)?;
     talks::queue(tx, host, &writes, &page.observations)?;
     talks::done(tx, &page.lane, &page.read_talks)?;
     page.viewer.iter().try_for_each(|login| viewers::keep(tx, host, login))?;
@@ -127,7 +141,8 @@ fn keep(
     let mut new_rowids = mirror::threads::keep(tx, host, held, &items)?;
     new_rowids.extend(mirror::comments::keep(tx, host, held, &items)?);
     let removed = writes.iter().filter(|write| write.change == Change::Removed);
-    mirror::removal::remove(tx, host, removed.map(|write| (write.key, &write.cell)))?;
+    let removed = removed.map(|write| (write.key, &write.cell));
+    mirror::removal::remove(tx, host, removed, Cause::new(RemovalReason::NotListed))?;
     let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
     let rows: Vec<_> = writes
         .iter()
@@ -139,7 +154,17 @@ fn keep(
         })
         .collect();
     cells::keep(tx, host, lane, &rows)?;
+    lanes::stored::count(tx, lane, writes.iter().map(gained).sum())?;
     cells::forget_digests(tx, host, Kind::Repository, &nameless)
+}
+
+/// How many objects more there are after a write.
+fn gained(write: &Write) -> i64 {
+    match write.change {
+        Change::Created | Change::Revived => 1,
+        Change::Removed => -1,
+        Change::Edited | Change::Bumped | Change::Touched | Change::Nothing => 0,
+    }
 }
 
 fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use hw_rules::clean;
 use hw_rules::coverage::Coverage;
 use hw_rules::lane::{Lane, Reading, Scope, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::time::Mark;
 
 use crate::Store;
@@ -13,10 +14,11 @@ use crate::error::Error;
 use crate::ingest::Etag;
 use crate::leases::Lease;
 use crate::sql::{Row, Sql, params};
-use crate::sweeps;
 use crate::tx::{Step, Tx, step};
+use crate::{source_clocks, sweeps};
 
 pub(crate) mod fresh;
+pub(crate) mod stored;
 
 /// A lane, its state, and the message of its last failed turn.
 pub type LaneRow = (Lane, LaneState, Option<String>);
@@ -52,7 +54,7 @@ impl Store {
             .unwrap_or_else(|| LaneState { page_size: FIRST_PAGE_SIZE, ..LaneState::default() }))
     }
 
-    /// All lanes by name.
+    /// All lanes by name. One whose row is damaged is left out, as if it had never been read.
     pub fn lanes(&self) -> Result<Vec<LaneRow>, Error> {
         const ALL: Sql = Sql::both(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
@@ -60,20 +62,26 @@ impl Store {
                from lanes order by name",
         );
         self.read("lanes", |tx| {
-            tx.query(ALL, &[], |mut row| {
+            let lanes = tx.query_readable(ALL, &[], |mut row| {
                 let (lane, error) = (lane(&mut row)?, row.maybe_text(4)?);
                 Ok((lane, state(row, 5)?, error))
-            })
+            });
+            Ok(lanes?.rows)
         })
     }
 
     /// What the source called a lane's newest page when it told this principal.
-    pub fn etag(&self, lane: &Lane, principal: &str) -> Result<Option<String>, Error> {
-        const ETAG: Sql =
-            Sql::both("select etag from lanes where name = $1 and etag_principal = $2");
+    pub fn etag(&self, lane: &Lane, principal: &str) -> Result<Option<Etag>, Error> {
+        const ETAG: Sql = Sql::both(
+            "select etag, etag_at_ms from lanes
+              where name = $1 and etag_principal = $2 and etag is not null",
+        );
         let name = lane.to_string();
-        let etag = |mut row: Row| row.maybe_text(0);
-        Ok(self.read("etag", |tx| tx.first(ETAG, &params![&name, principal], etag))?.flatten())
+        let etag = |mut row: Row| {
+            let (value, at_ms) = (row.text(0)?, row.maybe_int(1)?);
+            Ok(Etag { principal: principal.to_owned(), value, at: at_ms.map(Mark) })
+        };
+        self.read("etag", |tx| tx.first(ETAG, &params![&name, principal], etag))
     }
 
     /// Records a failed turn.
@@ -122,16 +130,27 @@ impl Store {
         })
     }
 
-    /// The one way a watermark moves back: claims nothing above `to` any more, and opens a gap.
-    pub fn reset_lane(&self, lease: &Lease, lane: &Lane, to: Mark, why: &str) -> Result<(), Error> {
+    /// The one way a watermark moves back: whatever the lane holds from beyond `base` was stamped by a
+    /// clock that was wrong. Claims nothing later than a day before it, opens a gap, and requests a sweep.
+    pub fn reset_lane(
+        &self,
+        lease: &Lease,
+        lane: &Lane,
+        base: Mark,
+        why: &str,
+    ) -> Result<(), Error> {
+        let to = base.minus(SAFE_BACKFILL_MS);
         self.write_for(lease, RESET, |tx| {
             let id = lane_id(tx, lane)?;
             let before = coverage_of(tx, id)?;
             let after = match lane.surface.reading() {
                 Reading::Since => before.clone().reset_since(to),
-                Reading::Walk | Reading::Talks => before.clone().reset(to),
+                Reading::Walk => before.clone().reset(to),
+                Reading::Talks => before.clone().reset_talks(to),
             };
             tracing::warn!(%lane, from = ?before.through, %to, why, "the watermark is reset");
+            source_clocks::redate_lane(tx, (id, lane), base)?;
+            source_clocks::forget_look(tx, id, to)?;
             write_coverage(tx, id, &after)
         })
     }
@@ -139,8 +158,10 @@ impl Store {
 
 /// Keeps what the source called a lane's newest page.
 pub(crate) fn keep_etag(tx: &mut Tx<'_>, lane: i64, etag: &Etag) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both("update lanes set etag = $1, etag_principal = $2 where id = $3");
-    tx.execute(KEEP, &params![&etag.value, &etag.principal, lane]).map(drop)
+    const KEEP: Sql =
+        Sql::both("update lanes set etag = $1, etag_principal = $2, etag_at_ms = $3 where id = $4");
+    let at_ms = etag.at.map(|at| at.0);
+    tx.execute(KEEP, &params![&etag.value, &etag.principal, at_ms, lane]).map(drop)
 }
 
 /// The row of a lane; made when it is missing.
@@ -174,31 +195,54 @@ pub(crate) fn known_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<Option<i64>, Erro
 pub(crate) fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
     const COVERAGE: Sql = Sql::both("select coverage from lanes where id = $1");
     let text = tx.first(COVERAGE, &params![id], |mut row| row.text(0))?;
-    parse_coverage(&text.unwrap_or_default())
+    Ok(parse_coverage(&text.unwrap_or_default()))
 }
 
 /// Moves a lane's coverage on. A watermark that would move back is our own nonsense, and refused.
 ///
-/// A listing that became shorter lost something that a scan cannot see: a sweep is due from now on.
+/// A listing that became shorter lost something that a scan cannot see, and one that grew by more than was
+/// stored shows something that no scan met: a sweep is due from now on.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
     id: i64,
     lane: &Lane,
     coverage: &Coverage,
 ) -> Result<(), Error> {
-    const SWEEP_IS_DUE: Sql =
-        Sql::both("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
     let held = coverage_of(tx, id)?;
     if let Some(from) = held.through.filter(|from| coverage.through < Some(*from)) {
         let lane = Box::new(lane.clone());
         return Err(Error::WatermarkBack { lane, from, to: coverage.through });
     }
-    if coverage.has_shrunk_since(&held) {
+    let mut coverage = coverage.clone();
+    let is_new = coverage.head != held.head || coverage.is_complete() != held.is_complete();
+    let shows_more = is_new && coverage.note_stored(&held, stored::total(tx, id)?);
+    if shows_more || coverage.has_shrunk_since(&held) {
         // a roll that is under way may list what has gone since
         sweeps::unstage(tx, id)?;
-        tx.execute(SWEEP_IS_DUE, &params![id])?;
+        make_sweep_due(tx, id)?;
     }
-    write_coverage(tx, id, coverage)
+    write_coverage(tx, id, &coverage)
+}
+
+/// Takes what a sweep listed as what the listing shows; returns whether it listed all that was counted.
+pub(crate) fn settle_stored(
+    tx: &mut Tx<'_>,
+    id: i64,
+    listed: u64,
+    began: Mark,
+) -> Result<bool, Error> {
+    let mut coverage = coverage_of(tx, id)?;
+    let listed = i64::try_from(listed).unwrap_or(i64::MAX);
+    let is_whole = coverage.settle_stored(listed, stored::total(tx, id)?, began);
+    write_coverage(tx, id, &coverage)?;
+    Ok(is_whole)
+}
+
+/// Asks for a sweep of a lane; an earlier request stays.
+pub(crate) fn make_sweep_due(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
+    const SWEEP_IS_DUE: Sql =
+        Sql::both("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
+    tx.execute(SWEEP_IS_DUE, &params![id]).map(drop)
 }
 
 fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), Error> {
@@ -224,30 +268,35 @@ fn coverage_text(coverage: &Coverage) -> String {
     serde_json::to_string(coverage).expect("a coverage is plain values, always JSON")
 }
 
-fn parse_coverage(text: &str) -> Result<Coverage, Error> {
-    serde_json::from_str(text)
-        .map_err(|error| Error::Damaged(format!("a lane's coverage: {error}")))
+/// Reads a coverage. One that is damaged claims nothing, so every view calls the lane incomplete, and the next
+/// pull reads it from the beginning.
+fn parse_coverage(text: &str) -> Coverage {
+    serde_json::from_str(text).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the coverage of a lane is damaged; it is read from the beginning");
+        Coverage::default()
+    })
 }
 
 fn lane(row: &mut Row) -> Result<Lane, Error> {
     let scope = match (row.maybe_text(1)?, row.maybe_int(2)?) {
         (Some(login), None) => Scope::Organization(login),
         (None, Some(id)) => Scope::Repository(id),
-        _ => return Err(Error::Damaged("a lane without a scope".to_owned())),
+        _ => return Err(Error::UnreadableRow("a lane without a scope".to_owned())),
     };
     let name = row.text(3)?;
     let surface = Surface::named(&name)
-        .ok_or_else(|| Error::Damaged(format!("no surface is named {name:?}")))?;
+        .ok_or_else(|| Error::UnreadableRow(format!("no surface is named {name:?}")))?;
     Ok(Lane { host: row.text(0)?, scope, surface })
 }
 
 /// The state in the seven columns from `first` on.
 fn state(mut row: Row, first: usize) -> Result<LaneState, Error> {
     let small = |number: i64| {
-        u32::try_from(number).map_err(|_| Error::Damaged(format!("{number} as a lane's count")))
+        u32::try_from(number)
+            .map_err(|_| Error::UnreadableRow(format!("{number} as a lane's count")))
     };
     Ok(LaneState {
-        coverage: parse_coverage(&row.text(first)?)?,
+        coverage: parse_coverage(&row.text(first)?),
         due_ms: row.int(first + 1)?,
         failures: small(row.int(first + 2)?)?,
         sweep_due_ms: row.maybe_int(first + 3)?,

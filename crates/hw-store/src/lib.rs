@@ -15,46 +15,63 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+mod backup;
 mod cells;
 mod driver;
 mod engine;
 mod error;
+mod identity;
 mod ingest;
+mod integrity;
 mod lanes;
+mod late_threads;
 mod leases;
 mod locks;
 mod migrate;
 mod mirror;
 mod principals;
 mod quarantine;
+mod removal_tally;
 mod removals;
+mod removed_items;
+mod repair;
 mod search;
+mod source_clocks;
 mod sql;
 mod sweeps;
 mod tables;
 mod talks;
 mod tx;
+mod verify;
 mod views;
 mod workspace;
 
+pub use driver::DatabaseTimeouts;
+pub use driver::postgres::check_postgres;
 pub use engine::{Found, Hit, Matches, Ranked, Said, Search, SearchEngine};
 pub use error::Error;
 pub use ingest::{Etag, IngestPage, Ingested};
+pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{Failure, LaneRow};
 pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
 pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
+pub use removal_tally::ItemTally;
+pub use removed_items::{KEPT_MS, RemovalReason, RemovedItem, RemovedQuery, Restored};
 pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
 pub use talks::DueTalk;
+pub use verify::{DamagedItem, VerifiedPage, VerifyCursor};
 pub use views::after::{After, AfterComment, NotACursor};
 pub use views::behind::Behind;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::health::{LeaseRow, PauseRow};
 pub use views::pulls::FailedPull;
+pub use views::skipped::{ReadableRows, SkippedRows};
 pub use views::thread::ThreadView;
-pub use views::threads::{ThreadFilter, ThreadRow};
+pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
+pub use views::threads::{ThreadFilter, ThreadRow, ThreadsFound};
 pub use workspace::Workspace;
 
 use driver::postgres::Postgres;
@@ -99,12 +116,17 @@ struct Inner {
 impl Store {
     /// Opens the database for writing; creates it when it is missing and brings its schema up to date.
     pub fn open(place: &Place) -> Result<Self, Error> {
+        Self::open_with(place, DatabaseTimeouts::default())
+    }
+
+    /// The same, with other limits on how long a server may take.
+    pub fn open_with(place: &Place, timeouts: DatabaseTimeouts) -> Result<Self, Error> {
         place.check()?;
         let driver: Result<Box<dyn Driver>, _> = match place {
             Place::Memory => Sqlite::memory().map(|driver| Box::new(driver) as _),
             Place::File(path) => Sqlite::create(path).map(|driver| Box::new(driver) as _),
             Place::Postgres { url, schema } => {
-                Postgres::create(url, schema).map(|driver| Box::new(driver) as _)
+                Postgres::create(url, schema, timeouts).map(|driver| Box::new(driver) as _)
             }
         };
         let driver = driver.map_err(|error| sorting::sorted("open", &*error))?;
@@ -115,6 +137,11 @@ impl Store {
 
     /// Opens an existing database for views; never creates, migrates or writes.
     pub fn open_reader(place: &Place) -> Result<Self, Error> {
+        Self::open_reader_with(place, DatabaseTimeouts::default())
+    }
+
+    /// The same, with other limits on how long a server may take.
+    pub fn open_reader_with(place: &Place, timeouts: DatabaseTimeouts) -> Result<Self, Error> {
         place.check()?;
         let missing = || Error::NoDatabase(place.shown());
         let failed = |error: DriverError| sorting::sorted("open", &*error);
@@ -123,7 +150,8 @@ impl Store {
             Place::File(path) if !path.is_file() => return Err(missing()),
             Place::File(path) => Box::new(Sqlite::existing(path).map_err(failed)?),
             Place::Postgres { url, schema } => {
-                Box::new(Postgres::existing(url, schema).map_err(failed)?.ok_or_else(missing)?)
+                let found = Postgres::existing(url, schema, timeouts).map_err(failed)?;
+                Box::new(found.ok_or_else(missing)?)
             }
         };
         let store = Self::over(driver, true, place);

@@ -50,6 +50,18 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0004_gone.sql"),
         postgres: include_str!("../migrations/postgres/0004_gone.sql"),
     },
+    Migration {
+        number: 5,
+        name: "clocks",
+        sqlite: include_str!("../migrations/sqlite/0005_clocks.sql"),
+        postgres: include_str!("../migrations/postgres/0005_clocks.sql"),
+    },
+    Migration {
+        number: 6,
+        name: "removed",
+        sqlite: include_str!("../migrations/sqlite/0006_removed.sql"),
+        postgres: include_str!("../migrations/postgres/0006_removed.sql"),
+    },
 ];
 
 impl Migration {
@@ -68,17 +80,23 @@ struct Applied {
 }
 
 /// Applies what is missing, each step in a transaction of its own.
+///
+/// A step may rewrite or empty a table of millions of rows, so no time limit holds in it.
 pub(crate) fn bring_up_to_date(store: &Store) -> Result<(), Error> {
     store.write(MIGRATE, |tx| tx.batch(KEEP_MIGRATIONS))?;
     for migration in MIGRATIONS {
         store.write(MIGRATE, |tx| {
+            tx.lift_time_limit()?;
             let applied = applied(tx)?;
             check_applied(&applied, tx.dialect())?;
             let known = applied.iter().any(|step| step.number == migration.number);
             if known { Ok(()) } else { apply(tx, migration) }
         })?;
     }
-    store.write(MIGRATE, check_guid)
+    store.write(MIGRATE, |tx| {
+        tx.lift_time_limit()?;
+        check_guid(tx)
+    })
 }
 
 /// Refuses a database whose schema is not exactly ours; for stores that must not change it.

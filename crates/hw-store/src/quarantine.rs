@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::Item;
 use hw_rules::lane::Lane;
+use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::time::{Mark, SourceTime};
-use hw_rules::version::Seen;
+use hw_rules::version::{Seen, ordered_at};
 use hw_rules::{OVERLAP_MS, clean};
 
 use crate::Store;
@@ -65,6 +65,16 @@ impl Store {
         self.read("quarantine", |tx| tx.query(ALL, &[], read))
     }
 
+    /// Some of what is in quarantine, by subject and reason: what was tried most often comes first.
+    pub fn quarantine_names(&self, limit: u32) -> Result<Vec<(String, String)>, Error> {
+        const NAMES: Sql = Sql::both(
+            "select subject, reason from quarantine order by tries desc, subject limit $1",
+        );
+        self.read("quarantine", |tx| {
+            tx.query(NAMES, &params![i64::from(limit)], |mut row| Ok((row.text(0)?, row.text(1)?)))
+        })
+    }
+
     /// What one lane has in quarantine: what was tried least, and longest ago, comes first.
     pub fn quarantined_of(&self, lane: &Lane, limit: u64) -> Result<Vec<Quarantined>, Error> {
         const OF_LANE: Sql = quarantined!(
@@ -115,9 +125,12 @@ fn release_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<(), Error> {
     let read: Vec<_> = page
         .observations
         .iter()
-        .map(|observation| &observation.item)
-        .filter(|item| held.contains(node_id(item)))
-        .map(|item| params![node_id(item), item.updated_at().mark().0, &page.lane.host].to_vec())
+        .map(|observation| (observation.item.node_id(), observation))
+        .filter(|(node, _)| held.contains(*node))
+        .map(|(node, observation)| {
+            let updated_at = observation.item.updated_at().mark();
+            params![node, ordered_at(updated_at, observation.seen).0, &page.lane.host].to_vec()
+        })
         .collect();
     tx.execute_each(RELEASE, &read)
 }
@@ -129,7 +142,7 @@ fn held_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<BTreeSet<String>, Er
         "select subject from quarantine where subject = any($1)",
     );
     let nodes: Vec<_> =
-        page.observations.iter().map(|observation| node_id(&observation.item)).collect();
+        page.observations.iter().map(|observation| observation.item.node_id()).collect();
     Ok(tx.query(HELD, &params![nodes.as_slice()], |mut row| row.text(0))?.into_iter().collect())
 }
 
@@ -138,14 +151,6 @@ fn release_places(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), E
     const RELEASE: Sql = Sql::both("delete from quarantine where lane = $1 and subject = $2");
     let rows: Vec<_> = page.cleared.iter().map(|place| params![lane, place].to_vec()).collect();
     tx.execute_each(RELEASE, &rows)
-}
-
-fn node_id(item: &Item) -> &str {
-    match item {
-        Item::Repository(repository) => &repository.node_id,
-        Item::Thread(thread) => &thread.node_id,
-        Item::Comment(comment) => &comment.node_id,
-    }
 }
 
 /// Takes in what could not be read. The newest version of it that was met is the one it waits for.
@@ -168,10 +173,22 @@ fn take_in(tx: &mut Tx<'_>, lane: i64, unreadable: &Unreadable) -> Result<(), Er
     let Unreadable { subject, reason, raw, updated_at, seen } = unreadable;
     let raw = raw.get(..raw.floor_char_boundary(RAW_BYTES)).unwrap_or_default();
     let [subject, reason, raw] = [subject, reason, raw].map(clean::storable);
-    let (at, at_ms) =
-        (updated_at.as_ref().map(SourceTime::as_str), updated_at.as_ref().map(|at| at.mark().0));
+    let at = updated_at.as_ref().map(SourceTime::as_str);
+    let at_ms = updated_at.as_ref().map(|at| ordered_at(at.mark(), *seen).0);
     let seen = (seen.at_ms, seen.request);
     tx.execute(KEEP, &params![lane, &subject, &reason, &raw, seen.0, seen.1, at, at_ms]).map(drop)
+}
+
+/// Has what a lane has in quarantine from beyond `latest` count as a day old: the source's clock was wrong.
+pub(crate) fn redate(tx: &mut Tx<'_>, lane: i64, latest: Mark) -> Result<(), Error> {
+    const UPDATED: Sql = Sql::both(
+        "update quarantine set updated_at_ms = $1 where lane = $2 and updated_at_ms > $3",
+    );
+    const SEEN: Sql =
+        Sql::both("update quarantine set seen_at_ms = $1 where lane = $2 and seen_at_ms > $3");
+    let day_before = latest.minus(SAFE_BACKFILL_MS);
+    tx.execute(UPDATED, &params![day_before.0, lane, latest.0])?;
+    tx.execute(SEEN, &params![day_before.0, lane, latest.0]).map(drop)
 }
 
 /// Releases the nodes of a lane that its complete roll does not list, and what was known by its place

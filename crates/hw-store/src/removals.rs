@@ -9,10 +9,12 @@ use hw_rules::version::Seen;
 use crate::error::Error;
 use crate::leases::Lease;
 use crate::mirror::removal;
+use crate::removed_items::{Cause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::sweeps::Swept;
 use crate::tx::{Step, Tx, step};
-use crate::{Store, cells, lanes, quarantine};
+use crate::views::item_names;
+use crate::{Store, cells, lanes, quarantine, removal_tally};
 
 const REMOVE: Step = step!("remove repositories");
 const CLEAR: Step = step!("clear");
@@ -33,6 +35,21 @@ impl Store {
             let id = lanes::lane_id(tx, lane)?;
             let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
             Ok(Swept { removed })
+        })
+    }
+
+    /// Returns the ids of what [`Store::finish_sweep`] would remove from a lane, or its brake. Nothing changes.
+    pub fn check_removal(
+        &self,
+        lane: &Lane,
+        gone: &[(i64, Seen)],
+        allow_mass_removal: bool,
+    ) -> Result<Vec<i64>, Error> {
+        let kind = lane.surface.kind();
+        let gone: Vec<_> = gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
+        self.read("check removal", |tx| {
+            let Some(id) = lanes::known_id(tx, lane)? else { return Ok(Vec::new()) };
+            check_removal(tx, (id, lane), &gone, allow_mass_removal)
         })
     }
 
@@ -69,16 +86,41 @@ pub(crate) fn remove_at_once(
     gone: &[(Key, Seen)],
     allow_mass_removal: bool,
 ) -> Result<u64, Error> {
+    check_removal(tx, (id, lane), gone, allow_mass_removal)?;
+    let reason = match lane.surface.kind() {
+        Kind::Repository => RemovalReason::RepositoryGone,
+        Kind::Discussion
+        | Kind::Issue
+        | Kind::PullRequest
+        | Kind::IssueComment
+        | Kind::ReviewComment
+        | Kind::Review
+        | Kind::DiscussionComment => RemovalReason::NotListed,
+    };
+    let removed = removal::bury(tx, &lane.host, id, gone, Cause::new(reason))?;
+    removal_tally::count(tx, &lane.host, lane.surface.kind(), removed)?;
+    Ok(removed)
+}
+
+/// Returns the ids of what would be removed, unless that is too much of the lane at once.
+fn check_removal(
+    tx: &mut Tx<'_>,
+    (id, lane): (i64, &Lane),
+    gone: &[(Key, Seen)],
+    allow_mass_removal: bool,
+) -> Result<Vec<i64>, Error> {
     let held = cells::present_in_lane(tx, id)?;
     let kind = lane.surface.kind();
     let cells = cells::held(tx, &lane.host, gone.iter().map(|(key, _)| *key))?.cells;
     let goes = |(key, seen): &&(Key, Seen)| {
         cells.get(key).is_some_and(|cell| cell.is_present() && !cell.bury(*seen).is_present())
     };
-    let removals = gone.iter().filter(goes).count() as u64;
-    brake(kind, removals, held, allow_mass_removal)
-        .map_err(|brake| Error::Brake { kind, brake })?;
-    removal::bury(tx, &lane.host, id, gone)
+    let removals: Vec<i64> = gone.iter().filter(goes).map(|(key, _)| key.id).collect();
+    if let Err(brake) = brake(kind, removals.len() as u64, held, allow_mass_removal) {
+        let items = item_names::by_ids(tx, &lane.host, kind, &removals)?;
+        return Err(Error::Brake { kind, brake, items });
+    }
+    Ok(removals)
 }
 
 fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Brake> {

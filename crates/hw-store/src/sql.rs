@@ -165,7 +165,7 @@ impl Row {
             Value::Text(value) => Ok(Some(value)),
             Value::Bytes(value) => String::from_utf8(value)
                 .map(Some)
-                .map_err(|_| Error::Damaged(format!("column {column} is no UTF-8 text"))),
+                .map_err(|_| Error::UnreadableRow(format!("column {column} is no UTF-8 text"))),
             other @ (Value::Int(_) | Value::Real(_)) => Err(unexpected(column, &other)),
         }
     }
@@ -177,6 +177,22 @@ impl Row {
             other @ (Value::Int(_) | Value::Real(_) | Value::Text(_)) => {
                 Err(unexpected(column, &other))
             }
+        }
+    }
+
+    /// An integer that is left in its place; none where something else is.
+    pub(crate) fn peek_int(&self, column: usize) -> Option<i64> {
+        match self.0.get(column)? {
+            Value::Int(value) => Some(*value),
+            Value::Null | Value::Real(_) | Value::Text(_) | Value::Bytes(_) => None,
+        }
+    }
+
+    /// A text that is left in its place; none where something else is.
+    pub(crate) fn peek_text(&self, column: usize) -> Option<String> {
+        match self.0.get(column)? {
+            Value::Text(value) => Some(value.clone()),
+            Value::Null | Value::Int(_) | Value::Real(_) | Value::Bytes(_) => None,
         }
     }
 
@@ -193,5 +209,5 @@ fn unexpected(column: usize, value: &Value) -> Error {
         Value::Text(_) => "a text",
         Value::Bytes(_) => "bytes",
     };
-    Error::Damaged(format!("column {column} holds {kind}"))
+    Error::UnreadableRow(format!("column {column} holds {kind}"))
 }

@@ -7,6 +7,7 @@ use hw_rules::cells::Cell;
 use hw_rules::item::Key;
 use hw_rules::lane::Lane;
 use hw_rules::reconcile::{self, Findings};
+use hw_rules::source_clock::TOLERANCE_MS;
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
 use hw_rules::walk::{Cursor, Floor};
@@ -17,7 +18,7 @@ use crate::removals::remove_at_once;
 use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::{Step, Tx, step};
-use crate::{Store, cells, lanes, quarantine};
+use crate::{Store, cells, lanes, quarantine, repair, source_clocks};
 
 /// How far a sweep got.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +85,10 @@ impl Store {
             stage(tx, id, &page.rows)?;
             let Seen { at_ms, request } = page.began;
             let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
+            if page.complete {
+                let latest = Mark(at_ms).plus(TOLERANCE_MS);
+                source_clocks::redate_lane(tx, (id, lane), latest)?;
+            }
             tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id]).map(drop)
         })
     }
@@ -131,7 +136,10 @@ impl Store {
                 gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
             let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
             quarantine::release_unlisted(tx, id, sweep.began)?;
-            if is_settled(tx, id, sweep.began)? { clear(tx, id) } else { unstage(tx, id) }?;
+            repair::forget_unlisted(tx, id, kind)?;
+            let is_whole = lanes::settle_stored(tx, id, sweep.listed, Mark(sweep.began.at_ms))?;
+            let is_done = is_whole && is_settled(tx, id, sweep.began)?;
+            if is_done { clear(tx, id) } else { unstage(tx, id) }?;
             Ok(Swept { removed })
         })
     }
@@ -202,7 +210,7 @@ fn node_ids(tx: &mut Tx<'_>, lane: &Lane, ids: &[i64]) -> Result<BTreeMap<i64, S
     );
     let sql = NODE_IDS.of(lane.surface.kind());
     let read = |mut row: Row| Ok((row.int(0)?, row.text(1)?));
-    Ok(tx.query(sql, &params![&lane.host, ids], read)?.into_iter().collect())
+    Ok(tx.query_readable(sql, &params![&lane.host, ids], read)?.rows.into_iter().collect())
 }
 
 /// Whether everything that is held, and changed before the sweep began, was listed or is old news.

@@ -110,14 +110,20 @@ pub(crate) fn queue(
     writes: &[Write],
     observations: &[Observation],
 ) -> Result<(), Error> {
+    let moved = writes.iter().filter(|write| moves(write.change));
+    let moved = moved.filter_map(|write| observations.get(write.text?));
+    queue_threads(tx, host, &moved.map(|observation| &observation.item).collect::<Vec<_>>())
+}
+
+/// Notes the threads among these items, where their talk is followed.
+pub(crate) fn queue_threads(tx: &mut Tx<'_>, host: &str, items: &[&Item]) -> Result<(), Error> {
     const QUEUE: Sql = Sql::both(
         "insert into talks (host, kind, id, repository_id) values ($1, $2, $3, $4)
          on conflict (host, kind, id) do update set repository_id = excluded.repository_id",
     );
     let mut moved: BTreeMap<(Kind, i64), Vec<i64>> = BTreeMap::new();
-    for write in writes.iter().filter(|write| moves(write.change)) {
-        let observation = write.text.and_then(|at| observations.get(at));
-        let Some(Item::Thread(thread)) = observation.map(|it| &it.item) else { continue };
+    for item in items {
+        let Item::Thread(thread) = item else { continue };
         moved.entry((thread.kind(), thread.repository_id)).or_default().push(thread.id);
     }
     for ((kind, repository), ids) in moved {

@@ -8,6 +8,7 @@ use crate::error::{DriverError, Error};
 use crate::leases::{self, Lease};
 use crate::sql::{Dialect, Param, Row, Sql};
 use crate::views::changes;
+use crate::views::skipped::{ReadableRows, SkippedRows};
 
 /// What is done in one transaction.
 #[derive(Clone, Copy)]
@@ -118,6 +119,11 @@ impl<'a> Tx<'a> {
         self.session.dialect()
     }
 
+    /// Lets the statements of this transaction take as long as they need.
+    pub(crate) fn lift_time_limit(&mut self) -> Result<(), Error> {
+        self.session.lift_time_limit().map_err(at(self.step))
+    }
+
     pub(crate) fn batch(&mut self, script: &str) -> Result<(), Error> {
         self.session.batch(script).map_err(at(self.step))
     }
@@ -167,6 +173,21 @@ impl<'a> Tx<'a> {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(rows)
+    }
+
+    /// The rows of an answer that can be read, and how many cannot.
+    pub(crate) fn query_readable<T>(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[Param<'_>],
+        read: impl Fn(Row) -> Result<T, Error>,
+    ) -> Result<ReadableRows<T>, Error> {
+        let mut readable = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
+        self.query_each(sql, params, |row| {
+            readable.rows.extend(readable.skipped.unless_unreadable(read(row))?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(readable)
     }
 
     /// The first row of an answer, if there is one.

@@ -6,7 +6,7 @@ use hw_rules::time::Mark;
 use hw_sources::github::graphql::{self, Endpoint};
 use hw_sources::github::limits;
 use hw_sources::github::user::{self, Budget, Token};
-use hw_sources::transport::{Request, Response, Transport};
+use hw_sources::transport::{self, Request, Response, Transport};
 use hw_sources::trouble::Trouble;
 
 use crate::clock::Clock;
@@ -57,13 +57,13 @@ pub async fn checkup(
 
 /// One request, and when its answer was there.
 async fn send(
-    transport: &dyn Transport,
+    over: &dyn Transport,
     clock: &dyn Clock,
     request: Request,
 ) -> Result<(Response, i64), Trouble> {
     let until_ms = clock.now_ms().saturating_add(PATIENCE_MS);
     tokio::select! {
-        sent = transport.send(request) => match sent {
+        sent = transport::exchange(over, request) => match sent {
             Ok(response) => Ok((response, clock.now_ms())),
             Err(broken) => Err(Trouble::Network(broken.0)),
         },

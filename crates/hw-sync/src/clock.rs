@@ -1,13 +1,17 @@
 //! The clock: the one place that asks the machine for the time, and the one way to wait.
 
 use std::pin::Pin;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Our own time, in unix milliseconds.
 pub trait Clock: Send + Sync {
     fn now_ms(&self) -> i64;
+
+    /// Milliseconds since some moment of this run: they never fall, whoever sets the clock.
+    fn monotonic_ms(&self) -> i64;
 
     /// Waits until then; not at all when it has passed.
     fn sleep_until(&self, until_ms: i64) -> Waiting<'_>;
@@ -22,6 +26,13 @@ impl Clock for MachineClock {
     fn now_ms(&self) -> i64 {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the place that asks")]
+    fn monotonic_ms(&self) -> i64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        let passed = START.get_or_init(Instant::now).elapsed();
+        i64::try_from(passed.as_millis()).unwrap_or(i64::MAX)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the place that waits")]

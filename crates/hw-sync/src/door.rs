@@ -194,6 +194,7 @@ impl Place<'_> {
                 | Trouble::Server(_)
                 | Trouble::Garbled(_)
                 | Trouble::Denied(_)
+                | Trouble::Forbidden(_)
                 | Trouble::Hidden(_)
                 | Trouble::BadCursor(_)
                 | Trouble::Wrong(_),

@@ -1,6 +1,6 @@
 //! One question to GitHub, asked until it is answered: door, request, classification, waits.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::Pace;
@@ -10,7 +10,7 @@ use hw_sources::gate::{Advice, Api};
 use hw_sources::github::graphql::{self, Endpoint, Query};
 use hw_sources::github::receipt::Receipt;
 use hw_sources::github::rest::{self, Content, Get, Rest};
-use hw_sources::transport::{Request, Response, Transport};
+use hw_sources::transport::{self, Request, Response, Transport};
 use hw_sources::trouble::Trouble;
 use hw_store::Store;
 
@@ -20,6 +20,7 @@ use crate::crash::{self, CrashPoints};
 use crate::door::{Door, Place, Settings, lock};
 use crate::news::{Herald, News};
 use crate::patience::{Patience, Spent};
+use crate::source_time::SourceTime;
 use crate::wire::{GRAPHQL, REST, Wire};
 
 /// A request has this long; GitHub's own time-out of 10 s answers first.
@@ -59,7 +60,7 @@ pub struct Fetch {
     line: Line,
     door: Door,
     cost: Mutex<Cost>,
-    last_date: Mutex<Option<Mark>>,
+    source_time: Mutex<SourceTime>,
 }
 
 /// Trouble that asking again did not mend, or something that ends the run.
@@ -85,7 +86,7 @@ impl Fetch {
             seed: line.seed,
         };
         let door = Door::new(store, principal, settings);
-        Self { line, door, cost: Mutex::default(), last_date: Mutex::default() }
+        Self { line, door, cost: Mutex::default(), source_time: Mutex::default() }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -110,7 +111,12 @@ impl Fetch {
 
     /// The source's own time, as its last answer told it.
     pub(crate) fn last_date(&self) -> Option<Mark> {
-        *lock(&self.last_date)
+        lock(&self.source_time).last()
+    }
+
+    /// The source's own time, as this run believes it.
+    pub(crate) fn source_time(&self) -> MutexGuard<'_, SourceTime> {
+        lock(&self.source_time)
     }
 
     /// Whose limits these are.
@@ -189,7 +195,7 @@ impl Fetch {
                 Err(trouble) => trouble,
             };
             let Some(wait) = spent.bear(&trouble, patience, size, self.jitter()) else {
-                return Err(Stop::Trouble(self.blame(trouble).await?));
+                return Err(Stop::Trouble(self.blame(trouble.believed()).await?));
             };
             tracing::debug!(%trouble, wait, "asking again");
             lock(&self.cost).retries += 1;
@@ -222,10 +228,13 @@ impl Fetch {
         lock(&self.cost).requests += 1;
         let answer = self.exchange(request).await;
         let answer = answer.and_then(|response| (wire.open)(&response));
-        if let Ok(answer) = &answer {
-            self.note(wire.api, (wire.receipt)(answer))?;
-        }
-        let came = answer.and_then(|answer| read(&answer));
+        let came = match answer {
+            Ok(mut answer) => {
+                let dated = self.note(wire.api, (wire.receipt)(&mut answer))?;
+                dated.and_then(|()| read(&answer))
+            }
+            Err(trouble) => Err(trouble),
+        };
         if came.is_ok() {
             self.herald().tell(|| News::Answered);
         }
@@ -241,7 +250,7 @@ impl Fetch {
         let deadline = self.clock().now_ms() + REQUEST_MS;
         tokio::select! {
             biased;
-            answer = self.line.transport.send(request) => {
+            answer = transport::exchange(&*self.line.transport, request) => {
                 answer.map_err(|broken| Trouble::Network(broken.0))
             }
             () = self.clock().sleep_until(deadline) => {
@@ -250,16 +259,25 @@ impl Fetch {
         }
     }
 
-    /// Remembers what an answer says about the source: its time, and how much of the hour is used.
-    fn note(&self, api: Api, receipt: &Receipt) -> Result<(), Error> {
-        *lock(&self.last_date) = Some(receipt.date);
+    /// Remembers what an answer says about the source: its time, and how much of the hour is used. From here
+    /// on the answer bears the date that is believed.
+    ///
+    /// The inner error is a date that fell back: the next answer tells whether the clock was set back.
+    fn note(&self, api: Api, receipt: &mut Receipt) -> Result<Result<(), Trouble>, Error> {
+        match self.source_time().read(receipt.date, self.clock()) {
+            Ok(date) => receipt.date = date,
+            Err(by_ms) => {
+                let by_s = by_ms / 1_000;
+                return Ok(Err(Trouble::Server(format!("its clock fell back by {by_s} s"))));
+            }
+        }
         let mut cost = lock(&self.cost);
         cost.replaced += u64::from(receipt.replaced);
         cost.points += receipt.cost;
         drop(cost);
         match &receipt.sample {
-            Some(sample) => self.door.observe(api, sample, receipt.date),
-            None => Ok(()),
+            Some(sample) => self.door.observe(api, sample, receipt.date).map(Ok),
+            None => Ok(Ok(())),
         }
     }
 }

@@ -6,6 +6,7 @@ use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::probe::{self, Need, Probe};
+use hw_rules::time::Mark;
 use hw_store::Store;
 
 use crate::Error;
@@ -38,6 +39,14 @@ impl Known {
         let lanes = store.lanes()?.into_iter();
         let states = lanes.map(|(lane, state, _)| (lane, state)).collect();
         Ok(Self { repositories, states, waiting: store.waiting_lanes()? })
+    }
+
+    /// Whether some lane of a host relies on a time later than this, or was looked at later.
+    pub(crate) fn claims_beyond(&self, host: &str, base: Mark) -> bool {
+        let lanes = self.states.iter().filter(|(lane, _)| lane.host == host);
+        lanes.map(|(_, state)| state).any(|state| {
+            state.coverage.latest_claim().max(state.checked_at_ms.map(Mark)) > Some(base)
+        })
     }
 
     fn wish(

@@ -100,6 +100,8 @@ fn sort(
         match shown {
             Some(now) if pull.is_ours(now) => judged.present.push(now.clone()),
             Some(_) => gone.left.push((suspect.id, look.seen)),
+            // a node has one id, so that it was stored under a wrong one
+            None if is_renumbered(look, suspect) => gone.left.push((suspect.id, look.seen)),
             None if look.absent.contains(&suspect.node_id) => {
                 gone.absent.push((suspect.id, look.seen));
                 gone.is_doubtful |= !look.is_vouched_for;
@@ -110,6 +112,11 @@ fn sort(
             }
         }
     }
+}
+
+/// Whether the suspect's node is there under another id.
+fn is_renumbered(look: &LookPage, suspect: &Repository) -> bool {
+    look.observations.iter().any(|seen| seen.item.node_id() == suspect.node_id)
 }
 
 fn is_shown(observation: &Observation, id: i64) -> Option<&Repository> {
@@ -144,10 +151,13 @@ fn remove(room: &Room<'_>, pull: &Pull, gone: &Gone, held: usize) -> Result<u64,
         return Ok(0);
     }
     if gone.is_doubtful && !allow {
-        reconcile::brake_repositories(all.len(), held, allow)
-            .map_err(|brake| hw_store::Error::Brake { kind: Kind::Repository, brake })?;
+        let (kind, ids) = (Kind::Repository, all.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        let items = room.store.item_names(&pull.host, kind, &ids)?;
+        if let Err(brake) = reconcile::brake_repositories(all.len(), held, allow) {
+            return Err(hw_store::Error::Brake { kind, brake, items }.into());
+        }
         let reason = "nobody vouched for what is missing".to_owned();
-        return Err(Error::Sweep { lane: pull.organization.clone(), reason });
+        return Err(Error::Unconfirmed { lane: pull.organization.clone(), reason, items });
     }
     Ok(room.store.remove_repositories(room.lease, &pull.lane(), &all, allow)?.removed)
 }

@@ -184,6 +184,10 @@ mod tests {
             self.0.load(Ordering::SeqCst)
         }
 
+        fn monotonic_ms(&self) -> i64 {
+            self.now_ms()
+        }
+
         fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
             Box::pin(async move {
                 self.0.fetch_max(until_ms, Ordering::SeqCst);

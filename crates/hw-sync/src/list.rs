@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::item::{Item, Observation, Repository};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::page_guard::{Nonsense, PageGuard};
 use hw_rules::probe::Need;
 use hw_rules::time::Mark;
 use hw_rules::walk::Cursor;
@@ -35,12 +36,17 @@ pub(crate) struct Listed {
     pub(crate) wishes: Vec<Wish>,
     /// Rows that could not be read: who is behind them is not known, or known from earlier.
     pub(crate) unreadable: Vec<String>,
+    /// Rows of repositories that cannot be. They wait in quarantine, and do not fail the pull: it could do nothing
+    /// else, however often it is repeated.
+    pub(crate) impossible: Vec<String>,
     /// Names that were asked for and are not there.
     pub(crate) missing: Vec<String>,
     /// Names that were asked for and are not followed, and why.
     pub(crate) refused: Vec<(String, String)>,
     /// Listings that the token may not look into, in any repository.
     pub(crate) denied: BTreeSet<Surface>,
+    /// Listings that it may not look into in one repository.
+    pub(crate) denied_lanes: BTreeSet<(i64, Surface)>,
     pub(crate) tally: Tally,
 }
 
@@ -83,16 +89,16 @@ impl Listing<'_> {
     async fn read_all(&mut self) -> Result<(), Error> {
         let mut after: Option<Cursor> = None;
         let mut began = None;
+        let mut guard = PageGuard::default();
         loop {
             let asked = self.page(after.as_ref()).await;
             let ListPage { viewer, page, probes, .. } =
                 asked.map_err(|stop| named(stop, &self.lane))?;
-            let next = page.shape.next.clone();
-            if next.is_some() && next == after {
-                let reason = "the listing turns in a circle".to_owned();
-                return Err(Error::Sweep { lane: self.lane.to_string(), reason });
+            after = page.shape.next.clone();
+            if after.is_some() {
+                let checked = guard.check_page(page.ids(), page.places(), page.shape.total_count);
+                checked.map_err(|nonsense| self.refused(nonsense))?;
             }
-            after = next;
             let began = *began.get_or_insert(page.shape.date.0);
             let mut kept = self.take_in(Shown {
                 viewer,
@@ -136,26 +142,63 @@ impl Listing<'_> {
     /// One page, every row of it readable if asking again can make it so.
     async fn page(&mut self, after: Option<&Cursor>) -> Result<ListPage, Stop> {
         self.tell_asking();
+        let surfaces = self.surfaces();
         let mut tries = 0;
         let mut denied_before = BTreeSet::new();
         loop {
-            let surfaces: Vec<_> = self.surfaces();
-            let organization = &self.pull.organization;
-            let query = |first| repositories::list_query(organization, first, after, &surfaces);
-            let read = |answer: &_, number, _| repositories::read_list(answer, after, number);
-            let page = self.room.fetch.ask(Patience::PAGE, &mut self.size, query, read).await?;
-            self.size = self.size.min(PROBED);
+            let page = self.probed_page(after, &surfaces).await?;
             tries += 1;
             // twice in a row is no passing fault
-            self.listed.denied.extend(page.denied.intersection(&denied_before).copied());
-            if !page.denied.is_empty() && tries < TRIES {
-                denied_before = page.denied;
-                continue;
+            let denied: BTreeSet<_> = page.denied.intersection(&denied_before).cloned().collect();
+            if !denied.is_empty() {
+                return self.page_without(after, page, &denied).await;
             }
-            if page.page.unreadable.is_empty() || TRIES <= tries {
+            // what cannot be is as impossible the next time
+            let is_clean = page.denied.is_empty()
+                && page.page.unreadable.iter().all(Unreadable::is_impossible);
+            if is_clean || tries >= TRIES {
                 return Ok(page);
             }
+            denied_before = page.denied;
         }
+    }
+
+    async fn probed_page(
+        &mut self,
+        after: Option<&Cursor>,
+        surfaces: &[Surface],
+    ) -> Result<ListPage, Stop> {
+        let organization = &self.pull.organization;
+        let query = |first| repositories::list_query(organization, first, after, surfaces);
+        let read = |answer: &_, number, _| repositories::read_list(answer, after, number);
+        let page = self.room.fetch.ask(Patience::PAGE, &mut self.size, query, read).await?;
+        self.size = self.size.min(PROBED);
+        Ok(page)
+    }
+
+    /// The same page without the probes that are denied in some of its rows: those rows are null with them.
+    /// The probes of the other rows came with the page that has them.
+    async fn page_without(
+        &mut self,
+        after: Option<&Cursor>,
+        probed: ListPage,
+        denied: &BTreeSet<(Cursor, Surface)>,
+    ) -> Result<ListPage, Stop> {
+        let is_denied = |surface: &Surface| denied.iter().any(|(_, it)| it == surface);
+        let mut surfaces = self.surfaces();
+        surfaces.retain(|surface| !is_denied(surface));
+        let mut page = self.probed_page(after, &surfaces).await?;
+        page.probes.extend(probed.probes);
+        let rows = &page.page.shape.entries;
+        for surface in Surface::THREADS.into_iter().filter(is_denied) {
+            let is_row = |place: &Cursor| denied.contains(&(place.clone(), surface));
+            let closed: Vec<_> = rows.iter().filter(|row| is_row(&row.cursor)).collect();
+            if closed.len() == rows.len() {
+                self.listed.denied.insert(surface);
+            }
+            self.listed.denied_lanes.extend(closed.iter().map(|row| (row.id, surface)));
+        }
+        Ok(page)
     }
 
     async fn named_page(&mut self, names: &[String], with_viewer: bool) -> Result<NamedPage, Stop> {
@@ -168,7 +211,7 @@ impl Listing<'_> {
             let read = |answer: &_, number, _| repositories::read_named(answer, names, number);
             let page = self.room.fetch.ask(Patience::PAGE, &mut 1, query, read).await?;
             tries += 1;
-            if page.unreadable.is_empty() || TRIES <= tries {
+            if page.unreadable.iter().all(Unreadable::is_impossible) || TRIES <= tries {
                 return Ok(page);
             }
         }
@@ -186,7 +229,19 @@ impl Listing<'_> {
         let repositories: Vec<_> = shown.observations.iter().filter_map(repository).collect();
         let quiet = self.follow(&repositories, &shown.probes);
         self.listed.repositories.extend(repositories);
-        self.listed.unreadable.extend(shown.unreadable.iter().map(|row| row.subject.to_string()));
+        for row in &shown.unreadable {
+            let subject = row.subject.to_string();
+            if row.is_impossible() {
+                tracing::warn!(
+                    subject,
+                    reason = row.reason,
+                    "a repository cannot be as it is listed"
+                );
+                self.listed.impossible.push(subject);
+            } else {
+                self.listed.unreadable.push(subject);
+            }
+        }
         IngestPage {
             quarantined: shown.unreadable.iter().map(retry::quarantine).collect(),
             observations: shown.observations,
@@ -226,7 +281,11 @@ impl Listing<'_> {
     fn follow(&mut self, repositories: &[Repository], probes: &Probes) -> Vec<Lane> {
         let wishes =
             repositories.iter().flat_map(|it| wishes(self.room, self.pull, self.known, it, probes));
-        let is_open = |wish: &Wish| !self.listed.denied.contains(&wish.followed.surface());
+        let is_open = |wish: &Wish| {
+            let (surface, id) = (wish.followed.surface(), wish.followed.home.id);
+            !self.listed.denied.contains(&surface)
+                && !self.listed.denied_lanes.contains(&(id, surface))
+        };
         let wishes: Vec<_> = wishes.filter(is_open).collect();
         let quiet = wishes.iter().filter(|wish| matches!(wish.need, Need::Nothing | Need::Roll));
         let quiet = quiet.map(|wish| wish.followed.lane.clone()).collect();
@@ -242,6 +301,10 @@ impl Listing<'_> {
         Ok(())
     }
 
+    fn refused(&self, nonsense: Nonsense) -> Error {
+        Error::Page { lane: self.lane.to_string(), refused: nonsense.into() }
+    }
+
     fn tell_asking(&mut self) {
         self.pages += 1;
         let (surface, scope, page) = (Surface::Repositories, &self.pull.organization, self.pages);
@@ -253,12 +316,18 @@ impl Listing<'_> {
     fn no_longer_met(&self) -> Result<Vec<String>, Error> {
         let held = self.room.store.quarantined_of(&self.lane, u64::from(u32::MAX))?.into_iter();
         let subjects = held.map(|held| held.subject);
-        Ok(subjects.filter(|subject| !self.listed.unreadable.contains(subject)).collect())
+        let is_met = |subject: &String| {
+            self.listed.unreadable.contains(subject) || self.listed.impossible.contains(subject)
+        };
+        Ok(subjects.filter(|subject| !is_met(subject)).collect())
     }
 
     /// Those that could not be read this time and are known from earlier.
     fn unread(&self) -> Vec<Repository> {
-        let is_unread = |held: &&Repository| self.listed.unreadable.contains(&held.node_id);
+        let is_unread = |held: &&Repository| {
+            self.listed.unreadable.contains(&held.node_id)
+                || self.listed.impossible.contains(&held.node_id)
+        };
         self.known.repositories.iter().filter(is_unread).cloned().collect()
     }
 }
@@ -276,6 +345,7 @@ impl Listed {
         let is_shown = |held: &Repository| {
             self.repositories.iter().any(|shown| shown.id == held.id)
                 || self.unreadable.contains(&held.node_id)
+                || self.impossible.contains(&held.node_id)
         };
         let is_wanted = |held: &Repository| {
             let same = |name: &String| name.eq_ignore_ascii_case(&held.name);

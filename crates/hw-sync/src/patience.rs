@@ -59,6 +59,7 @@ impl Patience<'_> {
 pub(crate) struct Spent {
     server: u32,
     network: u32,
+    refused: u32,
     active_ms: i64,
 }
 
@@ -101,6 +102,13 @@ impl Spent {
                 }
                 backoff::after_network_error(self.network, jitter)
             }
+            Verdict::RetryOnce => {
+                self.refused += 1;
+                if self.refused > 1 {
+                    return None;
+                }
+                backoff::after_refusal(jitter)
+            }
         };
         self.on_a_request(wait, patience);
         let is_over = patience.tries <= self.server + self.network
@@ -127,6 +135,14 @@ mod tests {
     fn a_failing_server_is_given_up_after_five_minutes() {
         let asked = tries(&Trouble::Server(String::new()), Patience::PAGE, &mut 1);
         assert_eq!(asked, 6, "5 + 10 + 20 + 40 + 80 s, and 160 more would be too long");
+    }
+
+    #[test]
+    fn refusal_is_asked_about_once_more_after_five_seconds() {
+        let (forbidden, mut spent) = (Trouble::Forbidden(String::new()), Spent::default());
+        let waits: Vec<_> =
+            (0..2).map(|_| spent.bear(&forbidden, Patience::PAGE, &mut 100, Jitter(0.0))).collect();
+        assert_eq!(waits, [Some(5_000), None]);
     }
 
     #[test]

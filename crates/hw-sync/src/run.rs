@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
 
+use hw_rules::OVERLAP_MS;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Choice, Lane, Surface};
 use hw_rules::reconcile;
@@ -13,10 +14,13 @@ use crate::fetch::Fetch;
 use crate::follow::{Known, Probes, Wish, wishes};
 use crate::list::Listed;
 use crate::news::News;
+use crate::outage::Outage;
+use crate::repair::{self, Repair};
+use crate::run_removals::RunRemovals;
 use crate::summary::Summary;
 use crate::turn::{Followed, Room, Tally};
 use crate::work::{Ended, work};
-use crate::{Error, comments, crash, gone, lease, list};
+use crate::{Error, comments, crash, gone, lease, list, run_removals};
 
 /// The name of the lease that a pull holds.
 pub const PULL: &str = "pull";
@@ -28,6 +32,8 @@ pub struct Pull {
     pub organization: String,
     /// Who pulls, for those who find the lease taken.
     pub owner: String,
+    /// Whose clock measures how much time passes between two pulls.
+    pub machine: String,
     /// What is pulled; repositories are listed in any case.
     pub items: BTreeSet<Choice>,
     /// Repositories by name: only these, or all when there are none.
@@ -40,10 +46,32 @@ pub struct Pull {
     /// Also read the whole rolls, and remove what is gone.
     pub reconcile: bool,
     pub allow_mass_removal: bool,
+    /// Verify everything that is stored first, and read again what is damaged.
+    pub repair: bool,
 }
 
 /// Pulls everything that is followed, once.
+///
+/// A pull that loses its connection to the database begins again when there is a new one: what was stored is stored
+/// with how far it got, and a page that may or may not have been stored is simply stored again.
 pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, Error> {
+    let mut outage = Outage::default();
+    loop {
+        let began_ms = fetch.clock().now_ms();
+        let error = match pull_once(store, fetch, pull).await {
+            Err(Error::Store(error)) => error,
+            done => return done,
+        };
+        let Some(wait_ms) = outage.next_wait(&error, began_ms, fetch.clock().now_ms()) else {
+            return Err(error.into());
+        };
+        tracing::warn!(%error, wait_ms, "the connection to the database was lost; the pull begins again");
+        fetch.herald().tell(|| News::Retried { why: error.to_string(), wait_ms });
+        fetch.clock().sleep_until(fetch.clock().now_ms() + wait_ms).await;
+    }
+}
+
+async fn pull_once(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, Error> {
     let mut held = lease::Held::take(store, fetch.clock(), PULL, &pull.owner).await?;
     let lease = held.lease().clone();
     let room = Room {
@@ -52,6 +80,7 @@ pub async fn pull(store: &Store, fetch: &Fetch, pull: &Pull) -> Result<Summary, 
         lease: &lease,
         window_days: pull.window_days,
         allow_mass_removal: pull.allow_mass_removal,
+        removals: RunRemovals::default(),
         share: AtomicU32::new(fetch.largest_page()),
     };
     let work = async {
@@ -73,19 +102,37 @@ fn end(room: &Room<'_>, pull: &Pull, done: Result<Summary, Error>) -> Result<Sum
     let of = (pull.host.as_str(), pull.organization.as_str());
     let now_ms = room.fetch.clock().now_ms();
     let ended = room.store.end_pull(room.lease, of, now_ms, error.as_deref());
+    let ended = ended.and_then(|()| keep_clock(room, pull));
     done.and_then(|summary| Ok(ended.map(|()| summary)?))
+}
+
+/// Keeps what this run learned of the source's clock, for the next one.
+fn keep_clock(room: &Room<'_>, pull: &Pull) -> Result<(), hw_store::Error> {
+    let clock = room.fetch.source_time().clock().cloned();
+    let Some(clock) = clock else { return Ok(()) };
+    room.store.keep_source_clock(room.lease, &pull.host, &pull.machine, &clock)
 }
 
 async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
     if pull.force {
         clear(room, pull)?;
     }
-    let known = Known::of(room.store, pull)?;
+    let repair = if pull.repair { Some(repair::mark_damaged(room).await?) } else { None };
+    let machine = &pull.machine;
+    room.fetch.source_time().resume(room.store.source_clock(&pull.host, machine)?);
+    let mut known = Known::of(room.store, pull)?;
     let mut summary = Summary::of(pull);
     let mut listed = list::list(room, pull, &known).await?;
+    // a run that dies leaves the next one something to compare with
+    keep_clock(room, pull)?;
+    if distrust_future(room, pull, &known)? > 0 {
+        known = Known::of(room.store, pull)?;
+        listed = list::list(room, pull, &known).await?;
+    }
     summary.viewer = std::mem::take(&mut listed.viewer);
     summary.count(Surface::Repositories, &listed.tally);
     summary.name_unlisted(room, pull, &known, &listed);
+    leave_unstored(room, pull, &mut listed, &mut summary)?;
     tell_moved(room, pull.surfaces(), &listed.wishes);
     let moved = comments::moved(&listed.wishes);
 
@@ -96,12 +143,67 @@ async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
             Ended::Done(_) | Ended::Failed(_) => summary.take(room, outcome),
         }
     }
+    run_removals::apply(room, pull, &mut summary)?;
     let present = look_again(room, pull, &known, &listed, hidden, &mut summary).await?;
+    run_removals::apply(room, pull, &mut summary)?;
     let homes = still_held(room, pull, listed.repositories.iter().chain(&present))?;
     read_comments(room, pull, &homes, &moved, &mut summary).await?;
+    run_removals::end(room, pull, &summary)?;
+    if room.fetch.source_time().unresolved_step().is_some() {
+        // lanes that were read before it was noticed may rely on a time that was wrong
+        distrust_future(room, pull, &Known::of(room.store, pull)?)?;
+        let message = "its clock was set back during this pull; the next one reads again what that may have hidden";
+        summary.fail(room, Surface::Repositories, pull.host.clone(), message);
+    }
     summary.name_waiting(room)?;
+    if let Some(repair) = repair {
+        let waiting = room.store.count_waiting_repairs()?;
+        summary.repair = Some(Repair { waiting, ..repair });
+    }
     summary.cost = room.fetch.cost();
     Ok(summary)
+}
+
+/// Resets the lanes that claim what the source had not reached, because its clock was set back or an answer
+/// bore a wrong date; counts them.
+fn distrust_future(room: &Room<'_>, pull: &Pull, known: &Known) -> Result<u64, Error> {
+    let (latest, step) = {
+        let time = room.fetch.source_time();
+        (time.latest_stamp(), time.unresolved_step())
+    };
+    let Some(latest) = latest.map(|date| date.plus(OVERLAP_MS)) else { return Ok(0) };
+    let base = step.map_or(latest, |base| base.min(latest));
+    let mut reset = 0;
+    if known.claims_beyond(&pull.host, base) {
+        reset = room.store.distrust_beyond(room.lease, &pull.host, base)?;
+    }
+    if step.is_some() {
+        room.fetch.source_time().resolve_step();
+        keep_clock(room, pull)?;
+    }
+    Ok(reset)
+}
+
+/// Leaves out repositories that are listed and were not stored: nothing of theirs may be stored, either.
+///
+/// That happens when one was removed moments ago, by a clock that agreed, and is listed again with a time that its
+/// source has not reached: which of the two came first is known a few minutes later.
+fn leave_unstored(
+    room: &Room<'_>,
+    pull: &Pull,
+    listed: &mut Listed,
+    summary: &mut Summary,
+) -> Result<(), Error> {
+    let stored = still_held(room, pull, listed.repositories.iter())?;
+    let stored: BTreeSet<i64> = stored.iter().map(|repository| repository.id).collect();
+    for repository in listed.repositories.iter().filter(|it| !stored.contains(&it.id)) {
+        let scope = format!("{}/{}", repository.owner, repository.name);
+        let message = "it is listed with a time in the future; a later pull reads it";
+        summary.fail(room, Surface::Repositories, scope, message);
+    }
+    listed.wishes.retain(|wish| stored.contains(&wish.followed.home.id));
+    listed.repositories.retain(|repository| stored.contains(&repository.id));
+    Ok(())
 }
 
 /// Looks again at the repositories that seem to be gone; those that are there after all have their turn.
@@ -177,11 +279,14 @@ async fn read_comments(
     for outcome in work(room, pull, due.wishes).await? {
         summary.take(room, outcome);
     }
+    run_removals::apply(room, pull, summary)?;
     // a thread whose talk was asked for may be gone
-    for outcome in work(room, pull, comments::to_be_swept(room, pull, homes)?).await? {
+    let mut to_be_swept = comments::to_be_swept(room, pull, homes)?;
+    to_be_swept.retain(|wish| !room.removals.has_stopped(&wish.followed.lane));
+    for outcome in work(room, pull, to_be_swept).await? {
         summary.take(room, outcome);
     }
-    Ok(())
+    run_removals::apply(room, pull, summary)
 }
 
 /// The lanes of repositories that are there after all: those that were hidden, or all of one that the
@@ -289,7 +394,7 @@ impl Pull {
         self.excluded.iter().any(|excluded| excluded.eq_ignore_ascii_case(name))
     }
 
-    fn is_named(&self, name: &str) -> bool {
+    pub(crate) fn is_named(&self, name: &str) -> bool {
         self.only.iter().any(|only| only.eq_ignore_ascii_case(name))
     }
 }

@@ -1,6 +1,7 @@
 //! Reading what changed: the walk from the top, then the gap, then what could not be read before.
 
 use hw_rules::coverage::{Ask, Coverage, Place, Refused};
+use hw_rules::page_guard::PageGuard;
 use hw_rules::plan::LaneState;
 use hw_rules::walk::Floor;
 use hw_sources::github::threads;
@@ -24,6 +25,8 @@ struct Scan<'a> {
     has_forgotten: bool,
     /// How many pages this pull has read of the lane before.
     pages_before: u64,
+    /// What the walk under way has shown.
+    guard: PageGuard,
     tally: Tally,
 }
 
@@ -38,7 +41,9 @@ pub(crate) async fn scan(
     let window = room.window(followed.surface());
     let tally = Tally::default();
     let pages_before = u64::from(start != Start::Anew);
-    let mut scan = Scan { room, followed, window, size, has_forgotten: false, pages_before, tally };
+    let guard = PageGuard::default();
+    let mut scan =
+        Scan { room, followed, window, size, has_forgotten: false, pages_before, guard, tally };
     let mut coverage = match start {
         Start::UnderWay(coverage) => *coverage,
         Start::Anew | Start::Roll => {
@@ -47,6 +52,7 @@ pub(crate) async fn scan(
         }
     };
     coverage = scan.walk_head(coverage).await?;
+    scan.guard = PageGuard::default();
     while let Some(ask) = coverage.ask_gap() {
         coverage = scan.page(coverage, &ask).await?.open_turn(window);
     }
@@ -57,6 +63,7 @@ pub(crate) async fn scan(
 
 impl Scan<'_> {
     async fn walk_head(&mut self, mut coverage: Coverage) -> Result<Coverage, Stop> {
+        self.guard = PageGuard::default();
         loop {
             let ask = coverage.ask_head(self.window);
             coverage = self.page(coverage, &ask).await?;
@@ -78,6 +85,10 @@ impl Scan<'_> {
             }
             other => other?,
         };
+        if page.shape.next.is_some() {
+            let (ids, places, total) = (page.ids(), page.places(), page.shape.total_count);
+            self.guard.check_page(ids, places, total).map_err(|it| self.refused(it.into()))?;
+        }
         let next = match step_over(coverage, ask, &mut page, self.window) {
             Ok(next) => next,
             Err(refused) => return self.refuse(refused, ask.place).await,
@@ -130,17 +141,22 @@ impl Scan<'_> {
 
     /// A watermark from the future is taken back, and the lane read again from there.
     async fn refuse(&mut self, refused: Refused, place: Place) -> Result<Coverage, Stop> {
-        let lane = &self.followed.lane;
         let Refused::Future { date, .. } = refused else {
-            return Err(Error::Page { lane: lane.to_string(), refused }.into());
+            return Err(self.refused(refused).into());
         };
+        let lane = &self.followed.lane;
         self.room.distrust(lane, date)?;
         let state = self.room.store.lane_state(lane)?;
         self.again(state.coverage.open_turn(self.window), place).await
     }
 
+    fn refused(&self, refused: Refused) -> Error {
+        Error::Page { lane: self.followed.lane.to_string(), refused }
+    }
+
     /// The page that is next by now, at the same of the lane's two places.
     async fn again(&mut self, coverage: Coverage, place: Place) -> Result<Coverage, Stop> {
+        self.guard = PageGuard::default();
         let head = || coverage.ask_head(self.window);
         let ask = match place {
             Place::Head => head(),

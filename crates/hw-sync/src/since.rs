@@ -1,11 +1,15 @@
 //! Reading a list that takes `since`: the newest page, and what does not fit on it.
 
 use hw_rules::coverage::{Coverage, Refused};
+use hw_rules::page_guard::SinceGuard;
 use hw_rules::plan::LaneState;
-use hw_rules::since::SinceWalk;
-use hw_rules::walk::Floor;
+use hw_rules::since::{SincePage, SinceWalk};
+use hw_rules::time::Mark;
+use hw_rules::version::Seen;
+use hw_rules::walk::{Cursor, Floor};
 use hw_sources::github::comments::{self, ListPage, Listed};
 use hw_sources::github::rest::Get;
+use hw_sources::page::{Subject, Unreadable};
 use hw_sources::trouble::Trouble;
 use hw_store::{Etag, IngestPage};
 
@@ -17,12 +21,18 @@ use crate::turn::{Followed, Room, Tally};
 
 /// How often the pages of one second are read before they are left to the next turn.
 const TRIES: u32 = 3;
+/// How long an ETag is relied on.
+const ETAG_LASTS_MS: i64 = 24 * 3_600_000;
+/// How many rows of a list may be too large in one turn: each takes several large answers to find out.
+const MOST_HOLES: u32 = 20;
 
 /// One list being read.
 pub(crate) struct List<'a> {
     pub(crate) room: &'a Room<'a>,
     pub(crate) followed: &'a Followed,
     pub(crate) size: &'a mut u32,
+    /// Rows that were too large to be read.
+    pub(crate) holes: u32,
     pub(crate) tally: Tally,
 }
 
@@ -37,7 +47,7 @@ pub(crate) async fn scan(
     size: &mut u32,
 ) -> Result<Tally, Stop> {
     let window = room.window(followed.surface());
-    let mut list = List { room, followed, size, tally: Tally::default() };
+    let mut list = List { room, followed, size, holes: 0, tally: Tally::default() };
     if !followed.can_be_swept() {
         // what is out of sight now comes back with its old times
         room.store.request_sweep(&followed.lane, 0)?;
@@ -73,9 +83,11 @@ impl List<'_> {
         let (surface, id) = (self.followed.surface(), self.followed.home.id);
         let principal = self.room.fetch.principal();
         let known = self.room.store.etag(&self.followed.lane, &principal)?;
-        let known = known.filter(|_| coverage.through.is_some());
-        let get = |size| comments::newest(surface, id, size, known.as_deref());
-        let mut page = match self.ask(get).await? {
+        let known = known.filter(|etag| coverage.through.is_some() && self.is_fresh(etag));
+        let value = known.map(|etag| etag.value);
+        let get = |size| comments::newest(surface, id, size, value.as_deref());
+        let asked = self.ask(get).await;
+        let mut page = match self.or_hole(asked, "the newest page")? {
             Listed::Unchanged(date) => {
                 let next = coverage.still(date);
                 self.keep(None, &next, Some(date.0), None)?;
@@ -89,17 +101,28 @@ impl List<'_> {
             other => other.map_err(|refused| self.refused(refused))?,
         };
         let looked_at = next.since.is_none().then_some(page.page.date.0);
-        let etag = page.etag.take().filter(|_| page.page.reaches_the_settled());
-        let etag = etag.map(|value| Etag { principal, value });
-        // a walk brings its rows, too
+        // a walk brings its own rows, and may do so from a replica that lacks some of these: an ETag vouches
+        // for the rows that are stored with it
+        let is_kept = next.since.is_none() && page.page.reaches_the_settled();
+        let at = Some(page.page.date);
+        let etag = page.etag.take().filter(|_| is_kept);
+        let etag = etag.map(|value| Etag { principal, value, at });
         let page = Some((page, floor)).filter(|_| next.since.is_none());
         self.keep(page, &next, looked_at, etag)?;
         Ok(next)
     }
 
+    /// Whether an ETag may be relied on: some miss a change, so once a day of the source's time the page is
+    /// read without it.
+    fn is_fresh(&self, etag: &Etag) -> bool {
+        let times = etag.at.zip(self.room.fetch.last_date());
+        times.is_some_and(|(at, now)| now < at.plus(ETAG_LASTS_MS))
+    }
+
     /// Everything since, oldest change first.
     async fn walk(&mut self, mut coverage: Coverage, window: Floor) -> Result<Coverage, Stop> {
         let mut turned = Turned::new();
+        let mut guard = SinceGuard::default();
         let mut tries = 0;
         while let Some(walk) = coverage.since.clone() {
             let page = self.page(&walk).await?;
@@ -107,6 +130,9 @@ impl List<'_> {
                 Err(Refused::Future { date, .. }) => self.distrust(date)?,
                 other => other.map_err(|refused| self.refused(refused))?,
             };
+            if next.since.is_some() && !is_hole(&page) {
+                guard.check_page(walk.since, page.ids()).map_err(|it| self.refused(it.into()))?;
+            }
             let leaves = next.since.as_ref().is_none_or(|next| next.since != walk.since);
             if leaves && !self.hold_still(&turned).await? {
                 tries += 1;
@@ -114,6 +140,7 @@ impl List<'_> {
                     return Err(self.stopped("a second of it did not hold still").into());
                 }
                 turned.clear();
+                guard.restart_mark();
                 coverage.since = Some(SinceWalk { page: 1, ..walk });
                 continue;
             }
@@ -136,13 +163,42 @@ impl List<'_> {
     /// One page of a walk.
     pub(crate) async fn page(&mut self, walk: &SinceWalk) -> Result<ListPage, Stop> {
         let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        match self.ask(|size| comments::since(surface, id, walk, size, None)).await? {
+        let asked = self.ask(|size| comments::since(surface, id, walk, size, None)).await;
+        match self.or_hole(asked, &place_of(walk))? {
             Listed::Page(page) => Ok(page),
             Listed::Unchanged(_) => {
                 let trouble = Trouble::Garbled("unchanged, though nothing was named".into());
                 Err(Stop::Trouble(trouble))
             }
         }
+    }
+
+    /// What was asked for, or a hole where one row is more than the source can serve: the row is quarantined by its
+    /// place, and the walk turns to the next one.
+    fn or_hole(&mut self, asked: Result<Listed, Stop>, place: &str) -> Result<Listed, Stop> {
+        let reason = match asked {
+            Err(Stop::Trouble(Trouble::TooMuch(reason))) if *self.size == 1 => reason,
+            other => return other,
+        };
+        self.holes += 1;
+        if self.holes > MOST_HOLES {
+            return Err(self.stopped(&format!("too many rows are too large: {reason}")).into());
+        }
+        let date = self.room.fetch.last_date().unwrap_or(Mark::BEGINNING);
+        let unreadable = Unreadable {
+            subject: Subject::Place { at: Cursor(place.to_owned()), after: None },
+            reason,
+            raw: String::new(),
+            updated_at: None,
+            seen: Seen { at_ms: date.0, request: 0 },
+        };
+        Ok(Listed::Page(ListPage {
+            observations: Vec::new(),
+            page: SincePage { date, rows: Vec::new(), has_next: true },
+            unreadable: vec![unreadable],
+            etag: None,
+            size: 1,
+        }))
     }
 
     /// Whether the pages that were turned are what they were. One that left them has shifted the others,
@@ -205,7 +261,7 @@ impl List<'_> {
     }
 
     /// Takes back a watermark that the source itself has not reached yet.
-    fn distrust(&self, date: hw_rules::time::Mark) -> Result<Coverage, Stop> {
+    fn distrust(&self, date: Mark) -> Result<Coverage, Stop> {
         self.room.distrust(&self.followed.lane, date)?;
         Ok(self.room.store.lane_state(&self.followed.lane)?.coverage)
     }
@@ -228,4 +284,16 @@ impl List<'_> {
             Stop::Trouble(_) | Stop::Error(_) => stop,
         }
     }
+}
+
+/// Where a walk is, in a word.
+pub(crate) fn place_of(walk: &SinceWalk) -> String {
+    let since = walk.since.map_or_else(|| "beginning".to_owned(), |since| since.0.to_string());
+    format!("page {} since {since}", walk.page)
+}
+
+/// Whether a page stands for a row that is too large: it shows nothing, and its row is known by its place alone.
+pub(crate) fn is_hole(page: &ListPage) -> bool {
+    let is_place = |row: &Unreadable| matches!(row.subject, Subject::Place { .. });
+    page.page.rows.is_empty() && page.unreadable.iter().any(is_place)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{Choice, Surface};
 
 use crate::Error;
@@ -9,6 +10,7 @@ use crate::fetch::Cost;
 use crate::follow::Known;
 use crate::list::Listed;
 use crate::news::News;
+use crate::repair::Repair;
 use crate::run::Pull;
 use crate::turn::{Followed, Room, Tally};
 use crate::work::{Ended, Outcome};
@@ -20,6 +22,8 @@ pub struct Summary {
     /// By what was pulled.
     pub items: BTreeMap<Choice, Tally>,
     pub cost: Cost,
+    /// What a repair came to, if one was asked for.
+    pub repair: Option<Repair>,
     /// What could not be done. Everything else was read to its end.
     pub failures: Vec<Failure>,
     /// The lanes that were read.
@@ -34,11 +38,14 @@ pub struct Failure {
     pub message: String,
     /// Whether it was the brake: a person may say that it is meant.
     pub is_brake: bool,
+    /// The items whose removal was not confirmed, or stopped by a brake.
+    pub items: ItemNames,
 }
 
 impl Failure {
     pub(crate) fn of(surface: Surface, scope: String, error: &Error) -> Self {
-        Self { surface, scope, message: error.reason(), is_brake: error.is_brake() }
+        let (message, items) = (error.reason(), error.items());
+        Self { surface, scope, message, is_brake: error.is_brake(), items }
     }
 
     pub(crate) fn tell(&self, room: &Room<'_>) {
@@ -82,7 +89,9 @@ impl Summary {
     }
 
     pub(crate) fn fail(&mut self, room: &Room<'_>, surface: Surface, scope: String, message: &str) {
-        self.push(room, Failure { surface, scope, message: message.to_owned(), is_brake: false });
+        let message = message.to_owned();
+        let items = ItemNames::default();
+        self.push(room, Failure { surface, scope, message, is_brake: false, items });
     }
 
     pub(crate) fn fail_by(
@@ -124,6 +133,12 @@ impl Summary {
             let message = "the token may not read these; nothing of them was asked for";
             self.fail(room, *surface, format!("{} {}", pull.organization, surface.name()), message);
         }
+        for (id, surface) in &listed.denied_lanes {
+            let home = listed.repositories.iter().find(|it| it.id == *id);
+            let Some(home) = home.filter(|_| !listed.denied.contains(surface)) else { continue };
+            let message = "the token may not read these; nothing of them was asked for";
+            self.fail(room, *surface, format!("{} {}", scope(&home.name), surface.name()), message);
+        }
         for (name, why) in &listed.refused {
             self.fail(room, surface, scope(name), why);
         }
@@ -138,7 +153,8 @@ impl Summary {
     pub(crate) fn name_waiting(&mut self, room: &Room<'_>) -> Result<(), Error> {
         let waiting = room.store.waiting_lanes()?;
         for followed in std::mem::take(&mut self.read) {
-            if waiting.contains(&followed.lane.to_string()) {
+            // what is out of sight cannot be read, and is not missing, either
+            if waiting.contains(&followed.lane.to_string()) && followed.can_be_swept() {
                 let message = "some could not be read; the next pull asks for them again";
                 self.fail(room, followed.surface(), followed.scope(), message);
             }

@@ -9,12 +9,12 @@ mod looks;
 mod rolls;
 
 use hw_rules::item::Observation;
+use hw_rules::page_guard::{PageGuard, SinceGuard};
 use hw_sources::page::Unreadable;
 use hw_store::IngestPage;
 
 use crate::Error;
 use crate::fetch::Stop;
-use crate::news::News;
 use crate::turn::{Followed, Room, Tally};
 use crate::{crash, retry};
 use looks::Judged;
@@ -36,10 +36,16 @@ struct Sweep<'a> {
     has_waited: bool,
     /// Whether something that it lists is not found.
     is_denied: bool,
+    /// What the roll has shown.
+    guard: PageGuard,
+    /// Rows of a list that were too large to be read.
+    holes: u32,
+    since_guard: SinceGuard,
     tally: Tally,
 }
 
-/// Reads the roll, fetches what it shows and we lack, and removes what is confirmed gone.
+/// Reads the roll, fetches what it shows and we lack, and notes what is confirmed gone: the run removes it, once
+/// it is known how much that is over all lanes.
 ///
 /// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
 /// when nobody vouches for a look, or what is listed is not found, a roll that waited is read anew. A suspect
@@ -52,27 +58,42 @@ pub(crate) async fn sweep(
     let batch = LOOK_AT_ONCE;
     let has_waited = room.store.sweep(&followed.lane)?.is_some();
     let tally = Tally::default();
-    let mut sweep = Sweep { room, followed, size, batch, has_waited, is_denied: false, tally };
+    let mut sweep = Sweep {
+        room,
+        followed,
+        size,
+        batch,
+        has_waited,
+        is_denied: false,
+        guard: PageGuard::default(),
+        holes: 0,
+        since_guard: SinceGuard::default(),
+        tally,
+    };
     let mut judged = sweep.judge().await?;
     if has_waited && (sweep.is_denied || !judged.is_vouched_for) {
         room.store.restart_sweep(room.lease, &followed.lane)?;
         sweep.has_waited = false;
+        (sweep.guard, sweep.since_guard) = (PageGuard::default(), SinceGuard::default());
         judged = sweep.judge().await?;
     }
     room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
     if !judged.is_vouched_for {
-        return Err(sweep.stopped("nobody vouched for what is missing").into());
+        let reason = "nobody vouched for what is missing";
+        return Err(sweep.unconfirmed(reason, &judged.unvouched)?.into());
     }
-    let allow = room.allow_mass_removal;
-    let swept = room.store.finish_sweep(room.lease, &followed.lane, &judged.gone, allow)?;
-    sweep.tally.removed += swept.removed;
-    if 0 < swept.removed {
-        let (surface, scope, count) = (followed.surface(), followed.scope(), swept.removed);
-        room.fetch.herald().tell(|| News::Removed { surface, scope, count });
+    if judged.gone.is_empty() {
+        let allow = room.allow_mass_removal;
+        room.store.finish_sweep(room.lease, &followed.lane, &[], allow)?;
+    } else {
+        room.removals.add(followed, judged.gone);
     }
-    if 0 < judged.unanswered {
-        let reason = format!("{} items may be gone, and gave no answer", judged.unanswered);
-        return Err(sweep.stopped(&reason).into());
+    if !judged.unanswered.is_empty() {
+        let reason = match judged.unanswered.len() {
+            1 => "1 item may be gone, and gave no answer".to_owned(),
+            count => format!("{count} items may be gone, and gave no answer"),
+        };
+        return Err(sweep.unconfirmed(&reason, &judged.unanswered)?.into());
     }
     Ok(sweep.tally)
 }
@@ -99,5 +120,12 @@ impl Sweep<'_> {
 
     fn stopped(&self, reason: &str) -> Error {
         Error::Sweep { lane: self.followed.lane.to_string(), reason: reason.to_owned() }
+    }
+
+    /// Returns the error of a sweep that could not judge some items, with their names.
+    fn unconfirmed(&self, reason: &str, ids: &[i64]) -> Result<Error, Error> {
+        let lane = &self.followed.lane;
+        let items = self.room.store.item_names(&lane.host, lane.surface.kind(), ids)?;
+        Ok(Error::Unconfirmed { lane: lane.to_string(), reason: reason.to_owned(), items })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use hw_rules::page_guard::PageGuard;
 use hw_rules::plan::LaneState;
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
@@ -150,13 +151,21 @@ impl<'a> Talks<'a> {
         let (surface, id) = (self.followed.surface(), self.followed.home.id);
         let mut left = VecDeque::from(more);
         let mut is_whole = true;
+        let mut guard = PageGuard::default();
         while let Some(more) = left.pop_front() {
             let query = |size| comments::more_query(surface, &more, size);
             let read =
                 |answer: &_, number, _| comments::read_more(answer, surface, &more, id, number);
             let patience = self.followed.patience(Patience::PAGE);
-            let talk = match self.room.fetch.ask(patience, &mut self.size, query, read).await {
-                Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.size == 1 => {
+            let mut asked = self.room.fetch.ask(patience, &mut self.size, query, read).await;
+            if let Err(Stop::Trouble(Trouble::TooMuch(reason))) = &asked
+                && self.size == 1
+            {
+                // one comment that the server cannot serve must not stand before all that follow it
+                asked = self.read_light(&more, &reason.clone()).await;
+            }
+            let talk = match asked {
+                Err(Stop::Trouble(Trouble::TooMuch(reason))) => {
                     self.lack(&reason);
                     is_whole = false;
                     continue;
@@ -164,7 +173,13 @@ impl<'a> Talks<'a> {
                 other => other?,
             };
             is_whole &= self.take_in(&talk)?;
-            left.extend(talk.more.iter().filter(|next| **next != more).cloned());
+            if !talk.more.is_empty()
+                && let Err(nonsense) = guard.check_page(ids(&talk), places(&talk), None)
+            {
+                self.lack(&nonsense.to_string());
+                return Ok(());
+            }
+            left.extend(talk.more.iter().cloned());
             let mut page = self.page();
             add(&mut page, talk, said);
             if left.is_empty() && is_whole {
@@ -173,6 +188,18 @@ impl<'a> Talks<'a> {
             self.ingest(&page)?;
         }
         Ok(())
+    }
+
+    /// The next comment by its id alone; it waits in quarantine.
+    async fn read_light(&mut self, more: &More, reason: &str) -> Result<Talk, Stop> {
+        let (surface, id) = (self.followed.surface(), self.followed.home.id);
+        let query = |_| comments::light_query(surface, more);
+        let read =
+            |answer: &_, number, _| Ok(comments::read_light(answer, surface, more, id, number));
+        let patience = self.followed.patience(Patience::PAGE);
+        let mut talk = self.room.fetch.ask(patience, &mut 1, query, read).await?;
+        talk.unreadable.iter_mut().for_each(|row| reason.clone_into(&mut row.reason));
+        Ok(talk)
     }
 
     /// Whether a part of a talk was read as it is; one that was not is read again by the next turn.
@@ -238,6 +265,14 @@ fn threads(count: u64) -> String {
 
 fn at_once(followed: &Followed) -> u32 {
     u32::try_from(comments::talks_at_once(followed.surface())).unwrap_or(1)
+}
+
+fn ids(talk: &Talk) -> impl Iterator<Item = i64> {
+    talk.observations.iter().map(|observation| observation.key().id)
+}
+
+fn places(talk: &Talk) -> impl Iterator<Item = String> {
+    talk.unreadable.iter().map(|row| row.subject.to_string())
 }
 
 fn add(page: &mut IngestPage, talk: Talk, said: &mut Said) {

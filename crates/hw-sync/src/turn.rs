@@ -16,6 +16,7 @@ use crate::Error;
 use crate::fetch::{Fetch, Stop};
 use crate::news::News;
 use crate::patience::{Endurance, Patience};
+use crate::run_removals::RunRemovals;
 use crate::{scan, since, sweep, talks};
 
 /// A lane that is followed, and the repository it belongs to.
@@ -85,6 +86,7 @@ pub(crate) struct Room<'a> {
     /// How many days back items are held; none holds all.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
+    pub(crate) removals: RunRemovals,
     /// How many rows first pages that share a request may have together; the source has its say.
     pub(crate) share: AtomicU32,
 }
@@ -252,7 +254,7 @@ impl Room<'_> {
     }
 
     /// Writes down that a lane failed, and when to try it again.
-    fn postpone(
+    pub(crate) fn postpone(
         &self,
         lane: &Lane,
         state: &LaneState,
@@ -266,7 +268,7 @@ impl Room<'_> {
         Ok(self.store.postpone(self.lease, lane, failure)?)
     }
 
-    /// Takes a watermark back that the source itself has not reached yet.
+    /// Takes a watermark back that the source itself, at `date`, has not reached yet.
     pub(crate) fn distrust(&self, lane: &Lane, date: Mark) -> Result<(), Error> {
         Ok(self.store.reset_lane(self.lease, lane, date, "it lies beyond the source's own time")?)
     }

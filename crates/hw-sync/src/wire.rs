@@ -10,7 +10,7 @@ use hw_sources::trouble::Trouble;
 pub(crate) struct Wire<A> {
     pub(crate) api: Api,
     pub(crate) open: fn(&Response) -> Result<A, Trouble>,
-    pub(crate) receipt: fn(&A) -> &Receipt,
+    pub(crate) receipt: fn(&mut A) -> &mut Receipt,
 }
 
 impl<A> Clone for Wire<A> {
@@ -22,6 +22,6 @@ impl<A> Clone for Wire<A> {
 impl<A> Copy for Wire<A> {}
 
 pub(crate) const GRAPHQL: Wire<graphql::Answer> =
-    Wire { api: Api::Graphql, open: graphql::read, receipt: |answer| &answer.receipt };
+    Wire { api: Api::Graphql, open: graphql::read, receipt: |answer| &mut answer.receipt };
 pub(crate) const REST: Wire<rest::Answer> =
-    Wire { api: Api::Rest, open: rest::read, receipt: |answer| &answer.receipt };
+    Wire { api: Api::Rest, open: rest::read, receipt: |answer| &mut answer.receipt };

@@ -111,6 +111,17 @@
   const chosen = links().find((link) => link.id === window.history.state?.chosen);
   if (chosen) toLink(chosen);
 
+  // ---- a comment's address, as at GitHub: the server knows which page has it, but never sees what stands behind the #
+
+  function findComment() {
+    const name = window.location.hash.slice(1);
+    const isAsked = new URLSearchParams(window.location.search).get('at') === name;
+    if (!document.getElementById('thread') || isAsked || !/^[\w-]+$/.test(name) || document.getElementById(name)) return;
+    window.location.replace(`?at=${name}#${name}`);
+  }
+  window.addEventListener('hashchange', findComment);
+  findComment();
+
   // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
 
   const plain = (markup) => markup.replaceAll(' class=""', '').trim();

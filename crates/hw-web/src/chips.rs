@@ -23,6 +23,11 @@ const GROUPS: [Known; 2] = [
 /// Filters that are shown as buttons once they are in the query.
 const OTHERS: [&str; 5] = ["repo", "author", "label", "created", "updated"];
 
+/// Bytes of a query that has buttons. Each button holds the whole query, so those of a pasted page would fill a page.
+const MAX_QUERY: usize = 4_000;
+/// Filters of a query that have a button.
+const MAX_FILTERS: usize = 20;
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) name: String,
@@ -40,6 +45,9 @@ pub(crate) struct Chip {
 
 /// The buttons beside a query.
 pub(crate) fn groups(query: &str) -> Vec<Group> {
+    if !is_short(query) {
+        return Vec::new();
+    }
     let fixed = GROUPS.into_iter().map(|(key, name, values)| {
         let chips = values.iter().map(|(value, label)| chip(query, key, value, label)).collect();
         Group { name: name.to_owned(), chips }
@@ -78,7 +86,18 @@ fn present(query: &str) -> Vec<Chip> {
         is_pressed: true,
         query: without(query, word),
     };
-    others.enumerate().map(chip).collect()
+    others.take(MAX_FILTERS).enumerate().map(chip).collect()
+}
+
+/// Whether a query is short enough for buttons.
+pub(crate) fn is_short(query: &str) -> bool {
+    query.len() <= MAX_QUERY
+}
+
+/// The filters that could be dropped from a query, each with the query that is left.
+pub(crate) fn drops(query: &str) -> Vec<(String, String)> {
+    let filters = filters(query).into_iter().filter(|_| is_short(query)).take(MAX_FILTERS);
+    filters.map(|it| (it.to_owned(), without(query, it))).collect()
 }
 
 /// The words of a query that are filters, known to us by their names.

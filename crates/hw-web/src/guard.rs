@@ -16,6 +16,10 @@ use crate::site::Shared;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
 const HEADERS: [(HeaderName, &str); 7] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -59,11 +63,33 @@ fn refusal(site: &Shared, request: &Request) -> Option<Response> {
         let why = "This is highwater, and it does not answer to pages from elsewhere.\n";
         return Some((StatusCode::FORBIDDEN, why).into_response());
     }
+    if is_foreign_fetch(request.headers()) {
+        let why = "This is highwater, and it does not answer to pages from elsewhere.\n";
+        return Some((StatusCode::FORBIDDEN, why).into_response());
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let why = "Nothing can be changed here: only GET and HEAD are answered.\n";
         return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")], why).into_response());
     }
     None
+}
+
+/// Whether a browser says that a page from elsewhere made this request.
+///
+/// A GET has an `Origin` only where a script made it: an image or a frame from elsewhere has none. But browsers name
+/// the site of whoever asks in every request to this machine. Another port is another origin of the same site, so
+/// `same-site` is foreign as well. A link that somebody follows is not: the page with the link never sees the answer.
+/// Programs, and older browsers, send no such header.
+fn is_foreign_fetch(headers: &HeaderMap) -> bool {
+    let all_are = |name: &HeaderName, known: &[&str]| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| value.to_str().is_ok_and(|value| known.contains(&value)))
+    };
+    let is_navigation = headers.contains_key(&FETCH_MODE)
+        && all_are(&FETCH_MODE, &["navigate"])
+        && headers.contains_key(&FETCH_DEST)
+        && all_are(&FETCH_DEST, &["document"]);
+    !all_are(&FETCH_SITE, &["same-origin", "none"]) && !is_navigation
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

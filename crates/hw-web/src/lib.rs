@@ -8,6 +8,7 @@ mod assets;
 mod behind;
 mod chips;
 mod events;
+mod fold;
 mod guard;
 mod held;
 mod hosts;
@@ -24,8 +25,6 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
-use tokio::net::TcpListener;
 
 pub use held::Find;
 pub use hosts::Hosts;
@@ -48,40 +47,4 @@ pub fn router(site: Site) -> Router {
         .fallback(problem::unknown_page)
         .layer(from_fn_with_state(Arc::clone(&shared), guard::guard))
         .with_state(shared)
-}
-
-/// How many ticks the last answers may take after the end was said: about a second.
-const LAST_TICKS: usize = 5;
-
-/// Answers at a listener until `stop` says so: then streams end, what is being answered is finished, and it
-/// returns. Whoever reads too slowly is not waited for.
-pub async fn serve(
-    listener: TcpListener,
-    mut site: Site,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let (close, closing) = closing();
-    site.closing = closing.clone();
-    let late = late(closing, Arc::clone(&site.ticker));
-    // an event is small, and worth sending at once
-    let listener = listener.tap_io(|stream| {
-        stream.set_nodelay(true).ok();
-    });
-    let stopped = async move {
-        stop.await;
-        drop(close);
-    };
-    let served = axum::serve(listener, router(site)).with_graceful_shutdown(stopped);
-    tokio::select! {
-        served = served.into_future() => served,
-        () = late => Ok(()),
-    }
-}
-
-/// Waits for the end, and a little longer.
-async fn late(mut closing: Closing, ticker: Ticker) {
-    closing.closed().await;
-    for _ in 0..LAST_TICKS {
-        ticker().await;
-    }
 }

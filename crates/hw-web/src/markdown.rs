@@ -60,23 +60,47 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
 /// Markup that went through [`prose`], and may stand in a page as it is.
 pub(crate) struct Prose(String);
 
+impl Prose {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl std::fmt::Display for Prose {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// A body as markup.
-pub(crate) fn prose(body: &str) -> Prose {
+/// A body as markup; none when that is longer than `max_bytes`.
+///
+/// A few bytes of Markdown can stand for megabytes, so the work stops where it is too much.
+pub(crate) fn prose(body: &str, max_bytes: usize) -> Option<Prose> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM;
     let body = for_reading(body);
     let events = TextMergeStream::new(Parser::new_ext(&body, options));
-    let mut markup = String::with_capacity(body.len() * 3 / 2);
-    html::push_html(&mut markup, events::harmless(events));
-    Prose(SANITISER.clean(&markup).to_string())
+    let mut markup = BoundedMarkup { text: String::new(), max_bytes };
+    html::write_html_fmt(&mut markup, events::harmless(events)).ok()?;
+    let prose = Prose(SANITISER.clean(&markup.text).to_string());
+    (prose.len() <= max_bytes).then_some(prose)
+}
+
+struct BoundedMarkup {
+    text: String,
+    max_bytes: usize,
+}
+
+impl std::fmt::Write for BoundedMarkup {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        if self.text.len() + part.len() > self.max_bytes {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

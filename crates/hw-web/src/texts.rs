@@ -27,33 +27,74 @@ impl When {
     }
 }
 
-/// A text on one line.
-pub(crate) fn line(text: &str) -> String {
+/// Characters of a title or a sentence that a page shows; GitHub's titles have 256 at most.
+const MAX_LINE: usize = 1_000;
+/// Characters of a name or a label; GitHub's have 100 at most.
+const MAX_NAME: usize = 100;
+/// Characters of a path to a file.
+const MAX_PATH: usize = 300;
+/// Bytes of an address that a page links to.
+const MAX_URL: usize = 500;
+
+/// A whole text on one line.
+pub(crate) fn whole_line(text: &str) -> String {
     for_reading(text).replace(['\n', '\t'], " ")
+}
+
+/// A text on one line, cut where it is longer than any that makes sense.
+pub(crate) fn line(text: &str) -> String {
+    shortened(text, MAX_LINE)
+}
+
+/// A name or a label.
+pub(crate) fn name(text: &str) -> String {
+    shortened(text, MAX_NAME)
+}
+
+/// A path to a file.
+pub(crate) fn path(text: &str) -> String {
+    shortened(text, MAX_PATH)
+}
+
+fn shortened(text: &str, max_characters: usize) -> String {
+    match text.char_indices().nth(max_characters) {
+        Some((end, _)) => format!("{}…", whole_line(&text[..end])),
+        None => whole_line(text),
+    }
 }
 
 /// A text in pieces, on one line.
 pub(crate) fn pieces(pieces: Vec<Piece>) -> Vec<Piece> {
-    let cleaned = |it: Piece| Piece { text: line(&it.text), is_match: it.is_match };
-    pieces.into_iter().map(cleaned).collect()
+    let mut left = MAX_LINE;
+    let mut shown = Vec::new();
+    for piece in pieces {
+        if left == 0 {
+            break;
+        }
+        let text = shortened(&piece.text, left);
+        left = left.saturating_sub(piece.text.chars().count());
+        shown.push(Piece { text, is_match: piece.is_match });
+    }
+    shown
 }
 
 /// A name that something deleted left behind, or whoever it was.
 pub(crate) fn author(login: Option<&str>) -> String {
-    login.map_or_else(|| "ghost".to_owned(), line)
+    login.map_or_else(|| "ghost".to_owned(), name)
 }
 
 /// An address that a page may link to.
 pub(crate) fn outside(url: &str) -> Option<String> {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
-    is_web.then(|| line(url))
+    (is_web && url.len() <= MAX_URL).then(|| whole_line(url))
 }
 
 /// What stands behind the `#` of an address, as far as it can be a name in a page.
 pub(crate) fn fragment(url: &str) -> Option<String> {
     let (_, fragment) = url.split_once('#')?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    (!fragment.is_empty() && fragment.chars().all(plain)).then(|| fragment.to_owned())
+    let is_name = (1..=MAX_NAME).contains(&fragment.len()) && fragment.chars().all(plain);
+    is_name.then(|| fragment.to_owned())
 }
 
 /// A name in a page for a text.
@@ -103,6 +144,18 @@ mod tests {
         assert_eq!(held.as_deref(), Some("issuecomment-7"));
         assert_eq!(fragment("https://github.com/a/b#x\"y"), None);
         assert_eq!(fragment("https://github.com/a/b#"), None);
+    }
+
+    #[test]
+    fn a_text_of_any_length_is_shown_in_part() {
+        assert_eq!(name(&"é".repeat(200)), format!("{}…", "é".repeat(100)));
+        assert_eq!(line("a\tb"), "a b");
+        let long = || Piece { text: "x".repeat(700), is_match: true };
+        let shown = pieces(vec![long(), long(), long()]);
+        let shown: Vec<_> = shown.iter().map(|it| it.text.chars().count()).collect();
+        assert_eq!(shown, [700, 301]);
+        assert_eq!(outside(&format!("https://github.com/{}", "a".repeat(500))), None);
+        assert_eq!(fragment(&format!("#{}", "a".repeat(101))), None);
     }
 
     #[test]

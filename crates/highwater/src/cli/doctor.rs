@@ -10,16 +10,24 @@ use super::WorkspaceArgs;
 /// database: its schema, damage, lists that fail or have gaps, what could not be read, who is at work.
 /// One line a check, `ok`, `warn` or `fail`; the exit code is 1 when something fails.
 ///
+/// With --deep it reads the whole database, compares every stored text with the digest of what was
+/// read from GitHub, and names each item that is damaged; `highwater pull --repair` reads those again.
+///
 /// Examples:
 ///   highwater doctor -o acme            everything
 ///   highwater doctor github             only the token and the source
 ///   highwater doctor store --json       only the database, one JSON object a line
+///   highwater doctor store --deep       also verifies every stored text
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Doctor {
     /// Only this part [default: both].
     #[arg(value_enum)]
     pub(crate) part: Option<Part>,
+
+    /// Verify every stored text; reads the whole database.
+    #[arg(long)]
+    pub(crate) deep: bool,
 
     /// Print one JSON object a line.
     #[arg(long)]

@@ -11,6 +11,10 @@ use super::WorkspaceArgs;
 /// The files are DIR/OWNER/REPOSITORY/issues/12.md, and likewise in pull-requests and discussions. Each
 /// begins with its facts as YAML front matter; titles, bodies and comments follow, bodies byte for byte.
 ///
+/// Files are readable by their owner alone. Links inside DIR are not followed. Of several repositories
+/// that would share a folder, on another host or in another case, all but the first have their id in the
+/// folder's name: pump~12.
+///
 /// Run it again after a pull: a file whose thread did not change is left as it is, and a file whose
 /// thread is gone is removed. Only files that highwater wrote, and nobody changed since, are replaced or
 /// removed; any other one in its way is named, left alone, and makes the exit code 1.

@@ -13,10 +13,12 @@ impl Cli {
             Command::List(args) => workspace(&mut flags, args.what.workspace()),
             Command::Search(args) => workspace(&mut flags, &args.workspace),
             Command::Show(args) => workspace(&mut flags, &args.workspace),
+            Command::Removed(args) => workspace(&mut flags, args.what.workspace()),
             Command::Export(args) => workspace(&mut flags, &args.workspace),
             Command::Mcp(args) => workspace(&mut flags, &args.workspace),
             Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
+            Command::Backup(args) => workspace(&mut flags, &args.workspace),
             Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),
             Command::Init(args) => {

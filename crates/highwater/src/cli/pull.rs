@@ -19,6 +19,7 @@ use crate::names::{self, Named};
 ///   highwater pull -o acme -i comments                    threads, and what is said in them
 ///   highwater pull -o acme --repo pump --repo valve       two of its repositories
 ///   highwater pull -o acme --reconcile                    also finds everything that is gone
+///   highwater pull -o acme --repair                       reads damaged items again
 ///   highwater pull -o acme --json                         one JSON object at the end
 ///
 /// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else from `gh auth token`,
@@ -59,6 +60,10 @@ pub(crate) struct Pull {
     /// Also compare all ids with GitHub's, and remove what is gone.
     #[arg(long)]
     pub(crate) reconcile: bool,
+
+    /// Verify every stored text first, and read again what is damaged.
+    #[arg(long)]
+    pub(crate) repair: bool,
 
     /// Remove what is gone even if it is a lot at once.
     #[arg(long)]

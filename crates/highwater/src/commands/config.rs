@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Show;
 use crate::config::{self, Kind, Origin, Otherwise, Problem, Resolved};
+use crate::proxy;
 use crate::terminal::{say, say_object};
 
 /// A setting as it is shown.
@@ -35,6 +36,8 @@ fn row(key: &'static config::Key, resolved: &Resolved) -> Row {
         found.map(|(_, from)| ("set (masked)".to_owned(), from))
     } else if key.kind == Kind::Database {
         found.map(|(url, from)| (config::shown_database(&url), from))
+    } else if key.kind == Kind::Proxy {
+        found.map(|(url, from)| (proxy::shown(&url).into_owned(), from))
     } else {
         found
     };

@@ -23,7 +23,7 @@ use crate::report::{Hint, Interrupted};
 use crate::summary::Pulled;
 use crate::terminal::{say, say_object, tell};
 use crate::web::Face;
-use crate::{interrupt, workspace};
+use crate::{config, interrupt, workspace};
 use home::Home;
 use stage::Stage;
 use verdict::Verdict;
@@ -77,7 +77,7 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
     let find = Arc::new(move || Ok(workspace.clone()));
     tokio::select! {
         done = follow(&store, &fetch, &plan) => done,
-        done = face.serve(find, &[], std::future::pending()) => done,
+        () = face.serve(find, &[], std::future::pending()) => Ok(()),
     }
 }
 
@@ -116,6 +116,7 @@ fn plan(stage: &Stage) -> Pull {
         host: stage.host.clone(),
         organization: stage.organization.clone(),
         owner: format!("demo, process {}", std::process::id()),
+        machine: config::machine().unwrap_or_default(),
         items: Choice::ALL.into(),
         only: Vec::new(),
         excluded: BTreeSet::new(),
@@ -123,6 +124,7 @@ fn plan(stage: &Stage) -> Pull {
         window_days: None,
         reconcile: false,
         allow_mass_removal: false,
+        repair: false,
     }
 }
 

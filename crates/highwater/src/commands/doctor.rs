@@ -3,7 +3,9 @@
 mod finding;
 mod github;
 mod store;
+mod texts;
 
+use hw_store::IntegrityCheck;
 use secrecy::SecretString;
 
 use crate::cli::{Doctor, Part};
@@ -17,7 +19,9 @@ use finding::{Finding, Status};
 pub(crate) fn run(args: &Doctor, settings: &Settings) -> anyhow::Result<()> {
     let token = token::find(settings);
     let findings = interrupt::run(&Stop::default(), look(args, settings, token))?;
-    let failed = findings.iter().filter(|finding| finding.status == Status::Fail).count();
+    // each damaged item stands below the check that found it
+    let checks = findings.iter().filter(|finding| finding.item.is_none());
+    let failed = checks.filter(|finding| finding.status == Status::Fail).count();
     match failed {
         0 => Ok(()),
         1 => Err(told("1 check failed")),
@@ -43,7 +47,8 @@ async fn look(
         findings.extend(found);
     }
     if args.part != Some(Part::Github) {
-        let found = store::look(settings);
+        let depth = if args.deep { IntegrityCheck::Full } else { IntegrityCheck::Quick };
+        let found = store::look(settings, depth);
         tell(args, &found)?;
         findings.extend(found);
     }
@@ -51,7 +56,9 @@ async fn look(
 }
 
 fn tell(args: &Doctor, findings: &[Finding]) -> anyhow::Result<()> {
-    for finding in findings {
+    // programs get them all
+    let is_shown = |finding: &&Finding| args.json || !finding.is_one_of_too_many;
+    for finding in findings.iter().filter(is_shown) {
         if args.json { say_object(&finding.object()) } else { say(&finding.line()) }?;
     }
     Ok(())

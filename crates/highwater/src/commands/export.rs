@@ -1,6 +1,7 @@
 //! `highwater export`
 
 mod files;
+mod folders;
 mod walk;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use super::reading;
 use crate::cli::Export;
 use crate::config::Settings;
 use crate::interrupt::{self, Stop};
+use crate::private;
 use crate::report::{Hint, warn};
 use crate::terminal::{say, say_object};
 use walk::{Exported, Walk};
@@ -46,11 +48,11 @@ fn make(folder: &Path) -> anyhow::Result<()> {
             error.context(Hint("--markdown names a folder: choose another name".to_owned()))
         );
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+    private::folder(folder).with_context(|| format!("cannot make {}", folder.display()))
 }
 
 fn tell(args: &Export, exported: &Exported, duration_ms: i64) -> anyhow::Result<()> {
-    let Exported { threads, written, unchanged, removed, left } = exported;
+    let Exported { threads, written, unchanged, removed, left, .. } = exported;
     let folder = args.markdown.display().to_string();
     if args.json {
         return Ok(say_object(&json!({
@@ -79,12 +81,12 @@ fn complete(exported: &Exported) -> anyhow::Result<()> {
     let left = &exported.left;
     left.iter().take(NAMED).for_each(|path| warn(&format!("left alone: {path}")));
     if left.is_empty() {
-        return Ok(());
+        return reading::whole(exported.skipped);
     }
     let error = anyhow::anyhow!("{} not exported", were(left.len()));
     Err(error.context(Hint(
-        "these are not highwater's own files, or were changed since, or have no name that can be a \
-         folder: move them away, or name another folder, and run it again"
+        "these are not highwater's own files, or were changed since, or are links, or have no name that \
+         can be a folder: move them away, or name another folder, and run it again"
             .to_owned(),
     )))
 }

@@ -4,6 +4,7 @@ use hw_mcp::{Door, Listener, NotServed, Server, over_stdio};
 
 use crate::cli::Mcp;
 use crate::config::Settings;
+use crate::http_server::{self, ServerLimits};
 use crate::report::{Hint, Interrupted};
 use crate::terminal::{tell, warn};
 use crate::{interrupt, listening, workspace};
@@ -17,28 +18,30 @@ pub(crate) fn run(args: Mcp, settings: &Settings) -> anyhow::Result<()> {
     let find = workspace::finder(settings)?;
     let store = find().and_then(|workspace| workspace.store().map_err(|error| error.to_string()));
     let server = Server::new(find, &args.toolsets, env!("CARGO_PKG_VERSION"));
-    match interrupt::run(&interrupt::Stop::default(), serve(server, door, store.err())) {
+    // why there is no workspace is told at the start; it may come later
+    let no_workspace = store.err();
+    match door {
+        None => serve_stdio(server, no_workspace.as_deref()),
+        Some(door) => interrupt::serve(async |stopped| {
+            let listener = Listener::open(door).await.map_err(hinted)?;
+            tell(&format!("listening on {}", listener.url()));
+            no_workspace.iter().for_each(|why| warn(why));
+            let (listener, router) = listener.into_parts(server);
+            let limits = ServerLimits::for_this_process();
+            http_server::serve(listener, router, limits, stopped).await;
+            Ok(())
+        }),
+    }
+}
+
+fn serve_stdio(server: Server, no_workspace: Option<&str>) -> anyhow::Result<()> {
+    no_workspace.iter().for_each(|why| warn(why));
+    let served = async { Ok(over_stdio(server).await?) };
+    match interrupt::run(&interrupt::Stop::default(), served) {
         // to be stopped is how a server ends
         Err(error) if error.is::<Interrupted>() => Ok(()),
         other => other,
     }
-}
-
-/// Why there is no workspace is told at the start; it may come later.
-async fn serve(
-    server: Server,
-    door: Option<Door>,
-    no_workspace: Option<String>,
-) -> anyhow::Result<()> {
-    let tell_why = || no_workspace.iter().for_each(|why| warn(why));
-    let Some(door) = door else {
-        tell_why();
-        return Ok(over_stdio(server).await?);
-    };
-    let listener = Listener::open(door).await.map_err(hinted)?;
-    tell(&format!("listening on {}", listener.url()));
-    tell_why();
-    Ok(listener.serve(server).await?)
 }
 
 fn hinted(error: NotServed) -> anyhow::Error {
@@ -50,7 +53,6 @@ fn hinted(error: NotServed) -> anyhow::Error {
             "name it with --allow-host, as callers will: mcp.example.com".to_owned()
         }
         NotServed::Listen { source, .. } => listening::hint(source, "--http", "--http"),
-        NotServed::Serve(_) => "run it again".to_owned(),
     };
     anyhow::Error::new(error).context(Hint(hint))
 }

@@ -81,7 +81,10 @@ fn herald(args: &Pull, wanted: &Wanted, on_console: bool) -> Herald {
 
 fn fetch(herald: Herald, wanted: &Wanted, store: &Store, stop: &Stop) -> anyhow::Result<Fetch> {
     let line = Line {
-        transport: Arc::new(Stoppable { transport: Http::new()?, stop: stop.clone() }),
+        transport: Arc::new(Stoppable {
+            transport: Http::through(wanted.proxy.clone())?,
+            stop: stop.clone(),
+        }),
         endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },
         rest: Rest { url: wanted.api.clone(), token: wanted.token.clone() },
         clock: Arc::new(MachineClock),

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
-use hw_store::{Behind, Store};
+use hw_store::{Behind, ReadableRows, SkippedRows, Store};
 
 use crate::config::Settings;
+use crate::report::Hint;
 use crate::{advice, report, workspace};
 
 /// The store that the settings name, for reading.
@@ -57,14 +58,28 @@ pub(super) fn warn_of_talks(
     Ok(())
 }
 
+/// Ends a command whose answer lacks damaged items: the caller must learn of it.
+pub(super) fn whole(skipped: SkippedRows) -> anyhow::Result<()> {
+    let what = match skipped.0 {
+        0 => return Ok(()),
+        1 => "1 item is damaged and was left out".to_owned(),
+        count => format!("{count} items are damaged and were left out"),
+    };
+    Err(anyhow::anyhow!(what).context(Hint(
+        "`highwater doctor --deep` names them, and `highwater pull --repair` reads them again"
+            .to_owned(),
+    )))
+}
+
 /// All repositories that are held, each with its host, by name.
-pub(super) fn repositories(store: &Store) -> anyhow::Result<Vec<(String, Repository)>> {
+pub(super) fn repositories(store: &Store) -> anyhow::Result<ReadableRows<(String, Repository)>> {
     let hosts: BTreeSet<String> =
         store.lanes()?.into_iter().map(|(lane, _, _)| lane.host).collect();
-    let mut held = Vec::new();
+    let mut held = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
     for host in hosts {
-        let here = store.repositories(&host)?;
-        held.extend(here.into_iter().map(|repository| (host.clone(), repository)));
+        let here = store.readable_repositories(&host)?;
+        held.skipped.add(here.skipped);
+        held.rows.extend(here.rows.into_iter().map(|repository| (host.clone(), repository)));
     }
     Ok(held)
 }

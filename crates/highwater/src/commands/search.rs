@@ -30,7 +30,7 @@ fn search(args: &Search, store: &Store, style: Style) -> anyhow::Result<()> {
     sheet.end()?;
     tell_of(&found, &query);
     reading::warn_of(&found.behind);
-    Ok(())
+    reading::whole(found.skipped)
 }
 
 /// A hit for people: what it is, where, and the words around the match.

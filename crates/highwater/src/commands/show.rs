@@ -30,7 +30,8 @@ fn show(args: &ShowThread, store: &Store) -> anyhow::Result<()> {
     } else {
         say(markdown::page(&view).trim_end())?;
     }
-    warn(store, &view)
+    warn(store, &view)?;
+    reading::whole(view.skipped)
 }
 
 /// The thread for programs; `docs/json.md` is its contract.
@@ -61,7 +62,7 @@ fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Err
         let is_owner = owner.as_ref().is_none_or(|owner| it.owner.eq_ignore_ascii_case(owner));
         is_owner && it.name.eq_ignore_ascii_case(repository) && wanted.is_at_host_of(&it.url)
     };
-    let is_there = reading::repositories(store)?.iter().any(|(_, it)| is_it(it));
+    let is_there = reading::repositories(store)?.rows.iter().any(|(_, it)| is_it(it));
     let owner = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
     let at = wanted.host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
     let (what, hint) = if is_there {

@@ -28,7 +28,8 @@ pub(crate) fn run(args: &Ui, settings: &Settings) -> anyhow::Result<()> {
             ));
         }
         tell(&format!("highwater ui: {}", face.url()));
-        face.serve(Arc::new(find), &args.allowed_hosts, stopped).await
+        face.serve(Arc::new(find), &args.allowed_hosts, stopped).await;
+        Ok(())
     })
 }
 

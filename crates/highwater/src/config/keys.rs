@@ -115,6 +115,17 @@ pub(crate) static GRAPHQL_URL: Key = Key {
     about: "GitHub's GraphQL API, on the same host.",
 };
 
+pub(crate) static PROXY: Key = Key {
+    name: "github.proxy",
+    variable: "HIGHWATER_GITHUB_PROXY",
+    flag: None,
+    kind: Kind::Proxy,
+    otherwise: Otherwise::Words("none"),
+    stands: Stands::Anywhere,
+    example: "\"http://proxy.example:3128\"",
+    about: "The HTTP proxy that all requests to GitHub pass through, http:// or https://; HTTPS_PROXY and the like are ignored.",
+};
+
 pub(crate) static DATABASE: Key = Key {
     name: "database.url",
     variable: "HIGHWATER_DATABASE",
@@ -226,7 +237,7 @@ pub(crate) static LOG_FORMAT: Key = Key {
 };
 
 /// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 17] = [
+pub(crate) static ALL: [&Key; 18] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -234,6 +245,7 @@ pub(crate) static ALL: [&Key; 17] = [
     &EXCLUDED_REPOSITORIES,
     &API_URL,
     &GRAPHQL_URL,
+    &PROXY,
     &DATABASE,
     &ITEMS,
     &COMMENTS,

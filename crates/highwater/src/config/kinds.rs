@@ -9,7 +9,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::database;
 use super::nearest::or_nearest;
-use crate::{address, names, workspace};
+use crate::{address, names, proxy, workspace};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -19,6 +19,7 @@ pub(crate) enum Kind {
     Token,
     Repositories,
     Address,
+    Proxy,
     Database,
     Items,
     Switch,
@@ -61,6 +62,7 @@ impl Kind {
             | Self::Owner
             | Self::Token
             | Self::Address
+            | Self::Proxy
             | Self::Database
             | Self::Pace
             | Self::Levels
@@ -77,6 +79,7 @@ impl Kind {
             Self::Token => token(text).map(drop),
             Self::Repositories => names::any_repositories(text).map(drop),
             Self::Address => address::checked(text).map(drop),
+            Self::Proxy => proxy::check(text),
             Self::Database => database::check(text),
             Self::Items => items(text).map(drop),
             Self::Switch => switch(text).map(drop),

@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::settings::Settings;
 use super::{DOTENV, FILE, database, dotenv, file};
 use crate::address::Address;
-use crate::token;
+use crate::{proxy, token};
 
 /// What the arguments say.
 #[derive(Default)]
@@ -42,6 +42,7 @@ pub(crate) struct Resolved {
     /// Of all layers: what is overruled must not be shown, either.
     pub(crate) tokens: Vec<SecretString>,
     pub(crate) databases: Vec<SecretString>,
+    pub(crate) proxies: Vec<SecretString>,
     pub(crate) warnings: Vec<String>,
     pub(crate) screen: Screen,
 }
@@ -59,20 +60,22 @@ impl Resolved {
     }
 
     fn of(home: Option<(PathBuf, Origin)>, layers: impl Iterator<Item = Layer>) -> Self {
-        let (found, problems, tokens, databases, warnings) = Default::default();
+        let (found, problems, tokens, databases, proxies, warnings) = Default::default();
         let screen = Screen::default();
-        let mut resolved = Self { home, found, problems, tokens, databases, warnings, screen };
+        let mut resolved =
+            Self { home, found, problems, tokens, databases, proxies, warnings, screen };
         for layer in layers {
             resolved.problems.extend(layer.problems);
             layer.found.into_iter().for_each(|(key, found)| resolved.add(key, found));
         }
         resolved.check_addresses();
+        resolved.check_proxy();
         resolved.problems.sort_by_key(Problem::place);
         resolved
     }
 
     fn add(&mut self, key: &'static Key, found: Found) {
-        if key.kind == Kind::Token || !database::passwords(&found.text).is_empty() {
+        if has_secret(key, &found.text) {
             self.warnings.extend(exposed(&found.origin, key));
         }
         let secret = || SecretString::from(found.text.trim().to_owned());
@@ -80,6 +83,8 @@ impl Resolved {
             self.tokens.push(secret());
         } else if key.kind == Kind::Database {
             self.databases.push(secret());
+        } else if key.kind == Kind::Proxy {
+            self.proxies.push(secret());
         }
         match key.kind.check(&found.text) {
             Ok(()) => drop(self.found.entry(key.name).or_insert(found)),
@@ -97,6 +102,18 @@ impl Resolved {
                 .get(keys::GRAPHQL_URL.name)
                 .map_or(Origin::Default, |it| it.origin.clone());
             self.problems.push(Problem::new(&origin, said(&keys::GRAPHQL_URL, &origin), &wrong));
+        }
+    }
+
+    /// A proxy sees the token of every request that is not encrypted.
+    fn check_proxy(&mut self) {
+        let Some(found) = self.get(&keys::PROXY) else { return };
+        let is_plain = self.address().is_ok_and(|address| address.api.starts_with("http://"));
+        if is_plain && !proxy::is_local(&found.text) {
+            let wrong =
+                "GitHub's address is not https: the token would travel to the proxy in the clear";
+            let origin = found.origin.clone();
+            self.problems.push(Problem::new(&origin, said(&keys::PROXY, &origin), wrong));
         }
     }
 
@@ -128,6 +145,13 @@ impl Resolved {
             Err(Problem::error(&self.problems))
         }
     }
+}
+
+/// Whether others must not read a setting.
+fn has_secret(key: &Key, text: &str) -> bool {
+    let is_token = key.kind == Kind::Token;
+    let in_proxy = key.kind == Kind::Proxy && proxy::secret(text).is_some();
+    is_token || in_proxy || !database::passwords(text).is_empty()
 }
 
 /// The name under which a setting stands there.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use hw_rules::lane::Choice;
 use hw_rules::pace::Pace;
-use secrecy::SecretString;
+use hw_sources::http::Proxy;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::environment::Screen;
 use super::found::Origin;
@@ -14,6 +15,7 @@ use super::kinds::{self, Format, Levels};
 use super::resolved::Resolved;
 use crate::address::Address;
 use crate::names::{self, Named};
+use crate::proxy;
 
 /// Everything that is set, by whomever.
 pub(crate) struct Settings {
@@ -25,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) organization: Option<String>,
     pub(crate) excluded_repositories: Vec<Named>,
     pub(crate) github: Address,
+    /// May carry credentials.
+    pub(crate) proxy: Option<SecretString>,
     /// None where `gh` may still know one.
     pub(crate) token: Option<SecretString>,
     pub(crate) items: BTreeSet<Choice>,
@@ -63,6 +67,7 @@ impl Settings {
                 names::any_repositories,
             ),
             github: resolved.address().expect("the addresses were looked at together"),
+            proxy: own(&keys::PROXY).map(SecretString::from),
             token: text(&keys::TOKEN).and_then(|text| kinds::token(text).ok()),
             items: read(resolved, &keys::ITEMS, kinds::items),
             comments: !is_chosen && read(resolved, &keys::COMMENTS, kinds::switch),
@@ -73,6 +78,13 @@ impl Settings {
             ui_port: read(resolved, &keys::UI_PORT, kinds::port),
             screen: resolved.screen.clone(),
         }
+    }
+}
+
+impl Settings {
+    /// The proxy between this machine and GitHub; none where requests go there directly.
+    pub(crate) fn proxy(&self) -> Option<Proxy> {
+        self.proxy.as_ref().and_then(|text| proxy::parse(text.expose_secret()))
     }
 }
 

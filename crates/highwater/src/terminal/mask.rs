@@ -1,6 +1,6 @@
 //! The secrets of this run, and texts without them.
 
-use crate::config::shown_database;
+use crate::config::{passwords_by_keyword, shown_database};
 
 const MASKED: &str = "[masked]";
 /// Anything shorter would be found in ordinary words, and tell itself by what is missing.
@@ -34,7 +34,7 @@ impl Mask {
 
     /// A text for people: messages, logs, lists.
     pub(crate) fn for_people(&self, text: &str) -> String {
-        let text = without_likely_passwords(without_likely_tokens(self.for_programs(text)));
+        let text = without_likely_passwords(&without_likely_tokens(self.for_programs(text)));
         self.passwords.iter().fold(text, |text, it| text.replace(it, MASKED))
     }
 
@@ -62,7 +62,11 @@ fn without_likely_tokens(mut text: String) -> String {
 }
 
 /// Whatever stands between a name and a host is a password, in whoever's address.
-fn without_likely_passwords(text: String) -> String {
+fn without_likely_passwords(text: &str) -> String {
+    let text = passwords_by_keyword(text)
+        .into_iter()
+        .filter(|password| *password != MASKED)
+        .fold(text.to_owned(), |text, it| text.replace(&format!("={it}"), &format!("={MASKED}")));
     if !text.contains("://") {
         return text;
     }
@@ -110,6 +114,8 @@ mod tests {
     fn what_stands_in_an_address_is_a_password() {
         let told = Mask::new().for_people("'postgres://me:hunter2@h/db' and \"https://a:b@c/d\"");
         assert_eq!(told, "'postgres://me:[masked]@h/db' and \"https://a:[masked]@c/d\"");
+        let keywords = Mask::new().for_people("'host=h password=hunter2 user=me': it is wrong");
+        assert_eq!(keywords, "'host=h password=[masked] user=me': it is wrong");
         let plain = "see https://example.com/a:b, postgres://…";
         assert_eq!(Mask::new().for_people(plain), plain);
     }

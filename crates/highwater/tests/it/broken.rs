@@ -83,7 +83,7 @@ fn a_database_of_a_newer_highwater_is_told_and_left_alone() {
     let connection = Connection::open(database(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
     let expected = "because this database was written by a newer highwater (schema 99, this one \
-                    knows 4)\nhint: install the newer highwater";
+                    knows 6)\nhint: install the newer highwater";
     let asked = house.requests();
     both_refuse(&house, &["-m", home.path().to_str().unwrap()], expected);
     assert_eq!(house.requests(), asked);
@@ -169,6 +169,24 @@ fn a_postgres_that_is_not_there_is_told() {
     let expected = "because PostgreSQL does not answer: Connection refused\nhint: is the server";
     let told = both_refuse(&house, &["--database", url], expected);
     assert!(!told.contains("s3cret") && house.requests() == 0, "{told}");
+}
+
+#[test]
+fn connection_string_by_keywords_is_understood_or_refused_and_never_a_file() {
+    let (house, folder) = (House::small(), tempfile::tempdir().unwrap());
+    let (fine, wrong) = (
+        "host=127.0.0.1 port=1 user=nobody dbname=x password='s3 cret'",
+        "host=127.0.0.1 service=x password=s3cret",
+    );
+    let expected = "because PostgreSQL does not answer: Connection refused\nhint: is the server";
+    let told = both_refuse(&house, &["--database", fine], expected);
+    assert!(!told.contains("s3 cret"), "{told}");
+    let list = program(&["list", "issues", "--database", wrong]);
+    let output = { list }.current_dir(folder.path()).output().unwrap();
+    let (code, told) = failed(&output);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("unknown option") && !told.contains("s3cret"), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "no file was made");
 }
 
 #[test]

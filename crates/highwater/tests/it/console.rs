@@ -144,22 +144,20 @@ fn ctrl_z_gives_the_terminal_back_for_a_while() {
 }
 
 #[test]
-fn no_name_and_no_text_from_outside_breaks_the_frame() {
-    for (name, shown) in [
-        ("\u{1b}[2J\u{1b}]0;mine\u{7}", "[2J]0;mine"),
-        ("\u{202e}lairt\u{2066}", "lairt"),
-        ("日本語⚠\u{fe0f}👩\u{200d}👧", "日本語"),
-    ] {
+fn frame_holds_whatever_a_repository_is_called() {
+    for name in
+        ["\u{1b}[2J\u{1b}]0;mine\u{7}", "\u{202e}lairt\u{2066}", "日本語⚠\u{fe0f}👩\u{200d}👧"]
+    {
         let (house, home) = (with_a_repository(&name.repeat(20)), tempfile::tempdir().unwrap());
         let mut terminal = Terminal::run(house.pull(&["-m"]).arg(home.path()), 64);
         assert_eq!(terminal.end(), 0);
         let screen = terminal.screen();
         assert!(framed(screen).is_some(), "{}", screen.contents());
-        let line = format!("Fetching page 4 of issues from {shown}");
-        assert!(screen.contents().contains(&line), "{}", screen.contents());
-        let told = String::from_utf8_lossy(&terminal.bytes).into_owned();
-        assert!(!told.contains(['\u{7}', '\u{202e}', '\u{2066}']), "{told:?}");
-        assert!(!told.contains("\u{1b}]"), "{told:?}");
+        // no repository can be called that, so it is set aside
+        assert!(screen.contents().contains("✅ Repositories: 2 "), "{}", screen.contents());
+        let printed = String::from_utf8_lossy(&terminal.bytes).into_owned();
+        assert!(!printed.contains(['\u{7}', '\u{202e}', '\u{2066}']), "{printed:?}");
+        assert!(!printed.contains("\u{1b}]"), "{printed:?}");
     }
 }
 

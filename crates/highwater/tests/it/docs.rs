@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 20] = [
+const PAGES: [&[&str]; 24] = [
     &[],
     &["pull"],
     &["search"],
@@ -17,9 +17,13 @@ const PAGES: [&[&str]; 20] = [
     &["list", "repos"],
     &["show"],
     &["export"],
+    &["removed"],
+    &["removed", "list"],
+    &["removed", "restore"],
     &["mcp"],
     &["ui"],
     &["doctor"],
+    &["backup"],
     &["demo"],
     &["init"],
     &["config"],

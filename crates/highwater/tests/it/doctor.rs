@@ -26,9 +26,10 @@ fn all_is_well_and_nothing_is_changed() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 4",
-        "integrity      – nothing in it is damaged",
+        "schema         – version 6",
+        "integrity      – its structure is sound; --deep also verifies",
         "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
+        "times          – no item is dated beyond its source's own time",
         "lanes          – none of 7 fails",
         "gaps           – every list was read to its end",
         "lease          – nobody is at work",
@@ -173,7 +174,7 @@ fn trouble_in_the_database_is_named() {
     for words in [
         "warn  lanes          – 2 of 7 fail: ",
         "acme/pump issues (3 times): the server failed: status 500",
-        "warn  quarantine     – 2 could not be read as they came → ",
+        "warn  quarantine     – 2 could not be read as they came, such as x (r), x (r) → ",
         "warn  lease          – pull: process 1 on elsewhere began 1970-01-01T00:00:00Z and died",
         "primary limit → wait",
     ] {
@@ -194,7 +195,7 @@ fn a_damaged_and_a_newer_database_fail() {
         let told = String::from_utf8(output.stdout).unwrap();
         assert!(told.contains("fail  database       – ") && told.contains(words), "{told}");
     };
-    store("written by a newer highwater (schema 99, this one knows 4) → install");
+    store("written by a newer highwater (schema 99, this one knows 6) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();

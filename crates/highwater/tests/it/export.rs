@@ -1,6 +1,6 @@
 //! `highwater export --markdown`: a file a thread, and nobody else's file touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -179,6 +179,84 @@ fn no_name_leads_out_of_the_folder() {
 }
 
 #[test]
+fn export_gives_repositories_whose_names_differ_by_case_or_host_folders_of_their_own() {
+    let (house, home) = talking();
+    let database = Connection::open(home.path().join("db/acme.db")).unwrap();
+    let truth = house.look(|github| github.world().truth());
+    let other = truth.repositories.values().find(|it| it.name != "pump").unwrap();
+    for (case, name, host) in
+        [("by case", "PUMP", None), ("by host", "pump", Some("ghe.example.com"))]
+    {
+        host.inspect(|host| move_to_host(&database, other.id, host));
+        rename_repository(&database, other.id, name);
+        let folder = home.path().join(case);
+        let told = export(home.path(), &folder);
+        assert_eq!(told["written"], truth.threads.len(), "{case}: {told}");
+        let there = files(&folder);
+        assert_eq!(there.len(), truth.threads.len(), "{case}");
+        let folded: BTreeSet<String> =
+            there.keys().map(|path| path.to_str().unwrap().to_lowercase()).collect();
+        assert_eq!(folded.len(), there.len(), "{case}: no two paths differ by case alone");
+        for thread in truth.threads.values() {
+            let holds = |text: &Vec<u8>| String::from_utf8_lossy(text).contains(&thread.body);
+            assert!(there.values().any(holds), "{case}: {}", thread.url);
+        }
+        let again = export(home.path(), &folder);
+        let counts = ["unchanged", "written", "removed"].map(|name| again[name].clone());
+        assert_eq!(counts, [truth.threads.len(), 0, 0].map(Value::from), "{case}");
+        assert_eq!(files(&folder), there, "{case}: the same folders every time");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn export_follows_no_link_inside_its_folder() {
+    use std::os::unix::fs::symlink;
+    let (_house, home) = talking();
+    let own = home.path().join("own");
+    export(home.path(), &own);
+    let shelves = ["acme", "acme/pump", "acme/pump/issues", "acme/gone", "acme/gone/issues"];
+    for (at, link) in shelves.into_iter().enumerate() {
+        let (folder, outside) =
+            (home.path().join(format!("out{at}")), home.path().join(format!("outside{at}")));
+        let link = folder.join(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        // highwater's own files, as an old export left them: they would be replaced and removed
+        let stale = ["issues/4711.md", "gone/issues/1.md", "pump/issues/4711.md", "4711.md"];
+        let any = files(&own).into_keys().next().unwrap();
+        for path in stale.map(|path| outside.join(path)) {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::copy(&any, path).unwrap();
+        }
+        symlink(&outside, &link).unwrap();
+        let before = files(&outside);
+        let output = asked(home.path(), "export", &["--markdown", folder.to_str().unwrap()]);
+        let (code, told) = failed(&output);
+        assert_eq!(code, Some(1), "{told}");
+        let named = format!("warning: left alone: {}\n", link.display());
+        assert!(told.contains(&named), "{}: {told}", link.display());
+        assert_eq!(files(&outside), before, "{}: nothing outside was touched", link.display());
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{}", link.display());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn export_makes_files_and_folders_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_house, home) = talking();
+    let folder = home.path().join("out");
+    export(home.path(), &folder);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for file in files(&folder).into_keys() {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+        for above in file.ancestors().skip(1).take_while(|above| above.starts_with(&folder)) {
+            assert_eq!(mode(above), 0o700, "{}", above.display());
+        }
+    }
+}
+
+#[test]
 fn an_export_that_is_stopped_leaves_only_whole_files_and_the_next_one_finishes() {
     let spec = WorldSpec {
         repositories: 3,
@@ -245,6 +323,26 @@ fn people_read_how_much_was_done() {
     let expected =
         format!("exported {count} threads to {place}: {count} written, 0 unchanged, 0 removed\n");
     assert_eq!((succeeded(&output), warned(&output)), (expected, String::new()));
+}
+
+/// Renames a repository and its threads.
+fn rename_repository(database: &Connection, id: i64, name: &str) {
+    database.execute("update repositories set name = ?1 where id = ?2", (name, id)).unwrap();
+    for table in ["issues", "pull_requests", "discussions"] {
+        let rename = format!("update {table} set repository = ?1 where repository_id = ?2");
+        database.execute(&rename, (name, id)).unwrap();
+    }
+}
+
+/// Moves a repository and its threads to another host.
+fn move_to_host(database: &Connection, id: i64, host: &str) {
+    database.execute("update repositories set host = ?1 where id = ?2", (host, id)).unwrap();
+    for table in ["issues", "pull_requests", "discussions"] {
+        let rename = format!("update {table} set host = ?1 where repository_id = ?2");
+        database.execute(&rename, (host, id)).unwrap();
+    }
+    let lanes = "update lanes set host = ?1 where repository_id = ?2";
+    assert!(database.execute(lanes, (host, id)).unwrap() > 0);
 }
 
 /// An export that succeeds; what it told.

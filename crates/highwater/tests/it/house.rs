@@ -121,6 +121,24 @@ pub(crate) fn program(args: &[&str]) -> Command {
     command
 }
 
+/// The same command, started with SIGHUP as a terminal's shell leaves it. Tests may run where it is ignored.
+pub(crate) fn hearing_hangups(command: &Command) -> Command {
+    with_hangups(command, "--default-signal=HUP")
+}
+
+/// The same command, started by `env` with this option.
+pub(crate) fn with_hangups(command: &Command, option: &str) -> Command {
+    let mut through_env = Command::new("/usr/bin/env");
+    through_env.arg(option).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => through_env.env(name, value),
+            None => through_env.env_remove(name),
+        };
+    }
+    through_env
+}
+
 /// The folder with a `gh` that says what `FAKE_GH` says; `fails` and `hangs` are what they are.
 pub(crate) fn fake_gh() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake")
@@ -140,7 +158,8 @@ pub(crate) fn asked(home: &Path, command: &str, args: &[&str]) -> Output {
 /// The same, told in JSON, line by line.
 pub(crate) fn asked_json(home: &Path, command: &str, args: &[&str]) -> Vec<Value> {
     // in front of a query, and behind the name of a list
-    let (first, rest) = args.split_at(usize::from(command == "list"));
+    let is_list = ["list", "removed"].contains(&command);
+    let (first, rest) = args.split_at(usize::from(is_list));
     let told = succeeded(&asked(home, command, &[first, &["--json"], rest].concat()));
     told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

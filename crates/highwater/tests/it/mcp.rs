@@ -293,8 +293,108 @@ fn a_thousand_random_texts_can_be_searched_for() {
 }
 
 #[test]
+fn stdio_answers_a_line_that_is_not_json_and_goes_on() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::with(&["-m", home.path().to_str().unwrap()]);
+    for round in ["before the greeting", "after it"] {
+        for line in [
+            &b"{"[..],
+            b"nonsense",
+            b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"",
+            b"\xff\xfe",
+            b"{\"a\": \"\\ud800\"}",
+        ] {
+            talk.send_line(line);
+            let answer = talk.next_answer();
+            assert_eq!(answer["error"]["code"], -32700, "{round}: {answer}");
+            assert!(answer.as_object().unwrap().contains_key("id"), "{round}: {answer}");
+            assert!(answer["id"].is_null(), "{round}: {answer}");
+        }
+        talk.initialize();
+    }
+    talk.send_line(b"[1]");
+    assert_eq!(talk.next_answer()["error"]["code"], -32600);
+    talk.send_line(&vec![b'x'; 17 << 20]);
+    let oversized = talk.next_answer();
+    assert!(oversized["error"]["message"].as_str().unwrap().contains("16 MiB"), "{oversized}");
+    // two lines in one write: the second is not kept waiting
+    talk.send_line(b"{\n{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"ping\"}");
+    assert_eq!(talk.next_answer()["error"]["code"], -32700);
+    assert_eq!(talk.next_answer()["id"], 77);
+    let answer = talk.call("list_issues", &json!({ "limit": 1 }));
+    assert!(text(&answer).starts_with("## "), "{answer}");
+    talk.end();
+}
+
+#[test]
+fn stdio_answers_the_last_line_before_its_input_ends() {
+    let mut command = program(&["mcp", "-m", "/nonexistent"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"{\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["code"], -32700);
+}
+
+#[test]
+fn echo_of_an_argument_ends_after_a_kilobyte() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap(), "--toolsets", "threads"]);
+    let long = "qQ".repeat(35_000);
+    let (many, dated) = (vec![long.clone(); 3], format!("2025-01-01{long}"));
+    let repositories = format!("repo:{long}1 repo:acme/{long}2 repo:{long}3 words");
+    let few: String = (0..2_000).map(|number| format!("repo:qQqQqQqQ{number} ")).collect();
+    let mut calls = vec![
+        ("search", json!({ "query": long })),
+        ("search", json!({ "query": format!("\"{long}\" type:{long}") })),
+        ("search", json!({ "query": repositories })),
+        ("search", json!({ "query": few })),
+        ("search", json!({ "query": "a", "fields": many })),
+        ("search", json!({ "query": "a", long.as_str(): 1 })),
+        ("get_thread", json!({ "thread": long })),
+        ("get_thread", json!({ "thread": format!("acme/{long}#1") })),
+    ];
+    for tool in ["list_issues", "list_discussions", "list_pull_requests"] {
+        for name in ["repository", "cursor"] {
+            calls.push((tool, json!({ name: long })));
+        }
+        calls.extend([
+            (tool, json!({ "authors": many })),
+            (tool, json!({ "created_from": dated })),
+            (tool, json!({ "limit": long })),
+            (tool, json!({ "fields": many })),
+        ]);
+    }
+    for (tool, arguments) in &calls {
+        let answer = talk.call(tool, arguments).to_string();
+        let echoed = answer.matches("qQ").count() * 2;
+        // what is too long is cut in the text and in a note, and for programs
+        assert!(echoed <= 3_100, "{tool} echoes {echoed} bytes: {answer:.300}");
+        assert!(!answer.contains(&"qQ".repeat(513)), "{tool}: {answer:.300}");
+    }
+    for (method, params) in [
+        ("tools/call", json!({ "name": long, "arguments": {} })),
+        ("prompts/get", json!({ "name": long })),
+        (
+            "prompts/get",
+            json!({ "name": "user_summary", "arguments": { "username": long, "period": long } }),
+        ),
+        (long.as_str(), json!({})),
+    ] {
+        let answer = talk.answer(method, &params).to_string();
+        assert!(!answer.contains(&"qQ".repeat(513)), "{method:.40}: {answer:.300}");
+    }
+    let short = "qQ".repeat(500);
+    let answer = talk.call("search", &json!({ "query": short }));
+    assert_eq!(text(&answer), format!("No results found for \"{short}\"."));
+    talk.end();
+}
+
+#[test]
 fn it_ends_with_its_input_and_by_a_signal() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let home = tempfile::tempdir().unwrap();
         let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
         let start_ms = MachineClock.now_ms();

@@ -207,7 +207,7 @@ fn much_at_once_is_removed_only_when_a_person_says_so() {
     let (code, told) = house.refused(home.path(), &["--reconcile"]);
     assert_eq!(code, Some(1));
     assert!(told.contains("40 of 60 issues would be removed at once"), "{told}");
-    assert!(told.ends_with("\nhint: if that is meant: --allow-mass-removal\n"), "{told}");
+    assert!(told.ends_with("\nhint: if this is intended, pass --allow-mass-removal\n"), "{told}");
     assert_eq!(listed(home.path(), &["issues"]).len(), 60);
     let done = house.pulled(home.path(), &["--reconcile", "--allow-mass-removal"]);
     assert_eq!(done["items"]["issues"]["removed"], 40);

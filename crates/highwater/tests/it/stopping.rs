@@ -12,7 +12,7 @@ use hw_store::{Place, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 use rusqlite::Connection;
 
-use crate::house::{House, postgres, pulled, seeded, succeeded};
+use crate::house::{House, hearing_hangups, postgres, pulled, seeded, succeeded, with_hangups};
 use crate::judge::equals_the_world;
 
 /// How many stops are looked at at once.
@@ -88,7 +88,7 @@ fn a_pull_that_waits_for_a_limit_can_be_stopped() {
 
 #[test]
 fn a_pull_that_nobody_answers_can_be_stopped() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let (house, home) = (House::small(), tempfile::tempdir().unwrap());
         house.look(|github| github.arm(Fault::Stall, 100));
         let mut pull = begin(&house, &["-m".to_owned(), home.path().display().to_string()]);
@@ -96,6 +96,33 @@ fn a_pull_that_nobody_answers_can_be_stopped() {
         let (output, took_ms) = ended(pull, signal);
         is_an_interruption(&output, took_ms);
     }
+}
+
+/// `nohup` has a process ignore hangups; it goes on when its terminal is closed.
+#[cfg(target_os = "linux")]
+#[test]
+fn hangup_that_is_ignored_from_the_start_stays_ignored() {
+    for (option, is_ignored) in [("--ignore-signal=HUP", true), ("--default-signal=HUP", false)] {
+        let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+        house.look(|github| github.arm(Fault::Stall, 100));
+        let pull = house.pull(&["-m", home.path().to_str().unwrap()]);
+        let mut command = with_hangups(&pull, option);
+        let mut pull = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_for(&house, &mut pull, 1);
+        let heard = ["SigIgn", "SigCgt"].map(|name| has_hangup(&pull, name));
+        pull.kill().unwrap();
+        pull.wait().unwrap();
+        assert_eq!(heard, [is_ignored, !is_ignored], "{option}");
+    }
+}
+
+/// Whether SIGHUP is in one of the sets of signals that the system shows of a process.
+#[cfg(target_os = "linux")]
+fn has_hangup(process: &Child, set: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    let mask = u64::from_str_radix(line.trim_start_matches([':', '\t']), 16).unwrap();
+    mask & 1 == 1
 }
 
 #[test]
@@ -181,7 +208,7 @@ fn finish(house: &House, place: &Place) -> usize {
 }
 
 fn begin(house: &House, args: &[String]) -> Child {
-    let mut command = house.pull(&texts(args));
+    let mut command = hearing_hangups(&house.pull(&texts(args)));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

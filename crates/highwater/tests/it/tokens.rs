@@ -17,7 +17,7 @@ const PASSWORD: &str = "s0-is-the-passw0rd";
 
 /// How a token can be given.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
+pub(crate) enum Way {
     Flag,
     Environment,
     Dotenv,
@@ -69,6 +69,30 @@ fn others_cannot_see_the_token_of_a_running_pull() {
     let line = line.expect("this system tells how a process was started");
     assert!(String::from_utf8_lossy(&line).contains("pull"));
     is_clean(&line, "cmdline");
+}
+
+/// A core dump would hold the token, and so would the memory that another process of the same user reads.
+#[cfg(target_os = "linux")]
+#[test]
+fn core_dumps_are_off_before_a_pull_reads_its_token() {
+    let spec = WorldSpec { latency_ms: 8_000..=8_000, ..WorldSpec::small() };
+    let (house, home) = (House::open(spec, 1), tempfile::tempdir().unwrap());
+    let mut command =
+        given(Way::Environment, &["pull", "-o", "acme", "--api-url", house.url()], home.path());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while house.requests() < 1 {
+        std::thread::yield_now();
+    }
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id()));
+    let environ = std::fs::metadata(format!("/proc/{}/environ", child.id()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (limits, environ) = (limits.unwrap(), environ.unwrap());
+    let line = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words[4..6], ["0", "0"], "{line}");
+    // the system gives what belongs to a process that must not be dumped to root
+    assert_eq!(std::os::unix::fs::MetadataExt::uid(&environ), 0);
 }
 
 #[test]
@@ -196,7 +220,7 @@ fn every_command(house: &House, home: &Path, way: Way, format: &str) -> Vec<Outp
 }
 
 /// The program, with the token given in this way.
-fn given(way: Way, args: &[&str], home: &Path) -> Command {
+pub(crate) fn given(way: Way, args: &[&str], home: &Path) -> Command {
     let mut command = program(args);
     let has_home = !matches!(args[0], "completions" | "man");
     if has_home && !args.contains(&"-m") {
@@ -213,7 +237,7 @@ fn given(way: Way, args: &[&str], home: &Path) -> Command {
 }
 
 /// Neither the token nor the password is in it, not even in base64 at any offset.
-fn is_clean(bytes: &[u8], place: &str) {
+pub(crate) fn is_clean(bytes: &[u8], place: &str) {
     for secret in [SECRET, PASSWORD] {
         let shifted = ["", "a", "aa"].map(|before| {
             let encoded = STANDARD.encode(format!("{before}{secret}"));
@@ -228,7 +252,7 @@ fn is_clean(bytes: &[u8], place: &str) {
 }
 
 /// Every file below.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hw_sync::clock::{Clock as _, MachineClock};
 
-use crate::house::{House, failed, program};
+use crate::house::{House, failed, hearing_hangups, program};
 
 /// Two seconds, and as much again and more for a machine that has other things to do.
 const DEADLINE_MS: i64 = 6_000;
@@ -56,7 +56,7 @@ fn a_new_item_of_another_process_is_told_and_found() {
 
 #[test]
 fn a_signal_ends_it_soon_and_well_with_a_stream_open() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let home = tempfile::tempdir().unwrap();
         let mut face = Face::open(&["ui", "-p", "0", "-o", "acme"], home.path());
         let _events = face.events("/events?since=-1");
@@ -107,7 +107,7 @@ fn the_demo_can_be_looked_at_in_a_browser() {
     let mut face = Face::open(&["demo", "-p", "0"], home.path());
     let page = face.get("/search?q=pump");
     assert!(page.contains("class=\"hit-link\""), "{page}");
-    assert_eq!(face.stopped("-INT"), Some(0));
+    assert_eq!(face.stopped("-HUP"), Some(0));
 }
 
 /// A program that serves pages; it ends with the test.
@@ -128,7 +128,7 @@ impl Drop for Face {
 impl Face {
     /// Starts it, and waits until it has told where it is.
     pub(crate) fn open(args: &[&str], home: &Path) -> Self {
-        let mut command = program(args);
+        let mut command = hearing_hangups(&program(args));
         command.arg("-m").arg(home).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut told = String::new();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hw_rules::address::ThreadAddress;
-use hw_rules::clean::for_reading;
+use hw_rules::clean::{for_reading, shorten_echo};
 use hw_rules::item::{Comment, Kind};
 use hw_rules::lane::Surface;
 use hw_store::{Behind, CommentRow, ThreadView};
@@ -83,7 +83,7 @@ fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let store = desk.store()?;
     let Some(view) = store.thread(&address)? else {
         let behind = store.behind(&Surface::THREADS, Some(&address.repository))?;
-        let mut lines = vec![format!("{} is not in this mirror.", line(named))];
+        let mut lines = vec![format!("{} is not in this mirror.", shorten_echo(&line(named)))];
         lines.extend(behind.missing.iter().map(|it| warning(it)));
         return Err(Refusal(lines.join("\n")));
     };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hw_rules::clean::shorten_echo;
 use hw_rules::item::Kind;
 use hw_store::{Found, Hit, Matches, Ranked, Search};
 use rmcp::model::JsonObject;
@@ -100,7 +101,7 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
 
 fn page(query: &str, chosen: &Chosen, hits: &[Hit]) -> Page {
     if hits.is_empty() {
-        let text = format!("No results found for \"{query}\".");
+        let text = format!("No results found for \"{}\".", shorten_echo(query));
         return Page { text, shown: 0, is_cut: false };
     }
     let mut sheet = Sheet::default();

@@ -1,11 +1,13 @@
 //! What is said in a thread.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Key, Kind, told};
 use crate::time::SourceTime;
 use crate::version::Digest;
 
 /// A comment of the conversation, a comment on a line, a review, or a comment or reply in a discussion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
     /// One of [`Kind::COMMENTS`].
     pub kind: Kind,

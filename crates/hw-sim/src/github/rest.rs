@@ -33,7 +33,12 @@ impl GitHub {
             return self.tell(Signal::Primary, visit, LONG_S);
         }
         let at_ms = self.replica();
-        let reader = Reader { view: self.world.view(at_ms), request: visit.request };
+        let reader = Reader {
+            view: self.view(at_ms),
+            request: visit.request,
+            strict_since: self.lies.strict_since,
+            blind_etags: self.lies.blind_etags,
+        };
         let reply = reader.reply();
         let points = u32::from(reply.status != 304);
         self.gate.charge(Resource::Core, points, visit.now_ms);
@@ -71,9 +76,17 @@ impl GitHub {
 struct Reader<'w> {
     view: View<'w>,
     request: &'w Request<'w>,
+    /// Whether `since` means "after".
+    strict_since: bool,
+    /// Whether lists of comments never seem to change.
+    blind_etags: bool,
 }
 
 impl<'w> Reader<'w> {
+    fn honest(view: View<'w>, request: &'w Request<'w>) -> Self {
+        Self { view, request, strict_since: false, blind_etags: false }
+    }
+
     /// The answer, which is a 304 when the client already has it.
     fn reply(self) -> Reply {
         let (body, link) = match self.find() {
@@ -83,7 +96,9 @@ impl<'w> Reader<'w> {
         };
         let digest = self.digest(&body);
         let held = self.request.header("if-none-match").unwrap_or("");
-        let mut reply = if held.contains(&digest) {
+        let is_blind =
+            self.blind_etags && !held.is_empty() && self.request.path.ends_with("comments");
+        let mut reply = if is_blind || held.contains(&digest) {
             let mut unchanged = Reply::json(304, String::new());
             unchanged.headers.clear();
             unchanged.with("ETag", digest)

@@ -57,6 +57,7 @@ impl<'w> Teller<'w> {
             pull_request: (it.kind == ThreadKind::PullRequest).then(|| self.pull(it)),
             talk: (it.kind == ThreadKind::Discussion)
                 .then(|| TrueTalk { category: it.category.to_owned(), is_answered: it.answered() }),
+            is_shown_again: self.view.was_thread_hidden(it),
         }
     }
 
@@ -82,6 +83,7 @@ impl<'w> Teller<'w> {
             thread_number: thread.number,
             repository_id: self.home(thread).0,
             is_transferred: self.view.came_from_elsewhere(it),
+            is_shown_again: self.view.was_hidden(it),
             parent_id: it.parent.and_then(|parent| self.view.comment(parent)).map(|up| up.id),
             url: self.view.comment_url(it, thread),
             body: it.body.value().to_owned(),

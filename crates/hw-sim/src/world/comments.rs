@@ -46,9 +46,13 @@ impl World {
     }
 
     pub(super) fn rewrite_comment(&mut self, index: usize, body: Text, now_ms: i64) {
+        let Some(updated_ms) = self.comments[index].versions.now().map(|it| it.updated_ms) else {
+            return;
+        };
+        let updated_ms = self.restamped(updated_ms, now_ms, now_ms);
         self.change_comment(index, now_ms, |comment| {
             comment.body = body;
-            comment.updated_ms = comment.updated_ms.max(now_ms);
+            comment.updated_ms = updated_ms;
         });
     }
 
@@ -106,8 +110,8 @@ impl World {
             parent,
             body,
             author,
-            created_ms: now_ms,
-            updated_ms: now_ms,
+            created_ms: self.stamp(now_ms),
+            updated_ms: self.stamp(now_ms),
             verdict: one_of(&mut self.dice, &VERDICTS),
         };
         self.place_comment(comment, now_ms);

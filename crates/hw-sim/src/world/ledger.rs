@@ -49,8 +49,9 @@ impl World {
             state_reason: None,
             author: self.living_user(),
             labels: Vec::new(),
-            created_ms: now_ms,
-            updated_ms: now_ms,
+            created_ms: self.stamp(now_ms),
+            updated_ms: self.stamp(now_ms),
+            touched_ms: None,
             closed_ms: None,
             merged_ms: None,
             is_draft: self.dice.u8(0..5) == 0,
@@ -90,6 +91,13 @@ impl World {
         index
     }
 
+    /// The stamp of a change that was made at `touched_ms` and is known at `now_ms`: it moves back only where
+    /// the clock did, which left a stamp in the future.
+    pub(super) fn restamped(&self, updated_ms: i64, touched_ms: i64, now_ms: i64) -> i64 {
+        let stamp = self.stamp(touched_ms);
+        if updated_ms > self.stamp(now_ms) + 60_000 { stamp } else { stamp.max(updated_ms) }
+    }
+
     /// Makes the order that readers ask for first, so that no request pays for it.
     pub(super) fn put_in_order(&self, repository: usize) {
         for shelf in &self.repositories[repository].threads {
@@ -105,6 +113,9 @@ impl World {
     ) {
         let Some(mut next) = self.threads[index].versions.now().cloned() else { return };
         change(&mut next);
+        if let Some(touched_ms) = next.touched_ms.take() {
+            next.updated_ms = self.restamped(next.updated_ms, touched_ms, now_ms);
+        }
         let listed = self.listed_from(now_ms);
         let versions = &mut self.threads[index].versions;
         let shelf = &mut self.repositories[next.repository].threads[slot(next.kind)];
@@ -122,6 +133,15 @@ impl World {
         versions.push(now_ms, listed, None);
     }
 
+    pub(super) fn return_thread(&mut self, index: usize, now_ms: i64) {
+        let listed = self.listed_from(now_ms);
+        let versions = &mut self.threads[index].versions;
+        let Some(last) = versions.last_at(now_ms).cloned() else { return };
+        let shelf = &mut self.repositories[last.repository].threads[slot(last.kind)];
+        shelf.change(None, Some(&last), listed);
+        versions.push(now_ms, listed, Some(last));
+    }
+
     pub(super) fn transfer(&mut self, index: usize, to: usize, now_ms: i64) -> Option<usize> {
         let old = self.threads[index].versions.now().cloned()?;
         let fresh = self.draft(old.kind, to, old.title.clone(), old.body.clone(), now_ms);
@@ -132,7 +152,7 @@ impl World {
             issue_id: fresh.issue_id,
             number: fresh.number,
             repository: to,
-            updated_ms: old.updated_ms.max(now_ms),
+            updated_ms: self.restamped(old.updated_ms, now_ms, now_ms),
             ..old
         };
         let moved = self.insert_thread(moved, now_ms);
@@ -154,7 +174,7 @@ impl World {
             author: old.author,
             labels: old.labels,
             created_ms: old.created_ms,
-            updated_ms: old.updated_ms.max(now_ms),
+            updated_ms: self.restamped(old.updated_ms, now_ms, now_ms),
             ..fresh
         };
         let talk = self.insert_thread(talk, now_ms);

@@ -107,6 +107,8 @@ pub(crate) struct Thread {
     pub(crate) labels: Vec<Arc<str>>,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
+    /// When it is being changed.
+    pub(crate) touched_ms: Option<i64>,
     pub(crate) closed_ms: Option<i64>,
     pub(crate) merged_ms: Option<i64>,
     pub(crate) is_draft: bool,
@@ -141,8 +143,9 @@ impl Thread {
         takes_answers(self.category).then_some(self.is_answered)
     }
 
+    /// Marks the moment of a change, which the record turns into a stamp of the service's clock.
     pub(crate) fn touch(&mut self, now_ms: i64) {
-        self.updated_ms = self.updated_ms.max(now_ms);
+        self.touched_ms = Some(now_ms);
     }
 }
 

@@ -101,8 +101,8 @@ impl World {
             is_hidden: false,
             has_issues: true,
             has_discussions: true,
-            created_ms: now_ms,
-            updated_ms: now_ms,
+            created_ms: self.stamp(now_ms),
+            updated_ms: self.stamp(now_ms),
             pushed_ms: now_ms,
         };
         let versions = Versions::new(now_ms, self.listed_from(now_ms), repository);
@@ -148,9 +148,10 @@ impl World {
         now_ms: i64,
         change: impl FnOnce(&mut Repository),
     ) {
+        let stamp = self.stamp(now_ms);
         self.record_repository(index, now_ms, |next| {
             change(next);
-            next.updated_ms = next.updated_ms.max(now_ms);
+            next.updated_ms = next.updated_ms.max(stamp);
         });
     }
 

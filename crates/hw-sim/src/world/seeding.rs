@@ -65,6 +65,11 @@ impl World {
             list_lag_ms: 0,
             writers: spec.writers.clone(),
             next_action_ms: spec.start_ms,
+            clock_offset_ms: 0,
+            hidden: Default::default(),
+            shown_again: Default::default(),
+            threads_shown_again: Default::default(),
+            had_hidden_threads: Default::default(),
         }
     }
 

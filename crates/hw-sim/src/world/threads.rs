@@ -132,6 +132,13 @@ impl World {
         self.remove_thread(index, now_ms);
     }
 
+    /// A deleted thread is there again as it was last, and no time moves: its deletion was a mistake of the
+    /// service's.
+    pub fn undelete_thread(&mut self, kind: ThreadKind, id: i64, now_ms: i64) {
+        let index = self.thread_index(kind, id);
+        self.return_thread(index, now_ms);
+    }
+
     pub fn label_thread(&mut self, kind: ThreadKind, id: i64, label: &str, now_ms: i64) {
         let index = self.thread_index(kind, id);
         self.change_thread(index, now_ms, |thread| toggle_label(thread, label, now_ms));

@@ -1,8 +1,11 @@
 //! The world as one replica shows it: objects as of its moment, lists as of their own.
 
+use std::collections::BTreeSet;
+
 use super::ledger::slot;
 use super::objects::{CommentKind, ThreadKind};
 use super::{Comment, OrderBy, Place, Repository, Thread, User, World};
+use crate::github::Circle;
 
 /// What a node id leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +25,14 @@ pub(crate) struct View<'w> {
     shows_all: bool,
     /// Whether no repository and nothing in one is found by its node id.
     hides_nodes: bool,
+    /// Listings that the token may not look into.
+    forbidden: Option<&'w BTreeSet<(i64, ThreadKind)>>,
+    circle: Option<Circle>,
 }
 
 impl<'w> View<'w> {
     pub(super) fn new(world: &'w World, at_ms: i64) -> Self {
-        Self { world, at_ms, shows_all: false, hides_nodes: false }
+        Self { world, at_ms, shows_all: false, hides_nodes: false, forbidden: None, circle: None }
     }
 
     /// The same moment without anything hidden: for whoever must know what really is.
@@ -37,6 +43,23 @@ impl<'w> View<'w> {
     /// The same, with every repository and everything in one out of reach by node id.
     pub(crate) fn hiding_nodes(self, hides_nodes: bool) -> Self {
         Self { hides_nodes, ..self }
+    }
+
+    pub(crate) fn forbidding(self, forbidden: &'w BTreeSet<(i64, ThreadKind)>) -> Self {
+        Self { forbidden: Some(forbidden), ..self }
+    }
+
+    pub(crate) fn turning(self, circle: Option<Circle>) -> Self {
+        Self { circle, ..self }
+    }
+
+    pub(crate) fn is_forbidden(self, at: &Repository, kind: ThreadKind) -> bool {
+        self.forbidden.is_some_and(|forbidden| forbidden.contains(&(at.id, kind)))
+    }
+
+    /// How listings lead nowhere, if they do.
+    pub(crate) fn circle(self) -> Option<Circle> {
+        self.circle
     }
 
     pub(crate) fn organization(self) -> &'w str {
@@ -120,6 +143,10 @@ impl<'w> View<'w> {
 
     pub(crate) fn comment(self, index: usize) -> Option<&'w Comment> {
         let comment = self.world.comments[index].versions.at(self.at_ms)?;
+        if comment.kind == CommentKind::Reply {
+            // only what it answers leads to it
+            self.comment(comment.parent?)?;
+        }
         self.thread(comment.thread).map(|_| comment)
     }
 
@@ -128,6 +155,18 @@ impl<'w> View<'w> {
         let versions = self.world.comments[it.index].versions.iter();
         let mut states = versions.filter_map(|version| version.state.as_ref());
         states.any(|then| then.thread != it.thread)
+    }
+
+    /// Whether a thread was hidden for a while.
+    pub(crate) fn was_thread_hidden(self, it: &Thread) -> bool {
+        self.world.threads_shown_again.contains(&it.index)
+    }
+
+    /// Whether it was hidden for a while, or what it answers was.
+    pub(crate) fn was_hidden(self, it: &Comment) -> bool {
+        let is_child_of_hidden =
+            it.parent.is_some_and(|parent| self.world.shown_again.contains(&parent));
+        self.world.shown_again.contains(&it.index) || is_child_of_hidden
     }
 
     pub(crate) fn repositories(self) -> impl Iterator<Item = &'w Repository> {

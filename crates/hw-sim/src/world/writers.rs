@@ -12,7 +12,7 @@ const FEWEST_PEOPLE: usize = 2;
 
 type Action = fn(&mut World, i64);
 
-fn actions(weights: &Weights) -> [(u32, Action); 21] {
+fn actions(weights: &Weights) -> [(u32, Action); 22] {
     [
         (weights.create_issue, |world, now| world.open_thread(ThreadKind::Issue, now)),
         (weights.create_pull_request, |world, now| world.open_thread(ThreadKind::PullRequest, now)),
@@ -35,6 +35,7 @@ fn actions(weights: &Weights) -> [(u32, Action); 21] {
         (weights.delete_repository, World::delete_some_repository),
         (weights.hide_or_show_repository, World::hide_or_show),
         (weights.rename_label, World::rename_some_label),
+        (weights.hide_or_show_author, World::hide_or_show_author),
     ]
 }
 

@@ -129,6 +129,7 @@ fn the_only_repository_that_seems_gone_waits_for_a_persons_word() {
         scene.clock.pass(300_000).await;
         let doubted = scene.pull(&OK).await.unwrap();
         assert!(doubted.failures[0].message.contains("nobody vouched"), "{doubted:?}");
+        assert!(doubted.failures[0].message.ends_with(&doubted.failures[0].items.names[0]));
         assert_eq!(scene.store.counts().unwrap().issues, 9);
         scene.pull(&Puller { allow_mass_removal: true, ..OK }).await.unwrap();
         check_mirror(&scene, Judge::Everything).unwrap();

@@ -1,13 +1,15 @@
 //! Limits: whoever is limited stops, and so does everybody else who speaks for the same user.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hw_rules::pace::Pace;
 use hw_sim::{Fault, Limits, WorldSpec};
+use hw_sources::transport::Response;
 
 use crate::harness::words::ISSUES;
 use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
+use crate::misheard::Misheard;
 
 const EVERY_LIMIT: [Fault; 5] = [
     Fault::SecondaryWithRetryAfter,
@@ -52,6 +54,39 @@ fn a_new_process_respects_the_pause_that_an_ended_one_met() {
             assert_eq!(scene.world(|g| g.started_while_limited()), 0, "{fault:?}");
         });
     }
+}
+
+/// A firewall's page, or a limit that does not name itself.
+#[test]
+fn refusal_that_passes_ends_no_pull() {
+    for refused in 0..4 {
+        let scene = Scene { largest_page: 5, ..Scene::new(&spec(), 7) };
+        on_virtual_time(async {
+            let asked = AtomicU64::new(0);
+            let wire = Misheard::of(&scene, move |_, answer| {
+                let is_refused = asked.fetch_add(1, Ordering::SeqCst) == refused;
+                Ok(if is_refused { forbidden(answer) } else { answer })
+            });
+            let pulled = scene.pull_over(wire, &Puller::default()).await.unwrap();
+            assert_eq!((pulled.failures, pulled.cost.retries), (vec![], 1), "request {refused}");
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+#[test]
+fn refusal_that_comes_twice_is_believed() {
+    let scene = Scene::new(&spec(), 8);
+    on_virtual_time(async {
+        let wire = Misheard::of(&scene, |_, answer| Ok(forbidden(answer)));
+        let ended = scene.pull_over(wire, &Puller::default()).await.unwrap_err();
+        assert!(ended.to_string().contains("the token was refused"), "{ended}");
+        assert_eq!(scene.world(|github| github.requests().total), 2);
+    });
+}
+
+fn forbidden(answer: Response) -> Response {
+    Response { status: 403, body: b"<html>Forbidden</html>".to_vec(), ..answer }
 }
 
 #[test]

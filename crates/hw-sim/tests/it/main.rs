@@ -11,12 +11,19 @@ mod costs;
 mod departures;
 mod harness;
 mod http;
+mod lies;
 mod limits;
 mod misheard;
 mod news;
+mod outages;
 mod owners;
 mod prices;
+#[expect(dead_code, reason = "the store's own tests use all of it")]
+#[path = "../../../hw-store/tests/it/proxy.rs"]
+mod proxy;
 mod readings;
 mod reconcile;
+mod removals;
+mod repairs;
 mod sweeps;
 mod walks;

@@ -55,6 +55,10 @@ impl Clock for Ahead {
         self.0.now() + self.1
     }
 
+    fn monotonic_ms(&self) -> i64 {
+        self.0.now()
+    }
+
     fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
         self.0.sleep_until(until_ms - self.1)
     }

@@ -114,10 +114,11 @@ fn a_look_at_a_hundred_comments_costs_a_point() {
 /// What would come after the last comment of each thread, and after the last reply to each comment.
 fn rests(answer: &Answer, ids: &[String]) -> Vec<More> {
     let text = |value: &Value, at: &str| value.pointer(at)?.as_str().map(str::to_owned);
+    let data: Value = answer.data.root().read().unwrap();
     let mut rests = Vec::new();
     for (index, thread) in ids.iter().enumerate() {
         let thread = thread.clone();
-        let node = &answer.data["nodes"][index];
+        let node = &data["nodes"][index];
         for connection in ["reviews", "comments"] {
             let end = text(node, &format!("/{connection}/pageInfo/endCursor"));
             let more =

@@ -10,7 +10,7 @@ use super::receipt::Receipt;
 
 pub(super) fn answer(data: Value) -> Answer {
     let receipt = Receipt { date: Mark(0), sample: None, cost: 1, replaced: 0 };
-    Answer { data, errors: vec![], receipt }
+    Answer { data: data.into(), errors: vec![], receipt }
 }
 
 pub(super) fn with_errors(data: Value, errors: Vec<GraphqlError>) -> Answer {

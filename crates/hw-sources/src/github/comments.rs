@@ -22,7 +22,7 @@ mod simulated_tests;
 
 pub use lists::{ListPage, Listed, newest, read_list, since};
 pub use look::{look_query, read_look};
-pub use more::{More, more_query, read_more};
+pub use more::{More, light_query, more_query, read_light, read_more};
 pub use talks::{Lack, Talk, read_talks, talks_at_once, talks_query};
 
 /// The number of the thread that an address leads to: whatever stands last in its path.

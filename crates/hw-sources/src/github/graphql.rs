@@ -6,14 +6,22 @@
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
 use secrecy::SecretString;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::headers::{self, plain};
-use super::limits;
+use super::limits::{self, MESSAGE_BYTES};
 use super::receipt::Receipt;
 use crate::json;
+use crate::raw_json::{RawDocument, RawNode};
 use crate::transport::{Method, Request, Response};
 use crate::trouble::{LimitKind, Trouble};
+
+/// How many steps of an error's path are read: a row's own place has seven at most.
+const DEEPEST: usize = 32;
+/// How much of a step that is no name is read.
+const STEP_BYTES: usize = 100;
 
 /// Where GraphQL is spoken, and as whom.
 #[derive(Debug, Clone)]
@@ -32,7 +40,7 @@ pub struct Query {
 /// An answer that can be used, wholly or in part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    pub data: Value,
+    pub data: RawDocument,
     pub errors: Vec<GraphqlError>,
     pub receipt: Receipt,
 }
@@ -66,36 +74,50 @@ pub fn read(response: &Response) -> Result<Answer, Trouble> {
     if let Some(trouble) = limits::trouble_of_status(response) {
         return Err(trouble);
     }
-    let document =
-        json::read(&response.body).map_err(|error| Trouble::Garbled(error.to_string()))?;
-    let errors = errors_of(&document.value);
+    let (bytes, replaced) = json::mend(&response.body);
+    let body: Body<'_> =
+        serde_json::from_slice(&bytes).map_err(|error| Trouble::Garbled(error.to_string()))?;
+    let errors = errors_of(body.errors)?;
     if let Some(trouble) = trouble_of_errors(response, &errors) {
         return Err(trouble);
     }
-    let data = document.value.get("data").cloned().unwrap_or(Value::Null);
-    if data.is_null() {
-        return Err(without_data(&errors));
-    }
-    let cost = data.pointer("/rateLimit/cost").and_then(Value::as_i64).unwrap_or(0);
-    let receipt = Receipt::of(response, cost, document.replaced)?;
+    let Some(data) = body.data else { return Err(without_data(&errors)) };
+    let data = RawDocument::from(data.to_owned());
+    let cost = data.root().find(&["rateLimit", "cost"]).and_then(RawNode::as_i64).unwrap_or(0);
+    let receipt = Receipt::of(response, cost, replaced)?;
     Ok(Answer { data, errors, receipt })
 }
 
-fn errors_of(document: &Value) -> Vec<GraphqlError> {
-    let listed = document.get("errors").and_then(Value::as_array);
-    listed.into_iter().flatten().map(GraphqlError::of).collect()
+/// An answer as it came; null is nothing.
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    errors: Option<&'a RawValue>,
+}
+
+/// The errors; so many that nobody counts them are too much.
+fn errors_of(listed: Option<&RawValue>) -> Result<Vec<GraphqlError>, Trouble> {
+    let Some(listed) = listed.filter(|listed| listed.get().starts_with('[')) else {
+        return Ok(Vec::new());
+    };
+    let errors = RawNode::from(listed).elements();
+    let errors = errors.ok_or_else(|| Trouble::TooMuch("too many errors".into()))?;
+    Ok(errors.into_iter().map(GraphqlError::of).collect())
 }
 
 impl GraphqlError {
-    fn of(error: &Value) -> Self {
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let code = || text(error.pointer("/extensions/code"));
-        let steps = error.get("path").and_then(Value::as_array);
-        let steps = steps.into_iter().flatten();
-        let steps = steps.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned));
+    fn of(error: RawNode<'_>) -> Self {
+        let text = |names: &[&str]| error.find(names).and_then(RawNode::as_text);
+        let clipped = |names: &[&str]| limits::clip(text(names).unwrap_or_default(), MESSAGE_BYTES);
+        let steps = error.get("path").and_then(RawNode::elements).unwrap_or_default();
+        let steps = steps.into_iter().take(DEEPEST);
+        let steps = steps.map(|step| step.as_text().unwrap_or_else(|| step.clip(STEP_BYTES)));
+        let kind = if text(&["type"]).is_some() { &["type"][..] } else { &["extensions", "code"] };
         Self {
-            kind: text(error.get("type")).or_else(code).unwrap_or_default(),
-            message: text(error.get("message")).unwrap_or_default(),
+            kind: clipped(kind),
+            message: clipped(&["message"]),
             path: steps.collect::<Vec<_>>().join("."),
         }
     }

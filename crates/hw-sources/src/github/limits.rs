@@ -4,10 +4,18 @@
 //! so. Carrying on while limited can get an integration banned, so each is recognised here, once.
 
 use hw_rules::time::Mark;
+use serde::Deserialize;
 
 use crate::gate::Usage;
-use crate::transport::Response;
+use crate::transport::{LARGEST_BODY, Response};
 use crate::trouble::{Limit, LimitKind, Trouble, Wait, from_date};
+
+/// How much of an error's body is searched for the words of a limit: proxies wrap them in HTML.
+const SEARCHED_BYTES: usize = 16 << 10;
+/// How much of a body is shown where it has no message.
+const SHOWN_BYTES: usize = 200;
+/// How much of an error's message is stored and shown.
+pub(super) const MESSAGE_BYTES: usize = 2_000;
 
 /// The state of one bucket, as an answer's headers tell it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,11 +67,16 @@ pub fn date(response: &Response) -> Option<Mark> {
 
 /// What the status line and headers say, before anyone looks for content.
 pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
+    if (200..=299).contains(&response.status) {
+        return too_large(response);
+    }
     let text = message(response);
     match response.status {
-        200..=299 => None,
         401 => Some(Trouble::Denied(text)),
-        403 | 429 => Some(limited(response, &text).map_or(Trouble::Denied(text), Trouble::Limited)),
+        403 | 429 => {
+            let limit = limited(response);
+            Some(limit.map_or_else(|| Trouble::Forbidden(text), Trouble::Limited))
+        }
         404 | 410 | 451 => Some(Trouble::Hidden(text)),
         300..=399 => Some(Trouble::Wrong(redirected(response))),
         502 | 504 => Some(Trouble::TooMuch(format!("status {}", response.status))),
@@ -73,12 +86,19 @@ pub fn trouble_of_status(response: &Response) -> Option<Trouble> {
     }
 }
 
+/// Returns that an answer is too much when it is larger than what is read of one.
+fn too_large(response: &Response) -> Option<Trouble> {
+    let is_too_large = response.body.len() > LARGEST_BODY;
+    is_too_large.then(|| Trouble::TooMuch(format!("more than {} MB", LARGEST_BODY >> 20)))
+}
+
 /// Whether a 403 or 429 is a limit, and which; without any sign a 403 is a plain refusal.
-fn limited(response: &Response, text: &str) -> Option<Limit> {
-    let nothing_remains = nothing_remains(response);
-    let secondary = is_secondary(text);
-    let nothing_remains = nothing_remains || is_primary(text);
-    if !nothing_remains && !secondary && response.status != 429 && retry_after(response).is_none() {
+fn limited(response: &Response) -> Option<Limit> {
+    let text = beginning(response, SEARCHED_BYTES);
+    let secondary = is_secondary(&text);
+    let nothing_remains = nothing_remains(response) || is_primary(&text);
+    let is_named = response.status == 429 || response.header("gh-limited-by").is_some();
+    if !nothing_remains && !secondary && !is_named && retry_after(response).is_none() {
         return None;
     }
     let kind =
@@ -142,12 +162,26 @@ fn redirected(response: &Response) -> String {
 
 /// The `message` of an error answer, or the beginning of whatever came.
 fn message(response: &Response) -> String {
-    let parsed = crate::json::read(&response.body).ok();
-    let told = parsed.and_then(|json| Some(json.value.get("message")?.as_str()?.to_owned()));
-    told.unwrap_or_else(|| {
-        let start = response.body.get(..200).unwrap_or(&response.body);
-        String::from_utf8_lossy(start).into_owned()
-    })
+    #[derive(Deserialize)]
+    struct ErrorBody {
+        message: String,
+    }
+    let told = crate::json::read::<ErrorBody>(&response.body);
+    match told {
+        Ok(told) => clip(told.value.message, MESSAGE_BYTES),
+        Err(_) => beginning(response, SHOWN_BYTES),
+    }
+}
+
+fn beginning(response: &Response, bytes: usize) -> String {
+    let start = response.body.get(..bytes).unwrap_or(&response.body);
+    String::from_utf8_lossy(start).into_owned()
+}
+
+/// The text, or as much of it as is stored and shown.
+pub(super) fn clip(mut text: String, bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes));
+    text
 }
 
 #[cfg(test)]
@@ -206,7 +240,38 @@ mod tests {
     fn a_429_is_always_a_limit_and_a_plain_403_is_not() {
         assert_eq!(limit_of(&answer(429, &[], "")), Some((LimitKind::Secondary, Wait::Unsaid)));
         let refused = answer(403, &[], r#"{"message":"Resource not accessible by integration"}"#);
-        assert!(matches!(trouble_of_status(&refused), Some(Trouble::Denied(_))));
+        assert!(matches!(trouble_of_status(&refused), Some(Trouble::Forbidden(_))));
+    }
+
+    #[test]
+    fn limit_is_known_by_its_text_deep_in_a_page() {
+        let head = "<html><head><style>".to_owned() + &"p { margin: 0 } ".repeat(900);
+        for (phrase, kind) in [
+            ("You have exceeded a secondary rate limit.", LimitKind::Secondary),
+            ("API rate limit exceeded for 203.0.113.7", LimitKind::Primary),
+        ] {
+            let page = format!("{head}<p>{phrase}</p>");
+            let limit = limit_of(&answer(403, &[], &page));
+            assert_eq!(limit, Some((kind, Wait::Unsaid)), "{phrase}");
+            let Some(Trouble::Server(shown)) = trouble_of_status(&answer(500, &[], &page)) else {
+                panic!("a failed server")
+            };
+            assert!(shown.len() < 300, "{}", shown.len());
+        }
+    }
+
+    #[test]
+    fn limit_is_known_by_the_header_that_names_it() {
+        let limited = answer(403, &[("gh-limited-by", "ip")], "<html>Forbidden");
+        assert_eq!(limit_of(&limited), Some((LimitKind::Secondary, Wait::Unsaid)));
+    }
+
+    #[test]
+    fn answer_beyond_the_largest_body_asks_for_less() {
+        let large = Response { body: vec![b' '; LARGEST_BODY + 1], ..answer(200, &[], "") };
+        assert!(matches!(trouble_of_status(&large), Some(Trouble::TooMuch(_))));
+        let fits = Response { body: vec![b' '; LARGEST_BODY], ..answer(200, &[], "") };
+        assert_eq!(trouble_of_status(&fits), None);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Objects of a repository asked for by id: there, somewhere else, absent, or no answer.
 
 use hw_rules::item::{Item, Observation};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::graphql::{Answer, Query};
 use super::node::{self, Null};
+use super::twins;
 use crate::page::{LookPage, Subject};
+use crate::raw_json::RawNode;
 use crate::trouble::Trouble;
 
 /// A look at objects of one kind.
@@ -20,19 +22,19 @@ pub(super) struct Look {
 #[derive(Clone, Copy)]
 pub(super) struct Home {
     pub fields: &'static str,
-    pointer: &'static str,
+    path: &'static [&'static str],
 }
 
 impl Home {
     pub(super) const OWN: Self =
-        Self { fields: "repository { databaseId }", pointer: "/repository/databaseId" };
+        Self { fields: "repository { databaseId }", path: &["repository", "databaseId"] };
     pub(super) const OF_DISCUSSION: Self = Self {
         fields: "discussion { number repository { databaseId } }",
-        pointer: "/discussion/repository/databaseId",
+        path: &["discussion", "repository", "databaseId"],
     };
 
-    pub(super) fn of(self, object: &Value) -> Option<i64> {
-        object.pointer(self.pointer)?.as_i64()
+    pub(super) fn of(self, object: RawNode<'_>) -> Option<i64> {
+        object.find(self.path)?.as_i64()
     }
 }
 
@@ -76,7 +78,7 @@ impl Look {
         ids: &[String],
         repository_id: i64,
         request: i64,
-        read: impl Fn(&Value) -> Result<Found, String>,
+        read: impl Fn(RawNode<'_>) -> Result<Found, String>,
     ) -> Result<LookPage, Trouble> {
         let nodes = node::as_many(answer, "nodes", ids.len())?;
         let seen = answer.seen(request);
@@ -93,19 +95,20 @@ impl Look {
                 }
             }
         }
+        look.unreadable.extend(twins::take_out(&mut look.observations));
         Ok(look)
     }
 
     /// Whether the repository itself answered, with such objects switched on, and, where siblings were asked
     /// for, at least one of them.
     fn is_vouched_for(&self, answer: &Answer, repository_id: i64) -> bool {
-        let Some(scope) = answer.data.get("scope") else { return false };
-        let says_on = |switch| scope.get(switch).and_then(Value::as_bool) == Some(true);
+        let data = answer.data.root();
+        let Some(scope) = data.get("scope") else { return false };
+        let says_on = |switch| scope.get(switch).and_then(RawNode::as_bool) == Some(true);
         let is_on = self.switch.is_none_or(says_on);
-        let is_scope = scope.get("databaseId").and_then(Value::as_i64) == Some(repository_id);
-        let siblings = answer.data.get("siblings").and_then(Value::as_array);
-        let siblings = siblings.map_or(&[][..], Vec::as_slice);
-        let is_ours = |sibling: &Value| self.home.of(sibling) == Some(repository_id);
+        let is_scope = scope.get("databaseId").and_then(RawNode::as_i64) == Some(repository_id);
+        let siblings = data.get("siblings").and_then(RawNode::elements).unwrap_or_default();
+        let is_ours = |sibling: &RawNode<'_>| self.home.of(*sibling) == Some(repository_id);
         is_on && is_scope && (siblings.is_empty() || siblings.iter().any(is_ours))
     }
 
@@ -114,8 +117,8 @@ impl Look {
         &self,
         answer: &Answer,
         place: &str,
-        node: &Value,
-        read: impl Fn(&Value) -> Result<Found, String>,
+        node: RawNode<'_>,
+        read: impl Fn(RawNode<'_>) -> Result<Found, String>,
     ) -> Result<Found, String> {
         if node.is_null() {
             return match node::null(answer, place) {
@@ -124,7 +127,7 @@ impl Look {
             };
         }
         node::whole(answer, place)?;
-        match node.get("__typename").and_then(Value::as_str) {
+        match node.get("__typename").and_then(RawNode::as_text) {
             Some(name) if name != self.type_name => Ok(Found::Absent),
             _ => read(node),
         }

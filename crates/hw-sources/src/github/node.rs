@@ -1,26 +1,53 @@
 //! Nodes parsed one by one: a bad one spoils nothing but itself.
 
 use hw_rules::item::{Item, Observation};
+use hw_rules::plausible;
 use hw_rules::time::SourceTime;
 use hw_rules::version::Seen;
 use hw_rules::walk::{Cursor, Entry, Page};
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 
 use super::graphql::Answer;
+use super::twins;
 use crate::page::{ItemsPage, Subject, Unreadable};
+use crate::raw_json::{BoundedVec, RawNode};
 use crate::trouble::Trouble;
 
+/// How much of an unreadable node is kept.
+const RAW_BYTES: usize = 64 << 10;
+/// How long a cursor can be: it is stored, and sent back.
+const CURSOR_BYTES: usize = 2_048;
+
 /// A 64-bit id, which GitHub sends as a number or, where it outgrew 32 bits, as a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BigInt(pub i64);
 
-impl TryFrom<Value> for BigInt {
-    type Error = String;
-    fn try_from(value: Value) -> Result<Self, String> {
-        let number = value.as_str().map_or_else(|| value.as_i64(), |text| text.parse().ok());
-        number.map(Self).ok_or_else(|| format!("not an id: {value}"))
+impl<'de> Deserialize<'de> for BigInt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BigIntVisitor)
+    }
+}
+
+struct BigIntVisitor;
+
+impl Visitor<'_> for BigIntVisitor {
+    type Value = BigInt;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an id")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, id: i64) -> Result<BigInt, E> {
+        Ok(BigInt(id))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, id: u64) -> Result<BigInt, E> {
+        i64::try_from(id).map(BigInt).map_err(E::custom)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, id: &str) -> Result<BigInt, E> {
+        id.parse().map(BigInt).map_err(E::custom)
     }
 }
 
@@ -67,40 +94,77 @@ impl<T> Connection<T> {
             entries.push(Entry { id, updated_at, cursor: row.cursor });
             observations.push(Observation { item, seen });
         }
+        let twins = twins::take_out(&mut observations);
+        if !twins.is_empty() {
+            entries.retain(|entry| observations.iter().any(|row| row.key().id == entry.id));
+        }
+        let mut unreadable = self.unreadable;
+        unreadable.extend(twins);
         let (date, total_count, next) = (answer.date(), self.total_count, self.next);
         let shape = Page { date, entries, total_count, next };
-        ItemsPage { observations, shape, unreadable: self.unreadable }
+        ItemsPage { observations, shape, unreadable }
     }
 }
 
-/// Reads the connection found at `path` (`node.issues`), which was asked for after `after`.
+/// A connection as it came.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawConnection<'a> {
+    #[serde(borrow)]
+    edges: BoundedVec<RawEdge<'a>>,
+    #[serde(borrow)]
+    total_count: Option<RawNode<'a>>,
+    #[serde(borrow)]
+    page_info: RawNode<'a>,
+}
+
+/// One row as it came.
+#[derive(Deserialize)]
+pub(super) struct RawEdge<'a> {
+    #[serde(borrow)]
+    cursor: RawNode<'a>,
+    #[serde(borrow)]
+    pub node: Option<RawNode<'a>>,
+}
+
+impl RawEdge<'_> {
+    pub(super) fn cursor(&self) -> Option<Cursor> {
+        self.cursor.as_text().filter(|text| text.len() <= CURSOR_BYTES).map(Cursor)
+    }
+}
+
+/// The rows of a connection, none of them read.
+pub(super) fn edges(connection: RawNode<'_>) -> Vec<RawEdge<'_>> {
+    connection.read::<RawConnection<'_>>().map(|it| it.edges.0).unwrap_or_default()
+}
+
+/// Reads a connection, which stands at `path` (`node.issues`) and was asked for after `after`.
 ///
 /// `read` is given a row's place (`node.issues.edges.0`) and what stands there.
 pub(super) fn connection<T>(
     answer: &Answer,
-    path: &str,
+    (path, connection): (&str, RawNode<'_>),
     after: Option<&Cursor>,
     request: i64,
-    read: impl Fn(&str, &Value) -> Result<T, String>,
+    read: impl Fn(&str, RawNode<'_>) -> Result<T, String>,
 ) -> Option<Connection<T>> {
-    let value = answer.data.pointer(&format!("/{}", path.replace('.', "/")))?;
-    let edges = value.get("edges")?.as_array()?;
+    let raw: RawConnection<'_> = connection.read().ok()?;
     let mut out = Connection {
-        rows: Vec::with_capacity(edges.len()),
+        rows: Vec::with_capacity(raw.edges.0.len()),
         unreadable: Vec::new(),
-        total_count: value.get("totalCount").and_then(Value::as_i64),
-        next: next(value)?,
+        total_count: raw.total_count.and_then(RawNode::as_i64),
+        next: next(raw.page_info)?,
     };
     let mut before = after.cloned();
-    for (index, edge) in edges.iter().enumerate() {
+    for (index, edge) in raw.edges.0.iter().enumerate() {
         let place = format!("{path}.edges.{index}");
         // without its place a row cannot be asked for again: the page is no page
-        let at = cursor(edge)?;
+        let at = edge.cursor()?;
         match present(answer, &place, edge).and_then(|node| read(&place, node)) {
             Ok(node) => out.rows.push(Row { cursor: at.clone(), node }),
             Err(reason) => {
                 let (subject, seen) = (subject(edge, &at, before), answer.seen(request));
-                out.unreadable.push(unreadable(subject, edge.get("node"), reason, seen));
+                out.unreadable.push(unreadable(subject, edge.node, reason, seen));
             }
         }
         before = Some(at);
@@ -109,30 +173,31 @@ pub(super) fn connection<T>(
 }
 
 /// Where the connection goes on; none in the outer option when the page information itself is missing.
-fn next(connection: &Value) -> Option<Option<Cursor>> {
-    let info = connection.get("pageInfo")?;
+fn next(info: RawNode<'_>) -> Option<Option<Cursor>> {
     if !info.get("hasNextPage")?.as_bool()? {
         return Some(None);
     }
-    let end = info.get("endCursor")?.as_str()?;
-    Some(Some(Cursor(end.to_owned())))
-}
-
-fn cursor(edge: &Value) -> Option<Cursor> {
-    edge.get("cursor").and_then(Value::as_str).map(|text| Cursor(text.to_owned()))
+    let end = info.get("endCursor")?.as_text()?;
+    (end.len() <= CURSOR_BYTES).then_some(Some(Cursor(end)))
 }
 
 /// The node of an edge, or why there is none.
-fn present<'a>(answer: &Answer, place: &str, edge: &'a Value) -> Result<&'a Value, String> {
+fn present<'a>(answer: &Answer, place: &str, edge: &RawEdge<'a>) -> Result<RawNode<'a>, String> {
     let reason = || answer.error_at(place).map_or("null", |error| &error.message).to_owned();
-    edge.get("node").filter(|node| !node.is_null()).ok_or_else(reason)
+    edge.node.ok_or_else(reason)
 }
 
-fn subject(edge: &Value, at: &Cursor, before: Option<Cursor>) -> Subject {
-    match edge.pointer("/node/id").and_then(Value::as_str) {
-        Some(id) => Subject::Node(id.to_owned()),
-        None => Subject::Place { at: at.clone(), after: before },
-    }
+fn subject(edge: &RawEdge<'_>, at: &Cursor, before: Option<Cursor>) -> Subject {
+    let place = || Subject::Place { at: at.clone(), after: before };
+    edge.node.and_then(node_subject).unwrap_or_else(place)
+}
+
+/// How to ask for a node again, if its own id is one that can be.
+pub(super) fn node_subject(node: RawNode<'_>) -> Option<Subject> {
+    let text = |name| node.get(name).and_then(RawNode::as_text);
+    let id = text("id").or_else(|| text("node_id"))?;
+    plausible::check_ids(1, &id).ok()?;
+    Some(Subject::Node(id))
 }
 
 /// A row with an error anywhere inside is not what the source holds: a null in it may be no ghost and no
@@ -163,27 +228,27 @@ pub(super) fn as_many<'a>(
     answer: &'a Answer,
     name: &str,
     count: usize,
-) -> Result<&'a [Value], Trouble> {
-    let nodes = answer.data.get(name).and_then(Value::as_array);
+) -> Result<Vec<RawNode<'a>>, Trouble> {
+    let nodes = answer.data.root().get(name).and_then(RawNode::elements);
     let nodes = nodes.filter(|nodes| nodes.len() == count);
     let trouble = || Trouble::Garbled(format!("{name}: not as many nodes as ids"));
-    nodes.map(Vec::as_slice).ok_or_else(trouble)
+    nodes.ok_or_else(trouble)
 }
 
 /// A node that could not be read, with as much of it as can be told.
 pub(super) fn unreadable(
     subject: Subject,
-    node: Option<&Value>,
+    node: Option<RawNode<'_>>,
     reason: String,
     seen: Seen,
 ) -> Unreadable {
     let time = node.and_then(|node| node.get("updatedAt").or_else(|| node.get("updated_at")));
-    let time = time.and_then(Value::as_str);
+    let time = time.and_then(RawNode::as_text);
     Unreadable {
         subject,
         reason,
-        raw: node.unwrap_or(&Value::Null).to_string(),
-        updated_at: time.and_then(|time| SourceTime::parse(time).ok()),
+        raw: node.unwrap_or(RawNode::NULL).clip(RAW_BYTES),
+        updated_at: time.and_then(|time| SourceTime::parse(&time).ok()),
         seen,
     }
 }

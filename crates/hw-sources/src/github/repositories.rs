@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 use hw_rules::item::Item;
 use hw_rules::lane::Surface;
 use hw_rules::walk::Cursor;
-use serde_json::Value;
 
 use super::graphql::Answer;
-use super::node;
+use super::node::{self, RawEdge};
 use super::viewer::{self, Viewer};
 use crate::page::ItemsPage;
+use crate::raw_json::RawNode;
 use crate::trouble::Trouble;
 
 pub use documents::{list_query, look_query, named_query};
@@ -31,8 +31,9 @@ pub struct ListPage {
     pub viewer: Option<Viewer>,
     pub page: ItemsPage,
     pub probes: Probes,
-    /// Listings that the token may not look into. A listing may not be null, so its whole row is.
-    pub denied: BTreeSet<Surface>,
+    /// Listings that the token may not look into, by the place of their repository. A listing may not be
+    /// null, so its whole row is.
+    pub denied: BTreeSet<(Cursor, Surface)>,
 }
 
 const LISTING: &str = "organization.repositories";
@@ -43,26 +44,46 @@ pub fn read_list(
     after: Option<&Cursor>,
     request: i64,
 ) -> Result<ListPage, Trouble> {
-    if answer.data.get("organization").is_some_and(Value::is_null) {
+    let organization = answer.data.root().get("organization");
+    if organization.is_some_and(RawNode::is_null) {
         return Err(node::missing(answer, "organization"));
     }
-    let read =
-        |place: &str, node: &Value| repository::read(answer, place, &format!("{place}.node"), node);
-    let listed = node::connection(answer, LISTING, after, request, read)
+    let listing = organization.and_then(|it| it.get("repositories")).unwrap_or(RawNode::NULL);
+    let read = |place: &str, node: RawNode<'_>| {
+        repository::read(answer, place, &format!("{place}.node"), node)
+    };
+    let listed = node::connection(answer, (LISTING, listing), after, request, read)
         .ok_or_else(|| Trouble::Garbled(format!("no connection {LISTING}")))?;
     let viewer = if after.is_none() { Some(viewer::read(answer)?) } else { None };
     let page = listed.into_page(answer, request, Item::Repository);
-    Ok(ListPage { viewer, page, probes: probes_of(answer), denied: probes::denied(answer) })
+    let rows = node::edges(listing);
+    Ok(ListPage {
+        viewer,
+        page,
+        probes: probes_of(answer, &rows),
+        denied: denied_of(answer, &rows),
+    })
 }
 
-fn probes_of(answer: &Answer) -> Probes {
-    let edges = answer.data.pointer("/organization/repositories/edges").and_then(Value::as_array);
-    let edges = edges.into_iter().flatten().enumerate();
-    let read = |(index, edge): (usize, &Value)| {
-        let node = edge.get("node").unwrap_or(&Value::Null);
-        probes::read(answer, &format!("{LISTING}.edges.{index}.node"), node)
+/// The path of a row's repository.
+fn path_of(index: usize) -> String {
+    format!("{LISTING}.edges.{index}.node")
+}
+
+fn probes_of(answer: &Answer, rows: &[RawEdge<'_>]) -> Probes {
+    let read = |(index, edge): (usize, &RawEdge<'_>)| {
+        probes::read(answer, &path_of(index), edge.node.unwrap_or(RawNode::NULL))
     };
-    edges.flat_map(read).collect()
+    rows.iter().enumerate().flat_map(read).collect()
+}
+
+fn denied_of(answer: &Answer, rows: &[RawEdge<'_>]) -> BTreeSet<(Cursor, Surface)> {
+    let mut denied = BTreeSet::new();
+    for (index, edge) in rows.iter().enumerate() {
+        let surfaces = probes::denied(answer, &path_of(index)).into_iter();
+        denied.extend(surfaces.filter_map(|surface| Some((edge.cursor()?, surface))));
+    }
+    denied
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use hw_rules::probe::Probe;
 use hw_rules::time::SourceTime;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::answers::{answer, edge, error, fault, probed, repository, with_errors};
 use super::*;

@@ -3,12 +3,12 @@
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
 use secrecy::SecretString;
-use serde_json::Value;
 
 use super::headers::{self, plain};
 use super::limits;
 use super::receipt::Receipt;
 use crate::json;
+use crate::raw_json::RawDocument;
 use crate::transport::{Method, Request, Response};
 use crate::trouble::Trouble;
 
@@ -43,7 +43,7 @@ pub struct Answer {
 pub enum Content {
     /// The same as under the etag that was sent.
     Unchanged,
-    Document(Value),
+    Document(RawDocument),
 }
 
 /// Whether a list says that it goes on.

@@ -7,15 +7,17 @@ mod first_pages;
 mod look;
 mod thread;
 
+use std::collections::BTreeSet;
+
 use hw_rules::item::Item;
 use hw_rules::lane::Surface;
 use hw_rules::walk::{Cursor, Entry, Page};
-use serde_json::Value;
 
 use super::graphql::Answer;
 use super::listing;
 use super::node::{self, Connection};
 use crate::page::{ItemsPage, RollPage, RollRow, Subject, Unreadable};
+use crate::raw_json::RawNode;
 use crate::trouble::Trouble;
 use thread::Brief;
 
@@ -51,12 +53,14 @@ pub fn read_roll(
         node_id: row.node.id,
         updated_at: row.node.updated_at,
     });
+    // asking again makes nothing of what cannot be
+    let faults = listed.unreadable.iter().filter(|row| !row.is_impossible());
     Ok(RollPage {
         date: answer.date(),
         seen: answer.seen(request),
-        rows: rows.collect(),
+        unreadable: faults.count(),
+        rows: without_twins(rows.collect()),
         next: listed.next,
-        unreadable: listed.unreadable.len(),
     })
 }
 
@@ -88,6 +92,15 @@ pub fn read_light(
     Ok(ItemsPage { observations: vec![], shape, unreadable })
 }
 
+/// Leaves out the rows of which several have one id.
+fn without_twins(mut rows: Vec<RollRow>) -> Vec<RollRow> {
+    let mut seen = BTreeSet::new();
+    let twins: BTreeSet<i64> =
+        rows.iter().filter(|row| !seen.insert(row.id)).map(|row| row.id).collect();
+    rows.retain(|row| !twins.contains(&row.id));
+    rows
+}
+
 /// A listing that was asked for, and under which root of the answer it stands.
 struct Asked<'a> {
     root: &'a str,
@@ -102,28 +115,30 @@ impl Asked<'_> {
         &self,
         answer: &Answer,
         request: i64,
-        read: impl Fn(&Value) -> Result<T, String>,
+        read: impl Fn(RawNode<'_>) -> Result<T, String>,
     ) -> Result<Connection<T>, Trouble> {
-        self.is_there(answer)?;
-        let path = format!("{}.{}", self.root, listing::of(self.surface).connection);
+        let repository = answer.data.root().get(self.root).unwrap_or(RawNode::NULL);
+        self.is_there(answer, repository)?;
+        let name = listing::of(self.surface).connection;
+        let (path, listed) = (format!("{}.{name}", self.root), repository.get(name));
         let whole =
-            |place: &str, node: &Value| node::whole(answer, place).and_then(|()| read(node));
-        node::connection(answer, &path, self.after, request, whole)
+            |place: &str, node: RawNode<'_>| node::whole(answer, place).and_then(|()| read(node));
+        let listed = (path.as_str(), listed.unwrap_or(RawNode::NULL));
+        node::connection(answer, listed, self.after, request, whole)
             .ok_or_else(|| Trouble::Garbled(format!("no connection {path}")))
     }
 
     /// Whether the repository answered, and has such a listing.
     ///
     /// An answer about another repository is a rename or a reused name, never data.
-    fn is_there(&self, answer: &Answer) -> Result<(), Trouble> {
-        let repository = answer.data.get(self.root).unwrap_or(&Value::Null);
+    fn is_there(&self, answer: &Answer, repository: RawNode<'_>) -> Result<(), Trouble> {
         if repository.is_null() {
             return Err(node::missing(answer, self.root));
         }
-        if repository.get("databaseId").and_then(Value::as_i64) != Some(self.repository_id) {
+        if repository.get("databaseId").and_then(RawNode::as_i64) != Some(self.repository_id) {
             return Err(Trouble::Garbled("the answer is about another repository".into()));
         }
-        let says_off = |switch| repository.get(switch).and_then(Value::as_bool) == Some(false);
+        let says_off = |switch| repository.get(switch).and_then(RawNode::as_bool) == Some(false);
         if listing::of(self.surface).switch.is_some_and(says_off) {
             let name = self.surface.name();
             return Err(Trouble::Hidden(format!("the repository's {name} are switched off")));

@@ -1,6 +1,6 @@
 use hw_rules::item::{Discussion, Observation, PullRequest, Sort, Thread};
 use hw_rules::time::SourceTime;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::answers::{answer, edge, fault, listed, not_found, thread, with_errors};
 use super::*;
@@ -241,4 +241,48 @@ fn ids(observations: &[Observation]) -> Vec<i64> {
 
 fn time(text: &str) -> SourceTime {
     SourceTime::parse(text).unwrap()
+}
+
+#[test]
+fn impossible_rows_are_named_and_spoil_nothing_but_themselves() {
+    for surface in Surface::THREADS {
+        for (field, value) in [
+            ("url", json!("javascript:alert(1)")),
+            ("number", json!(0)),
+            ("title", json!("t".repeat(2_000))),
+            ("labels", json!({ "nodes": [{ "name": "l".repeat(300) }] })),
+            (listing::of(surface).id, json!(-5)),
+        ] {
+            let mut wrong = thread(surface, 2);
+            wrong[field] = value;
+            let page = page(surface, &[edge(1, &thread(surface, 1)), edge(2, &wrong)]).unwrap();
+            assert_eq!(page.ids().collect::<Vec<_>>(), [1], "{surface:?} {field}");
+            assert!(page.unreadable[0].is_impossible(), "{:?}", page.unreadable[0]);
+            assert_eq!(page.unreadable[0].subject, Subject::Node("T_2".into()));
+        }
+    }
+}
+
+#[test]
+fn nodes_that_share_an_id_are_all_set_aside() {
+    let surface = Surface::Issues;
+    let mut twin = thread(surface, 3);
+    twin["fullDatabaseId"] = json!("1");
+    let edges = [1, 2].map(|n| edge(n, &thread(surface, n)));
+    let page = page(surface, &[&edges[..], &[edge(3, &twin)]].concat()).unwrap();
+    assert_eq!((page.ids().collect::<Vec<_>>(), page.observations.len()), (vec![2], 1));
+    let named: Vec<String> = page.places().collect();
+    assert_eq!(named, ["T_1", "T_3"]);
+    assert!(page.unreadable.iter().all(Unreadable::is_impossible));
+    let again = [edge(1, &thread(surface, 1)), edge(2, &thread(surface, 1))];
+    let again = self::page(surface, &again).unwrap();
+    assert!(again.unreadable.is_empty(), "one node that is listed twice is one node");
+}
+
+#[test]
+fn unreadable_row_keeps_the_beginning_of_what_came() {
+    let mut broken = thread(Surface::Issues, 1);
+    (broken["title"], broken["zzz"]) = (Value::Null, json!("x".repeat(1_000_000)));
+    let page = page(Surface::Issues, &[edge(1, &broken)]).unwrap();
+    assert_eq!(page.unreadable[0].raw.len(), 64 << 10);
 }

@@ -6,10 +6,10 @@
 use hw_rules::clean::storable;
 use hw_rules::time::Mark;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value;
 
 use super::limits;
 use crate::json;
+use crate::raw_json::{RawDocument, RawNode};
 use crate::transport::{Method, Request, Response, Secretive};
 use crate::trouble::Trouble;
 
@@ -46,19 +46,19 @@ pub fn ask_budgets(api: &str, token: &SecretString) -> Request {
 
 pub fn read_token(response: &Response) -> Result<Token, Trouble> {
     let body = body(response)?;
-    let login = body.get("login").and_then(Value::as_str);
+    let login = body.root().get("login").and_then(RawNode::as_text);
     let login = login.ok_or_else(|| Trouble::Garbled("the user has no login".into()))?;
     let scopes = response.header("x-oauth-scopes").map(listed);
     let expires = response.header("github-authentication-token-expiration").and_then(moment);
-    Ok(Token { login: storable(login), scopes, expires })
+    Ok(Token { login: storable(&login), scopes, expires })
 }
 
 /// The buckets that highwater asks from, and `search`, by name.
 pub fn read_budgets(response: &Response) -> Result<Vec<Budget>, Trouble> {
     let body = body(response)?;
     let budget = |bucket: &str| {
-        let entry = body.get("resources")?.get(bucket)?;
-        let number = |name: &str| entry.get(name).and_then(Value::as_i64);
+        let entry = body.root().find(&["resources", bucket])?;
+        let number = |name: &str| entry.get(name).and_then(RawNode::as_i64);
         let resets = Mark(number("reset")?.saturating_mul(1_000));
         let bucket = bucket.to_owned();
         Some(Budget { bucket, used: number("used")?, limit: number("limit")?, resets })
@@ -81,7 +81,7 @@ fn get(url: String, token: &SecretString) -> Request {
     Request { method: Method::Get, url, headers, body: None }
 }
 
-fn body(response: &Response) -> Result<Value, Trouble> {
+fn body(response: &Response) -> Result<RawDocument, Trouble> {
     if let Some(trouble) = limits::trouble_of_status(response) {
         return Err(trouble);
     }

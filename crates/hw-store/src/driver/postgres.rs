@@ -7,6 +7,7 @@
 //! comparison with what is held is true until it commits, also for rows that are not there yet.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::permits::Permits;
-use super::{Driver, PATIENCE, READERS, Session};
+use super::{DatabaseTimeouts, Driver, PATIENCE, READERS, Session};
 use crate::error::DriverError;
 
 mod session;
@@ -32,14 +33,10 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// A connection that was lost without a word is noticed after this time, whether we speak or listen.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// How long a statement may take. Rows that are read may wait for whoever looks at them.
-const LIMITS: &str = "set lock_timeout = '10s'; set statement_timeout = '60s';
-     set idle_in_transaction_session_timeout = '60s'";
-const READING_LIMITS: &str = "set local statement_timeout = '10min'";
-
 pub(crate) struct Postgres {
     config: Config,
     schema: String,
+    timeouts: DatabaseTimeouts,
     runtime: Option<Runtime>,
     idle: Mutex<Vec<Connected>>,
     reading: Permits,
@@ -56,31 +53,38 @@ struct Connected {
 
 impl Postgres {
     /// Connects, and makes the schema when it is missing.
-    pub(crate) fn create(url: &str, schema: &str) -> Result<Self, DriverError> {
-        let driver = Self::new(url, schema)?;
+    pub(crate) fn create(
+        url: &str,
+        schema: &str,
+        timeouts: DatabaseTimeouts,
+    ) -> Result<Self, DriverError> {
+        let driver = Self::new(url, schema, timeouts)?;
         let connected = driver.take()?;
         let lock = lock_key(schema);
-        let batch = |script: &str| block_on(connected.client.batch_execute(script));
-        batch(&format!("begin; select pg_advisory_xact_lock({lock})"))?;
+        driver.run(&connected, &format!("begin; select pg_advisory_xact_lock({lock})"))?;
         // even `if not exists` asks for a right that nobody needs when it does
-        if !connected.has_schema(schema)? {
-            batch(&format!("create schema {}", quoted(schema)))?;
+        if !driver.has_schema(&connected)? {
+            driver.run(&connected, &format!("create schema {}", quoted(schema)))?;
         }
-        batch("commit")?;
+        driver.run(&connected, "commit")?;
         driver.give_back(connected);
         Ok(driver)
     }
 
     /// Connects to a schema that is there; none when it is not.
-    pub(crate) fn existing(url: &str, schema: &str) -> Result<Option<Self>, DriverError> {
-        let driver = Self::new(url, schema)?;
+    pub(crate) fn existing(
+        url: &str,
+        schema: &str,
+        timeouts: DatabaseTimeouts,
+    ) -> Result<Option<Self>, DriverError> {
+        let driver = Self::new(url, schema, timeouts)?;
         let connected = driver.take()?;
-        let found = connected.has_schema(schema)?;
+        let found = driver.has_schema(&connected)?;
         driver.give_back(connected);
         Ok(found.then_some(driver))
     }
 
-    fn new(url: &str, schema: &str) -> Result<Self, DriverError> {
+    fn new(url: &str, schema: &str, timeouts: DatabaseTimeouts) -> Result<Self, DriverError> {
         let config = with_limits(url.parse()?);
         let tls = tls::of(config.get_ssl_mode())?;
         // last, because an async caller must not drop it on its way out
@@ -94,6 +98,7 @@ impl Postgres {
             tls_failed: AtomicBool::new(false),
             config,
             schema: schema.to_owned(),
+            timeouts,
             runtime: Some(runtime),
             idle: Mutex::default(),
             reading: Permits::new(READERS, PATIENCE),
@@ -124,9 +129,37 @@ impl Postgres {
             Some(tls) if !self.tls_failed.load(Ordering::Relaxed) => self.dial_with(tls)?,
             _ => self.dial(NoTls)?,
         };
-        let schema = quoted(&self.schema);
-        block_on(client.batch_execute(&format!("set search_path to {schema}; {LIMITS}")))?;
-        Ok(Connected { client, statements: HashMap::new() })
+        let connected = Connected { client, statements: HashMap::new() };
+        let (schema, limits) = (quoted(&self.schema), self.timeouts.session_script());
+        self.run(&connected, &format!("set search_path to {schema}; {limits}"))?;
+        Ok(connected)
+    }
+
+    /// Runs a short script outside of a session.
+    fn run(&self, connected: &Connected, script: &str) -> Result<(), DriverError> {
+        let deadline = Some(self.timeouts.begin_deadline());
+        Ok(self.wait(deadline, connected.client.batch_execute(script))??)
+    }
+
+    fn has_schema(&self, connected: &Connected) -> Result<bool, DriverError> {
+        const FOUND: &str = "select 1 from pg_namespace where nspname = $1";
+        let deadline = Some(self.timeouts.begin_deadline());
+        let found = self.wait(deadline, connected.client.query(FOUND, &[&self.schema]))??;
+        Ok(!found.is_empty())
+    }
+
+    /// Waits for an answer, until the deadline if there is one.
+    ///
+    /// A server can keep a connection open and never answer (a stopped process, a proxy that lost its other side);
+    /// its machine still acknowledges every packet, so no limit of TCP notices.
+    fn wait<F: Future>(&self, deadline: Option<Duration>, answer: F) -> Result<F::Output, Silent> {
+        let Some(deadline) = deadline else { return Ok(block_on(answer)) };
+        let _timers = self.runtime().enter();
+        block_on(tokio::time::timeout(deadline, answer)).map_err(|_| Silent)
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("the runtime stays until the driver is dropped")
     }
 
     /// Connects with TLS when the server offers it. Where TLS is preferred and not required, a server
@@ -151,10 +184,9 @@ impl Postgres {
         T::Stream: Send,
         <T::TlsConnect as tokio_postgres::tls::TlsConnect<tokio_postgres::Socket>>::Future: Send,
     {
-        let runtime = self.runtime.as_ref().expect("the runtime stays until the driver is dropped");
         let (answer, answered) = mpsc::channel();
         let config = self.config.clone();
-        let dialing = runtime.spawn(async move {
+        let dialing = self.runtime().spawn(async move {
             match config.connect(tls).await {
                 Ok((client, connection)) => {
                     if answer.send(Ok(client)).is_ok()
@@ -182,9 +214,21 @@ impl Postgres {
     }
 }
 
+/// Returns what is wrong with a connection string, if anything is; never what stands in it.
+pub fn check_postgres(text: &str) -> Result<(), String> {
+    let config = text.parse::<Config>().map_err(|error| {
+        let reason = error.source().map(ToString::to_string).unwrap_or_default();
+        format!("not a PostgreSQL connection string that highwater understands: {reason}")
+    })?;
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err("the PostgreSQL connection string names no host".to_owned());
+    }
+    Ok(())
+}
+
 /// The server took longer than it may.
 #[derive(Debug, thiserror::Error)]
-#[error("it was waited for in vain")]
+#[error("timed out waiting for the server")]
 pub(super) struct Silent;
 
 /// Dropping a runtime waits for it, which an async caller's thread must not do.
@@ -193,13 +237,6 @@ impl Drop for Postgres {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
-    }
-}
-
-impl Connected {
-    fn has_schema(&self, name: &str) -> Result<bool, DriverError> {
-        const FOUND: &str = "select 1 from pg_namespace where nspname = $1";
-        Ok(!block_on(self.client.query(FOUND, &[&name]))?.is_empty())
     }
 }
 

@@ -92,7 +92,8 @@ fn of_postgres(step: &'static str, error: &tokio_postgres::Error) -> Error {
 fn of_state(step: &'static str, state: &str, reason: String) -> Error {
     match state {
         "53100" => Error::Full(reason),
-        "55P03" | "57014" => Error::Locked(reason),
+        "55P03" => Error::Locked(reason),
+        "57014" => Error::StatementTimeout(reason),
         "25006" | "42501" => Error::NotWritable(reason),
         "3D000" => Error::Refused(reason),
         "53300" => Error::Unreachable(reason),
@@ -160,6 +161,7 @@ mod tests {
         assert!(matches!(told("57P03"), Error::Unreachable(_)));
         assert!(matches!(told("53100"), Error::Full(_)));
         assert!(matches!(told("55P03"), Error::Locked(_)));
+        assert!(matches!(told("57014"), Error::StatementTimeout(_)));
         assert!(matches!(told("25006"), Error::NotWritable(_)));
         assert!(matches!(told("XX001"), Error::Damaged(_)));
         assert!(matches!(told("XX000"), Error::Database { .. }));

@@ -8,12 +8,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, ToSql};
+use rusqlite::{CachedStatement, Connection, ErrorCode, ToSql};
 
 use super::permits::{Permit, Permits};
 use super::{Driver, EachRow, PATIENCE, READERS, Session};
 use crate::error::DriverError;
 use crate::sql::{Dialect, Param, Row, Sql, Value};
+
+mod read_only;
+
+use read_only::Opened;
 
 const BUSY: Duration = Duration::from_secs(10);
 const IDLE_READERS: usize = 4;
@@ -28,7 +32,7 @@ pub(crate) struct Sqlite {
     path: Option<PathBuf>,
     /// Closed before the writer: the last connection to close moves the log into the file, and a
     /// read-only one cannot.
-    readers: Mutex<Vec<Connection>>,
+    readers: Mutex<Vec<Opened>>,
     reading: Permits,
     /// None when opened for reading only.
     writer: Option<Mutex<Connection>>,
@@ -56,7 +60,7 @@ impl Sqlite {
         Ok(Self::over(Some(path), None, vec![open_reader(path)?]))
     }
 
-    fn over(path: Option<&Path>, writer: Option<Connection>, readers: Vec<Connection>) -> Self {
+    fn over(path: Option<&Path>, writer: Option<Connection>, readers: Vec<Opened>) -> Self {
         Self {
             path: path.map(Path::to_owned),
             readers: Mutex::new(readers),
@@ -91,14 +95,23 @@ fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
     Ok(())
 }
 
-fn open_reader(path: &Path) -> Result<Connection, rusqlite::Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+/// Copies a database into an empty file: one read transaction, so writers go on and the copy is of one moment.
+pub(crate) fn copy(source: &Path, target: &Path) -> Result<(), DriverError> {
+    let connection = read_only::open(source)?.connection;
+    connection.busy_timeout(BUSY)?;
+    let target = target.to_str().ok_or("the name of the copy is no text")?;
+    connection.execute("vacuum into ?1", [target])?;
+    Ok(())
+}
+
+fn open_reader(path: &Path) -> Result<Opened, rusqlite::Error> {
+    let opened = read_only::open(path)?;
+    let connection = &opened.connection;
     connection.busy_timeout(BUSY)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", -READER_CACHE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    Ok(connection)
+    Ok(opened)
 }
 
 impl Driver for Sqlite {
@@ -111,11 +124,15 @@ impl Driver for Sqlite {
         let Some(path) = &self.path else { return self.writer() };
         let permit = self.reading.take()?;
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
+        let opened = match idle.filter(|opened| opened.is_current(path)) {
+            Some(opened) => opened,
             None => open_reader(path)?,
         };
-        Ok(Box::new(Reader { home: &self.readers, connection: Some(connection), _permit: permit }))
+        Ok(Box::new(Reader { home: &self.readers, opened: Some(opened), _permit: permit }))
+    }
+
+    fn drop_idle_readers(&self) {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
@@ -123,19 +140,19 @@ struct Writer<'a>(MutexGuard<'a, Connection>);
 
 /// A reading connection, on loan.
 struct Reader<'a> {
-    home: &'a Mutex<Vec<Connection>>,
-    connection: Option<Connection>,
+    home: &'a Mutex<Vec<Opened>>,
+    opened: Option<Opened>,
     _permit: Permit<'a>,
 }
 
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
         let mut idle = self.home.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = self.connection.take()
-            && connection.is_autocommit()
+        if let Some(opened) = self.opened.take()
+            && opened.connection.is_autocommit()
             && idle.len() < IDLE_READERS
         {
-            idle.push(connection);
+            idle.push(opened);
         }
     }
 }
@@ -153,7 +170,8 @@ impl HasConnection for Writer<'_> {
 
 impl HasConnection for Reader<'_> {
     fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("a reader keeps its connection until it is dropped")
+        let opened = self.opened.as_ref();
+        &opened.expect("a reader keeps its connection until it is dropped").connection
     }
 }
 
@@ -168,6 +186,10 @@ impl<C: HasConnection> Session for C {
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
         self.batch("begin")
+    }
+
+    fn lift_time_limit(&mut self) -> Result<(), DriverError> {
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
@@ -209,7 +231,7 @@ impl<C: HasConnection> Session for C {
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            let values = (0..columns).map(|column| read(row.get_ref(column)?));
+            let values = (0..columns).map(|column| Ok(read(row.get_ref(column)?)));
             if each(Row(values.collect::<Result<_, DriverError>>()?)).is_break() {
                 break;
             }
@@ -230,14 +252,18 @@ fn bind(statement: &mut CachedStatement<'_>, params: &[Param<'_>]) -> Result<(),
     Ok(())
 }
 
-fn read(value: ValueRef<'_>) -> Result<Value, DriverError> {
-    Ok(match value {
+fn read(value: ValueRef<'_>) -> Value {
+    match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(value) => Value::Text(str::from_utf8(value)?.to_owned()),
+        // what is no text is left to whoever wants one: the other rows can be read
+        ValueRef::Text(value) => match str::from_utf8(value) {
+            Ok(text) => Value::Text(text.to_owned()),
+            Err(_) => Value::Bytes(value.to_vec()),
+        },
         ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
-    })
+    }
 }
 
 impl ToSql for Param<'_> {

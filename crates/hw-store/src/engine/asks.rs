@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::clean::shorten;
 use hw_rules::item::Kind;
 use hw_rules::query::{Filters, Named, Query, Type};
 
@@ -115,6 +116,10 @@ fn repositories(tx: &mut Tx<'_>, filters: &Filters) -> Result<Option<Vec<i64>>, 
     Ok(Some(held(tx)?.iter().filter(|it| is_meant(it)).map(|it| it.id).collect()))
 }
 
+/// How many unknown repositories are named, and how much of each: a name on GitHub has at most 100 characters.
+const UNHELD_MAX: usize = 3;
+const UNHELD_BYTES: usize = 200;
+
 /// A sentence for each repository that a filter names and that is not held.
 pub(super) fn unheld(tx: &mut Tx<'_>, filters: &Filters) -> Result<Vec<String>, Error> {
     if filters.repositories.is_empty() {
@@ -124,9 +129,10 @@ pub(super) fn unheld(tx: &mut Tx<'_>, filters: &Filters) -> Result<Vec<String>, 
     let is_unheld = |named: &&Named| !held.iter().any(|it| it.is(named));
     let told = |named: &Named| {
         let owner = named.owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
-        format!("no repository named {owner}{} is in this workspace", named.name)
+        let name = format!("{owner}{}", named.name);
+        format!("no repository named {} is in this workspace", shorten(&name, UNHELD_BYTES))
     };
-    Ok(filters.repositories.iter().filter(is_unheld).map(told).collect())
+    Ok(filters.repositories.iter().filter(is_unheld).take(UNHELD_MAX).map(told).collect())
 }
 
 /// A repository, its names in lower case.

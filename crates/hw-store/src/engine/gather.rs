@@ -14,6 +14,7 @@ use super::reading::Reading;
 use super::{Found, Hit, Matches, Ranked};
 use crate::error::Error;
 use crate::tx::Tx;
+use crate::views::skipped::SkippedRows;
 use crate::views::thread;
 
 /// How many threads are looked at to learn whether they are wanted, for what is said in them.
@@ -30,6 +31,7 @@ pub(super) struct Gather<'a> {
     shown: BTreeSet<Numbered>,
     matches: Matches,
     ranked: Ranked,
+    skipped: SkippedRows,
 }
 
 /// What matches: a thread, however often it is said there, or a comment for itself.
@@ -68,15 +70,17 @@ impl<'a> Gather<'a> {
             shown: BTreeSet::new(),
             matches: Matches::default(),
             ranked: Ranked::All,
+            skipped: SkippedRows::default(),
         }
     }
 
     pub(super) fn found(self, query: &Query) -> Found {
-        let Self { hits, matches, ranked, remembered, .. } = self;
+        let Self { hits, matches, ranked, remembered, skipped, .. } = self;
         // the thread that was named may have none of the words
         let matches = matches.but_not_less_than(hits.len() as u64);
-        let behind = remembered.behind(&query.filters).clone();
-        Found { hits, matches, ranked, behind, misread: query.misread.clone() }
+        let mut behind = remembered.behind(&query.filters).clone();
+        behind.missing.extend(skipped.sentence());
+        Found { hits, matches, ranked, behind, misread: query.misread.clone(), skipped }
     }
 
     /// Adds the thread whose address the whole query is, if it is one.
@@ -87,7 +91,8 @@ impl<'a> Gather<'a> {
         text: &str,
     ) -> Result<(), Error> {
         let Ok(address) = ThreadAddress::parse(text) else { return Ok(()) };
-        if let Some((owner, row)) = thread::at(tx, &address)? {
+        let named = self.skipped.unless_unreadable(thread::at(tx, &address))?;
+        if let Some((owner, row)) = named.flatten() {
             let Thread { repository_id, number, .. } = row.thread;
             self.shown.insert((row.host.clone(), repository_id, number));
             let place = Place::of(owner, row);
@@ -163,14 +168,19 @@ impl<'a> Gather<'a> {
             let keys = if self.is_full() { BTreeMap::new() } else { hit::keys(tx, &rowids)? };
             for Scored { candidate, reading } in some {
                 let asked = readings[*reading].asked;
-                if !tier.wants(tx, (candidate, asked), self.is_full())? || self.is_full() {
+                let wants = tier.wants(tx, (candidate, asked), self.is_full());
+                let wants = self.skipped.unless_unreadable(wants)?.unwrap_or_default();
+                if !wants || self.is_full() {
                     continue;
                 }
                 if let Some(key) = keys.get(&candidate.rowid).copied()
                     && !self.is_shown(candidate, key, asked.for_itself)
                 {
-                    let place = hit::place(tx, candidate, key)?;
-                    self.take(tx, (candidate, place), asked.for_itself, query)?;
+                    let place = hit::place(tx, candidate, key);
+                    let taken = place.and_then(|place| {
+                        self.take(tx, (candidate, place), asked.for_itself, query)
+                    });
+                    self.skipped.unless_unreadable(taken)?;
                 }
             }
         }

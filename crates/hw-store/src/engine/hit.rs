@@ -9,7 +9,7 @@ use hw_rules::time::SourceTime;
 
 use super::rank::Candidate;
 use crate::error::Error;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
 use crate::tx::Tx;
 use crate::views::comments::{self, CommentRow};
 use crate::views::thread;
@@ -87,14 +87,12 @@ pub(super) fn keys(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeMap<i64, Key>
           where search_rowid in (select value from json_each($1))",
         "select search_rowid, kind, id from cells where search_rowid = any($1)",
     );
-    let cells =
-        tx.query(CELLS, &params![rowids], |mut row| Ok((row.int(0)?, row.text(1)?, row.int(2)?)))?;
-    let key = |(rowid, kind, id): (i64, String, i64)| {
-        let named = Kind::named(&kind);
-        let damage = || Error::Damaged(format!("no kind of object is named {kind:?}"));
-        Ok((rowid, Key { kind: named.ok_or_else(damage)?, id }))
+    let read = |mut row: Row| {
+        let (rowid, kind, id) = (row.int(0)?, row.text(1)?, row.int(2)?);
+        let damage = || Error::UnreadableRow(format!("no kind of object is named {kind:?}"));
+        Ok((rowid, Key { kind: Kind::named(&kind).ok_or_else(damage)?, id }))
     };
-    cells.into_iter().map(key).collect()
+    Ok(tx.query_readable(CELLS, &params![rowids], read)?.rows.into_iter().collect())
 }
 
 /// Looks a match up.

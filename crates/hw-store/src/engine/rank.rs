@@ -9,7 +9,7 @@ use hw_rules::ranking::{self, Profile};
 use super::ask::{Ask, Given};
 use super::memory::Remembered;
 use crate::error::Error;
-use crate::sql::{Param, Sql};
+use crate::sql::{Param, Row, Sql};
 use crate::tx::Tx;
 
 /// How many matches are ranked against each other: the newest.
@@ -51,14 +51,15 @@ pub(super) fn candidates(
         words = if ask.has_words() { "places.words" } else { "null" },
         limit = limit(&mut given, most),
     );
-    tx.query(Sql::both(&text), &params(&given), |mut row| {
+    let read = |mut row: Row| {
         let rowid = row.int(0)?;
         let (host, repository_id, thread) = (row.text(1)?, row.int(2)?, row.int(3)?);
         let length = u32::try_from(row.int(4)?).unwrap_or(u32::MAX);
         let profile = row.maybe_bytes(5)?.map(|words| Profile { length, words });
         let score = profile.map_or(0.0, |profile| scale.score(&profile));
         Ok(Candidate { rowid, score, host, repository_id, thread })
-    })
+    };
+    Ok(tx.query_readable(Sql::both(&text), &params(&given), read)?.rows)
 }
 
 /// A limit is a value, too: the statement stays the same.

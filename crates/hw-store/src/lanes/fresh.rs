@@ -22,7 +22,7 @@ pub(crate) fn renew(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
             set coverage = $1, through_ms = null, checked_at_ms = null, sweep_due_ms = null,
                 sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
                 sweep_complete = $2, due_ms = 0, failures = 0, page_size = $3, last_error = null,
-                etag = null, etag_principal = null
+                etag = null, etag_principal = null, etag_at_ms = null, stored = 0
           where id = $4",
     );
     const UNSTAGE: Sql = Sql::both("delete from sweep_rows where lane = $1");

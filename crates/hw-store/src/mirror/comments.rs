@@ -9,6 +9,7 @@ use super::names::{self, Named};
 use super::removal;
 use crate::cells::Held;
 use crate::error::Error;
+use crate::removed_items::Cause;
 use crate::search::{self, SearchRow};
 use crate::sql::{Param, Row, params};
 use crate::tables::{OfKind, of_kind};
@@ -20,6 +21,7 @@ pub(crate) fn bury_with(
     host: &str,
     thread: Key,
     cell: &Cell,
+    cause: Cause,
 ) -> Result<(), Error> {
     const PLACE: OfKind =
         of_kind!("select repository_id, number from", "where host = $1 and id = $2");
@@ -39,7 +41,7 @@ pub(crate) fn bury_with(
             by_lane.entry(lane).or_default().push((Key { kind, id }, seen));
         }
         for (lane, said) in by_lane {
-            removal::bury(tx, host, lane, &said)?;
+            removal::bury_with_parent(tx, host, lane, &said, cause)?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use hw_rules::item::{Kind, Repository};
 
 use crate::error::Error;
 use crate::search;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
@@ -63,9 +63,10 @@ pub(crate) fn of_repositories(
           where host = $1 and id in (select value from json_each($2))",
         "select id, owner, name, url from repositories where host = $1 and id = any($2)",
     );
-    let rows = tx.query(NAMES, &params![host, ids], |mut row| {
+    let read = |mut row: Row| {
         Ok(Named { id: row.int(0)?, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? })
-    })?;
+    };
+    let rows = tx.query_readable(NAMES, &params![host, ids], read)?.rows;
     Ok(rows.into_iter().map(|named| (named.id, named)).collect())
 }
 

@@ -9,6 +9,7 @@ use hw_rules::version::Seen;
 use super::comments;
 use crate::cells::{self, CellRow};
 use crate::error::Error;
+use crate::removed_items::{self, Cause};
 use crate::sql::{Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
@@ -22,6 +23,7 @@ pub(crate) fn bury(
     host: &str,
     lane: i64,
     gone: &[(Key, Seen)],
+    cause: Cause,
 ) -> Result<u64, Error> {
     let held = cells::held(tx, host, gone.iter().map(|(key, _)| *key))?;
     let buried: BTreeMap<Key, Cell> =
@@ -37,7 +39,7 @@ pub(crate) fn bury(
         .map(|(key, cell)| (*key, cell))
         .collect();
     let count = removed.len() as u64;
-    remove(tx, host, removed)?;
+    remove(tx, host, removed, cause)?;
     let rows: Vec<_> = buried
         .iter()
         .map(|(key, cell)| CellRow {
@@ -47,29 +49,58 @@ pub(crate) fn bury(
         })
         .collect();
     cells::keep(tx, host, lane, &rows)?;
+    lanes::stored::count(tx, lane, -i64::try_from(count).unwrap_or(0))?;
     Ok(count)
 }
 
-/// Removes texts and search rows; a repository takes its threads with it, a thread what was said in it.
+/// Buries what goes with the thread or the repository that holds it, whichever of them was seen last: nobody
+/// would ever look for it again.
+pub(crate) fn bury_with_parent(
+    tx: &mut Tx<'_>,
+    host: &str,
+    lane: i64,
+    gone: &[(Key, Seen)],
+    cause: Cause,
+) -> Result<(), Error> {
+    let held = cells::held(tx, host, gone.iter().map(|(key, _)| *key))?.cells;
+    let last_seen = |key: &Key| Some(held.get(key)?.version.as_ref()?.seen);
+    let gone: Vec<_> = gone
+        .iter()
+        .map(|(key, seen)| (*key, last_seen(key).map_or(*seen, |last| last.max(*seen))))
+        .collect();
+    bury(tx, host, lane, &gone, cause).map(drop)
+}
+
+/// Removes texts and search rows; a repository takes its threads with it, a thread what was said in it. All of
+/// it is stored for a restore first.
 pub(crate) fn remove<'a>(
     tx: &mut Tx<'_>,
     host: &str,
     gone: impl IntoIterator<Item = (Key, &'a Cell)>,
+    cause: Cause,
 ) -> Result<(), Error> {
-    let mut texts: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
+    let mut texts: BTreeMap<Kind, BTreeMap<i64, &Cell>> = BTreeMap::new();
     for (key, cell) in gone {
         match key.kind {
-            Kind::Repository => remove_repository(tx, host, key.id, cell)?,
+            Kind::Repository => {
+                removed_items::store(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
+                remove_repository(tx, host, key.id, cell, cause.with(key))?;
+            }
             Kind::Discussion | Kind::Issue | Kind::PullRequest => {
-                comments::bury_with(tx, host, key, cell)?;
-                texts.entry(key.kind).or_default().push(key.id);
+                comments::bury_with(tx, host, key, cell, cause.with(key))?;
+                texts.entry(key.kind).or_default().insert(key.id, cell);
             }
             Kind::IssueComment | Kind::ReviewComment | Kind::Review | Kind::DiscussionComment => {
-                texts.entry(key.kind).or_default().push(key.id);
+                texts.entry(key.kind).or_default().insert(key.id, cell);
             }
         }
     }
-    texts.iter().try_for_each(|(kind, ids)| remove_texts(tx, host, *kind, ids).map(drop))
+    for (kind, cells) in texts {
+        removed_items::store(tx, host, kind, &cells, cause)?;
+        let ids: Vec<i64> = cells.into_keys().collect();
+        remove_texts(tx, host, kind, &ids)?;
+    }
+    Ok(())
 }
 
 /// Removes rows of one kind with their search rows, and nothing that hangs on them; tells how many.
@@ -98,9 +129,17 @@ pub(crate) fn remove_texts(
 }
 
 /// Removes a repository with its texts; its lanes start over, and wait for nothing.
-fn remove_repository(tx: &mut Tx<'_>, host: &str, id: i64, cell: &Cell) -> Result<(), Error> {
+fn remove_repository(
+    tx: &mut Tx<'_>,
+    host: &str,
+    id: i64,
+    cell: &Cell,
+    cause: Cause,
+) -> Result<(), Error> {
     if let Some(seen) = cell.gone {
-        Kind::TEXTS.into_iter().try_for_each(|kind| bury_texts_of(tx, host, id, kind, seen))?;
+        for kind in Kind::TEXTS {
+            bury_texts_of(tx, host, id, kind, seen, cause)?;
+        }
     }
     quarantine::release_repository(tx, host, id)?;
     lanes::fresh::forget(tx, host, id)?;
@@ -120,6 +159,7 @@ fn bury_texts_of(
     repository_id: i64,
     kind: Kind,
     seen: Seen,
+    cause: Cause,
 ) -> Result<(), Error> {
     let mut after = i64::MIN;
     loop {
@@ -130,7 +170,9 @@ fn bury_texts_of(
         for (id, lane) in texts {
             by_lane.entry(lane).or_default().push((Key { kind, id }, seen));
         }
-        by_lane.iter().try_for_each(|(lane, gone)| bury(tx, host, *lane, gone).map(drop))?;
+        by_lane
+            .iter()
+            .try_for_each(|(lane, gone)| bury_with_parent(tx, host, *lane, gone, cause))?;
     }
 }
 

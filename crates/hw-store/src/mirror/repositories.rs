@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{Item, Observation, Repository};
+use hw_rules::source_clock::TOLERANCE_MS;
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
 
@@ -21,6 +22,29 @@ pub(crate) fn keep(
     page: &[Observation],
     written: &[&Observation],
 ) -> Result<Vec<i64>, Error> {
+    let looked_at = page.iter().map(|observation| observation.seen.at_ms).max();
+    let latest = looked_at.map(|at_ms| Mark(at_ms).plus(TOLERANCE_MS));
+    store_names(tx, host, page, written, latest)
+}
+
+/// Writes repositories as they were when they were removed. Their looks are old, so they say nothing about
+/// the source's time now: every other claim is trusted.
+pub(crate) fn restore(
+    tx: &mut Tx<'_>,
+    host: &str,
+    removed: &[&Observation],
+) -> Result<Vec<i64>, Error> {
+    store_names(tx, host, &[], removed, None)
+}
+
+/// `latest` is as late as the source's clock can be; no claim beyond it is trusted.
+fn store_names(
+    tx: &mut Tx<'_>,
+    host: &str,
+    page: &[Observation],
+    written: &[&Observation],
+    latest: Option<Mark>,
+) -> Result<Vec<i64>, Error> {
     let mut written: Vec<_> = written.iter().filter_map(|seen| repository(seen)).collect();
     if written.is_empty() {
         return Ok(Vec::new());
@@ -28,6 +52,7 @@ pub(crate) fn keep(
     written.sort_unstable_by_key(|(_, claim)| *claim);
     let mut names = Names { before: known(tx, host, &written)?, now: BTreeMap::new() };
     names.now = names.before.clone();
+    names.distrust_beyond(latest);
     names.confirm(page.iter().filter_map(repository));
     names.give(&written);
     set_aside(tx, host, &names)?;
@@ -76,6 +101,16 @@ struct Names {
 }
 
 impl Names {
+    /// Takes away the claims that are later than the source's own time: a clock was wrong.
+    fn distrust_beyond(&mut self, latest: Option<Mark>) {
+        let Some(latest) = latest else { return };
+        for (id, (_, claim)) in &mut self.now {
+            if claim.seen.is_some_and(|seen| seen.at_ms > latest.0) {
+                *claim = Claim::none(*id);
+            }
+        }
+    }
+
     /// Renews the claims of repositories that the page shows under the name they have.
     fn confirm<'a>(&mut self, seen: impl Iterator<Item = (&'a Repository, Claim)>) {
         for (repository, newer) in seen {
@@ -153,7 +188,7 @@ fn known(
     let names: Vec<_> = repositories.iter().map(|(row, _)| row.name.as_str()).collect();
     let urls: Vec<_> = repositories.iter().map(|(row, _)| row.url.as_str()).collect();
     let params = params![host, ids.as_slice(), names.as_slice(), urls.as_slice()];
-    Ok(tx.query(KNOWN, &params, read)?.into_iter().collect())
+    Ok(tx.query_readable(KNOWN, &params, read)?.rows.into_iter().collect())
 }
 
 fn read(mut row: Row) -> Result<(i64, (Named, Claim)), Error> {

@@ -5,7 +5,7 @@ use hw_rules::time::SourceTime;
 
 use super::{SearchRow, insert, remove};
 use crate::error::Error;
-use crate::sql::params;
+use crate::sql::{Row, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 use crate::views::repositories::time;
@@ -93,7 +93,7 @@ fn indexed(
     );
     let params = params![kind.name(), host, repository_id, after];
     let sql = if Kind::COMMENTS.contains(&kind) { COMMENTS } else { THREADS };
-    tx.query(sql.of(kind), &params, |mut row| {
+    let read = |mut row: Row| {
         Ok(Indexed {
             id: row.int(0)?,
             rowid: row.int(1)?,
@@ -106,5 +106,6 @@ fn indexed(
             created_at: time(&row.text(8)?)?,
             thread: row.int(9)?,
         })
-    })
+    };
+    Ok(tx.query_readable(sql.of(kind), &params, read)?.rows)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::address::RepositoryAddress;
+use hw_rules::clean::shorten_echo;
 use hw_rules::freshness::Freshness;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Scope, Surface};
@@ -61,6 +62,7 @@ impl Store {
             );
         }
         if let (Some(name), true) = (repository, held.is_empty()) {
+            let name = shorten_echo(name);
             told.never(format!("no repository named {name} is in this workspace"));
         }
         Ok(told.behind())

@@ -8,6 +8,7 @@ use hw_rules::item::{Comment, Kind};
 use super::after::AfterComment;
 use super::meant::Meant;
 use super::repositories::time;
+use super::skipped::SkippedRows;
 use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
 use crate::error::Error;
@@ -42,13 +43,31 @@ pub(crate) const COLUMNS: &str =
     review_id, url, body, state, path, line, author, author_id, created_at, updated_at";
 
 impl Store {
-    /// Calls `each` with the comments of every sort, one by one, oldest first, without holding them all.
+    /// Calls `each` with the comments of every sort, one by one, oldest first, without holding them all; returns
+    /// how many cannot be read.
     ///
     /// `each` must not call the store: in a database in memory there is but one connection.
     pub fn each_comment(
         &self,
         filter: &CommentFilter,
         each: &mut dyn FnMut(CommentRow) -> ControlFlow<()>,
+    ) -> Result<SkippedRows, Error> {
+        let mut skipped = SkippedRows::default();
+        self.each_comment_or_gap(filter, &mut |row| match row {
+            Some(row) => each(row),
+            None => {
+                skipped.0 += 1;
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(skipped)
+    }
+
+    /// The same, with a place for each comment that cannot be read.
+    pub(crate) fn each_comment_or_gap(
+        &self,
+        filter: &CommentFilter,
+        each: &mut dyn FnMut(Option<CommentRow>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let (authors, created) = (lower(&filter.authors), Bounds::of(filter.created));
         self.read("comments", |tx| {
@@ -65,7 +84,9 @@ impl Store {
                 wishes.text(),
                 order(tx.dialect())
             );
-            tx.query_each(Sql::both(&text), &wishes.params, |row| Ok(each(read(row)?)))
+            tx.query_each(Sql::both(&text), &wishes.params, |row| {
+                Ok(each(SkippedRows::default().unless_unreadable(read(row))?))
+            })
         })
     }
 }
@@ -78,10 +99,13 @@ pub(crate) fn order(dialect: Dialect) -> &'static str {
     }
 }
 
+pub(crate) fn kind_named(name: &str) -> Result<Kind, Error> {
+    Kind::named(name)
+        .ok_or_else(|| Error::UnreadableRow(format!("no kind of object is named {name:?}")))
+}
+
 pub(crate) fn read(mut row: Row) -> Result<CommentRow, Error> {
-    let name = row.text(2)?;
-    let kind = Kind::named(&name)
-        .ok_or_else(|| Error::Damaged(format!("no kind of object is named {name:?}")))?;
+    let kind = kind_named(&row.text(2)?)?;
     Ok(CommentRow {
         host: row.text(0)?,
         repository: row.text(1)?,

@@ -3,7 +3,7 @@
 use crate::Store;
 use crate::error::Error;
 use crate::leases::HeldBy;
-use crate::sql::{Dialect, Sql};
+use crate::sql::Sql;
 
 /// A lease that somebody holds, or held when he died.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,18 +28,6 @@ impl Store {
     pub fn schema_number(&self) -> Result<i64, Error> {
         const NUMBER: Sql = Sql::both("select number from schema_version");
         self.read("schema", |tx| Ok(tx.first(NUMBER, &[], |mut row| row.int(0))?.unwrap_or(0)))
-    }
-
-    /// Reads through the whole database and fails where it is damaged. PostgreSQL looks after itself.
-    pub fn check_integrity(&self) -> Result<(), Error> {
-        const CHECK: Sql = Sql::both("pragma quick_check(1)");
-        self.read("integrity", |tx| match tx.dialect() {
-            Dialect::Postgres => Ok(()),
-            Dialect::Sqlite => match tx.first(CHECK, &[], |mut row| row.text(0))? {
-                Some(word) if word == "ok" => Ok(()),
-                found => Err(Error::Damaged(found.unwrap_or_default())),
-            },
-        })
     }
 
     /// The leases that somebody holds, or did not give back, by name.

@@ -4,7 +4,7 @@ use hw_rules::address::RepositoryAddress;
 use hw_rules::clean::storable;
 
 use crate::error::Error;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
 use crate::tx::Tx;
 
 /// The names are those that rows carry, so that an index finds them.
@@ -21,9 +21,8 @@ impl Meant {
             Sql::both("select id, owner, name from repositories where lower(name) = lower($1)");
         let Some(asked) = asked.map(storable) else { return Ok(None) };
         let address = RepositoryAddress::of(&asked);
-        let mut held = tx.query(NAMED, &params![address.name], |mut row| {
-            Ok((row.int(0)?, row.text(1)?, row.text(2)?))
-        })?;
+        let read = |mut row: Row| Ok((row.int(0)?, row.text(1)?, row.text(2)?));
+        let mut held = tx.query_readable(NAMED, &params![address.name], read)?.rows;
         held.retain(|(_, owner, name)| address.means(owner, name));
         if held.is_empty() {
             return Ok(Some(Self { names: vec![asked], ids: None }));

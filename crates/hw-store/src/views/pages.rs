@@ -1,7 +1,7 @@
-//! Threads and comments for whoever takes his time.
+//! Paged iteration over threads and comments.
 //!
-//! So many are read at a time, and nothing is being read while somebody has them: he may wait for as long as he likes,
-//! and call the store. What is written meanwhile may be among them.
+//! No transaction stays open between pages, so a slow consumer never blocks the write-ahead log, and may call the
+//! store. What is written meanwhile may be among the rows.
 
 use std::ops::ControlFlow;
 
@@ -9,6 +9,7 @@ use hw_rules::item::Kind;
 
 use super::after::{After, AfterComment};
 use super::comments::{CommentFilter, CommentRow};
+use super::skipped::SkippedRows;
 use super::threads::{ThreadFilter, ThreadRow};
 use crate::Store;
 use crate::error::Error;
@@ -21,9 +22,9 @@ impl Store {
         filter: &ThreadFilter,
         size: u64,
         each: &mut dyn FnMut(ThreadRow) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<SkippedRows, E> {
         let page = |filter: &ThreadFilter, keep: &mut Keep<'_, ThreadRow>| {
-            self.each_thread(kind, filter, keep)
+            self.each_thread_or_gap(kind, filter, keep)
         };
         in_pages(filter, size, page, each)
     }
@@ -34,16 +35,16 @@ impl Store {
         filter: &CommentFilter,
         size: u64,
         each: &mut dyn FnMut(CommentRow) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<SkippedRows, E> {
         let page = |filter: &CommentFilter, keep: &mut Keep<'_, CommentRow>| {
-            self.each_comment(filter, keep)
+            self.each_comment_or_gap(filter, keep)
         };
         in_pages(filter, size, page, each)
     }
 }
 
-/// Takes a row of a page.
-type Keep<'a, R> = dyn FnMut(R) -> ControlFlow<()> + 'a;
+/// Takes a row of a page, or a gap where one cannot be read.
+type Keep<'a, R> = dyn FnMut(Option<R>) -> ControlFlow<()> + 'a;
 
 /// What can be asked for in pages.
 trait Paged: Clone {
@@ -77,25 +78,48 @@ impl Paged for CommentFilter {
     }
 }
 
+/// Goes on after the last row of each page that can be read. What cannot be read has no place that is known, so a page
+/// of nothing else is asked for again, longer.
 fn in_pages<F: Paged, E: From<Error>>(
     filter: &F,
     size: u64,
     page: impl Fn(&F, &mut Keep<'_, F::Row>) -> Result<(), Error>,
     each: &mut dyn FnMut(F::Row) -> Result<(), E>,
-) -> Result<(), E> {
+) -> Result<SkippedRows, E> {
     let mut filter = filter.clone();
     let mut left = filter.limit().unwrap_or(u64::MAX);
-    while 0 < left {
-        *filter.limit() = Some(left.min(size));
+    let (mut skipped, mut asked) = (SkippedRows::default(), left.min(size));
+    while left > 0 {
+        *filter.limit() = Some(asked);
         let mut rows = Vec::new();
         page(&filter, &mut |row| {
             rows.push(row);
             ControlFlow::Continue(())
         })?;
-        let Some(last) = rows.last() else { break };
-        filter.go_on_after(last);
-        left -= rows.len() as u64;
-        rows.into_iter().try_for_each(&mut *each)?;
+        let is_last = (rows.len() as u64) < asked;
+        let Some(last) = rows.iter().rposition(Option::is_some) else {
+            if is_last {
+                skipped.0 += rows.len() as u64;
+                break;
+            }
+            asked = asked.saturating_mul(2);
+            continue;
+        };
+        // what comes after the last one that can be read comes again with the next page
+        let end = if is_last { rows.len() } else { last + 1 };
+        skipped.0 += rows[..end].iter().filter(|row| row.is_none()).count() as u64;
+        rows[last].iter().for_each(|row| filter.go_on_after(row));
+        for row in rows.into_iter().flatten() {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            each(row)?;
+        }
+        if is_last {
+            break;
+        }
+        asked = left.min(size);
     }
-    Ok(())
+    Ok(skipped)
 }

@@ -1,15 +1,16 @@
 //! What does one thread say?
 
 use hw_rules::address::ThreadAddress;
-use hw_rules::item::Kind;
+use hw_rules::item::{Kind, Repository};
 use hw_rules::lane::Surface;
 
 use super::behind::Behind;
 use super::comments::{self, CommentRow};
+use super::skipped::{ReadableRows, SkippedRows};
 use super::threads::{Table, ThreadRow};
 use crate::Store;
 use crate::error::Error;
-use crate::sql::{Sql, params};
+use crate::sql::{Row, Sql, params};
 use crate::tx::Tx;
 
 /// A thread and everything that is said in it, oldest first.
@@ -18,6 +19,8 @@ pub struct ThreadView {
     pub owner: String,
     pub row: ThreadRow,
     pub comments: Vec<CommentRow>,
+    /// Among its comments.
+    pub skipped: SkippedRows,
 }
 
 impl Store {
@@ -25,17 +28,41 @@ impl Store {
     pub fn thread(&self, address: &ThreadAddress) -> Result<Option<ThreadView>, Error> {
         self.read("thread", |tx| {
             let Some((owner, row)) = at(tx, address)? else { return Ok(None) };
-            let comments = said(tx, &row.host, row.thread.repository_id, row.thread.number)?;
-            Ok(Some(ThreadView { owner, row, comments }))
+            view(tx, owner, row).map(Some)
+        })
+    }
+
+    /// Returns the thread of this number in this repository; none when it is not held.
+    ///
+    /// An address can mean several repositories: others of the same name on another host, or in another case.
+    pub fn thread_of(
+        &self,
+        host: &str,
+        repository: &Repository,
+        number: i64,
+    ) -> Result<Option<ThreadView>, Error> {
+        self.read("thread", |tx| {
+            let row = numbered(tx, host, repository.id, number)?;
+            row.map(|row| view(tx, repository.owner.clone(), row)).transpose()
         })
     }
 
     /// What is behind a thread and its talk. One without any may be one whose talk was never pulled.
     pub fn behind_thread(&self, view: &ThreadView) -> Result<Behind, Error> {
-        let (threads, talk) = surfaces(view.row.thread.kind());
-        let repository = Some(view.row.repository.as_str());
+        self.behind_talk(&view.row, view.skipped, view.comments.is_empty())
+    }
+
+    pub(super) fn behind_talk(
+        &self,
+        row: &ThreadRow,
+        skipped: SkippedRows,
+        is_silent: bool,
+    ) -> Result<Behind, Error> {
+        let (threads, talk) = surfaces(row.thread.kind());
+        let repository = Some(row.repository.as_str());
         let mut behind = self.behind(&[&[threads], talk].concat(), repository)?;
-        if view.comments.is_empty() {
+        behind.missing.extend(skipped.sentence());
+        if is_silent {
             let talk = self.behind(talk, repository)?.missing;
             let untold = |it: &String| !behind.missing.contains(it);
             let untold: Vec<_> = talk.into_iter().filter(untold).collect();
@@ -43,6 +70,12 @@ impl Store {
         }
         Ok(behind)
     }
+}
+
+fn view(tx: &mut Tx<'_>, owner: String, row: ThreadRow) -> Result<ThreadView, Error> {
+    let said = said(tx, &row.host, row.thread.repository_id, row.thread.number)?;
+    let ReadableRows { rows: comments, skipped } = said;
+    Ok(ThreadView { owner, row, comments, skipped })
 }
 
 /// The listings of a thread and of its talk.
@@ -85,9 +118,8 @@ fn repositories(
         "select host, id, owner from repositories
           where lower(name) = lower($1) order by host, owner, id",
     );
-    let mut named = tx.query(NAMED, &params![&address.repository], |mut row| {
-        Ok((row.text(0)?, row.int(1)?, row.text(2)?))
-    })?;
+    let read = |mut row: Row| Ok((row.text(0)?, row.int(1)?, row.text(2)?));
+    let mut named = tx.query_readable(NAMED, &params![&address.repository], read)?.rows;
     let is_meant = |owner: &str| {
         address.owner.as_deref().is_none_or(|meant| meant.eq_ignore_ascii_case(owner))
     };
@@ -128,11 +160,11 @@ fn said(
     host: &str,
     repository_id: i64,
     number: i64,
-) -> Result<Vec<CommentRow>, Error> {
+) -> Result<ReadableRows<CommentRow>, Error> {
     let text = format!(
         "select {} from comments where host = $1 and repository_id = $2 and thread = $3 order by {}",
         comments::COLUMNS,
         comments::order(tx.dialect())
     );
-    tx.query(Sql::both(&text), &params![host, repository_id, number], comments::read)
+    tx.query_readable(Sql::both(&text), &params![host, repository_id, number], comments::read)
 }

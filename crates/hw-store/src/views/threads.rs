@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::after::After;
 use super::meant::Meant;
 use super::repositories::time;
+use super::skipped::SkippedRows;
 use super::wishes::{Bounds, Wishes, limited, lower};
 use crate::Store;
 use crate::error::Error;
@@ -42,8 +43,8 @@ pub struct ThreadRow {
 }
 
 impl Store {
-    /// Calls `each` with the threads of one kind, one by one, oldest first, without holding them all.
-    /// Of a kind that is none of threads there are none.
+    /// Calls `each` with the threads of one kind, one by one, oldest first, without holding them all; returns
+    /// how many cannot be read. Of a kind that is none of threads there are none.
     ///
     /// `each` must not call the store: in a database in memory there is but one connection.
     pub fn each_thread(
@@ -51,6 +52,17 @@ impl Store {
         kind: Kind,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
+    ) -> Result<SkippedRows, Error> {
+        let Some(table) = Table::of(kind) else { return Ok(SkippedRows::default()) };
+        self.read("threads", |tx| table.each_readable(tx, filter, each))
+    }
+
+    /// The same, with a place for each thread that cannot be read.
+    pub(crate) fn each_thread_or_gap(
+        &self,
+        kind: Kind,
+        filter: &ThreadFilter,
+        each: &mut dyn FnMut(Option<ThreadRow>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let Some(table) = Table::of(kind) else { return Ok(()) };
         self.read("threads", |tx| table.each(tx, filter, each))
@@ -62,14 +74,23 @@ impl Store {
         kind: Kind,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
-    ) -> Result<u64, Error> {
-        let Some(table) = Table::of(kind) else { return Ok(0) };
+    ) -> Result<ThreadsFound, Error> {
+        let Some(table) = Table::of(kind) else { return Ok(ThreadsFound::default()) };
         self.read("threads", |tx| {
             let total = table.count(tx, filter)?;
-            table.each(tx, filter, each)?;
-            Ok(total)
+            let skipped = table.each_readable(tx, filter, each)?;
+            Ok(ThreadsFound { total, skipped })
         })
     }
+}
+
+/// How many threads a filter finds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ThreadsFound {
+    /// Whatever the limit.
+    pub total: u64,
+    /// Among those that were read.
+    pub skipped: SkippedRows,
 }
 
 /// What every thread has; `sort` reads what only its sort has, from the columns after these.
@@ -99,6 +120,15 @@ impl Table {
         Some(Self { kind, name, more_columns })
     }
 
+    /// The columns of a thread, as [`Table::read`] takes them.
+    pub(crate) fn columns(&self) -> String {
+        format!("{COLUMNS}{}", self.more_columns)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// The threads that fulfil some wishes, in the order that `rest` says.
     pub(crate) fn select(&self, conditions: &str, rest: &str) -> String {
         let Self { name, more_columns, .. } = self;
@@ -109,17 +139,36 @@ impl Table {
         read(row, self.kind)
     }
 
-    fn each(
+    fn each_readable(
         &self,
         tx: &mut Tx<'_>,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
+    ) -> Result<SkippedRows, Error> {
+        let mut skipped = SkippedRows::default();
+        self.each(tx, filter, &mut |row| match row {
+            Some(row) => each(row),
+            None => {
+                skipped.0 += 1;
+                ControlFlow::Continue(())
+            }
+        })?;
+        Ok(skipped)
+    }
+
+    fn each(
+        &self,
+        tx: &mut Tx<'_>,
+        filter: &ThreadFilter,
+        each: &mut dyn FnMut(Option<ThreadRow>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let (texts, limit) = (filter.texts(tx)?, limited(filter.limit));
         let Some(mut wishes) = self.wishes(tx, filter, &texts) else { return Ok(()) };
         let limit = wishes.place(limit.into());
         let text = self.select(&wishes.text(), &format!("order by created_at, id limit {limit}"));
-        tx.query_each(Sql::both(&text), &wishes.params, |row| Ok(each(self.read(row)?)))
+        tx.query_each(Sql::both(&text), &wishes.params, |row| {
+            Ok(each(SkippedRows::default().unless_unreadable(self.read(row))?))
+        })
     }
 
     fn count(&self, tx: &mut Tx<'_>, filter: &ThreadFilter) -> Result<u64, Error> {
@@ -222,7 +271,7 @@ fn sort(mut row: Row, kind: Kind) -> Result<Sort, Error> {
 /// A list as it is stored.
 pub(crate) fn list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     serde_json::from_str(text)
-        .map_err(|error| Error::Damaged(format!("a list in a thread's row: {error}")))
+        .map_err(|error| Error::UnreadableRow(format!("a list in a thread's row: {error}")))
 }
 
 #[cfg(test)]

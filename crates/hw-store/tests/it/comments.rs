@@ -1,8 +1,12 @@
 use std::ops::ControlFlow;
 
+use hw_rules::address::ThreadAddress;
 use hw_rules::item::{Item, Kind, Observation};
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{CommentFilter, CommentRow, Error, Etag, IngestPage, Ingested, Place, Store};
+use hw_rules::time::Mark;
+use hw_store::{
+    CommentFilter, CommentRow, Error, Etag, IngestPage, Ingested, Place, SkippedRows, Store,
+};
 
 use crate::world::{
     HOST, PUMP, comment, found, hits, lane_of, open, pump, repositories, seen, seen_at, thread,
@@ -20,7 +24,28 @@ both![
     a_name_for_a_page_is_kept_with_its_rows_and_for_one_principal,
     a_filter_finds_comments_by_repository_thread_and_author,
     pages_together_are_the_list,
+    excerpts_have_the_beginning_of_a_body_and_its_whole_length,
 ];
+
+fn excerpts_have_the_beginning_of_a_body_and_its_whole_length(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &threads(Kind::Issue, vec![thread(Kind::Issue, 5, 9, "leak")])).unwrap();
+    for (id, body) in [(10, "short\0 text"), (11, "twelve bytes"), (12, "elevenbytes\u{e9}")] {
+        let mut said = comment(Kind::IssueComment, id, 5, 10 + id, "");
+        said_in(&mut said).body = body.to_owned();
+        store.ingest(&lease, &threads(Kind::IssueComment, vec![said])).unwrap();
+    }
+    let outline = store.thread_outline(&address(5)).unwrap().unwrap();
+    let ids: Vec<i64> = outline.comments.iter().map(|it| it.id).collect();
+    assert_eq!(ids, [10, 11, 12]);
+    let excerpts = store.comment_excerpts(&outline.row, &[12, 10, 77], 12).unwrap();
+    assert_eq!(excerpts.skipped, SkippedRows(0));
+    let mut bodies: Vec<_> =
+        excerpts.rows.iter().map(|it| (it.row.comment.body.as_str(), it.body_bytes)).collect();
+    bodies.sort_unstable();
+    assert_eq!(bodies, [("elevenbytes", 13), ("short\0 text", 11)]);
+    assert!(store.thread_outline(&address(6)).unwrap().is_none());
+}
 
 fn each_sort_of_comment_is_kept_as_it_was_said_and_found(place: &Place) {
     let (store, lease) = open(place);
@@ -136,10 +161,11 @@ fn a_talk_that_was_read_too_early_stays_due(place: &Place) {
 fn a_name_for_a_page_is_kept_with_its_rows_and_for_one_principal(place: &Place) {
     let (store, lease) = open(place);
     let lane = lane_of(Kind::IssueComment);
-    let etag = Etag { principal: "github.com/1".into(), value: "\"abc\"".into() };
-    let page = IngestPage { etag: Some(etag), ..IngestPage::of(lane.clone(), 100) };
+    let etag =
+        Etag { principal: "github.com/1".into(), value: "\"abc\"".into(), at: Some(Mark(7_000)) };
+    let page = IngestPage { etag: Some(etag.clone()), ..IngestPage::of(lane.clone(), 100) };
     store.ingest(&lease, &page).unwrap();
-    assert_eq!(store.etag(&lane, "github.com/1").unwrap().as_deref(), Some("\"abc\""));
+    assert_eq!(store.etag(&lane, "github.com/1").unwrap(), Some(etag));
     assert_eq!(store.etag(&lane, "github.com/2").unwrap(), None);
     store.ingest(&lease, &IngestPage::of(lane.clone(), 100)).unwrap();
     assert!(store.etag(&lane, "github.com/1").unwrap().is_some(), "a page without one takes none");
@@ -223,4 +249,8 @@ fn filtered(store: &Store, filter: &CommentFilter) -> Vec<CommentRow> {
     };
     store.each_comment(filter, &mut take).unwrap();
     rows
+}
+
+fn address(number: i64) -> ThreadAddress {
+    ThreadAddress::parse(&format!("acme/pump#{number}")).unwrap()
 }

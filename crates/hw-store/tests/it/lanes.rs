@@ -1,6 +1,7 @@
 use hw_rules::coverage::{Gap, Side};
 use hw_rules::lane::Lane;
 use hw_rules::plan::LaneState;
+use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::time::Mark;
 use hw_rules::walk::Floor;
 use hw_store::{Failure, Place};
@@ -46,7 +47,9 @@ fn a_failed_turn_is_remembered_until_a_turn_ends_well(place: &Place) {
 fn a_reset_opens_a_gap(place: &Place) {
     let (store, lease) = open(place);
     store.ingest(&lease, &issues_through(vec![], 600)).unwrap();
-    store.reset_lane(&lease, &lane(), Mark(300_000), "the source's clock was wrong").unwrap();
+    let base = Mark(300_000).plus(SAFE_BACKFILL_MS);
+    store.reset_lane(&lease, &lane(), base, "the source's clock was wrong").unwrap();
+    assert!(store.lane_state(&lane()).unwrap().sweep_due_ms.is_some());
     let coverage = store.lane_state(&lane()).unwrap().coverage;
     assert_eq!(coverage.through, Some(Mark(300_000)));
     let floor = Floor::At(Mark(240_000));

@@ -21,6 +21,8 @@ macro_rules! both {
 }
 
 mod comments;
+mod connections;
+mod damage;
 mod engine;
 mod ingest;
 mod kinds;
@@ -30,8 +32,10 @@ mod locks;
 mod names;
 mod places;
 mod principals;
+mod proxy;
 mod quarantine;
 mod removals;
+mod removed_items;
 mod schema;
 mod search;
 mod seed;

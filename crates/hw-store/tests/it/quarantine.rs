@@ -86,7 +86,7 @@ fn what_a_complete_roll_does_not_list_leaves_quarantine(place: &Place) {
     for subject in ["I_5", "I_6", "at after:x", "I_7"] {
         page = with_unreadable(page, subject, 10);
     }
-    page.quarantined[3].updated_at = Some(time(999));
+    (page.quarantined[3].updated_at, page.quarantined[3].seen) = (Some(time(999)), seen(999));
     store.ingest(&lease, &page).unwrap();
     store.ingest(&lease, &with_unreadable(issues(vec![]), "I_8", 1_001)).unwrap();
     store.ingest(&lease, &with_unreadable(repositories(vec![]), "R_9", 1)).unwrap();

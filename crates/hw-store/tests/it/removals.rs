@@ -19,7 +19,7 @@ both![
     a_lane_never_seen_is_clear,
 ];
 
-const LATE: i64 = 1_000;
+pub(crate) const LATE: i64 = 1_000;
 
 fn a_repository_that_is_gone_takes_everything_with_it(place: &Place) {
     let (store, lease) = open(place);
@@ -60,7 +60,8 @@ fn two_repositories_do_not_go_at_once_and_the_message_counts_them(place: &Place)
     let gone = [(2, seen(LATE)), (3, seen(LATE))];
     let stopped = store.remove_repositories(&lease, &organization(), &gone, false).unwrap_err();
     assert!(matches!(&stopped, Error::Brake { kind: Kind::Repository, .. }), "{stopped:?}");
-    assert_eq!(stopped.to_string(), "2 of 50 repositories would be removed at once");
+    let expected = "2 of 50 repositories would be removed at once: acme/r2, acme/r3";
+    assert_eq!(stopped.to_string(), expected);
     assert_eq!((store.counts().unwrap().repositories, store.counts().unwrap().tombstones), (50, 0));
     let done = store.remove_repositories(&lease, &organization(), &gone, true).unwrap();
     assert_eq!((done.removed, store.counts().unwrap().repositories), (2, 48));
@@ -142,7 +143,7 @@ fn a_lane_never_seen_is_clear(place: &Place) {
 }
 
 /// Two threads of each kind, all of them swept, and something unreadable in each lane.
-fn full(store: &Store, lease: &Lease) {
+pub(crate) fn full(store: &Store, lease: &Lease) {
     for kind in Kind::THREADS {
         let page = vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "leaks")];
         let mut page = threads(kind, page);
@@ -155,7 +156,7 @@ fn full(store: &Store, lease: &Lease) {
     }
 }
 
-fn roll(ids: &[i64]) -> SweepPage {
+pub(crate) fn roll(ids: &[i64]) -> SweepPage {
     let rows = ids.iter().map(|id| (*id, "x".to_owned(), time(10))).collect();
     SweepPage { began: seen(LATE), rows, next: None, complete: true }
 }

@@ -147,6 +147,30 @@ fn a_schema_that_is_there_needs_no_right_to_make_one() {
 }
 
 #[test]
+fn role_that_may_only_select_can_read() {
+    let schema = Schema::new();
+    let Place::Postgres { url, schema: name } = &schema.place else { panic!("it is PostgreSQL") };
+    let (store, lease) = open(&schema.place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
+    raw(
+        &schema.place,
+        &format!(
+            "create role {name} login; grant usage on schema {name} to {name};
+             grant select on all tables in schema {name} to {name}"
+        ),
+    );
+    let place = Place::Postgres { url: format!("{url}?user={name}"), schema: name.clone() };
+    let reader = Store::open_reader(&place).unwrap();
+    assert_eq!(
+        (bodies(&reader), found(&reader, "leaks")),
+        (vec!["body leaks".to_owned()], vec![5])
+    );
+    assert_eq!(reader.verify_page(None).unwrap().damaged, []);
+    drop(reader);
+    raw(&schema.place, &format!("drop owned by {name} cascade; drop role {name}"));
+}
+
+#[test]
 fn a_place_shows_no_password() {
     let url = "postgres://ada:hunter2@host/db".to_owned();
     let place = Place::Postgres { url, schema: "acme".to_owned() };

@@ -121,7 +121,7 @@ fn a_database_has_one_version(place: &Place) {
         drop(Store::open(place).unwrap());
         assert_eq!(columns(place, "schema_version"), names(&["guid", "number"]));
         let versions = rows(place, "select guid, cast(number as text) from schema_version");
-        assert_eq!(versions, [[SCHEMA_GUID, "4"]]);
+        assert_eq!(versions, [[SCHEMA_GUID, "6"]]);
     }
 }
 

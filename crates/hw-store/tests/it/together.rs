@@ -130,5 +130,5 @@ fn a_server_that_never_answers_is_given_up() {
     let url = format!("postgres://me@{}/db?connect_timeout=1", silent.local_addr().unwrap());
     let failed = Store::open(&Place::Postgres { url, schema: "acme".to_owned() }).err();
     let Some(Error::Unreachable(reason)) = failed else { panic!("{failed:?}") };
-    assert_eq!(reason, "it was waited for in vain");
+    assert_eq!(reason, "timed out waiting for the server");
 }

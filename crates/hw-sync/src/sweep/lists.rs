@@ -10,6 +10,8 @@ use hw_rules::walk::{Cursor, Floor};
 use hw_sources::github::comments::ListPage;
 use hw_sources::page::{RollPage, RollRow};
 
+use crate::since::place_of;
+
 /// The roll that a page of a walk is; none when the list goes on where it was.
 pub(super) fn of_list(walk: &SinceWalk, page: &ListPage) -> Option<RollPage> {
     let date = page.page.date;
@@ -17,7 +19,7 @@ pub(super) fn of_list(walk: &SinceWalk, page: &ListPage) -> Option<RollPage> {
     let next = next.step_since(&page.page).ok()?.since;
     let seen = page.observations.first().map(|it| it.seen);
     let seen = seen.unwrap_or(Seen { at_ms: date.0, request: 0 });
-    let next = next.as_ref().map(place_of);
+    let next = next.as_ref().map(|next| Cursor(place_of(next)));
     Some(RollPage { date, seen, rows: rows(page), next, unreadable: 0 })
 }
 
@@ -33,19 +35,12 @@ fn rows(page: &ListPage) -> Vec<RollRow> {
     page.page.rows.iter().map(row).collect()
 }
 
-/// Where a walk is, in a word.
-fn place_of(walk: &SinceWalk) -> Cursor {
-    let since = walk.since.map_or_else(|| "beginning".to_owned(), |since| since.0.to_string());
-    Cursor(format!("page {} since {since}", walk.page))
-}
-
 /// Reads what [`place_of`] wrote; from the beginning where it cannot.
 pub(super) fn walk_at(place: &Cursor) -> SinceWalk {
     let parts = place.0.strip_prefix("page ").and_then(|rest| rest.split_once(" since "));
     let page = parts.and_then(|(page, _)| page.parse().ok());
     let since = parts.and_then(|(_, since)| since.parse().ok()).map(Mark);
-    let walk = SinceWalk::from(since.map_or(Floor::Beginning, Floor::At));
-    SinceWalk { page: page.unwrap_or(1), ..walk }
+    SinceWalk { since, page: page.unwrap_or(1), ..SinceWalk::from(Floor::Beginning) }
 }
 
 #[cfg(test)]
@@ -53,10 +48,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_reads_what_it_wrote() {
+    fn sweep_position_survives_being_written_and_read() {
         for (floor, page) in [(Floor::Beginning, 1), (Floor::At(Mark(9_000)), 7)] {
             let walk = SinceWalk { page, ..SinceWalk::from(floor) };
-            assert_eq!(walk_at(&place_of(&walk)), walk);
+            let read = walk_at(&Cursor(place_of(&walk)));
+            assert_eq!((read.since, read.page), (walk.since, walk.page));
         }
     }
 }

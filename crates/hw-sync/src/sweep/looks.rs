@@ -16,7 +16,9 @@ use crate::patience::Patience;
 pub(super) struct Judged {
     pub(super) gone: Vec<(i64, Seen)>,
     /// Suspects that were neither there nor denied.
-    pub(super) unanswered: usize,
+    pub(super) unanswered: Vec<i64>,
+    /// Suspects that were denied in a look for which nobody vouched.
+    pub(super) unvouched: Vec<i64>,
     /// Whether in each look something answered that must be there.
     pub(super) is_vouched_for: bool,
 }
@@ -69,12 +71,17 @@ impl Sweep<'_> {
         mut suspects: &[Named],
         siblings: &[Named],
     ) -> Result<Judged, Stop> {
-        let mut judged = Judged { gone: Vec::new(), unanswered: 0, is_vouched_for: true };
+        let mut judged = Judged {
+            gone: Vec::new(),
+            unanswered: Vec::new(),
+            unvouched: Vec::new(),
+            is_vouched_for: true,
+        };
         while !suspects.is_empty() {
             let (mut look, count) = match self.look(suspects, siblings).await {
                 Err(Stop::Trouble(Trouble::TooMuch(reason))) if self.batch == 1 => {
                     self.give_up_on(&suspects[0], reason)?;
-                    judged.unanswered += 1;
+                    judged.unanswered.push(suspects[0].0);
                     suspects = &suspects[1..];
                     continue;
                 }
@@ -85,8 +92,13 @@ impl Sweep<'_> {
             let elsewhere = std::mem::take(&mut look.elsewhere);
             let kept = look::keep_elsewhere(self.room, self.followed, elsewhere)?;
             let second = second_look(&look, now, &moved, &kept);
-            judged.unanswered += count - second.answered.len();
+            let ids = now.iter().map(|(id, _)| *id);
+            judged.unanswered.extend(ids.filter(|id| !second.answered.contains_key(id)));
             judged.is_vouched_for &= second.sibling_answered;
+            if !second.sibling_answered {
+                let denied = second.answered.iter().filter(|(_, answered)| !**answered);
+                judged.unvouched.extend(denied.map(|(id, _)| *id));
+            }
             let gone = reconcile::confirmed_gone(&second);
             judged.gone.extend(gone.into_iter().map(|id| (id, look.seen)));
             self.keep(look)?;
@@ -147,10 +159,16 @@ fn denied(wanted: &[Named], look: &LookPage) -> Vec<Named> {
 
 /// What a look says about the suspects in it: one that is neither there nor denied is not judged.
 ///
-/// One that moved to another repository is there if that one holds it now, and gone from here otherwise.
+/// One that moved to another repository is there if that one holds it now, and gone from here otherwise. One whose
+/// node answers under another id was stored under a wrong one: a node has one id, and the roll does not list this.
 fn second_look(look: &LookPage, suspects: &[Named], moved: &[i64], kept: &[i64]) -> SecondLook {
     let has_left = |id: &i64| moved.contains(id) && !kept.contains(id);
-    let is_absent = |(id, node_id): &Named| look.absent.contains(node_id) || has_left(id);
+    let is_renumbered = |(id, node_id): &Named| {
+        look.observations.iter().any(|o| o.item.node_id() == node_id && o.key().id != *id)
+    };
+    let is_absent = |named: &Named| {
+        look.absent.contains(&named.1) || has_left(&named.0) || is_renumbered(named)
+    };
     let is_there =
         |(id, _): &Named| kept.contains(id) || look.observations.iter().any(|o| o.key().id == *id);
     let told = suspects.iter().filter(|named| is_absent(named) || is_there(named));

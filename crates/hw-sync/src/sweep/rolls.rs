@@ -1,6 +1,7 @@
 //! The roll: who is there, page by page, in the way of the lane's surface.
 
 use hw_rules::lane::Reading;
+use hw_rules::page_guard::PageGuard;
 use hw_rules::since::SinceWalk;
 use hw_rules::time::Mark;
 use hw_rules::version::Seen;
@@ -13,7 +14,7 @@ use hw_store::SweepPage;
 use super::{Sweep, lists};
 use crate::fetch::Stop;
 use crate::patience::Patience;
-use crate::since::List;
+use crate::since::{List, is_hole};
 use crate::talks::Talks;
 use crate::turn::Tally;
 
@@ -35,14 +36,12 @@ impl Sweep<'_> {
                     has_forgotten = true;
                     tracing::warn!(%lane, "the source forgot our place in the roll: it starts over");
                     self.room.store.restart_sweep(self.room.lease, lane)?;
+                    self.guard = PageGuard::default();
                     (began, after) = (None, None);
                     continue;
                 }
                 other => other?,
             };
-            if page.next.is_some() && page.next == after {
-                return Err(self.stopped("the roll turns in a circle").into());
-            }
             complete = page.next.is_none();
             let began = *began.get_or_insert(page.seen);
             self.stage(&page, began)?;
@@ -74,9 +73,15 @@ impl Sweep<'_> {
             let read =
                 |answer: &_, number, _| threads::read_roll(answer, surface, home.id, after, number);
             let page = self.room.fetch.ask(patience, self.size, query, read).await?;
-            if page.unreadable == 0 {
-                return Ok(page);
+            if page.unreadable > 0 {
+                continue;
             }
+            if page.next.is_some() {
+                let ids = page.rows.iter().map(|row| row.id);
+                let checked = self.guard.check_page(ids, [], None);
+                checked.map_err(|nonsense| self.stopped(&nonsense.to_string()))?;
+            }
+            return Ok(page);
         }
         Err(self.stopped("a row of the roll stays unreadable").into())
     }
@@ -91,8 +96,14 @@ impl Sweep<'_> {
             }
         };
         let (room, followed) = (self.room, self.followed);
-        let mut list = List { room, followed, size: self.size, tally: Tally::default() };
+        let tally = Tally::default();
+        let mut list = List { room, followed, size: self.size, holes: self.holes, tally };
         let page = list.page(&walk).await.map_err(|stop| list.of_this_lane(stop))?;
+        self.holes = list.holes;
+        if page.page.has_next && !is_hole(&page) {
+            let checked = self.since_guard.check_page(walk.since, page.ids());
+            checked.map_err(|nonsense| self.stopped(&nonsense.to_string()))?;
+        }
         let rolled = lists::of_list(&walk, &page);
         let next = rolled.as_ref().and_then(|rolled| rolled.next.as_ref());
         if next.is_some_and(|next| 1 < lists::walk_at(next).page) {

@@ -113,3 +113,14 @@ fn a_text_that_nests_without_end_is_shown() {
         assert!(markup.matches("<blockquote>").count() <= 40);
     }
 }
+
+#[test]
+fn markup_that_would_be_too_long_is_not_made() {
+    assert!(super::prose("*a*", 17).is_none());
+    assert_eq!(super::prose("*a*", 18).unwrap().to_string(), "<p><em>a</em></p>\n");
+    assert!(super::prose("<https://a.example>", 70).is_none(), "the sanitizer adds to it");
+}
+
+fn prose(body: &str) -> Prose {
+    super::prose(body, usize::MAX).unwrap()
+}

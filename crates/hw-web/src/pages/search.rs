@@ -18,8 +18,11 @@ use crate::chips::{self, Group};
 use crate::page::{Frame, html};
 use crate::problem::Problem;
 use crate::site::{Shared, aside};
-use crate::texts::{counted, line};
+use crate::texts::{counted, line, whole_line};
 use hit::HitView;
+
+/// Sentences about filters that make no sense.
+const MAX_MISREAD: usize = 20;
 
 #[derive(Template)]
 #[template(path = "index.html", blocks = ["results"])]
@@ -79,9 +82,8 @@ pub(crate) async fn results(
 }
 
 fn index(frame: Frame, query: &str, (state, misread): Answer) -> Index {
-    let query = line(query);
-    let filters = chips::filters(&query).into_iter();
-    let filters = filters.map(|it| (it.to_owned(), chips::without(&query, it))).collect();
+    let query = whole_line(query);
+    let filters = chips::drops(&query);
     Index { frame, groups: chips::groups(&query), filters, query, misread, state }
 }
 
@@ -95,13 +97,16 @@ async fn found(site: &Shared, asked: &Asked) -> Result<Answer, Problem> {
             .await
             .map(|behind| (Results::Empty(behind.into()), Vec::new()))
     } else {
-        let (held, shown) = (site.held.clone(), line(&query));
+        let (held, shown) = (site.held.clone(), whole_line(&query));
         // always, so that a page finds what it found while its query was typed, however it is asked again
         let search = Search { unfinished: true, ..Search::new(query) };
         let found = aside(move || Ok(held.engine()?.search(&search)?)).await;
         found.map(|mut found| {
             let misread = std::mem::take(&mut found.misread);
-            (Results::of(found, &shown), misread.iter().map(|it| line(it)).collect())
+            (
+                Results::of(found, &shown),
+                misread.iter().take(MAX_MISREAD).map(|it| line(it)).collect(),
+            )
         })
     };
     match answer {

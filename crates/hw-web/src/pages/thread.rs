@@ -1,5 +1,8 @@
 //! `/threads/{owner}/{repository}/{number}`: a thread and what is said in it.
 
+mod body_view;
+mod comment_order;
+mod content;
 mod said;
 
 use std::sync::Arc;
@@ -12,16 +15,18 @@ use axum::response::Response;
 use hw_rules::address::ThreadAddress;
 use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
 use hw_rules::lane::Surface;
-use hw_store::{Behind, ThreadView};
+use hw_store::{Behind, Error, Store, ThreadOutline};
 
 use crate::asked::Asked;
 use crate::behind::Told;
-use crate::markdown::{Prose, prose};
 use crate::page::{Frame, html};
 use crate::problem::Problem;
 use crate::site::Shared;
-use crate::texts::{self, When, author, counted, line};
-use said::{Said, in_order};
+use crate::texts::{self, When, author, counted, line, name};
+use content::Content;
+
+/// Labels, and links to other threads, that a page shows of a thread.
+const MAX_LISTED: usize = 100;
 
 #[derive(Template)]
 #[template(path = "thread.html", blocks = ["thread"])]
@@ -43,9 +48,8 @@ struct Page {
     closes: Vec<(i64, String)>,
     host: String,
     url: Option<String>,
-    body: Option<Prose>,
     count: String,
-    comments: Vec<Said>,
+    content: Content,
     behind: Told,
 }
 
@@ -60,36 +64,53 @@ pub(crate) async fn page(
         return Problem::NoThread(shown, Behind::default()).page();
     };
     let address = ThreadAddress { host: None, owner: Some(owner), repository, number };
-    match view(&site, address, shown).await {
-        Ok(page) if asked.is_live() => html(StatusCode::OK, &page.as_thread()),
+    let is_live = asked.is_live();
+    match view(&site, address, shown, asked).await {
+        Ok(page) if is_live => html(StatusCode::OK, &page.as_thread()),
         Ok(page) => html(StatusCode::OK, &page),
-        Err(problem) if asked.is_live() => problem.part(),
+        Err(problem) if is_live => problem.part(),
         Err(problem) => problem.page(),
     }
 }
 
-async fn view(site: &Shared, address: ThreadAddress, shown: String) -> Result<Page, Problem> {
+async fn view(
+    site: &Shared,
+    address: ThreadAddress,
+    shown: String,
+    asked: Asked,
+) -> Result<Page, Problem> {
     let frame = Frame::live("", &site.held).await?;
     let repository = shown.rsplit_once('#').map_or(shown.as_str(), |(name, _)| name).to_owned();
     let page = site
         .ask(move |store| {
-            let Some(view) = store.thread(&address)? else {
+            let Some(outline) = store.thread_outline(&address)? else {
                 // why it may be missing: a list that was not read, a pull that failed
                 return Ok(Err(store.behind(&Surface::THREADS, Some(&repository))?));
             };
-            let behind = store.behind_thread(&view)?;
             // Markdown takes its time, too, so it belongs to what is done aside
-            Ok(Ok(Page::of(view, behind, frame)))
+            Ok(Ok(Page::read(store, outline, &asked, frame)?))
         })
         .await?;
     page.map_err(|behind| Problem::NoThread(shown, behind))
 }
 
 impl Page {
-    fn of(view: ThreadView, behind: Behind, frame: Frame) -> Self {
-        let ThreadView { owner, row, comments } = view;
+    fn read(
+        store: &Store,
+        mut outline: ThreadOutline,
+        asked: &Asked,
+        frame: Frame,
+    ) -> Result<Self, Error> {
+        let content = Content::read(store, &outline, asked)?;
+        outline.skipped.add(content.skipped);
+        let behind = store.behind_outline(&outline)?;
+        Ok(Self::new(outline, content, behind, frame))
+    }
+
+    fn new(outline: ThreadOutline, content: Content, behind: Behind, frame: Frame) -> Self {
+        let ThreadOutline { owner, row, comments, .. } = outline;
         let repository = row.repository;
-        let Thread { number, title, body, author: by, labels, sort, .. } = &row.thread;
+        let Thread { number, title, author: by, labels, sort, .. } = &row.thread;
         let (details, closes) = details(sort);
         let link = |number: i64| format!("/threads/{owner}/{repository}/{number}");
         Self {
@@ -98,27 +119,21 @@ impl Page {
             address: line(&format!("{owner}/{repository}#{number}")),
             kind: kind(row.thread.kind()),
             title: line(title),
-            state: line(&row.thread.state.to_lowercase()),
+            state: name(&row.thread.state.to_lowercase()),
             author: author(by.as_deref()),
             created: When::of(row.thread.created_at.mark()),
             updated: When::of(row.thread.updated_at.mark()),
             closed: row.thread.closed_at.as_ref().map(|at| When::of(at.mark())),
-            labels: labels.iter().map(|label| line(label)).collect(),
+            labels: labels.iter().take(MAX_LISTED).map(|label| name(label)).collect(),
             details,
-            closes: closes.iter().map(|number| (*number, link(*number))).collect(),
-            host: line(row.thread.url.split('/').nth(2).unwrap_or(&row.host)),
+            closes: closes.iter().take(MAX_LISTED).map(|number| (*number, link(*number))).collect(),
+            host: name(row.thread.url.split('/').nth(2).unwrap_or(&row.host)),
             url: texts::outside(&row.thread.url),
-            body: some_prose(body),
             count: counted(comments.len() as u64, "comment", "comments"),
-            comments: in_order(comments),
+            content,
             behind: behind.into(),
         }
     }
-}
-
-/// A body; none when nothing was written.
-fn some_prose(body: &str) -> Option<Prose> {
-    (!body.trim().is_empty()).then(|| prose(body))
 }
 
 fn details(sort: &Sort) -> (Vec<String>, &[i64]) {

@@ -5,13 +5,10 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::Response;
 use http_body_util::BodyExt as _;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::browser::{ask, open};
-use crate::world::{World, comment, empty_site};
+use crate::world::{World, empty_site};
 
 /// Long enough for a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -60,47 +57,6 @@ async fn streams_end_when_the_site_closes() {
     let mut events = ask(&router, "GET", "/events?since=-1", &[]).await;
     drop(close);
     assert_eq!(next(&mut events).await, None);
-}
-
-#[tokio::test]
-async fn an_open_stream_does_not_keep_the_server_from_ending() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut site = empty_site();
-    site.hosts = hw_web::Hosts::of(address, &[]);
-    let (stop, stopped) = oneshot::channel::<()>();
-    let server = tokio::spawn(hw_web::serve(listener, site, async {
-        stopped.await.ok();
-    }));
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET /events?since=-1 HTTP/1.1\r\nhost: {address}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut head = [0; 15];
-    stream.read_exact(&mut head).await.unwrap();
-    assert_eq!(&head, b"HTTP/1.1 200 OK");
-    stop.send(()).unwrap();
-    timeout(PATIENCE, server).await.expect("it ends").unwrap().unwrap();
-}
-
-#[tokio::test]
-async fn somebody_who_does_not_read_does_not_keep_the_server_from_ending() {
-    let world = World::new();
-    world.issue(7, "The valve leaks", "");
-    world.comments((1..=40).map(|id| comment(id, 7, &"x".repeat(500_000))).collect());
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let mut site = world.site();
-    site.hosts = hw_web::Hosts::of(address, &[]);
-    let (stop, stopped) = oneshot::channel::<()>();
-    let server = tokio::spawn(hw_web::serve(listener, site, async {
-        stopped.await.ok();
-    }));
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET /threads/acme/pump/7 HTTP/1.1\r\nhost: {address}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    stream.read_exact(&mut [0; 15]).await.unwrap();
-    stop.send(()).unwrap();
-    timeout(PATIENCE, server).await.expect("it ends").unwrap().unwrap();
 }
 
 /// The next event of a stream; none when it has ended.

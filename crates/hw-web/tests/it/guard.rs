@@ -53,6 +53,43 @@ async fn a_foreign_name_or_origin_is_refused() {
 }
 
 #[tokio::test]
+async fn guard_refuses_requests_from_other_sites_but_for_links_that_are_followed() {
+    let world = World::new();
+    world.issue(1, "leak", "it drips");
+    let router = hw_web::router(world.site());
+    for site in ["cross-site", "same-site", "", "\u{fffd}"] {
+        for (mode, dest) in [
+            ("no-cors", "image"),
+            ("no-cors", "script"),
+            ("cors", "empty"),
+            ("navigate", "iframe"),
+            ("navigate", "object"),
+            ("websocket", "document"),
+        ] {
+            for path in
+                ["/search?q=leak", "/threads/acme/pump/1", "/events", "/assets/highwater.css"]
+            {
+                let headers =
+                    [("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
+                let status = ask(&router, "GET", path, &headers).await.status();
+                assert_eq!(status, 403, "{site} {mode} {dest} {path}");
+            }
+        }
+        assert_eq!(ask(&router, "GET", "/", &[("sec-fetch-site", site)]).await.status(), 403);
+        let followed = [
+            ("sec-fetch-site", site),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(ask(&router, "GET", "/?q=leak", &followed).await.status(), 200, "{site}");
+    }
+    for site in ["same-origin", "none"] {
+        let headers = [("sec-fetch-site", site), ("sec-fetch-mode", "cors")];
+        assert_eq!(ask(&router, "GET", "/search?q=leak", &headers).await.status(), 200, "{site}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_can_be_sent() {
     let router = hw_web::router(empty_site());
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a story that goes wrong ends there")]
 
+mod bounds;
 mod browser;
 mod events;
 mod guard;

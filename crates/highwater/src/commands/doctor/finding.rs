@@ -1,5 +1,6 @@
 //! What one check found.
 
+use hw_store::DamagedItem;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +27,22 @@ pub(super) struct Finding {
     pub(super) detail: String,
     /// What to do about it.
     pub(super) advice: Option<String>,
+    /// The damaged item it is about.
+    pub(super) item: Option<DamagedItem>,
+    /// Whether people are only told how many more there are.
+    pub(super) is_one_of_too_many: bool,
 }
 
 impl Finding {
     pub(super) fn ok(check: &str, detail: impl Into<String>) -> Self {
-        Self { status: Status::Ok, check: check.to_owned(), detail: detail.into(), advice: None }
+        Self {
+            status: Status::Ok,
+            check: check.to_owned(),
+            detail: detail.into(),
+            advice: None,
+            item: None,
+            is_one_of_too_many: false,
+        }
     }
 
     pub(super) fn warn(check: &str, detail: impl Into<String>, advice: &str) -> Self {
@@ -44,16 +56,36 @@ impl Finding {
 
     /// The finding for people.
     pub(super) fn line(&self) -> String {
-        let Self { status, check, detail, advice } = self;
+        let Self { status, check, detail, advice, .. } = self;
         let advice = advice.as_ref().map_or_else(String::new, |advice| format!(" → {advice}"));
         format!("{:<4}  {check:<14} – {detail}{advice}", status.name())
     }
 
     /// The finding for programs; `docs/json.md` is its contract.
     pub(super) fn object(&self) -> Value {
-        let Self { status, check, detail, advice } = self;
-        json!({ "check": check, "status": status.name(), "detail": detail, "advice": advice })
+        let Self { status, check, detail, advice, item, .. } = self;
+        let item = item.as_ref().map(object_of);
+        json!({
+            "check": check,
+            "status": status.name(),
+            "detail": detail,
+            "advice": advice,
+            "item": item,
+        })
     }
+}
+
+fn object_of(item: &DamagedItem) -> Value {
+    let DamagedItem { kind, host, id, repository, number, url, reason, .. } = item;
+    json!({
+        "kind": kind.name(),
+        "host": host,
+        "id": id,
+        "repository": repository,
+        "number": number,
+        "url": url,
+        "reason": reason,
+    })
 }
 
 #[cfg(test)]

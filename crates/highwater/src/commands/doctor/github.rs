@@ -6,12 +6,13 @@ use hw_sources::http::Http;
 use hw_sources::trouble::Trouble;
 use hw_sync::checkup::{Checkup, checkup};
 use hw_sync::clock::MachineClock;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::finding::Finding;
 use crate::address::Address;
 use crate::advice::on_source;
 use crate::config::Settings;
+use crate::proxy;
 use crate::report::Hint;
 use hw_tui::words::{grouped, span};
 
@@ -29,9 +30,10 @@ pub(super) async fn look(
         Err(error) => (SecretString::default(), Some(none(&error))),
     };
     let endpoint = Endpoint { url: graphql.clone(), token };
-    let transport = Http::new()?;
+    let transport = Http::through(settings.proxy())?;
     let checkup = checkup(&*transport, &MachineClock, api, &endpoint).await;
     let mut findings = vec![unfit.unwrap_or_else(|| token_of(&checkup))];
+    findings.extend(settings.proxy.as_ref().map(proxied));
     findings.push(host("rest", api, checkup.token.as_ref().err()));
     findings.push(host("graphql", graphql, checkup.graphql.as_ref().err()));
     findings.extend(checkup.ahead_ms.map(clock));
@@ -52,7 +54,7 @@ fn token_of(checkup: &Checkup) -> Finding {
         Err(Trouble::Network(_)) => {
             Finding::warn("token", "nobody could be asked about it", "see the hosts below")
         }
-        Err(trouble @ Trouble::Denied(_)) => {
+        Err(trouble @ (Trouble::Denied(_) | Trouble::Forbidden(_))) => {
             let advice = "make a new one at github.com/settings/tokens and set GITHUB_TOKEN to it";
             Finding::fail("token", trouble.to_string(), advice)
         }
@@ -83,6 +85,11 @@ fn may(token: &Token) -> String {
     }
 }
 
+fn proxied(address: &SecretString) -> Finding {
+    let shown = proxy::shown(address.expose_secret());
+    Finding::ok("proxy", format!("github.proxy is set: requests go through {shown}"))
+}
+
 /// Whether anybody is there. One who refuses the token is.
 fn host(check: &str, url: &str, trouble: Option<&Trouble>) -> Finding {
     match trouble {
@@ -101,7 +108,9 @@ fn host(check: &str, url: &str, trouble: Option<&Trouble>) -> Finding {
             let advice = "wait: a pull does so by itself";
             Finding::warn(check, format!("{url}: {trouble}"), advice)
         }
-        Some(Trouble::Denied(_)) | None => Finding::ok(check, format!("{url} answers")),
+        Some(Trouble::Denied(_) | Trouble::Forbidden(_)) | None => {
+            Finding::ok(check, format!("{url} answers"))
+        }
     }
 }
 

@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope};
 use hw_rules::time::Mark;
-use hw_store::{Error, LaneRow, LeaseRow, PauseRow, Store};
+use hw_store::{Error, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use super::finding::Finding;
+use super::texts;
 use crate::advice::on_database;
 use crate::config::Settings;
 use crate::report::Hint;
 use crate::workspace;
-use hw_tui::words::{grouped, span};
+use hw_tui::words::{counted, grouped, span};
 
 /// How many of a kind are worth naming.
 const NAMED: usize = 5;
 const AGAIN: &str = "`highwater pull` goes on where it stopped";
 
-pub(super) fn look(settings: &Settings) -> Vec<Finding> {
+pub(super) fn look(settings: &Settings, depth: IntegrityCheck) -> Vec<Finding> {
     let place = match workspace::place(settings) {
         Ok(place) => place,
         Err(error) => {
@@ -28,7 +29,7 @@ pub(super) fn look(settings: &Settings) -> Vec<Finding> {
         }
     };
     match Store::open_reader(&place) {
-        Ok(store) => of_store(&store, &place.shown()),
+        Ok(store) => of_store(&store, &place.shown(), depth),
         Err(error @ (Error::NoDatabase(_) | Error::OlderSchema)) => {
             vec![Finding::warn("database", error.to_string(), on_database(&error))]
         }
@@ -36,16 +37,22 @@ pub(super) fn look(settings: &Settings) -> Vec<Finding> {
     }
 }
 
-fn of_store(store: &Store, place: &str) -> Vec<Finding> {
-    let checks: [Check; 6] = [schema, integrity, held, lanes, leases, pauses];
-    let mut findings = vec![Finding::ok("database", format!("{place} can be read"))];
+fn of_store(store: &Store, place: &str, depth: IntegrityCheck) -> Vec<Finding> {
+    let mut checks: Vec<Check> = match depth {
+        IntegrityCheck::Quick => vec![schema, quick_integrity],
+        IntegrityCheck::Full => vec![schema, full_integrity, texts::look],
+    };
+    checks.extend([held as Check, times, removed, lanes, leases, pauses]);
+    let mut findings = vec![Finding::ok("database", format!("{place} can be opened"))];
     for check in checks {
         match check(store) {
             Ok(found) => findings.extend(found),
-            // what follows would say the same
             Err(error) => {
-                findings.push(failed("database", place, &error));
-                break;
+                // a damaged part fails only the checks that need it, and says the same each time
+                let finding = failed("database", place, &error);
+                if !findings.contains(&finding) {
+                    findings.push(finding);
+                }
             }
         }
     }
@@ -64,9 +71,33 @@ fn schema(store: &Store) -> Result<Vec<Finding>, Error> {
     Ok(vec![Finding::ok("schema", format!("version {number}, the one this highwater knows"))])
 }
 
-fn integrity(store: &Store) -> Result<Vec<Finding>, Error> {
-    store.check_integrity()?;
-    Ok(vec![Finding::ok("integrity", "nothing in it is damaged")])
+fn quick_integrity(store: &Store) -> Result<Vec<Finding>, Error> {
+    let sound = "its structure is sound; --deep also verifies its indexes and every text";
+    Ok(vec![integrity(store, IntegrityCheck::Quick, sound)?])
+}
+
+fn full_integrity(store: &Store) -> Result<Vec<Finding>, Error> {
+    let sound = "its structure and its indexes are sound";
+    Ok(vec![integrity(store, IntegrityCheck::Full, sound)?])
+}
+
+fn integrity(store: &Store, check: IntegrityCheck, sound: &str) -> Result<Finding, Error> {
+    Ok(match store.check_integrity(check)? {
+        IntegrityReport::Sound => Finding::ok("integrity", sound),
+        IntegrityReport::Damaged(found) => {
+            let advice = "`highwater pull --repair` mends indexes; else restore a backup, or move the file \
+                          away and pull again: GitHub still has what was in it";
+            Finding::fail("integrity", format!("the file is damaged: {}", found.join("; ")), advice)
+        }
+        IntegrityReport::NotChecked { data_checksums } => {
+            let checksums = if data_checksums { "on" } else { "off" };
+            let detail = format!(
+                "not checked: PostgreSQL looks after its own files (data_checksums is {checksums}); \
+                 --deep verifies every text"
+            );
+            Finding::ok("integrity", detail)
+        }
+    })
 }
 
 fn held(store: &Store) -> Result<Vec<Finding>, Error> {
@@ -81,13 +112,40 @@ fn held(store: &Store) -> Result<Vec<Finding>, Error> {
     let each = each.map(|(count, name)| format!("{} {name}", grouped(count)));
     let mut findings = vec![Finding::ok("held", each.join(", "))];
     if 0 < counts.quarantined {
-        let detail = format!("{} could not be read as they came", grouped(counts.quarantined));
+        let named = store.quarantine_names(3)?;
+        let named = named.iter().map(|(subject, reason)| format!("{subject} ({reason})"));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let count = grouped(counts.quarantined);
+        let detail = format!("{count} could not be read as they came, such as {named}");
         let advice = "nothing to do: each pull asks for them again";
         findings.push(Finding::warn("quarantine", detail, advice));
     } else {
         findings.push(Finding::ok("quarantine", "everything that came could be read"));
     }
     Ok(findings)
+}
+
+fn times(store: &Store) -> Result<Vec<Finding>, Error> {
+    let items = store.future_items()?;
+    if items.is_empty() {
+        return Ok(vec![Finding::ok("times", "no item is dated beyond its source's own time")]);
+    }
+    let count = counted(items.total as u64, "item");
+    let is_dated = if items.total == 1 { "is dated" } else { "are dated" };
+    let detail = format!("{count} {is_dated} beyond the source's own time: {items}");
+    let advice = "nothing to do: they are shown as sent, and ordered by when they were read";
+    Ok(vec![Finding::warn("times", detail, advice)])
+}
+
+fn removed(store: &Store) -> Result<Vec<Finding>, Error> {
+    let detail = match store.count_removed_items()? {
+        0 => "nothing was removed in the last 30 days".to_owned(),
+        1 => "1 removed item can be restored: `highwater removed list`".to_owned(),
+        count => {
+            format!("{} removed items can be restored: `highwater removed list`", grouped(count))
+        }
+    };
+    Ok(vec![Finding::ok("removed", detail)])
 }
 
 fn lanes(store: &Store) -> Result<Vec<Finding>, Error> {

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::markdown::front;
+use crate::private;
 
 /// How a file that is not whole yet is named. One is left behind only by a process that was killed.
 const UNFINISHED: (&str, &str) = (".highwater-", ".tmp");
@@ -35,22 +36,36 @@ pub(super) fn put(path: &Path, text: &str) -> io::Result<Put> {
     Ok(Put::Written)
 }
 
-/// What is no folder though one is needed there, between the root and a shelf.
+/// Returns the first path between the root and a shelf that is something other than a folder.
+///
+/// A link to a folder is one, too: what is behind it lies outside the target, and nothing there is written or removed.
 pub(super) fn in_the_way(root: &Path, shelf: &Path) -> Option<PathBuf> {
     let below = shelf.ancestors().take_while(|path| *path != root);
-    let is_foreign = |path: &&Path| path.symlink_metadata().is_ok() && !path.is_dir();
+    let is_foreign =
+        |path: &&Path| path.symlink_metadata().is_ok_and(|found| !found.file_type().is_dir());
     below.filter(is_foreign).last().map(Path::to_owned)
+}
+
+/// Whether two paths, which differ by case alone, lead to the same folder.
+#[cfg(unix)]
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| path.symlink_metadata().map(|it| (it.dev(), it.ino())).ok();
+    identity(one).is_some_and(|it| identity(other) == Some(it))
+}
+
+/// Whether two paths, which differ by case alone, lead to the same folder: the file system minds no case.
+#[cfg(not(unix))]
+pub(super) fn is_same(_one: &Path, _other: &Path) -> bool {
+    true
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder)?;
+    private::folder(folder)?;
     let mut unfinished = tempfile::Builder::new();
-    unfinished.prefix(UNFINISHED.0).suffix(UNFINISHED.1);
-    // as any other new file: the umask decides who may read it
-    #[cfg(unix)]
-    unfinished.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = unfinished.tempfile_in(folder)?;
+    // made with the mode 0600, as the database is
+    let mut file = unfinished.prefix(UNFINISHED.0).suffix(UNFINISHED.1).tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.persist(path)?;
     Ok(())
@@ -61,7 +76,7 @@ pub(super) fn sweep(folder: &Path, keep: &BTreeSet<i64>) -> io::Result<u64> {
     let mut removed = 0;
     for path in entries(folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if is_unfinished(name) {
+        if is_unfinished(name) && fs::symlink_metadata(&path)?.is_file() {
             fs::remove_file(&path)?;
         } else if number(name).is_some_and(|number| !keep.contains(&number)) && is_ours(&path)? {
             fs::remove_file(&path)?;

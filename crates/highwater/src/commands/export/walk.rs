@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_rules::address::ThreadAddress;
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
-use hw_store::{Store, ThreadFilter, ThreadView};
+use hw_store::{Error, ReadableRows, SkippedRows, Store, ThreadFilter, ThreadView};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_tui::words::{counted, grouped};
 
 use super::files::{self, Put};
+use super::folders::assign_folders;
 use crate::commands::reading;
 use crate::interrupt::Stop;
-use crate::{markdown, names, terminal};
+use crate::{advice, markdown, terminal};
 
 /// The time between two lines that tell how far it is.
 const BETWEEN_LINES_MS: i64 = 1_000;
@@ -29,6 +29,8 @@ pub(super) struct Exported {
     pub(super) removed: u64,
     /// What is not ours, and was in the way.
     pub(super) left: Vec<String>,
+    /// What is damaged, and could not be exported.
+    pub(super) skipped: SkippedRows,
 }
 
 pub(super) struct Walk {
@@ -49,19 +51,17 @@ impl Walk {
     /// Writes what is held, and removes what is no longer: only of owners of whom anything is held, since
     /// another workspace may use the same folder.
     pub(super) fn run(mut self) -> anyhow::Result<Exported> {
-        let held = reading::repositories(&self.store)?;
+        let ReadableRows { rows: held, skipped } = reading::repositories(&self.store)?;
+        self.exported.skipped.add(skipped);
         let mut kept = BTreeSet::new();
-        for (host, repository) in &held {
-            match self.folder(repository) {
-                Some(folder) if kept.insert(folder.clone()) => {
-                    self.repository(host, repository, &folder)?;
-                }
-                Some(folder) => self.leave(&folder),
-                None => {
-                    let name = format!("{}/{}", repository.owner, repository.name);
-                    self.exported.left.push(name);
-                }
-            }
+        for ((host, repository), folder) in held.iter().zip(assign_folders(&held)) {
+            let Some(folder) = folder.map(|folder| self.root.join(folder)) else {
+                let name = format!("{}/{}", repository.owner, repository.name);
+                self.exported.left.push(name);
+                continue;
+            };
+            self.repository(host, repository, &folder)?;
+            kept.insert(folder);
         }
         let owners: BTreeSet<PathBuf> =
             kept.iter().filter_map(|folder| folder.parent()).map(Path::to_owned).collect();
@@ -69,13 +69,6 @@ impl Walk {
             self.sweep_owner(&owner, &kept)?;
         }
         Ok(self.exported)
-    }
-
-    /// Where a repository's threads go; nowhere when a name would lead elsewhere.
-    fn folder(&self, repository: &Repository) -> Option<PathBuf> {
-        let Repository { owner, name, .. } = repository;
-        let is_fine = names::can_be_folder(owner) && names::can_be_folder(name);
-        is_fine.then(|| self.root.join(owner).join(name))
     }
 
     fn repository(
@@ -88,16 +81,17 @@ impl Walk {
             let shelf = folder.join(surface.name());
             let mut kept = BTreeSet::new();
             let numbers = self.numbers(host, repository, surface)?;
-            if let Some(path) =
-                files::in_the_way(&self.root, &shelf).filter(|_| !numbers.is_empty())
-            {
+            if let Some(path) = files::in_the_way(&self.root, &shelf) {
                 self.exported.threads += numbers.len() as u64;
-                self.leave(&path);
+                if !numbers.is_empty() || path.is_symlink() {
+                    self.leave(&path);
+                }
                 continue;
             }
             for number in numbers {
                 self.stop.check()?;
-                if let Some(view) = self.view(host, repository, number)? {
+                if let Some(view) = self.readable(self.view(host, repository, number))?.flatten() {
+                    self.exported.skipped.add(view.skipped);
                     kept.insert(number);
                     self.thread(&shelf.join(format!("{number}.md")), &view)?;
                     self.tell();
@@ -108,8 +102,19 @@ impl Walk {
         Ok(())
     }
 
+    /// A thread that is damaged, or was since its number was read, is counted and left out.
+    fn readable<T>(&mut self, read: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+        match read {
+            Err(error) if matches!(advice::store_error(&error), Some(Error::UnreadableRow(_))) => {
+                self.exported.skipped.add(SkippedRows(1));
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
     fn numbers(
-        &self,
+        &mut self,
         host: &str,
         repository: &Repository,
         surface: Surface,
@@ -117,16 +122,14 @@ impl Walk {
         let filter =
             ThreadFilter { repository: Some(repository.name.clone()), ..ThreadFilter::default() };
         let mut numbers = Vec::new();
-        self.store.each_thread(surface.kind(), &filter, &mut |row| {
+        let stop = self.stop.clone();
+        let skipped = self.store.each_thread(surface.kind(), &filter, &mut |row| {
             if row.host == host && row.thread.repository_id == repository.id {
                 numbers.push(row.thread.number);
             }
-            if self.stop.check().is_ok() {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            }
+            if stop.check().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        self.exported.skipped.add(skipped);
         self.stop.check()?;
         Ok(numbers)
     }
@@ -138,17 +141,7 @@ impl Walk {
         repository: &Repository,
         number: i64,
     ) -> anyhow::Result<Option<ThreadView>> {
-        let address = ThreadAddress {
-            host: None,
-            owner: Some(repository.owner.clone()),
-            repository: repository.name.clone(),
-            number,
-        };
-        let view = self.store.thread(&address)?;
-        let is_it = |view: &ThreadView| {
-            view.row.host == host && view.row.thread.repository_id == repository.id
-        };
-        Ok(view.filter(is_it))
+        Ok(self.store.thread_of(host, repository, number)?)
     }
 
     fn thread(&mut self, path: &Path, view: &ThreadView) -> anyhow::Result<()> {
@@ -165,18 +158,29 @@ impl Walk {
 
     /// Removes what is ours of repositories that are no longer held.
     fn sweep_owner(&mut self, owner: &Path, kept: &BTreeSet<PathBuf>) -> anyhow::Result<()> {
+        if files::in_the_way(&self.root, owner).is_some() {
+            return Ok(());
+        }
         let found = files::entries(owner).with_context(|| cannot_read(owner))?;
-        for folder in found.into_iter().filter(|folder| !kept.contains(folder)) {
-            for surface in Surface::THREADS {
-                self.sweep(&folder.join(surface.name()), &BTreeSet::new())?;
+        for folder in found.into_iter().filter(|folder| !is_kept(folder, kept)) {
+            for shelf in Surface::THREADS.map(|surface| folder.join(surface.name())) {
+                match files::in_the_way(&self.root, &shelf) {
+                    Some(path) if path.is_symlink() => self.leave(&path),
+                    Some(_) => {}
+                    None => self.sweep(&shelf, &BTreeSet::new())?,
+                }
             }
             files::remove_if_empty(&folder);
         }
         Ok(())
     }
 
+    /// Nothing is removed while something is damaged: its file may be the only copy that can be read.
     fn sweep(&mut self, shelf: &Path, kept: &BTreeSet<i64>) -> anyhow::Result<()> {
         self.stop.check()?;
+        if self.exported.skipped.0 > 0 {
+            return Ok(());
+        }
         self.exported.removed += files::sweep(shelf, kept).with_context(|| cannot_read(shelf))?;
         Ok(())
     }
@@ -198,6 +202,13 @@ impl Walk {
             self.next_line_ms = Some(now_ms + BETWEEN_LINES_MS);
         }
     }
+}
+
+/// Whether a folder is that of a repository, be it under another spelling where the file system minds no case.
+fn is_kept(folder: &Path, kept: &BTreeSet<PathBuf>) -> bool {
+    let folded = folder.to_string_lossy().to_lowercase();
+    let mut spelled = kept.iter().filter(|it| it.to_string_lossy().to_lowercase() == folded);
+    kept.contains(folder) || spelled.any(|it| files::is_same(folder, it))
 }
 
 fn cannot_read(folder: &Path) -> String {

@@ -18,17 +18,18 @@ pub(super) fn run(args: &ListComments, store: &Store) -> anyhow::Result<()> {
     let Listing { output, repository, .. } = &args.listing;
     let mut sheet = Sheet::open(output, of_comments())?;
     let (filter, mut count) = (filter(args)?, 0);
-    store.each_comment_in_pages(&filter, PAGE, &mut |row| -> anyhow::Result<()> {
+    let mut put = |row| -> anyhow::Result<()> {
         count += 1;
         Ok(sheet.put(&row, |page, row| page.line(&line(row)))?)
-    })?;
+    };
+    let skipped = store.each_comment_in_pages(&filter, PAGE, &mut put)?;
     sheet.end()?;
     tell_if_empty(
         count,
         filter != CommentFilter { limit: filter.limit, ..CommentFilter::default() },
     );
     reading::warn_of(&store.behind(&Surface::COMMENTS, repository.as_deref())?);
-    Ok(())
+    reading::whole(skipped)
 }
 
 fn filter(args: &ListComments) -> anyhow::Result<CommentFilter> {

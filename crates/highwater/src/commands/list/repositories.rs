@@ -14,12 +14,12 @@ pub(super) fn run(args: &ListRepositories, store: &Store) -> anyhow::Result<()> 
     let mut sheet = Sheet::open(&args.output, of_repositories())?;
     let held = reading::repositories(store)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
-    for (_, repository) in held.iter().take(limit.unwrap_or(usize::MAX)) {
+    for (_, repository) in held.rows.iter().take(limit.unwrap_or(usize::MAX)) {
         sheet.put(repository, |page, repository| page.line(&line(repository)))?;
     }
     sheet.end()?;
     reading::warn_of(&store.behind(&[Surface::Repositories], None)?);
-    Ok(())
+    reading::whole(held.skipped)
 }
 
 fn line(repository: &Repository) -> String {

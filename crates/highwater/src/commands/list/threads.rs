@@ -38,17 +38,18 @@ fn print(
 ) -> anyhow::Result<()> {
     let mut sheet = Sheet::open(&args.listing.output, of_threads(surface.kind()))?;
     let mut count = 0;
-    store.each_thread_in_pages(surface.kind(), filter, PAGE, &mut |row| -> anyhow::Result<()> {
+    let mut put = |row| -> anyhow::Result<()> {
         count += 1;
         Ok(sheet.put(&row, |page, row| page.line(&line(row)))?)
-    })?;
+    };
+    let skipped = store.each_thread_in_pages(surface.kind(), filter, PAGE, &mut put)?;
     sheet.end()?;
     tell_if_empty(
         count,
         *filter != ThreadFilter { limit: filter.limit, ..ThreadFilter::default() },
     );
     reading::warn_of(&store.behind(&[surface], filter.repository.as_deref())?);
-    Ok(())
+    reading::whole(skipped)
 }
 
 /// The columns are as wide as what will be seen of them.

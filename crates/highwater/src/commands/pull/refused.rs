@@ -15,9 +15,12 @@ pub(super) fn by(error: Error, organization: &str, place: &Place) -> anyhow::Err
         Error::Busy { .. } => "wait until it is done, or stop it; reading goes on meanwhile",
         Error::Source { trouble, .. } => advice::on_source(trouble),
         Error::Store(error) => advice::on_database(error),
-        Error::Page { .. } | Error::Sweep { .. } | Error::Unread { .. } | Error::Crashed(_) => {
-            AGAIN
-        }
+        Error::Page { .. }
+        | Error::Sweep { .. }
+        | Error::Unconfirmed { .. }
+        | Error::RunBrake { .. }
+        | Error::Unread { .. }
+        | Error::Crashed(_) => AGAIN,
     };
     // the lane is the organisation's listing, which is named anyway
     let reason = error.reason();
@@ -45,7 +48,8 @@ pub(super) fn database(error: anyhow::Error, organization: &str) -> anyhow::Erro
 /// Some of it failed; the rest was read.
 pub(super) fn in_part(organization: &str, summary: &Summary) -> anyhow::Error {
     let is_braked = summary.failures.iter().any(|failure| failure.is_brake);
-    let hint = if is_braked { "if that is meant: --allow-mass-removal" } else { AGAIN_IN_PART };
+    let hint =
+        if is_braked { "if this is intended, pass --allow-mass-removal" } else { AGAIN_IN_PART };
     let count = summary.failures.len();
     anyhow::anyhow!("{organization} is not pulled completely; what failed is named above ({count})")
         .context(Hint(hint.to_owned()))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use hw_rules::lane::{Choice, Surface};
 use hw_rules::pace::Pace;
+use hw_sources::http::Proxy;
 use hw_sync::run::Pull;
 use secrecy::SecretString;
 
@@ -17,6 +18,7 @@ pub(super) struct Wanted {
     pub(super) pull: Pull,
     pub(super) api: String,
     pub(super) graphql: String,
+    pub(super) proxy: Option<Proxy>,
     pub(super) token: SecretString,
     pub(super) pace: Pace,
     pub(super) reserve_percent: i64,
@@ -28,7 +30,8 @@ impl Wanted {
         let excluded = settings.excluded_repositories.iter().map(|it| of(it, &organization));
         let pull = Pull {
             host: settings.github.host.clone(),
-            owner: owner(),
+            owner: config::process(),
+            machine: config::machine().unwrap_or_default(),
             items: items(settings),
             only: only(args, &organization)?,
             excluded: excluded.collect::<anyhow::Result<_>>()?,
@@ -36,12 +39,14 @@ impl Wanted {
             window_days: Some(settings.window_days).filter(|days| 0 < *days),
             reconcile: args.reconcile,
             allow_mass_removal: args.allow_mass_removal,
+            repair: args.repair,
             organization,
         };
         Ok(Self {
             pull,
             api: settings.github.api.clone(),
             graphql: settings.github.graphql.clone(),
+            proxy: settings.proxy(),
             token: token::find(settings)?,
             pace: settings.pace,
             reserve_percent: settings.reserve_percent,
@@ -66,15 +71,6 @@ fn items(settings: &Settings) -> BTreeSet<Choice> {
         items.extend(threads);
     }
     items
-}
-
-/// Who pulls, for those who find the lease taken.
-fn owner() -> String {
-    let process = format!("process {}", std::process::id());
-    match config::machine() {
-        Some(machine) => format!("{process} on {machine}"),
-        None => process,
-    }
 }
 
 fn only(args: &cli::Pull, organization: &str) -> anyhow::Result<Vec<String>> {

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::house::{failed, program, pulled};
+use crate::house::{failed, hearing_hangups, program, pulled};
 
 const SECRET: &str = "0nlyCallersKnowThis";
 
@@ -56,6 +56,15 @@ fn a_token_that_is_set_has_to_be_known() {
 }
 
 #[test]
+fn hangup_ends_it_over_http_as_well() {
+    let home = tempfile::tempdir().unwrap();
+    let mut served = Served::with(&["-m", home.path().to_str().unwrap(), "--http", "0"], None);
+    let process = served.child.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &process]).status().unwrap().success());
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn beyond_this_machine_it_does_not_start_without_a_token() {
     let home = tempfile::tempdir().unwrap();
     let start = |args: &[&str]| {
@@ -97,7 +106,7 @@ struct Served {
 
 impl Served {
     fn with(args: &[&str], token: Option<&str>) -> Self {
-        let mut command = program(&["mcp"]);
+        let mut command = hearing_hangups(&program(&["mcp"]));
         command.args(args).envs(token.map(|token| ("HIGHWATER_MCP_TOKEN", token)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::house::program;
+use crate::house::{hearing_hangups, program};
 
 pub(crate) struct Talk {
     child: Child,
@@ -17,7 +17,7 @@ pub(crate) struct Talk {
 impl Talk {
     /// A server that nobody has greeted yet.
     pub(crate) fn with(args: &[&str]) -> Self {
-        let mut command = program(&["mcp"]);
+        let mut command = hearing_hangups(&program(&["mcp"]));
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -52,9 +52,7 @@ impl Talk {
         self.say(
             &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
         );
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).expect("every line of stdout is JSON");
+        let answer = self.next_answer();
         assert_eq!(answer["id"], self.asked, "{answer}");
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
@@ -62,6 +60,28 @@ impl Talk {
 
     fn say(&mut self, message: &Value) {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Asks, and waits for whatever is answered, an error included.
+    pub(crate) fn answer(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        self.say(
+            &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
+        );
+        self.next_answer()
+    }
+
+    /// Sends these bytes and a newline.
+    pub(crate) fn send_line(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(&[line, b"\n"].concat()).unwrap();
+    }
+
+    /// Reads the next line of its output.
+    pub(crate) fn next_answer(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).expect("every line of stdout is JSON")
     }
 
     /// Closes its input: it ends, with nothing more to say.

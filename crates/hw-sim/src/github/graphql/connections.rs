@@ -91,7 +91,10 @@ impl<'a> Run<'a> {
                 "hasNextPage" => self.out.boolean(page.has_next),
                 "hasPreviousPage" => self.out.boolean(page.has_previous),
                 "startCursor" => self.cursor(page.items.first(), page.list),
-                "endCursor" => self.cursor(page.items.last(), page.list),
+                "endCursor" => match &page.false_end {
+                    Some(end) => self.out.string(&end.encode(page.list)),
+                    None => self.cursor(page.items.last(), page.list),
+                },
                 _ => self.out.string("PageInfo"),
             }
         }

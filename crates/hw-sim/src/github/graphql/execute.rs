@@ -230,6 +230,12 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A listing that the token may not look into; where null is no value for it, whatever holds it is null.
+    pub(super) fn forbidden(&mut self, field: &PlanField) {
+        self.refused(field, Problem::new("FORBIDDEN", NOT_ACCESSIBLE.to_owned()));
+        self.rising = field.is_required;
+    }
+
     fn refused(&mut self, field: &PlanField, problem: Problem) {
         self.out.null();
         self.problems.push(problem.at(&self.path, field.location));

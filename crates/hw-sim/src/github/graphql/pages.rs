@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::execute::Object;
+use crate::github::Circle;
 use crate::world::Place;
 
 /// A place in an order: what it is sorted by, then the id.
@@ -66,6 +67,7 @@ pub(crate) struct Listed<'w> {
 }
 
 /// Which stretch of the list is asked for.
+#[derive(Clone)]
 pub(super) struct Stretch {
     pub(super) first: Option<usize>,
     pub(super) last: Option<usize>,
@@ -79,6 +81,21 @@ pub(super) struct Page<'w, 'l> {
     pub(super) total: usize,
     pub(super) has_next: bool,
     pub(super) has_previous: bool,
+    /// A cursor that stands for the end of the page, whatever is on it.
+    pub(super) false_end: Option<Cursor>,
+}
+
+impl Stretch {
+    /// The stretch that is served instead where a listing leads nowhere, and the cursor that its end has.
+    pub(super) fn turned(self, circle: Option<Circle>) -> (Self, Option<Cursor>) {
+        let Some((circle, after)) = circle.zip(self.after.clone()) else { return (self, None) };
+        let another = Cursor { number: after.number - 1, ..after.clone() };
+        match circle {
+            Circle::Wrapping => (self, None),
+            Circle::Empty => (Self { before: Some(after), ..self }, Some(another)),
+            Circle::Repeating => (Self { after: None, ..self }, Some(another)),
+        }
+    }
 }
 
 /// The page of a list that is in no order yet.
@@ -111,7 +128,7 @@ pub(super) fn paginate<'w, 'l>(
         items.drain(..items.len() - last);
         has_previous = true;
     }
-    Page { list, items, total, has_next, has_previous }
+    Page { list, items, total, has_next, has_previous, false_end: None }
 }
 
 /// The page of a list that is kept in order, smallest place first.
@@ -146,5 +163,12 @@ pub(super) fn cut<'w, 'l>(
     let items = places.filter_map(|at| {
         Some(Listed { place: Cursor::by_number(at.second, at.id), object: object(at)? })
     });
-    Page { list, items: items.collect(), total: order.len(), has_next, has_previous }
+    Page {
+        list,
+        items: items.collect(),
+        total: order.len(),
+        has_next,
+        has_previous,
+        false_end: None,
+    }
 }

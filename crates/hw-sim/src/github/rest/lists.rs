@@ -1,6 +1,7 @@
 //! Numbered pages over a moving order.
 
 use super::{Finding, Reader};
+use crate::github::Circle;
 use crate::github::reply::Reply;
 use crate::json::Json;
 use crate::times;
@@ -129,7 +130,8 @@ impl<'w> Listing<'w> {
         let since = reader.request.parameter("since").filter(|_| has_since);
         let since = since.as_deref().and_then(times::parse);
         let kept = |it: &&Comment| {
-            since.is_none_or(|since| since <= times::whole_second(it.updated_ms))
+            let second = times::whole_second(it.updated_ms);
+            since.is_none_or(|since| since < second || since == second && !reader.strict_since)
                 && reader.view.thread(it.thread).is_some()
         };
         let mut rows: Vec<&Comment> = listed.filter(kept).collect();
@@ -153,7 +155,14 @@ impl<'w> Listing<'w> {
                            please use cursor based pagination (after/before)";
             return Finding::Refused(Reply::message(422, message));
         }
-        let from = (page - 1).saturating_mul(size).min(self.rows.len());
+        let shown = match reader.view.circle() {
+            None => page,
+            Some(Circle::Repeating) => 1,
+            Some(Circle::Wrapping) => (page - 1) % self.rows.len().div_ceil(size).max(1) + 1,
+            Some(Circle::Empty) if page == 1 => 1,
+            Some(Circle::Empty) => usize::MAX,
+        };
+        let from = (shown - 1).saturating_mul(size).min(self.rows.len());
         let to = (from + size).min(self.rows.len());
         let mut json = Json::new();
         json.open_array();
@@ -171,7 +180,7 @@ impl<'w> Listing<'w> {
         if 1 < page {
             targets.extend([("prev", page - 1), ("first", 1)]);
         }
-        if page < last {
+        if page < last || reader.view.circle().is_some() {
             targets.push(("next", page + 1));
             if last <= 10 {
                 targets.push(("last", last));

@@ -19,7 +19,7 @@ impl GitHub {
     }
 
     fn place_for_comment(&self, request: &Request<'_>) -> Result<(usize, String), Reply> {
-        let reader = Reader { view: self.world.view(self.now_ms), request };
+        let reader = Reader::honest(self.world.view(self.now_ms), request);
         let segments: Vec<&str> = request.path.split('/').skip(1).collect();
         let (repository, number) = match segments.as_slice() {
             ["repos", owner, name, "issues", number, "comments"] => {
@@ -42,7 +42,7 @@ impl GitHub {
 
     fn create_comment(&mut self, thread: usize, body: &str, visit: &Visit<'_>) -> Reply {
         let index = self.world.comment_as_viewer(thread, body, visit.now_ms);
-        let reader = Reader { view: self.world.view(visit.now_ms), request: visit.request };
+        let reader = Reader::honest(self.world.view(visit.now_ms), visit.request);
         let mut json = Json::new();
         if let Some(comment) = reader.view.comment(index) {
             reader.comment(&mut json, comment);

@@ -37,6 +37,10 @@ impl Clock for VirtualClock {
         self.now()
     }
 
+    fn monotonic_ms(&self) -> i64 {
+        self.now()
+    }
+
     fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
         let wait = u64::try_from(until_ms - self.now()).unwrap_or(0);
         Box::pin(self.pass(wait))

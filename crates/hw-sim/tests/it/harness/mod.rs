@@ -25,10 +25,12 @@ use hw_sync::run::{Pull, pull};
 
 pub(crate) use clock::VirtualClock;
 pub(crate) use judge::{Judge, Watch, all_rows, check_mirror};
-pub(crate) use said::check_comments;
+pub(crate) use said::{check_comments, missing_comments};
 pub(crate) use wire::Wire;
 
 pub(crate) const HOST: &str = "github.com";
+/// Like no other text.
+pub(crate) const TOKEN: &str = "t0ken-l1ke-n0-0ther-text";
 
 /// A simulated GitHub, a store, and a clock that both live by.
 pub(crate) struct Scene {
@@ -61,6 +63,7 @@ pub(crate) struct Puller {
     pub(crate) excluded: &'static [&'static str],
     pub(crate) force: bool,
     pub(crate) allow_mass_removal: bool,
+    pub(crate) repair: bool,
 }
 
 impl Puller {
@@ -75,6 +78,7 @@ impl Puller {
         excluded: &[],
         force: false,
         allow_mass_removal: false,
+        repair: false,
     };
 }
 
@@ -138,9 +142,9 @@ impl Scene {
             transport,
             endpoint: Endpoint {
                 url: "https://api.github.com/graphql".into(),
-                token: "t0ken".into(),
+                token: TOKEN.into(),
             },
-            rest: Rest { url: "https://api.github.com".into(), token: "t0ken".into() },
+            rest: Rest { url: "https://api.github.com".into(), token: TOKEN.into() },
             clock: self.clock.clone(),
             crash: plug.map(CrashPoints::new).unwrap_or_default(),
             herald: self.herald.clone(),
@@ -162,6 +166,7 @@ impl Scene {
             host: HOST.into(),
             organization: self.organization.clone(),
             owner: puller.owner.into(),
+            machine: "here".into(),
             items: puller.items.iter().copied().collect(),
             only: puller.only.iter().map(|name| (*name).to_owned()).collect(),
             excluded: puller.excluded.iter().map(|name| (*name).to_owned()).collect(),
@@ -169,6 +174,7 @@ impl Scene {
             window_days: puller.window_days,
             reconcile: puller.reconcile,
             allow_mass_removal: puller.allow_mass_removal,
+            repair: puller.repair,
         }
     }
 

@@ -13,20 +13,31 @@ type Said = BTreeMap<(Kind, i64), CommentRow>;
 
 /// Compares what is held of what was said, in every repository that a reader follows now.
 ///
-/// Without a sweep some things may be missing: what was deleted since, what came with a thread from
-/// elsewhere or out of hiding, and edits where only a thread that moved is read again.
+/// Without a sweep some things may be missing: what was deleted since, what came out of hiding, and edits
+/// where only a thread that moved is read again.
 pub(crate) fn check_comments(scene: &Scene, judge: Judge) -> Result<(), String> {
     let truth = scene.world(|github| github.world().truth());
     let held = held(&scene.store);
     for said in truth.comments.values().filter(|said| is_listed(&truth, said)) {
         let was_hidden = said.kind == CommentKind::Conversation
             && !scene.world(|github| github.world().issues_always_shown(said.repository_id));
-        check_one(&held, said, judge, said.is_transferred || was_hidden)?;
+        // a list that was read while the thread was hidden does not have them
+        let thread = truth.threads.get(&(said.thread_kind, said.thread_id));
+        let is_thread_late = thread.is_some_and(|thread| thread.is_shown_again);
+        check_one(&held, said, judge, said.is_shown_again || was_hidden || is_thread_late)?;
     }
     if judge == Judge::Everything {
         check_nothing_else(&held, &truth)?;
     }
     Ok(())
+}
+
+/// The comments that are shown and not held, in repositories that a reader follows now.
+pub(crate) fn missing_comments(scene: &Scene) -> Vec<TrueComment> {
+    let truth = scene.world(|github| github.world().truth());
+    let held = held(&scene.store);
+    let shown = truth.comments.values().filter(|said| is_listed(&truth, said));
+    shown.filter(|said| !held.contains_key(&(kind(said.kind), said.id))).cloned().collect()
 }
 
 fn check_one(

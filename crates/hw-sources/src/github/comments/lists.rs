@@ -4,12 +4,12 @@ use hw_rules::item::{Item, Observation};
 use hw_rules::lane::Surface;
 use hw_rules::since::{SincePage, SinceWalk};
 use hw_rules::time::Mark;
-use serde_json::Value;
 
 use super::row::{self, Brief};
-use crate::github::node;
 use crate::github::rest::{Answer, Content, Get, Next};
+use crate::github::{node, twins};
 use crate::page::{Subject, Unreadable};
+use crate::raw_json::RawNode;
 use crate::trouble::Trouble;
 
 /// The newest changes. This address never changes, so that an idle list is answered with a 304.
@@ -75,6 +75,13 @@ pub struct ListPage {
     pub size: u32,
 }
 
+impl ListPage {
+    /// The ids of its rows, readable or not.
+    pub fn ids(&self) -> impl Iterator<Item = i64> {
+        self.page.rows.iter().map(|(id, _)| *id)
+    }
+}
+
 /// Reads a page of this repository's list, of which `size` rows were asked for.
 pub fn read_list(
     answer: &Answer,
@@ -86,10 +93,10 @@ pub fn read_list(
     let Content::Document(document) = &answer.content else {
         return Ok(Listed::Unchanged(answer.date()));
     };
-    let rows = document.as_array().ok_or_else(|| Trouble::Garbled("not a list".into()))?;
+    let rows = document.root().elements().ok_or_else(|| Trouble::Garbled("not a list".into()))?;
     let seen = answer.seen(request);
     let (mut observations, mut unreadable) = (Vec::new(), Vec::new());
-    for row in rows {
+    for row in rows.iter().copied() {
         match row::read(surface.kind(), repository_id, row) {
             Ok(comment) => observations.push(Observation { item: Item::Comment(comment), seen }),
             Err(reason) => {
@@ -97,27 +104,30 @@ pub fn read_list(
             }
         }
     }
-    let places = rows.iter().filter_map(Brief::read);
+    unreadable.extend(twins::take_out(&mut observations));
+    let places = rows.iter().filter_map(|row| Brief::read(*row));
     let places = places.map(|brief| (brief.id, brief.updated_at)).collect();
-    let page =
-        SincePage { date: answer.date(), rows: places, has_next: has_next(answer, rows, size) };
+    let page = SincePage {
+        date: answer.date(),
+        rows: places,
+        has_next: has_next(answer, rows.len(), size),
+    };
     let etag = answer.etag.clone();
     Ok(Listed::Page(ListPage { observations, page, unreadable, etag, size }))
 }
 
 /// A row without a node id can never be asked for again: the page is no page.
-fn subject(row: &Value, reason: &str) -> Result<Subject, Trouble> {
-    let id = row.get("node_id").and_then(Value::as_str);
+fn subject(row: RawNode<'_>, reason: &str) -> Result<Subject, Trouble> {
     let garbled = || Trouble::Garbled(format!("a row without a node id: {reason}"));
-    id.map(|id| Subject::Node(id.to_owned())).ok_or_else(garbled)
+    node::node_subject(row).ok_or_else(garbled)
 }
 
 /// A proxy may have dropped the links: then a full page is taken for one of several.
-fn has_next(answer: &Answer, rows: &[Value], size: u32) -> bool {
+fn has_next(answer: &Answer, rows: usize, size: u32) -> bool {
     match answer.next {
         Next::Yes => true,
         Next::No => false,
-        Next::Unsaid => usize::try_from(size).is_ok_and(|size| size <= rows.len()),
+        Next::Unsaid => usize::try_from(size).is_ok_and(|size| size <= rows),
     }
 }
 

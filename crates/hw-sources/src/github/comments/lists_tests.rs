@@ -1,7 +1,7 @@
 use hw_rules::item::{Comment, Kind};
 use hw_rules::time::SourceTime;
 use hw_rules::walk::Floor;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::github::comments::samples::{comment, ids, row};
@@ -19,16 +19,16 @@ fn the_newest_page_has_an_address_that_never_changes() {
 }
 
 #[test]
-fn a_walk_asks_from_its_second_on_and_turns_pages_within_it() {
+fn since_walk_asks_from_the_second_before_its_mark_and_turns_pages_within_it() {
     let path = |walk: &SinceWalk| since(Surface::IssueComments, 7, walk, 100, None).path;
     let base = "/repositories/7/issues/comments?sort=updated&direction=asc&per_page=100";
     let whole = SinceWalk::from(Floor::Beginning);
     assert_eq!(path(&whole), base);
     assert_eq!(path(&SinceWalk { page: 2, ..whole }), format!("{base}&page=2"));
     let later = SinceWalk::from(Floor::At(Mark(1_767_225_600_999)));
-    assert_eq!(path(&later), format!("{base}&since=2026-01-01T00:00:00Z"));
+    assert_eq!(path(&later), format!("{base}&since=2025-12-31T23:59:59Z"));
     let turned = SinceWalk { page: 3, ..later };
-    assert_eq!(path(&turned), format!("{base}&since=2026-01-01T00:00:00Z&page=3"));
+    assert_eq!(path(&turned), format!("{base}&since=2025-12-31T23:59:59Z&page=3"));
 }
 
 #[test]
@@ -148,7 +148,12 @@ fn an_unchanged_list_tells_its_date() {
 
 fn answer(document: Value, next: Next) -> Answer {
     let receipt = Receipt { date: Mark(0), sample: None, cost: 1, replaced: 0 };
-    Answer { content: Content::Document(document), receipt, etag: Some("\"e\"".into()), next }
+    Answer {
+        content: Content::Document(document.into()),
+        receipt,
+        etag: Some("\"e\"".into()),
+        next,
+    }
 }
 
 fn page(rows: &[Value], surface: Surface) -> ListPage {

@@ -5,6 +5,7 @@ use crate::github::answers::{answer, error, fault, not_found, with_errors};
 use crate::github::comments::row;
 use crate::github::comments::samples::{comment, ids, node, row as listed};
 use crate::page::Subject;
+use crate::raw_json::RawDocument;
 
 #[test]
 fn a_comment_is_here_elsewhere_absent_or_unreadable() {
@@ -89,7 +90,8 @@ fn a_look_asks_for_one_kind_and_names_its_scope() {
 fn a_comment_is_the_same_however_it_was_read() {
     for surface in [Surface::IssueComments, Surface::ReviewComments] {
         let looked = look(&answer(json!({ "nodes": [node(surface, 1)] })), surface, 1);
-        let listed = row::read(surface.kind(), 7, &listed(surface, 1)).unwrap();
+        let listed = RawDocument::from(listed(surface, 1));
+        let listed = row::read(surface.kind(), 7, listed.root()).unwrap();
         assert_eq!(comment(&looked.observations[0]), &listed);
     }
 }

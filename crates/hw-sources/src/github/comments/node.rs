@@ -3,12 +3,13 @@
 use hw_rules::clean::storable;
 use hw_rules::item::{Comment, Kind};
 use hw_rules::lane::Surface;
+use hw_rules::plausible;
 use hw_rules::time::SourceTime;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::number_in;
 use crate::github::node::{Actor, BigInt};
+use crate::raw_json::RawNode;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,20 +57,24 @@ struct Owner {
 }
 
 /// Reads one comment of a surface.
-pub(super) fn read(surface: Surface, node: &Value) -> Result<Comment, String> {
-    let raw = Raw::deserialize(node).map_err(|error| error.to_string())?;
+pub(super) fn read(surface: Surface, node: RawNode<'_>) -> Result<Comment, String> {
+    let raw: Raw = node.read()?;
     let kind = surface.kind();
     let (repository_id, thread) = raw.place(kind)?;
     if kind == Kind::Review && raw.state.is_none() {
         return Err("a review without a state".into());
     }
-    Ok(raw.into_comment(kind, repository_id, thread))
+    let comment = raw.into_comment(kind, repository_id, thread);
+    match plausible::check_comment(&comment) {
+        Ok(()) => Ok(comment),
+        Err(impossible) => Err(impossible.to_string()),
+    }
 }
 
 /// Whether it is a review that nobody but its author can see yet.
-pub(super) fn is_pending(node: &Value) -> bool {
-    let is_unsubmitted = node.get("submittedAt").is_some_and(Value::is_null);
-    is_unsubmitted && node.get("state").and_then(Value::as_str) == Some("PENDING")
+pub(super) fn is_pending(node: RawNode<'_>) -> bool {
+    let is_unsubmitted = node.get("submittedAt").is_some_and(RawNode::is_null);
+    is_unsubmitted && node.get("state").and_then(RawNode::as_text).as_deref() == Some("PENDING")
 }
 
 impl Raw {

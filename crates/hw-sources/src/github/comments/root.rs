@@ -65,6 +65,12 @@ impl Root {
         &COMMENT
     }
 
+    /// What is asked of one, with the ids of this page of its comments.
+    pub(super) fn id_fields(&self, page: &str) -> String {
+        let comments = connection(self.connection, page, "id");
+        format!("__typename ... on {} {{ {} {comments} }}", self.type_name, self.home.fields)
+    }
+
     /// What is asked of one, with this page of its comments.
     pub(super) fn fields(&self, surface: Surface, page: &str) -> String {
         let mut fields = form::of(surface).fields();

@@ -2,11 +2,12 @@
 
 use hw_rules::clean::storable;
 use hw_rules::item::{Comment, Kind};
+use hw_rules::plausible;
 use hw_rules::time::SourceTime;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::number_in;
+use crate::raw_json::RawNode;
 
 #[derive(Deserialize)]
 struct Raw {
@@ -45,10 +46,14 @@ impl User {
 }
 
 /// Reads one row of a list of this repository.
-pub(super) fn read(kind: Kind, repository_id: i64, row: &Value) -> Result<Comment, String> {
-    let raw = Raw::deserialize(row).map_err(|error| error.to_string())?;
+pub(super) fn read(kind: Kind, repository_id: i64, row: RawNode<'_>) -> Result<Comment, String> {
+    let raw: Raw = row.read()?;
     let thread = number_in(&raw.thread_url)?;
-    Ok(raw.into_comment(kind, repository_id, thread))
+    let comment = raw.into_comment(kind, repository_id, thread);
+    match plausible::check_comment(&comment) {
+        Ok(()) => Ok(comment),
+        Err(impossible) => Err(impossible.to_string()),
+    }
 }
 
 impl Raw {
@@ -83,7 +88,7 @@ pub(super) struct Brief {
 }
 
 impl Brief {
-    pub(super) fn read(row: &Value) -> Option<Self> {
-        Self::deserialize(row).ok()
+    pub(super) fn read(row: RawNode<'_>) -> Option<Self> {
+        row.read().ok()
     }
 }

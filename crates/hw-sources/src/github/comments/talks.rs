@@ -9,7 +9,7 @@ use super::more::More;
 use super::reader::{Comments, Reader};
 use super::root::Root;
 use crate::github::graphql::{Answer, Query};
-use crate::github::node;
+use crate::github::{node, twins};
 use crate::page::{Subject, Unreadable};
 use crate::trouble::Trouble;
 
@@ -68,6 +68,7 @@ pub fn read_talks(
     let talks = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
         let mut talk = Talk::of(id);
         reader.take_in(&mut talk, root, &format!("nodes.{index}"), node, None);
+        talk.take_out_twins();
         talk
     });
     Ok(talks.collect())
@@ -82,6 +83,11 @@ impl Talk {
             more: Vec::new(),
             whole: Ok(()),
         }
+    }
+
+    /// Comments that share an id wait to be read again.
+    pub(super) fn take_out_twins(&mut self) {
+        self.unreadable.extend(twins::take_out(&mut self.observations));
     }
 
     /// The first reason is kept.

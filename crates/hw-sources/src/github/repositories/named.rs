@@ -2,7 +2,6 @@
 
 use hw_rules::item::{Item, Observation};
 use hw_rules::time::Mark;
-use serde_json::Value;
 
 use super::probes::{self, Probes};
 use super::repository;
@@ -10,6 +9,7 @@ use crate::github::graphql::Answer;
 use crate::github::node::{self, Null};
 use crate::github::viewer::{self, Viewer};
 use crate::page::{Subject, Unreadable};
+use crate::raw_json::RawNode;
 use crate::trouble::Trouble;
 
 /// What came of some names.
@@ -28,7 +28,7 @@ pub struct NamedPage {
 
 /// Reads the answer for these names.
 pub fn read_named(answer: &Answer, names: &[String], request: i64) -> Result<NamedPage, Trouble> {
-    let is_introduced = answer.data.get("viewer").is_some();
+    let is_introduced = answer.data.root().get("viewer").is_some();
     let mut page = NamedPage {
         viewer: if is_introduced { Some(viewer::read(answer)?) } else { None },
         date: answer.date(),
@@ -45,7 +45,7 @@ pub fn read_named(answer: &Answer, names: &[String], request: i64) -> Result<Nam
 
 impl NamedPage {
     fn take_in(&mut self, answer: &Answer, place: &str, name: &str, request: i64) {
-        let node = answer.data.get(place).unwrap_or(&Value::Null);
+        let node = answer.data.root().get(place).unwrap_or(RawNode::NULL);
         let read = if node.is_null() {
             match node::null(answer, place) {
                 Null::NotFound | Null::Forbidden(_) => return self.missing.push(name.to_owned()),
@@ -61,8 +61,8 @@ impl NamedPage {
                 self.observe(Observation { item: Item::Repository(repository), seen });
             }
             Err(reason) => {
-                let id = node.get("id").and_then(Value::as_str).unwrap_or(name);
-                let subject = Subject::Node(id.to_owned());
+                let named = || Subject::Node(name.to_owned());
+                let subject = node::node_subject(node).unwrap_or_else(named);
                 self.unreadable.push(node::unreadable(subject, Some(node), reason, seen));
             }
         }

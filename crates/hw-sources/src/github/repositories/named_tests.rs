@@ -1,5 +1,5 @@
 use hw_rules::lane::Surface;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::github::answers::{answer, error, fault, not_found, probed, with_errors};

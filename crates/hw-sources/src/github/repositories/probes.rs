@@ -8,11 +8,11 @@ use hw_rules::lane::Surface;
 use hw_rules::probe::Probe;
 use hw_rules::time::SourceTime;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::github::graphql::{Answer, GraphqlError};
 use crate::github::listing;
 use crate::github::node::BigInt;
+use crate::raw_json::{BoundedVec, RawNode};
 
 /// Probes by repository and surface.
 pub type Probes = BTreeMap<(i64, Surface), Probe>;
@@ -37,7 +37,7 @@ pub(super) fn fields(surfaces: &[Surface]) -> String {
 #[serde(rename_all = "camelCase")]
 struct Raw {
     total_count: i64,
-    nodes: Vec<Newest>,
+    nodes: BoundedVec<Newest>,
 }
 
 #[derive(Deserialize)]
@@ -49,32 +49,32 @@ struct Newest {
 }
 
 /// The probes that came with the repository at this path, as far as they can be read.
-pub(super) fn read(answer: &Answer, path: &str, repository: &Value) -> Probes {
-    let Some(id) = repository.get("databaseId").and_then(Value::as_i64) else {
+pub(super) fn read(answer: &Answer, path: &str, repository: RawNode<'_>) -> Probes {
+    let Some(id) = repository.get("databaseId").and_then(RawNode::as_i64) else {
         return Probes::new();
     };
     let probe = |surface| {
         let connection = listing::of(surface).connection;
         let is_whole = answer.error_at(&format!("{path}.{connection}")).is_none();
         let raw = repository.get(connection).filter(|_| is_whole)?;
-        Some(((id, surface), Raw::deserialize(raw).ok()?.into()))
+        Some(((id, surface), raw.read::<Raw>().ok()?.into()))
     };
     Surface::THREADS.into_iter().filter_map(probe).collect()
 }
 
 impl From<Raw> for Probe {
     fn from(raw: Raw) -> Self {
-        let newest = raw.nodes.into_iter().next();
+        let newest = raw.nodes.0.into_iter().next();
         let newest = newest.map(|newest| (newest.database_id.0, newest.updated_at));
         Self { newest, total_count: raw.total_count }
     }
 }
 
-/// The surfaces whose probes the token may not have.
-pub(super) fn denied(answer: &Answer) -> BTreeSet<Surface> {
+/// The surfaces whose probes the token may not have at the repository at this path.
+pub(super) fn denied(answer: &Answer, path: &str) -> BTreeSet<Surface> {
     let is_denied = |surface: &Surface| {
-        let connection = listing::of(*surface).connection;
-        let is_at = |error: &&GraphqlError| error.path.split('.').any(|part| part == connection);
+        let place = format!("{path}.{}", listing::of(*surface).connection);
+        let is_at = |error: &&GraphqlError| error.is_at(&place);
         answer.errors.iter().filter(is_at).any(GraphqlError::is_forbidden)
     };
     Surface::THREADS.into_iter().filter(is_denied).collect()

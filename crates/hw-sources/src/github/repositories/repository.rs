@@ -2,12 +2,13 @@
 
 use hw_rules::clean::storable;
 use hw_rules::item::Repository;
+use hw_rules::plausible;
 use hw_rules::time::SourceTime;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::probes;
 use crate::github::graphql::Answer;
+use crate::raw_json::RawNode;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,14 +36,18 @@ pub(super) fn read(
     answer: &Answer,
     place: &str,
     path: &str,
-    node: &Value,
+    node: RawNode<'_>,
 ) -> Result<Repository, String> {
     let is_fatal = |error: &&_| !probes::is_of_a_probe(error, path);
     let mut errors = answer.errors.iter().filter(|error| error.is_at(place));
     if let Some(error) = errors.find(is_fatal) {
         return Err(error.message.clone());
     }
-    Raw::deserialize(node).map(Repository::from).map_err(|error| error.to_string())
+    let repository = Repository::from(node.read::<Raw>()?);
+    match plausible::check_repository(&repository) {
+        Ok(()) => Ok(repository),
+        Err(impossible) => Err(impossible.to_string()),
+    }
 }
 
 impl From<Raw> for Repository {

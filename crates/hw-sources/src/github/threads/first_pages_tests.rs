@@ -39,7 +39,7 @@ fn a_repository_that_is_missing_spoils_nothing_but_its_own_pages() {
     let pages: Vec<FirstPage> = (0..12).map(|_| page(surface, 10)).collect();
     let mut data = json!({});
     for n in 0..12 {
-        data[format!("p{n}")] = listed(surface, &[edge(n, &thread(surface, n))]);
+        data[format!("p{n}")] = listed(surface, &[edge(n, &thread(surface, n + 1))]);
     }
     (data["p1"], data["p2"], data["p3"]) = (json!(null), json!(null), json!(null));
     let broken = fault("p10.issues.edges.0.node.author");

@@ -3,13 +3,14 @@
 use hw_rules::clean::storable;
 use hw_rules::item::{Discussion, PullRequest, Sort, Thread};
 use hw_rules::lane::Surface;
+use hw_rules::plausible;
 use hw_rules::time::SourceTime;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::github::node::{Actor, BigInt};
+use crate::raw_json::{BoundedVec, RawNode};
 
-/// What every thread has.
+/// A thread of any sort, as it came.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Raw {
@@ -20,6 +21,8 @@ struct Raw {
     url: String,
     title: String,
     body: String,
+    /// A discussion has none.
+    state: Option<String>,
     /// A pull request has none.
     state_reason: Option<String>,
     created_at: SourceTime,
@@ -28,34 +31,20 @@ struct Raw {
     author: Option<Actor>,
     labels: Option<Nodes<Named>>,
     repository: Owner,
-}
-
-#[derive(Deserialize)]
-struct RawIssue {
-    state: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawPullRequest {
-    state: String,
-    is_draft: bool,
+    // what only a pull request has
+    is_draft: Option<bool>,
     merged_at: Option<SourceTime>,
-    head_ref_name: String,
+    head_ref_name: Option<String>,
     closing_issues_references: Option<Nodes<Option<Reference>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawDiscussion {
-    closed: bool,
-    category: Named,
+    // what only a discussion has
+    closed: Option<bool>,
+    category: Option<Named>,
     is_answered: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct Nodes<T> {
-    nodes: Vec<T>,
+    nodes: BoundedVec<T>,
 }
 
 #[derive(Deserialize)]
@@ -76,58 +65,56 @@ struct Owner {
 }
 
 /// Reads one row of a surface.
-pub(super) fn read(surface: Surface, node: &Value) -> Result<Thread, String> {
-    parse(surface, node).map_err(|error| error.to_string())
-}
-
-fn parse(surface: Surface, node: &Value) -> Result<Thread, serde_json::Error> {
-    let raw = Raw::deserialize(node)?;
+pub(super) fn read(surface: Surface, node: RawNode<'_>) -> Result<Thread, String> {
+    let mut raw: Raw = node.read()?;
     let (state, sort) = match surface {
-        Surface::Issues => (RawIssue::deserialize(node)?.state, Sort::Issue),
-        Surface::PullRequests => {
-            RawPullRequest::deserialize(node)?.into_sort(raw.repository.database_id)
-        }
-        Surface::Discussions => RawDiscussion::deserialize(node)?.into_sort(),
+        Surface::Issues => (needed("state", raw.state.take())?, Sort::Issue),
+        Surface::PullRequests => raw.take_pull_request()?,
+        Surface::Discussions => raw.take_discussion()?,
         Surface::Repositories
         | Surface::IssueComments
         | Surface::ReviewComments
         | Surface::Reviews
         | Surface::DiscussionComments => unreachable!("no thread: {surface:?}"),
     };
-    Ok(raw.into_thread(state, sort))
-}
-
-impl RawPullRequest {
-    /// Its state, and what only it has. Issues of other repositories go by numbers of their own.
-    fn into_sort(self, repository_id: i64) -> (String, Sort) {
-        let closes = self.closing_issues_references.map(|closes| closes.nodes).unwrap_or_default();
-        let ours = closes.into_iter().flatten();
-        let ours = ours.filter(|issue| issue.repository.database_id == repository_id);
-        let mut closes: Vec<i64> = ours.map(|issue| issue.number).collect();
-        closes.sort_unstable();
-        let sort = PullRequest {
-            is_draft: self.is_draft,
-            merged_at: self.merged_at,
-            head_ref: storable(&self.head_ref_name),
-            closes,
-        };
-        (self.state, Sort::PullRequest(sort))
+    let thread = raw.into_thread(state, sort);
+    match plausible::check_thread(&thread) {
+        Ok(()) => Ok(thread),
+        Err(impossible) => Err(impossible.to_string()),
     }
 }
 
-impl RawDiscussion {
-    /// Its state, told by the others in a word, and what only it has.
-    fn into_sort(self) -> (String, Sort) {
-        let state = if self.closed { "CLOSED" } else { "OPEN" };
-        let category = storable(&self.category.name);
-        let sort = Discussion { category, is_answered: self.is_answered };
-        (state.to_owned(), Sort::Discussion(sort))
-    }
+fn needed<T>(name: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("missing field `{name}`"))
 }
 
 impl Raw {
+    /// Its state, and what only a pull request has. Issues of other repositories go by numbers of their own.
+    fn take_pull_request(&mut self) -> Result<(String, Sort), String> {
+        let closes = self.closing_issues_references.take().map(|closes| closes.nodes.0);
+        let ours = closes.into_iter().flatten().flatten();
+        let ours = ours.filter(|it| it.repository.database_id == self.repository.database_id);
+        let mut closes: Vec<i64> = ours.map(|issue| issue.number).collect();
+        closes.sort_unstable();
+        let sort = PullRequest {
+            is_draft: needed("isDraft", self.is_draft)?,
+            merged_at: self.merged_at.take(),
+            head_ref: storable(&needed("headRefName", self.head_ref_name.take())?),
+            closes,
+        };
+        Ok((needed("state", self.state.take())?, Sort::PullRequest(sort)))
+    }
+
+    /// Its state, told by the others in a word, and what only a discussion has.
+    fn take_discussion(&mut self) -> Result<(String, Sort), String> {
+        let state = if needed("closed", self.closed)? { "CLOSED" } else { "OPEN" };
+        let category = storable(&needed("category", self.category.take())?.name);
+        let sort = Discussion { category, is_answered: self.is_answered };
+        Ok((state.to_owned(), Sort::Discussion(sort)))
+    }
+
     fn into_thread(self, state: String, sort: Sort) -> Thread {
-        let labels = self.labels.map(|labels| labels.nodes).unwrap_or_default();
+        let labels = self.labels.map(|labels| labels.nodes.0).unwrap_or_default();
         let mut labels: Vec<String> = labels.iter().map(|label| storable(&label.name)).collect();
         labels.sort_unstable();
         Thread {
@@ -162,7 +149,11 @@ pub(super) struct Brief {
 }
 
 impl Brief {
-    pub(super) fn read(node: &Value) -> Result<Self, String> {
-        Self::deserialize(node).map_err(|error| error.to_string())
+    pub(super) fn read(node: RawNode<'_>) -> Result<Self, String> {
+        let brief: Self = node.read()?;
+        match plausible::check_ids(brief.database_id.0, &brief.id) {
+            Ok(()) => Ok(brief),
+            Err(impossible) => Err(impossible.to_string()),
+        }
     }
 }

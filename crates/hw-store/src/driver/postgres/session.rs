@@ -1,13 +1,14 @@
 //! One client, used by one caller at a time.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
-use futures_executor::{block_on, block_on_stream};
+use futures_util::StreamExt as _;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
-use super::{Connected, Postgres, READING_LIMITS, lock_key, values};
+use super::{Connected, Postgres, Silent, lock_key, values};
 use crate::driver::permits::Permit;
 use crate::driver::{EachRow, Session};
 use crate::error::DriverError;
@@ -20,11 +21,16 @@ pub(super) struct Loan<'a> {
     _permit: Option<Permit<'a>>,
     /// Whether a transaction is open; a client that would take one home is let go instead.
     open: bool,
+    /// Whether the server missed a deadline: it may still answer, at the wrong time.
+    is_silent: bool,
+    /// How long each answer may take; none in a transaction whose limit was lifted.
+    deadline: Option<Duration>,
 }
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        if let Some(connected) = self.connected.take().filter(|_| !self.open) {
+        let is_usable = !self.open && !self.is_silent;
+        if let Some(connected) = self.connected.take().filter(|_| is_usable) {
             self.home.give_back(connected);
         }
     }
@@ -32,42 +38,64 @@ impl Drop for Loan<'_> {
 
 impl<'a> Loan<'a> {
     pub(super) fn of(home: &'a Postgres, permit: Option<Permit<'a>>) -> Result<Self, DriverError> {
-        Ok(Self { home, connected: Some(home.take()?), _permit: permit, open: false })
+        let connected = Some(home.take()?);
+        let deadline = Some(home.timeouts.write_deadline());
+        Ok(Self { home, connected, _permit: permit, open: false, is_silent: false, deadline })
     }
 
-    /// Begins a transaction. A connection that broke while it was idle is replaced: nothing was lost.
+    /// Begins a transaction. A connection that broke or fell silent while it was idle is replaced: nothing was
+    /// lost.
     fn begin(&mut self, script: &str) -> Result<(), DriverError> {
         self.open = true;
         let client = &self.connected().client;
-        match block_on(client.batch_execute(script)) {
-            Err(error) if client.is_closed() || is_farewell(&error) => {
+        let begun =
+            self.home.wait(Some(self.home.timeouts.begin_deadline()), client.batch_execute(script));
+        match begun {
+            Ok(Err(error)) if !client.is_closed() && !is_farewell(&error) => Err(error.into()),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(Silent) => {
                 self.connected = Some(self.home.connect()?);
                 self.batch(script)
             }
-            begun => Ok(begun?),
         }
     }
 
-    fn connected(&mut self) -> &mut Connected {
-        self.connected.as_mut().expect("a loan keeps its client until it is dropped")
+    /// Waits for an answer; a session that missed its deadline answers nothing any more.
+    fn wait<F: Future>(&self, answer: F) -> Result<F::Output, Silent> {
+        if self.is_silent { Err(Silent) } else { self.home.wait(self.deadline, answer) }
+    }
+
+    /// The same, and remembers that the deadline was missed.
+    fn noting_silence<T>(
+        &mut self,
+        job: impl FnOnce(&Self) -> Result<T, DriverError>,
+    ) -> Result<T, DriverError> {
+        let done = job(self);
+        self.is_silent |= done.as_ref().is_err_and(|error| error.is::<Silent>());
+        done
+    }
+
+    fn connected(&self) -> &Connected {
+        self.connected.as_ref().expect("a loan keeps its client until it is dropped")
+    }
+
+    fn statement(&mut self, sql: Sql<'_>) -> Result<Statement, DriverError> {
+        let text = sql.text(Dialect::Postgres);
+        if let Some(statement) = self.connected().statements.get(text) {
+            return Ok(statement.clone());
+        }
+        let statement =
+            self.noting_silence(|this| Ok(this.wait(this.connected().client.prepare(text))??))?;
+        if let Some(connected) = &mut self.connected {
+            connected.statements.insert(text.to_owned(), statement.clone());
+        }
+        Ok(statement)
     }
 }
 
 /// Whether the server has closed the connection from its side (class 57P: shutdown, termination).
 fn is_farewell(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|state| state.code().starts_with("57P"))
-}
-
-impl Connected {
-    fn statement(&mut self, sql: Sql<'_>) -> Result<Statement, DriverError> {
-        let text = sql.text(Dialect::Postgres);
-        if let Some(statement) = self.statements.get(text) {
-            return Ok(statement.clone());
-        }
-        let statement = block_on(self.client.prepare(text))?;
-        self.statements.insert(text.to_owned(), statement.clone());
-        Ok(statement)
-    }
 }
 
 impl Session for Loan<'_> {
@@ -83,7 +111,15 @@ impl Session for Loan<'_> {
     }
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
-        self.begin(&format!("begin isolation level repeatable read read only; {READING_LIMITS}"))
+        self.deadline = Some(self.home.timeouts.read_deadline());
+        let limits = self.home.timeouts.reading_script();
+        self.begin(&format!("begin isolation level repeatable read read only; {limits}"))
+    }
+
+    fn lift_time_limit(&mut self) -> Result<(), DriverError> {
+        self.batch("set local statement_timeout = 0")?;
+        self.deadline = None;
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
@@ -92,29 +128,41 @@ impl Session for Loan<'_> {
         Ok(())
     }
 
+    /// A connection that is gone has been rolled back by the server.
     fn rollback(&mut self) -> Result<(), DriverError> {
+        if self.is_silent || self.connected().client.is_closed() {
+            return Ok(());
+        }
         self.batch("rollback")?;
         self.open = false;
         Ok(())
     }
 
     fn batch(&mut self, script: &str) -> Result<(), DriverError> {
-        Ok(block_on(self.connected().client.batch_execute(script))?)
+        self.noting_silence(|this| Ok(this.wait(this.connected().client.batch_execute(script))??))
     }
 
     fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError> {
-        let connected = self.connected();
-        let statement = connected.statement(sql)?;
-        Ok(block_on(connected.client.execute_raw(&statement, references(params)))?)
+        let statement = self.statement(sql)?;
+        self.noting_silence(|this| {
+            let client = &this.connected().client;
+            Ok(this.wait(client.execute_raw(&statement, references(params)))??)
+        })
     }
 
     fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
-        let connected = self.connected();
-        let statement = connected.statement(sql)?;
-        let runs = rows.iter().map(|params| {
-            Box::pin(connected.client.execute_raw(&statement, references(params))) as Run<'_>
-        });
-        Ok(block_on(all(runs.collect()))?)
+        let statement = self.statement(sql)?;
+        self.noting_silence(|this| {
+            let client = &this.connected().client;
+            let runs = rows.iter().map(|params| {
+                Box::pin(client.execute_raw(&statement, references(params))) as Run<'_>
+            });
+            let mut runs: Vec<_> = runs.collect();
+            while !runs.is_empty() {
+                this.wait(some(&mut runs))??;
+            }
+            Ok(())
+        })
     }
 
     fn query_each(
@@ -123,15 +171,18 @@ impl Session for Loan<'_> {
         params: &[Param<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<(), DriverError> {
-        let connected = self.connected();
-        let statement = connected.statement(sql)?;
-        let rows = block_on(connected.client.query_raw(&statement, references(params)))?;
-        for row in block_on_stream(Box::pin(rows)) {
-            if each(values::read(&row?)?).is_break() {
-                break;
+        let statement = self.statement(sql)?;
+        self.noting_silence(|this| {
+            let client = &this.connected().client;
+            let rows = this.wait(client.query_raw(&statement, references(params)))??;
+            let mut rows = pin!(rows);
+            while let Some(row) = this.wait(rows.next())? {
+                if each(values::read(&row?)?).is_break() {
+                    break;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -144,11 +195,11 @@ fn references<'a>(
 /// A statement under way.
 type Run<'a> = Pin<Box<dyn Future<Output = Result<u64, tokio_postgres::Error>> + 'a>>;
 
-/// Drives statements together: each is sent without waiting for the answer to the one before it, and
-/// the server runs them in order.
-fn all(mut runs: Vec<Run<'_>>) -> impl Future<Output = Result<(), tokio_postgres::Error>> {
+/// Drives statements together until at least one of them is done: each is sent without waiting for the answer to the
+/// one before it, and the server runs them in order.
+fn some(runs: &mut Vec<Run<'_>>) -> impl Future<Output = Result<(), tokio_postgres::Error>> {
     std::future::poll_fn(move |context| {
-        let mut failed = None;
+        let (mut failed, before) = (None, runs.len());
         runs.retain_mut(|run| match run.as_mut().poll(context) {
             Poll::Pending => true,
             Poll::Ready(Ok(_)) => false,
@@ -159,7 +210,7 @@ fn all(mut runs: Vec<Run<'_>>) -> impl Future<Output = Result<(), tokio_postgres
         });
         match failed {
             Some(error) => Poll::Ready(Err(error)),
-            None if runs.is_empty() => Poll::Ready(Ok(())),
+            None if runs.len() < before => Poll::Ready(Ok(())),
             None => Poll::Pending,
         }
     })

@@ -51,12 +51,28 @@ pub(super) fn read(row: &PostgresRow) -> Result<Row, DriverError> {
             Type::INT4 => get(row, column, |value: i32| Value::Int(value.into()))?,
             Type::BOOL => get(row, column, |value: bool| Value::Int(value.into()))?,
             Type::FLOAT8 => get(row, column, Value::Real)?,
-            Type::TEXT | Type::VARCHAR | Type::NAME => get(row, column, Value::Text)?,
+            Type::TEXT | Type::VARCHAR | Type::NAME => get(row, column, |text: RawText| text.0)?,
             Type::BYTEA => get(row, column, Value::Bytes)?,
             _ => return Err(format!("a column of the type {ty}").into()),
         })
     });
     Ok(Row(values.collect::<Result<_, DriverError>>()?))
+}
+
+/// A text, or its bytes where a database of another encoding holds what is no UTF-8.
+struct RawText(Value);
+
+impl FromSql<'_> for RawText {
+    fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(Self(match str::from_utf8(raw) {
+            Ok(text) => Value::Text(text.to_owned()),
+            Err(_) => Value::Bytes(raw.to_vec()),
+        }))
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        matches!(*ty, Type::TEXT | Type::VARCHAR | Type::NAME)
+    }
 }
 
 fn get<'a, T: FromSql<'a>>(

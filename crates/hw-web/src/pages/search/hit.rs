@@ -4,7 +4,10 @@ use hw_rules::snippet::Piece;
 use hw_store::{Hit, Said};
 
 use crate::chips;
-use crate::texts::{self, When, author, line, pieces, slug};
+use crate::texts::{self, When, author, name, pieces, slug, whole_line};
+
+/// Labels of a hit that are shown.
+const MAX_LABELS: usize = 20;
 
 pub(super) struct HitView {
     /// Its name in the page, the same as long as it is found: whoever stands on it stays there.
@@ -34,11 +37,13 @@ pub(super) struct Facet {
 impl HitView {
     pub(super) fn of(hit: Hit, query: &str) -> Self {
         let kind = kind(hit.type_name());
-        let address = format!("{}/{}#{}", line(&hit.owner), line(&hit.repository), hit.number);
+        let address = format!("{}/{}#{}", name(&hit.owner), name(&hit.repository), hit.number);
         let anchor = hit.said.as_ref().map_or(&hit.url, |said| &said.url);
         let anchor = texts::fragment(anchor);
         let path = format!("/threads/{}/{}/{}", hit.owner, hit.repository, hit.number);
         let behind = anchor.as_deref().map(|it| format!("#{it}")).unwrap_or_default();
+        // a thread has pages, and a server does not see what stands behind the `#`
+        let at = anchor.as_deref().map(|it| format!("?at={it}")).unwrap_or_default();
         let is_comment = hit.type_name() == "comment";
         let id = if is_comment {
             slug(&format!("hit-{address}{behind}"))
@@ -47,12 +52,12 @@ impl HitView {
         };
         Self {
             id,
-            href: format!("{path}{behind}"),
+            href: format!("{path}{at}{behind}"),
             kind,
-            state: line(&hit.state),
+            state: name(&hit.state),
             title: pieces(hit.marked_title),
             snippet: pieces(hit.snippet),
-            labels: hit.labels.iter().map(|label| line(label)).collect(),
+            labels: hit.labels.iter().take(MAX_LABELS).map(|label| name(label)).collect(),
             created: When::of(hit.created_at.mark()),
             repository: facet(query, "repo", &hit.repository),
             author: hit.author.as_deref().map_or_else(
@@ -66,11 +71,13 @@ impl HitView {
 }
 
 fn facet(query: &str, key: &str, value: &str) -> Facet {
-    let name = line(value);
-    let with = chips::with(query, key, &name);
-    let is_new =
-        chips::is_plain(&name) && !chips::filters(query).contains(&&*format!("{key}:{name}"));
-    Facet { name, query: is_new.then_some(with) }
+    let shown = name(value);
+    let is_new = chips::is_short(query)
+        && shown == whole_line(value)
+        && chips::is_plain(&shown)
+        && !chips::filters(query).contains(&&*format!("{key}:{shown}"));
+    let query = is_new.then(|| chips::with(query, key, &shown));
+    Facet { name: shown, query }
 }
 
 fn kind(name: &str) -> &'static str {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::execute::{Object, Run};
 use super::super::pages::{Cursor, List, Listed, Page, Stretch, cut, paginate};
 use super::super::plan::{PlanField, Variables};
+use crate::github::Circle;
 use crate::github::log::ServedPage;
 use crate::times;
 use crate::world::{Comment, CommentKind, OrderBy, Repository, Thread, ThreadKind};
@@ -64,8 +65,11 @@ impl<'a> Run<'a> {
         };
         let order = Order::of(field, self.variables(), usual);
         let list = order.list(connection_of(kind));
+        if self.view.is_forbidden(it, kind) {
+            return self.forbidden(field);
+        }
         let Some(stretch) = self.opened(field, &list) else { return };
-        let page = self.page_of_threads(it, kind, field, &list, stretch);
+        let page = self.turning_page(it, kind, field, &list, stretch);
         self.pages.push(ServedPage {
             repository_id: it.id,
             kind,
@@ -78,6 +82,26 @@ impl<'a> Run<'a> {
             ids: page.items.iter().map(|item| item.place.id).collect(),
         });
         self.write_page(field, &page);
+    }
+
+    /// The page, unless the listing leads nowhere. A probe is not turned.
+    fn turning_page<'l>(
+        &self,
+        it: &'a Repository,
+        kind: ThreadKind,
+        field: &PlanField,
+        list: &'l List<'l>,
+        stretch: Stretch,
+    ) -> Page<'a, 'l> {
+        let circle = self.view.circle().filter(|_| stretch.first != Some(1));
+        let top = Stretch { after: None, ..stretch.clone() };
+        let (stretch, false_end) = stretch.turned(circle);
+        let mut page = self.page_of_threads(it, kind, field, list, stretch);
+        if circle == Some(Circle::Wrapping) && page.items.is_empty() {
+            page = self.page_of_threads(it, kind, field, list, top);
+        }
+        let has_next = page.has_next || circle.is_some() && page.total > 0;
+        Page { has_next, false_end, ..page }
     }
 
     /// Cut out of the order that is kept, where lists are not late and nothing is filtered.
