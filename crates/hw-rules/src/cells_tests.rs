@@ -38,7 +38,7 @@ fn an_older_version_seen_after_the_tombstone_revives_nothing() {
 #[test]
 fn cell_from_beyond_the_time_of_a_look_gives_way_to_it() {
     let wrong = SourceTime::parse("2026-01-01T02:00:00Z").unwrap();
-    let ahead = Seen { at_ms: wrong.mark().0, request: 1 };
+    let ahead = Seen::at(wrong.mark().0, 1);
     let held = cell().observe(&Version::observed(wrong, ahead, Digest::of(["ahead"])));
     let now = version(30, 2, "now");
     assert_eq!(held.observe(&now).version, Some(now.clone()));
@@ -203,7 +203,7 @@ fn cell() -> Cell {
 
 fn seen(request: i64) -> Seen {
     let at_ms = SourceTime::parse("2026-01-01T00:01:00Z").unwrap().mark().0;
-    Seen { at_ms, request }
+    Seen::at(at_ms, request)
 }
 
 fn version(second: i64, request: i64, text: &str) -> Version {

@@ -17,8 +17,10 @@ impl Coverage {
         let (known, short_since) =
             (before.and_then(|head| head.excess), before.and_then(|head| head.short_since));
         let is_complete = self.is_complete();
-        // a listing that was read whole explains nothing by its window
-        let explained = known.or((self.from == Some(Floor::Beginning)).then_some(0));
+        // the window of a listing that is read whole hides nothing, whatever a narrower one hid before
+        let is_whole = self.from == Some(Floor::Beginning);
+        let was_whole = then.from == Some(Floor::Beginning);
+        let explained = known.filter(|_| was_whole || !is_whole).or(is_whole.then_some(0));
         let Some(head) = &mut self.head else { return false };
         let Some(total) = head.total_count else { return false };
         let excess = total.saturating_sub(stored);
@@ -80,9 +82,16 @@ mod tests {
     fn listing_may_always_count_rows_below_the_window() {
         let mut first = Coverage { from: Some(Floor::At(Mark(50_000))), ..counted(100, None) };
         assert!(!first.note_stored(&Coverage::default(), 90));
-        let mut later = counted(103, None);
+        let mut later = Coverage { from: first.from, ..counted(103, None) };
         assert!(!later.note_stored(&first, 93));
         assert!(later.settle_stored(95, 93, EARLY), "as short as ever");
+    }
+
+    #[test]
+    fn listing_whose_window_opened_has_nothing_below_it_to_explain_its_count() {
+        let narrow = Coverage { from: Some(Floor::At(Mark(50_000))), ..counted(30, Some(3)) };
+        assert!(!counted(37, None).note_stored(&narrow, 37), "the three are stored now");
+        assert!(counted(37, None).note_stored(&narrow, 36), "one was hidden and is shown again");
     }
 
     #[test]

@@ -305,6 +305,6 @@ mod tests {
     }
 
     fn seen(second: i64) -> Seen {
-        Seen { at_ms: second * 1_000, request: 0 }
+        Seen::at(second * 1_000, 0)
     }
 }

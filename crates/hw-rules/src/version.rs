@@ -17,6 +17,16 @@ use crate::time::{Mark, SourceTime};
 pub struct Seen {
     pub at_ms: i64,
     pub request: i64,
+    /// How far the source's own clock stood beyond `at_ms`: it ran ahead, and is not believed yet.
+    #[serde(default)]
+    pub ahead_ms: i64,
+}
+
+impl Seen {
+    /// A look at a source whose clock is believed.
+    pub fn at(at_ms: i64, request: i64) -> Self {
+        Self { at_ms, request, ahead_ms: 0 }
+    }
 }
 
 /// A hash of everything a person could see in an object.
@@ -62,15 +72,19 @@ impl Version {
 
 /// The time that orders what one look showed as updated at this time.
 ///
-/// A text dated in the future would never be superseded, so it is ordered by the time of the look, less
-/// what a replica may lag and what a `Date` may be off: an edit that the replica did not show yet is newer.
-/// If the text itself replaced a very recent one, a later look stores it.
+/// A text dated in the future would never be superseded. If the source's own clock stands there, it ran ahead, and
+/// the text is ordered by when that was. Otherwise a clock was set back since, and the text is ordered by the time of
+/// the look, less what a replica may lag and what a `Date` may be off: an edit that the replica did not show yet is
+/// newer.
 pub fn ordered_at(updated_at: Mark, seen: Seen) -> Mark {
     let looked_at = Mark(seen.at_ms);
-    if updated_at > looked_at.plus(TOLERANCE_MS) {
-        looked_at.minus(OVERLAP_MS + TOLERANCE_MS)
-    } else {
+    let latest = looked_at.plus(TOLERANCE_MS);
+    if updated_at <= latest {
         updated_at
+    } else if updated_at <= latest.plus(seen.ahead_ms) {
+        updated_at.minus(seen.ahead_ms)
+    } else {
+        looked_at.minus(OVERLAP_MS + TOLERANCE_MS)
     }
 }
 
@@ -131,10 +145,21 @@ mod tests {
         assert!(lagging < edited);
     }
 
+    /// The service's clock was set ahead, and somebody edited what had been written a minute before.
+    #[test]
+    fn version_stamped_by_a_clock_that_ran_ahead_is_ordered_by_when_that_was() {
+        let before = version("2026-01-01T00:00:05Z", 1, "before");
+        let at = |text| SourceTime::parse(text).unwrap();
+        let seen = Seen { ahead_ms: 3 * 3_600_000, ..before.seen };
+        let edited = Version::observed(at("2026-01-01T03:00:20Z"), seen, Digest::of(["edited"]));
+        assert_eq!(edited.ordered_at, at("2026-01-01T00:00:20Z").mark());
+        assert!(before < edited);
+    }
+
     /// Seen at the first minute of 2026.
     fn version(updated_at: &str, request: i64, text: &str) -> Version {
         let at_ms = SourceTime::parse("2026-01-01T00:00:30Z").unwrap().mark().0;
         let updated_at = SourceTime::parse(updated_at).unwrap();
-        Version::observed(updated_at, Seen { at_ms, request }, Digest::of([text]))
+        Version::observed(updated_at, Seen::at(at_ms, request), Digest::of([text]))
     }
 }

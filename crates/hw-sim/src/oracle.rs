@@ -181,4 +181,11 @@ impl World {
                 && !self.had_hidden_threads.contains(&it.index)
         })
     }
+
+    /// Whether a repository could always be read whole: never hidden or archived, and nothing of it switched off.
+    #[must_use]
+    pub fn was_always_shown(&self, repository: i64) -> bool {
+        self.states_of_repository(repository)
+            .all(|it| it.has_issues && it.has_discussions && !it.is_hidden && !it.is_archived)
+    }
 }

@@ -1,6 +1,6 @@
 //! The cells of objects: read before a comparison, written after it, in the same transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::Cell;
 use hw_rules::item::{Key, Kind};
@@ -113,6 +113,23 @@ pub(crate) fn beyond(
     })
 }
 
+/// Which of these objects came by another lane when they were last read.
+pub(crate) fn in_other_lanes(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    lane: i64,
+    ids: &[i64],
+) -> Result<BTreeSet<i64>, Error> {
+    const ELSEWHERE: Sql = Sql::each(
+        "select id from cells
+          where host = $1 and kind = $2 and lane <> $3 and id in (select value from json_each($4))",
+        "select id from cells where host = $1 and kind = $2 and lane <> $3 and id = any($4)",
+    );
+    let rows = tx.query(ELSEWHERE, &params![host, kind.name(), lane, ids], |mut row| row.int(0))?;
+    Ok(rows.into_iter().collect())
+}
+
 /// How many objects of a lane are there.
 pub(crate) fn present_in_lane(tx: &mut Tx<'_>, lane: i64) -> Result<u64, Error> {
     const PRESENT: Sql = Sql::both(
@@ -204,5 +221,5 @@ fn read(row: &mut Row) -> Result<Cell, Error> {
 }
 
 fn seen(at_ms: Option<i64>, request: Option<i64>) -> Option<Seen> {
-    Some(Seen { at_ms: at_ms?, request: request? })
+    Some(Seen::at(at_ms?, request?))
 }

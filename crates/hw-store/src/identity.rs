@@ -9,12 +9,22 @@ use crate::Store;
 use crate::cells::Held;
 use crate::error::Error;
 use crate::ingest::IngestPage;
+use crate::mirror::names::{self, ThreadPlace};
 use crate::quarantine::Unreadable;
 use crate::sql::{Row, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
-/// Returns the keys under which a page shows another node than the one that is stored.
+/// The ids under which a page shows another node than the one that is stored.
+#[derive(Debug, Default)]
+pub(crate) struct IdClaims {
+    /// Their stored nodes keep them.
+    pub(crate) taken: BTreeSet<Key>,
+    /// Their stored nodes never had them.
+    pub(crate) free: Vec<Key>,
+}
+
+/// Compares the nodes of a page with those that are stored under their ids.
 ///
 /// An id whose stored node is shown under another one, or not found, is free: whatever is stored under it came under a
 /// wrong id, and gives way. What comes as it was last seen is not compared: nearly all rows of a page that is read
@@ -23,25 +33,26 @@ pub(crate) fn claim_ids(
     tx: &mut Tx<'_>,
     held: &mut Held,
     page: &IngestPage,
-) -> Result<BTreeSet<Key>, Error> {
+) -> Result<IdClaims, Error> {
     let mut ids: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
     for observation in page.observations.iter().filter(|it| has_moved(held, it)) {
         let Key { kind, id } = observation.key();
         ids.entry(kind).or_default().push(id);
     }
-    let mut taken = BTreeSet::new();
+    let mut claims = IdClaims::default();
     for (kind, ids) in ids {
         let stored = stored_nodes(tx, &page.lane.host, kind, &ids)?;
         for observation in page.observations.iter().filter(|it| it.key().kind == kind) {
             let Some(stored) = other_node(&stored, observation) else { continue };
             if is_free(page, observation.key(), stored) {
                 held.give_way(observation.key());
+                claims.free.push(observation.key());
             } else {
-                taken.insert(observation.key());
+                claims.taken.insert(observation.key());
             }
         }
     }
-    Ok(taken)
+    Ok(claims)
 }
 
 fn has_moved(held: &Held, observation: &Observation) -> bool {
@@ -86,6 +97,25 @@ impl Store {
     pub fn node_id(&self, host: &str, Key { kind, id }: Key) -> Result<Option<String>, Error> {
         self.read("identity", |tx| Ok(stored_nodes(tx, host, kind, &[id])?.remove(&id)))
     }
+}
+
+/// Returns where the threads stand that are stored under these ids, and are about to leave them.
+pub(crate) fn places_left(
+    tx: &mut Tx<'_>,
+    host: &str,
+    free: &[Key],
+) -> Result<Vec<(Kind, Vec<ThreadPlace>)>, Error> {
+    let places = |key: &Key| Ok((key.kind, names::places_of(tx, host, key.kind, &[key.id])?));
+    free.iter().map(places).collect()
+}
+
+/// Gives the threads with the right ids their URLs back.
+pub(crate) fn give_back_urls(
+    tx: &mut Tx<'_>,
+    host: &str,
+    left: &[(Kind, Vec<ThreadPlace>)],
+) -> Result<(), Error> {
+    left.iter().try_for_each(|(kind, places)| names::give_back_urls(tx, host, *kind, places))
 }
 
 /// Returns the page with what came under a taken id in quarantine.

@@ -107,12 +107,14 @@ fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
     let lane = lanes::lane_id(tx, &page.lane)?;
     let host = page.lane.host.as_str();
     let mut held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
-    let taken = identity::claim_ids(tx, &mut held, page)?;
-    if !taken.is_empty() {
-        return take_in(tx, &identity::set_aside(page, &taken));
+    let claims = identity::claim_ids(tx, &mut held, page)?;
+    if !claims.taken.is_empty() {
+        return take_in(tx, &identity::set_aside(page, &claims.taken));
     }
     let writes = rule::diff(&held.cells, &page.observations);
+    let left = identity::places_left(tx, host, &claims.free)?;
     keep(tx, host, lane, &held, &writes, &page.observations)?;
+    identity::give_back_urls(tx, host, &left)?;
     late_threads::request_comments(tx, host, &writes, &page.observations)?;
     talks::queue(tx, host, &writes, &page.observations)?;
     talks::done(tx, &page.lane, &page.read_talks)?;

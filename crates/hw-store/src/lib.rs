@@ -59,7 +59,7 @@ pub use principals::{Reservation, Reserved};
 pub use quarantine::{Quarantined, Unreadable};
 pub use removal_tally::ItemTally;
 pub use removed_items::{KEPT_MS, RemovalReason, RemovedItem, RemovedQuery, Restored};
-pub use sweeps::{SweepFindings, SweepPage, SweepState, Swept};
+pub use sweeps::{StagedPage, SweepFindings, SweepPage, SweepState, Swept};
 pub use talks::DueTalk;
 pub use verify::{DamagedItem, VerifiedPage, VerifyCursor};
 pub use views::after::{After, AfterComment, NotACursor};

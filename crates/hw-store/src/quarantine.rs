@@ -101,7 +101,7 @@ fn read(mut row: Row) -> Result<Quarantined, Error> {
         reason: row.text(2)?,
         raw: row.text(3)?,
         tries: row.int(4)?.unsigned_abs(),
-        seen: Seen { at_ms: row.int(5)?, request: row.int(6)? },
+        seen: Seen::at(row.int(5)?, row.int(6)?),
         updated_at: row.maybe_text(7)?.as_deref().map(time).transpose()?,
     })
 }

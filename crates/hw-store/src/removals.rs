@@ -49,6 +49,7 @@ impl Store {
         let gone: Vec<_> = gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
         self.read("check removal", |tx| {
             let Some(id) = lanes::known_id(tx, lane)? else { return Ok(Vec::new()) };
+            let gone = still_in_lane(tx, (id, lane), &gone)?;
             check_removal(tx, (id, lane), &gone, allow_mass_removal)
         })
     }
@@ -86,6 +87,7 @@ pub(crate) fn remove_at_once(
     gone: &[(Key, Seen)],
     allow_mass_removal: bool,
 ) -> Result<u64, Error> {
+    let gone = &still_in_lane(tx, (id, lane), gone)?;
     check_removal(tx, (id, lane), gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
         Kind::Repository => RemovalReason::RepositoryGone,
@@ -100,6 +102,18 @@ pub(crate) fn remove_at_once(
     let removed = removal::bury(tx, &lane.host, id, gone, Cause::new(reason))?;
     removal_tally::count(tx, &lane.host, lane.surface.kind(), removed)?;
     Ok(removed)
+}
+
+/// Leaves out what another lane has read since: a comment of a transferred issue is gone from the list where it was,
+/// and not from the mirror.
+fn still_in_lane(
+    tx: &mut Tx<'_>,
+    (id, lane): (i64, &Lane),
+    gone: &[(Key, Seen)],
+) -> Result<Vec<(Key, Seen)>, Error> {
+    let ids: Vec<i64> = gone.iter().map(|(key, _)| key.id).collect();
+    let moved = cells::in_other_lanes(tx, &lane.host, lane.surface.kind(), id, &ids)?;
+    Ok(gone.iter().filter(|(key, _)| !moved.contains(&key.id)).copied().collect())
 }
 
 /// Returns the ids of what would be removed, unless that is too much of the lane at once.

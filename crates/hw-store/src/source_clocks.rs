@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::leases::Lease;
 use crate::sql::{Row, Sql, params};
 use crate::tx::{Step, Tx, step};
-use crate::{Store, quarantine, sweeps};
+use crate::{Store, lanes, quarantine, sweeps};
 
 const KEEP_CLOCK: Step = step!("keep clock");
 const DISTRUST: Step = step!("distrust");
@@ -47,6 +47,8 @@ impl Store {
 
     /// Resets the lanes of a host that rely on something later than `base`, a time that its source had not
     /// reached, and has those looked at that were looked at later; counts them.
+    ///
+    /// A lane that claims nothing yet may hold texts all the same: those of a first reading that was interrupted.
     pub fn distrust_beyond(&self, lease: &Lease, host: &str, base: Mark) -> Result<u64, Error> {
         const FORGET: Sql =
             Sql::both("update lanes set checked_at_ms = $1 where host = $2 and checked_at_ms > $3");
@@ -55,6 +57,11 @@ impl Store {
             if state.coverage.latest_claim() > Some(base) {
                 self.reset_lane(lease, &lane, base, "it lies beyond the source's own time")?;
                 count += 1;
+            } else {
+                self.write_for(lease, DISTRUST, |tx| {
+                    let id = lanes::lane_id(tx, &lane)?;
+                    redate_lane(tx, (id, &lane), base)
+                })?;
             }
         }
         let looked_at = base.minus(OVERLAP_MS);

@@ -6,6 +6,7 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::cells::Cell;
 use hw_rules::item::Key;
 use hw_rules::lane::Lane;
+use hw_rules::plausible::is_other_node;
 use hw_rules::reconcile::{self, Findings};
 use hw_rules::source_clock::TOLERANCE_MS;
 use hw_rules::time::{Mark, SourceTime};
@@ -58,6 +59,14 @@ pub struct Swept {
     pub removed: u64,
 }
 
+/// What became of one page of a roll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StagedPage {
+    Stored,
+    /// The roll shows several nodes under this id, so it cannot be compared with anything.
+    SharedId(i64),
+}
+
 const STAGE: Step = step!("stage");
 const RESTART: Step = step!("restart sweep");
 const SWEEP: Step = step!("sweep");
@@ -71,8 +80,13 @@ impl Store {
         })
     }
 
-    /// Keeps one more page of a sweep.
-    pub fn stage_sweep(&self, lease: &Lease, lane: &Lane, page: &SweepPage) -> Result<(), Error> {
+    /// Keeps one more page of a sweep, unless the roll shows one id for several nodes.
+    pub fn stage_sweep(
+        &self,
+        lease: &Lease,
+        lane: &Lane,
+        page: &SweepPage,
+    ) -> Result<StagedPage, Error> {
         const MOVE: Sql = Sql::both(
             "update lanes
                 set sweep_began_at_ms = coalesce(sweep_began_at_ms, $1),
@@ -82,14 +96,18 @@ impl Store {
         );
         self.write_for(lease, STAGE, |tx| {
             let id = lanes::lane_id(tx, lane)?;
+            if let Some(shared) = shared_id(tx, id, &page.rows)? {
+                return Ok(StagedPage::SharedId(shared));
+            }
             stage(tx, id, &page.rows)?;
-            let Seen { at_ms, request } = page.began;
+            let Seen { at_ms, request, .. } = page.began;
             let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
             if page.complete {
                 let latest = Mark(at_ms).plus(TOLERANCE_MS);
                 source_clocks::redate_lane(tx, (id, lane), latest)?;
             }
-            tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id]).map(drop)
+            tx.execute(MOVE, &params![at_ms, request, cursor, page.complete, id])?;
+            Ok(StagedPage::Stored)
         })
     }
 
@@ -171,13 +189,34 @@ fn state(tx: &mut Tx<'_>, lane: i64) -> Result<Option<SweepState>, Error> {
     );
     let read = |mut row: Row| {
         Ok(SweepState {
-            began: Seen { at_ms: row.int(0)?, request: row.int(1)? },
+            began: Seen::at(row.int(0)?, row.int(1)?),
             cursor: row.maybe_text(2)?.map(Cursor),
             complete: row.flag(3)?,
             listed: row.int(4)?.unsigned_abs(),
         })
     };
     tx.first(STATE, &params![lane], read)
+}
+
+/// Returns an id under which these rows, or those before them, show several nodes: only one of them could be staged,
+/// and the others would count as gone.
+fn shared_id(
+    tx: &mut Tx<'_>,
+    lane: i64,
+    rows: &[(i64, String, SourceTime)],
+) -> Result<Option<i64>, Error> {
+    const STAGED: Sql = Sql::each(
+        "select id, node_id from sweep_rows
+          where lane = $1 and id in (select value from json_each($2))",
+        "select id, node_id from sweep_rows where lane = $1 and id = any($2)",
+    );
+    let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
+    let read = |mut row: Row| Ok((row.int(0)?, row.text(1)?));
+    let staged = tx.query(STAGED, &params![lane, ids.as_slice()], read)?;
+    let mut nodes: BTreeMap<i64, &str> = staged.iter().map(|(id, node)| (*id, &**node)).collect();
+    let shared =
+        rows.iter().find(|(id, node, _)| is_other_node(nodes.entry(*id).or_insert(node), node));
+    Ok(shared.map(|(id, ..)| *id))
 }
 
 fn stage(tx: &mut Tx<'_>, lane: i64, rows: &[(i64, String, SourceTime)]) -> Result<(), Error> {

@@ -265,7 +265,10 @@ impl Fetch {
     /// The inner error is a date that fell back: the next answer tells whether the clock was set back.
     fn note(&self, api: Api, receipt: &mut Receipt) -> Result<Result<(), Trouble>, Error> {
         match self.source_time().read(receipt.date, self.clock()) {
-            Ok(date) => receipt.date = date,
+            Ok(date) => {
+                receipt.ahead_ms = receipt.date.0.saturating_sub(date.0);
+                receipt.date = date;
+            }
             Err(by_ms) => {
                 let by_s = by_ms / 1_000;
                 return Ok(Err(Trouble::Server(format!("its clock fell back by {by_s} s"))));

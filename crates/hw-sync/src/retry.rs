@@ -70,12 +70,35 @@ pub(crate) async fn quarantined(
     tally: &mut Tally,
 ) -> Result<(), Stop> {
     let waiting = room.store.quarantined_of(&followed.lane, WITH_TWINS)?;
+    ask_again(room, followed, &waiting, &waiting, tally).await
+}
+
+/// Asks again for what a sweep met under the id of another node, together with that node: a second look shows
+/// whose id it is.
+pub(crate) async fn taken_ids(
+    room: &Room<'_>,
+    followed: &Followed,
+    tally: &mut Tally,
+) -> Result<(), Stop> {
+    let waiting = room.store.quarantined_of(&followed.lane, WITH_TWINS)?;
+    let mut taken = waiting.clone();
+    taken.retain(|held| Impossible::parse_taken_id(&held.reason).is_some());
+    ask_again(room, followed, &taken, &waiting, tally).await
+}
+
+async fn ask_again(
+    room: &Room<'_>,
+    followed: &Followed,
+    chosen: &[Quarantined],
+    waiting: &[Quarantined],
+    tally: &mut Tally,
+) -> Result<(), Stop> {
     let mut read = BTreeSet::new();
-    for held in waiting.iter().take(OF_QUARANTINE).cloned() {
+    for held in chosen.iter().take(OF_QUARANTINE).cloned() {
         if read.contains(&held.subject) {
             continue;
         }
-        let twins = twins(room, followed, &held, &waiting)?;
+        let twins = twins(room, followed, &held, waiting)?;
         let unreadable = Unreadable {
             subject: Subject::parse(&held.subject),
             reason: held.reason,

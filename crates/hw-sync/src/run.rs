@@ -174,7 +174,7 @@ fn distrust_future(room: &Room<'_>, pull: &Pull, known: &Known) -> Result<u64, E
     let Some(latest) = latest.map(|date| date.plus(OVERLAP_MS)) else { return Ok(0) };
     let base = step.map_or(latest, |base| base.min(latest));
     let mut reset = 0;
-    if known.claims_beyond(&pull.host, base) {
+    if step.is_some() || known.claims_beyond(&pull.host, base) {
         reset = room.store.distrust_beyond(room.lease, &pull.host, base)?;
     }
     if step.is_some() {

@@ -95,11 +95,13 @@ impl List<'_> {
             }
             Listed::Page(page) => page,
         };
-        let floor = coverage.keeps_since(window);
+        let before = coverage.keeps_since(window);
         let next = match coverage.step_newest(&page.page, window) {
             Err(Refused::Future { date, .. }) => return self.distrust(date),
             other => other.map_err(|refused| self.refused(refused))?,
         };
+        // a page that is the whole list claims everything in it, whatever the window is
+        let floor = before.min(next.keeps_since(window));
         let looked_at = next.since.is_none().then_some(page.page.date.0);
         // a walk brings its own rows, and may do so from a replica that lacks some of these: an ETag vouches
         // for the rows that are stored with it
@@ -190,7 +192,7 @@ impl List<'_> {
             reason,
             raw: String::new(),
             updated_at: None,
-            seen: Seen { at_ms: date.0, request: 0 },
+            seen: Seen::at(date.0, 0),
         };
         Ok(Listed::Page(ListPage {
             observations: Vec::new(),

@@ -129,6 +129,11 @@ impl Summary {
             let message = format!("a repository could not be read: {subject}");
             self.fail(room, surface, pull.organization.clone(), &message);
         }
+        // one that was never there may be a ghost, and fails nothing
+        for held in known.repositories.iter().filter(|it| listed.impossible.contains(&it.node_id)) {
+            let message = "its listing cannot be right, so it was not read; see `highwater doctor`";
+            self.fail(room, surface, scope(&held.name), message);
+        }
         for surface in &listed.denied {
             let message = "the token may not read these; nothing of them was asked for";
             self.fail(room, *surface, format!("{} {}", pull.organization, surface.name()), message);

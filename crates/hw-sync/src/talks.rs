@@ -111,7 +111,7 @@ impl<'a> Talks<'a> {
     /// Reads a talk that is too much at once page by page, as large as they can be served.
     async fn read_in_parts(&mut self, thread: &DueTalk) -> Result<Said, Stop> {
         let at_ms = self.room.fetch.last_date().map_or(0, |date| date.0);
-        let mut said = Said { seen: Seen { at_ms, request: 0 }, rows: Vec::new(), count: 1 };
+        let mut said = Said { seen: Seen::at(at_ms, 0), rows: Vec::new(), count: 1 };
         self.read_more(thread.id, vec![More::of_thread(&thread.node_id)], &mut said).await?;
         Ok(said)
     }

@@ -17,7 +17,7 @@ use crate::fetch::{Fetch, Stop};
 use crate::news::News;
 use crate::patience::{Endurance, Patience};
 use crate::run_removals::RunRemovals;
-use crate::{scan, since, sweep, talks};
+use crate::{retry, scan, since, sweep, talks};
 
 /// A lane that is followed, and the repository it belongs to.
 #[derive(Debug, Clone)]
@@ -202,7 +202,11 @@ async fn scan_and_sweep(
     if start != Start::Roll {
         tally = read(room, followed, start, state, size).await?;
     }
-    tally.add(&sweep::sweep(room, followed, size).await?);
+    let mut swept = sweep::sweep(room, followed, size).await?;
+    if swept.quarantined > 0 {
+        retry::taken_ids(room, followed, &mut swept).await?;
+    }
+    tally.add(&swept);
     Ok(tally)
 }
 

@@ -99,7 +99,7 @@ fn home(id: usize) -> usize {
 
 fn observed(id: usize, item: Item) -> Observation {
     let request = i64::try_from(id).unwrap();
-    Observation { item, seen: Seen { at_ms: (NOW_S + 1) * 1_000, request } }
+    Observation { item, seen: Seen::at((NOW_S + 1) * 1_000, request) }
 }
 
 fn text(id: usize) -> (Surface, Item) {

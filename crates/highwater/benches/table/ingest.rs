@@ -74,7 +74,7 @@ fn issue(id: usize, repository_id: i64, body: &str) -> Observation {
         closed_at: None,
         sort: Sort::Issue,
     });
-    Observation { item, seen: Seen { at_ms: 1_767_323_046_000, request: id } }
+    Observation { item, seen: Seen::at(1_767_323_046_000, id) }
 }
 
 /// A kilobyte of words, of which some are common and most are rare.

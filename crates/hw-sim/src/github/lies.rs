@@ -60,6 +60,8 @@ pub(super) struct Lies {
     /// Where each of the next answers quotes the token.
     echoes: VecDeque<Option<Echo>>,
     falsehoods: Vec<Falsehood>,
+    /// The nodes that were ever shown with a wrong value.
+    falsified: BTreeSet<String>,
     /// How often each sort of lie was told.
     pub(super) told: u64,
 }
@@ -113,6 +115,7 @@ impl GitHub {
 
     /// From now on this node is shown with this value in that field, wherever the field is asked for.
     pub fn falsify(&mut self, node_id: &str, field: &str, value: Value) {
+        self.lies.falsified.insert(node_id.to_owned());
         let (node_id, field) = (node_id.to_owned(), field.to_owned());
         self.lies.falsehoods.push(Falsehood { node_id, field, value });
     }
@@ -122,6 +125,12 @@ impl GitHub {
         self.falsify(node_id, "fullDatabaseId", Value::String(id.to_string()));
         self.falsify(node_id, "databaseId", id.into());
         self.falsify(node_id, "id", id.into());
+    }
+
+    /// Whether this node was ever shown with a wrong value.
+    #[must_use]
+    pub fn was_falsified(&self, node_id: &str) -> bool {
+        self.lies.falsified.contains(node_id)
     }
 
     /// All nodes are shown as they are again.

@@ -374,6 +374,28 @@ fn a_walk_begun_with_a_wider_window_keeps_what_it_claims() {
     });
 }
 
+/// A list that fits on one page is read whole, whatever the window is, and so it is claimed.
+#[test]
+fn comments_below_a_narrow_window_are_there_when_it_opens() {
+    const NARROW: Puller = Puller { window_days: Some(5), ..ALL };
+    let spec = WorldSpec { issues: 1, pull_requests: 0, discussions: 0, ..one_repository() };
+    let scene = Scene::new(&spec, 13);
+    let issue = first_issue(&scene);
+    scene.world(|github| {
+        for (days, word) in [(20, "an old word"), (1, "a new one, so that the thread is there")] {
+            let at = world_start() - days * 86_400_000;
+            github.world_mut().add_comment(ThreadKind::Issue, issue, word, at);
+        }
+    });
+    on_virtual_time(async {
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&NARROW).await.unwrap();
+        scene.clock.pass(HOUR_MS).await;
+        scene.pull(&ALL).await.unwrap();
+        check_comments(&scene, Judge::CreationsAndEdits).unwrap();
+    });
+}
+
 /// The newest page does not show what comes late below it.
 #[test]
 fn a_comment_that_comes_late_below_the_newest_page_is_read() {

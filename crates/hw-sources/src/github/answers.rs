@@ -9,7 +9,7 @@ use super::listing;
 use super::receipt::Receipt;
 
 pub(super) fn answer(data: Value) -> Answer {
-    let receipt = Receipt { date: Mark(0), sample: None, cost: 1, replaced: 0 };
+    let receipt = Receipt { date: Mark(0), ahead_ms: 0, sample: None, cost: 1, replaced: 0 };
     Answer { data: data.into(), errors: vec![], receipt }
 }
 

@@ -27,7 +27,7 @@ fn a_document_costs_one_and_names_its_etag() {
     assert_eq!(answer.content, Content::Document(serde_json::from_str(r#"["\ufffd"]"#).unwrap()));
     assert_eq!(answer.etag.as_deref(), Some("W/\"a\""));
     assert_eq!((answer.receipt.cost, answer.receipt.replaced), (1, 1));
-    assert_eq!(answer.seen(9), Seen { at_ms: 1_767_225_600_000, request: 9 });
+    assert_eq!(answer.seen(9), Seen::at(1_767_225_600_000, 9));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::Cell;
 use hw_rules::item::{Comment, Item, Key, Kind};
+use hw_rules::version::Seen;
 
 use super::names::{self, Named};
 use super::removal;
@@ -15,7 +16,11 @@ use crate::sql::{Param, Row, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
 
-/// A thread that was confirmed gone is a look at everything that was said in it, too.
+/// Buries what was said in a thread that was confirmed gone.
+///
+/// The comments were not looked for themselves, so they are gone since they were last seen: the next look that shows
+/// one revives it, even if its `Date` is a second behind that of the look at the thread. A comment of a transferred
+/// issue is on its way to another list.
 pub(crate) fn bury_with(
     tx: &mut Tx<'_>,
     host: &str,
@@ -26,7 +31,7 @@ pub(crate) fn bury_with(
     const PLACE: OfKind =
         of_kind!("select repository_id, number from", "where host = $1 and id = $2");
     const SAID: OfKind = of_kind!(
-        "select said.id, cells.lane from",
+        "select said.id, cells.lane, cells.seen_at_ms, cells.seen_request from",
         "as said
            join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
           where said.host = $2 and said.repository_id = $3 and said.thread = $4"
@@ -37,11 +42,16 @@ pub(crate) fn bury_with(
     for kind in Kind::COMMENTS {
         let params = params![kind.name(), host, repository, number];
         let mut by_lane: BTreeMap<i64, Vec<_>> = BTreeMap::new();
-        for (id, lane) in tx.query(SAID.of(kind), &params, pair)? {
-            by_lane.entry(lane).or_default().push((Key { kind, id }, seen));
+        let said = tx.query(SAID.of(kind), &params, |mut row| {
+            let last_seen = row.maybe_int(2)?.zip(row.maybe_int(3)?);
+            let last_seen = last_seen.map(|(at_ms, request)| Seen::at(at_ms, request));
+            Ok((row.int(1)?, (Key { kind, id: row.int(0)? }, last_seen.unwrap_or(seen))))
+        })?;
+        for (lane, comment) in said {
+            by_lane.entry(lane).or_default().push(comment);
         }
         for (lane, said) in by_lane {
-            removal::bury_with_parent(tx, host, lane, &said, cause)?;
+            removal::bury(tx, host, lane, &said, cause)?;
         }
     }
     Ok(())

@@ -202,6 +202,57 @@ pub(crate) fn free_urls(
     tx.execute_each(SET_ASIDE.of(kind), &rows)
 }
 
+/// Where a thread stands, whatever its id: one repository counts all its threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadPlace {
+    repository_id: i64,
+    number: i64,
+}
+
+/// Returns where these threads stand. Nothing else has a URL that another could hold.
+pub(crate) fn places_of(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    ids: &[i64],
+) -> Result<Vec<ThreadPlace>, Error> {
+    const PLACES: OfKind = of_kind!(
+        "select repository_id, number from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
+    );
+    if !Kind::THREADS.contains(&kind) || ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let read = |mut row: Row| Ok(ThreadPlace { repository_id: row.int(0)?, number: row.int(1)? });
+    Ok(tx.query_readable(PLACES.of(kind), &params![host, ids], read)?.rows)
+}
+
+/// Gives threads that stand at these places their own URLs back, if they had to make way.
+///
+/// A thread that was shown under a wrong id takes the URL of the one that has the right id. Once the wrong one has
+/// left, nothing else would ever rewrite the right one: it did not change.
+pub(crate) fn give_back_urls(
+    tx: &mut Tx<'_>,
+    host: &str,
+    kind: Kind,
+    places: &[ThreadPlace],
+) -> Result<(), Error> {
+    const HERE: OfKind =
+        of_kind!("select id, url from", "where host = $1 and repository_id = $2 and number = $3");
+    const GIVE_BACK: OfKind = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    for place in places {
+        let here = params![host, place.repository_id, place.number];
+        let rows = tx.query(HERE.of(kind), &here, |mut row| Ok((row.int(0)?, row.text(1)?)))?;
+        // while somebody else stands here, the URL is taken
+        let [(id, url)] = rows.as_slice() else { continue };
+        if let Some(own) = url.strip_suffix(&format!("~{id}")) {
+            tx.execute(GIVE_BACK.of(kind), &params![own, host, *id])?;
+        }
+    }
+    Ok(())
+}
+
 /// A thread's URL under its repository's: the last two parts stay, without what set it aside.
 pub(crate) fn thread_url(repository_url: &str, url: &str) -> String {
     let tail = tail(url);

@@ -6,7 +6,7 @@ use hw_rules::cells::{Cell, Change};
 use hw_rules::item::{Key, Kind};
 use hw_rules::version::Seen;
 
-use super::comments;
+use super::{comments, names};
 use crate::cells::{self, CellRow};
 use crate::error::Error;
 use crate::removed_items::{self, Cause};
@@ -53,9 +53,9 @@ pub(crate) fn bury(
     Ok(count)
 }
 
-/// Buries what goes with the thread or the repository that holds it, whichever of them was seen last: nobody
+/// Buries what goes with the repository that holds it, whichever of them was seen last: nobody
 /// would ever look for it again.
-pub(crate) fn bury_with_parent(
+fn bury_with_parent(
     tx: &mut Tx<'_>,
     host: &str,
     lane: i64,
@@ -64,10 +64,8 @@ pub(crate) fn bury_with_parent(
 ) -> Result<(), Error> {
     let held = cells::held(tx, host, gone.iter().map(|(key, _)| *key))?.cells;
     let last_seen = |key: &Key| Some(held.get(key)?.version.as_ref()?.seen);
-    let gone: Vec<_> = gone
-        .iter()
-        .map(|(key, seen)| (*key, last_seen(key).map_or(*seen, |last| last.max(*seen))))
-        .collect();
+    let gone: Vec<_> =
+        gone.iter().map(|(key, seen)| (*key, last_seen(key).unwrap_or(*seen))).collect();
     bury(tx, host, lane, &gone, cause).map(drop)
 }
 
@@ -125,7 +123,10 @@ pub(crate) fn remove_texts(
     let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
     search::remove(tx, &rowids)?;
     talks::forget(tx, host, kind, ids)?;
-    tx.execute(REMOVE.of(kind), &params![host, ids])
+    let places = names::places_of(tx, host, kind, ids)?;
+    let removed = tx.execute(REMOVE.of(kind), &params![host, ids])?;
+    names::give_back_urls(tx, host, kind, &places)?;
+    Ok(removed)
 }
 
 /// Removes a repository with its texts; its lanes start over, and wait for nothing.

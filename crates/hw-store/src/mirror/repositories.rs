@@ -195,7 +195,7 @@ fn read(mut row: Row) -> Result<(i64, (Named, Claim)), Error> {
     let id = row.int(0)?;
     let named = Named { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
     let seen = row.maybe_int(4)?.zip(row.maybe_int(5)?);
-    let seen = seen.map(|(at_ms, request)| Seen { at_ms, request });
+    let seen = seen.map(|(at_ms, request)| Seen::at(at_ms, request));
     Ok((id, (named, Claim { seen, updated_at: row.maybe_int(6)?.map(Mark), id })))
 }
 

@@ -140,7 +140,7 @@ fn next(
     tx.query(NEXT, &params, |mut row: Row| {
         let item = serde_json::from_str(&row.text(0)?)
             .map_err(|error| Error::Damaged(format!("a removed item: {error}")))?;
-        Ok(Observation { item, seen: Seen { at_ms: row.int(1)?, request: row.int(2)? } })
+        Ok(Observation { item, seen: Seen::at(row.int(1)?, row.int(2)?) })
     })
 }
 

@@ -1,13 +1,19 @@
+use std::ops::ControlFlow;
+
 use hw_rules::item::{Key, Kind};
+use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::reconcile::{Brake, Findings};
 use hw_rules::time::Mark;
 use hw_rules::walk::{Cursor, Floor};
-use hw_store::{Error, Lease, Place, Store, SweepPage, SweepState, Swept};
+use hw_store::{
+    Error, IngestPage, Lease, Place, Store, SweepPage, SweepState, Swept, ThreadFilter, ThreadRow,
+};
 
 use crate::world::{
     HOST, PUMP, crashing_at, found, held, issue, issue_key, issues, issues_through, lane, open,
-    organization, pump, repositories, repository, search_rows, seen, seen_at, time,
+    organization, pump, repositories, repository, search_rows, seen, seen_at, thread_in, thread_of,
+    time,
 };
 
 both![
@@ -23,6 +29,9 @@ both![
     a_sweep_that_starts_over_stays_due,
     a_crash_before_the_commit_removes_nothing,
     a_repository_takes_its_issues_with_it_and_is_read_anew_when_it_returns,
+    sweep_removes_nothing_that_another_lane_has_read_since,
+    url_returns_to_its_thread_when_a_wrong_id_is_removed,
+    url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node,
 ];
 
 const LATE: i64 = 1_000;
@@ -45,6 +54,59 @@ fn a_sweep_is_staged_page_by_page_and_keeps_its_beginning(place: &Place) {
     assert_eq!(store.sweep(&lane()).unwrap(), None);
     let LaneState { sweeping, sweep_due_ms, .. } = store.lane_state(&lane()).unwrap();
     assert_eq!((sweeping, sweep_due_ms), (false, None));
+}
+
+/// A comment of a transferred issue: gone from the list where it was, and read from another one meanwhile.
+fn sweep_removes_nothing_that_another_lane_has_read_since(place: &Place) {
+    let (store, lease) = open(place);
+    store.ingest(&lease, &issues(vec![issue(5, 10, "a")])).unwrap();
+    store.stage_sweep(&lease, &lane(), &listing(LATE, &[6], true)).unwrap();
+    let elsewhere = Lane::of_repository(HOST, 2, Surface::Issues);
+    let moved = thread_of(Kind::Issue, 2, "pipe", 5, 10, "a");
+    let page = IngestPage::of(elsewhere, 100);
+    let page = IngestPage { observations: vec![seen_at(moved, LATE)], ..page };
+    store.ingest(&lease, &page).unwrap();
+    let gone = [(5, seen(LATE + 1))];
+    assert!(store.check_removal(&lane(), &gone, false).unwrap().is_empty());
+    assert_eq!(store.finish_sweep(&lease, &lane(), &gone, false).unwrap(), Swept { removed: 0 });
+    assert_eq!(store.counts().unwrap().issues, 1);
+}
+
+fn url_returns_to_its_thread_when_a_wrong_id_is_removed(place: &Place) {
+    let (store, lease) = open(place);
+    shown_under_a_wrong_id(&store, &lease);
+    store.stage_sweep(&lease, &lane(), &listing(LATE, &[5], true)).unwrap();
+    store.finish_sweep(&lease, &lane(), &[(9, seen(LATE))], false).unwrap();
+    assert_eq!(urls(&store), ["https://github.com/acme/pump/issues/5"]);
+}
+
+fn url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node(place: &Place) {
+    let (store, lease) = open(place);
+    shown_under_a_wrong_id(&store, &lease);
+    let truth = vec![seen_at(issue(5, 10, "a"), 30), seen_at(issue(9, 8, "b"), 30)];
+    store.ingest(&lease, &issues(truth)).unwrap();
+    let own = [5, 9].map(|number| format!("https://github.com/acme/pump/issues/{number}"));
+    assert_eq!(urls(&store), own);
+}
+
+/// The issue 5 is also shown as 9, and takes its URL along.
+fn shown_under_a_wrong_id(store: &Store, lease: &Lease) {
+    let mut wrong = seen_at(issue(5, 10, "a"), 20);
+    thread_in(&mut wrong).id = 9;
+    store.ingest(lease, &issues(vec![issue(5, 10, "a")])).unwrap();
+    store.ingest(lease, &issues(vec![wrong])).unwrap();
+    assert!(urls(store)[0].ends_with("/5~5"), "{:?}", urls(store));
+}
+
+fn urls(store: &Store) -> Vec<String> {
+    let mut urls = Vec::new();
+    let mut take = |row: ThreadRow| {
+        urls.push((row.thread.id, row.thread.url));
+        ControlFlow::Continue(())
+    };
+    store.each_thread(Kind::Issue, &ThreadFilter::default(), &mut take).unwrap();
+    urls.sort();
+    urls.into_iter().map(|(_, url)| url).collect()
 }
 
 fn a_sweep_finds_what_is_missing_newer_and_absent(place: &Place) {

@@ -210,7 +210,7 @@ pub(crate) fn time(second: i64) -> SourceTime {
 }
 
 pub(crate) fn seen(second: i64) -> Seen {
-    Seen { at_ms: second * 1_000, request: second }
+    Seen::at(second * 1_000, second)
 }
 
 pub(crate) fn issue_key(id: i64) -> Key {

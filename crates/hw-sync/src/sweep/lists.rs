@@ -18,7 +18,7 @@ pub(super) fn of_list(walk: &SinceWalk, page: &ListPage) -> Option<RollPage> {
     let next = Coverage { since: Some(walk.clone()), ..Coverage::default() };
     let next = next.step_since(&page.page).ok()?.since;
     let seen = page.observations.first().map(|it| it.seen);
-    let seen = seen.unwrap_or(Seen { at_ms: date.0, request: 0 });
+    let seen = seen.unwrap_or(Seen::at(date.0, 0));
     let next = next.as_ref().map(|next| Cursor(place_of(next)));
     Some(RollPage { date, seen, rows: rows(page), next, unreadable: 0 })
 }

@@ -143,7 +143,7 @@ impl Sweep<'_> {
             reason,
             raw: String::new(),
             updated_at: None,
-            seen: Seen { at_ms, request: 0 },
+            seen: Seen::at(at_ms, 0),
         };
         let page = self.page(Vec::new(), &[unreadable]);
         let ingested = self.room.store.ingest(self.room.lease, &page)?;
@@ -205,7 +205,7 @@ mod tests {
     fn look(absent: &[&str], is_vouched_for: bool) -> LookPage {
         LookPage {
             date: Mark(0),
-            seen: Seen { at_ms: 0, request: 0 },
+            seen: Seen::at(0, 0),
             is_vouched_for,
             observations: vec![],
             absent: absent.iter().map(|id| (*id).to_owned()).collect(),

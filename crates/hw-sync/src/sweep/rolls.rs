@@ -9,7 +9,7 @@ use hw_rules::walk::{Cursor, Floor};
 use hw_sources::github::threads;
 use hw_sources::page::{RollPage, RollRow};
 use hw_sources::trouble::Trouble;
-use hw_store::SweepPage;
+use hw_store::{StagedPage, SweepPage};
 
 use super::{Sweep, lists};
 use crate::fetch::Stop;
@@ -56,7 +56,16 @@ impl Sweep<'_> {
         let (next, complete) = (page.next.clone(), page.next.is_none());
         let page = SweepPage { began, rows, next, complete };
         self.tally.pages += 1;
-        Ok(self.room.store.stage_sweep(self.room.lease, &self.followed.lane, &page)?)
+        let (store, lease, lane) = (self.room.store, self.room.lease, &self.followed.lane);
+        match store.stage_sweep(lease, lane, &page)? {
+            StagedPage::Stored => Ok(()),
+            StagedPage::SharedId(id) => {
+                store.restart_sweep(lease, lane)?;
+                Err(self
+                    .stopped(&format!("the list shows several items under one id, {id}"))
+                    .into())
+            }
+        }
     }
 
     /// One page of the roll, every row of it readable: a roll with holes would invent suspects.
@@ -123,7 +132,7 @@ impl Sweep<'_> {
         let threads = self.room.store.talks(&self.followed.lane, after, talks.at_once())?;
         let date = self.room.fetch.last_date().unwrap_or(Mark::BEGINNING);
         if threads.is_empty() {
-            let seen = Seen { at_ms: date.0, request: 0 };
+            let seen = Seen::at(date.0, 0);
             return Ok(RollPage { date, seen, rows: Vec::new(), next: None, unreadable: 0 });
         }
         let said = talks.read(&threads).await?;

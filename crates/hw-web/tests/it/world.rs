@@ -120,7 +120,7 @@ fn page(lane: Lane, observations: Vec<Observation>) -> IngestPage {
 }
 
 fn seen(item: Item) -> Observation {
-    Observation { item, seen: Seen { at_ms: 100_000, request: 1 } }
+    Observation { item, seen: Seen::at(100_000, 1) }
 }
 
 fn pump() -> Repository {

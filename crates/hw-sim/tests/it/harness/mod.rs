@@ -1,5 +1,6 @@
 //! What the tests are built from: a virtual clock, a wire to the simulated GitHub, and the judge's eye.
 
+mod claims;
 mod clock;
 mod judge;
 mod said;
@@ -23,6 +24,7 @@ use hw_sync::fetch::{Fetch, Line};
 use hw_sync::news::Herald;
 use hw_sync::run::{Pull, pull};
 
+pub(crate) use claims::check_complete_pull;
 pub(crate) use clock::VirtualClock;
 pub(crate) use judge::{Judge, Watch, all_rows, check_mirror};
 pub(crate) use said::{check_comments, missing_comments};

@@ -104,7 +104,7 @@ fn id_of_another_node_replaces_nothing() {
 }
 
 #[test]
-fn ghost_repository_is_named_and_fails_no_pull() {
+fn ghost_repository_is_named_and_fails_a_pull_only_if_it_was_known() {
     let long = "n".repeat(10_000_000);
     let lies: [(&str, Value); 6] = [
         ("databaseId", json!(-7)),
@@ -118,7 +118,8 @@ fn ghost_repository_is_named_and_fails_no_pull() {
         for is_known in [false, true] {
             let scene = Scene::new(&WorldSpec { repositories: 3, ..WorldSpec::small() }, 7);
             let truth = scene.world(|github| github.world().truth());
-            let ghost = truth.repositories.values().nth(1).unwrap().node_id.clone();
+            let ghost = truth.repositories.values().nth(1).unwrap();
+            let (ghost, name) = (ghost.node_id.clone(), ghost.name.clone());
             on_virtual_time(async {
                 if is_known {
                     scene.pull(&ALL).await.unwrap();
@@ -127,7 +128,10 @@ fn ghost_repository_is_named_and_fails_no_pull() {
                 scene.world(|github| github.falsify(&ghost, field, value.clone()));
                 for puller in [ALL, ALL, Puller { force: true, ..ALL }] {
                     let pulled = scene.pull(&puller).await.unwrap();
-                    assert_eq!(pulled.failures, [], "{field}, known: {is_known}");
+                    let failed: Vec<_> = pulled.failures.iter().map(|it| &it.scope).collect();
+                    let known = [&format!("acme/{name}")];
+                    let expected = if is_known { &known[..] } else { &[] };
+                    assert_eq!(failed, expected, "{field}: {:?}", pulled.failures);
                     let waiting = scene.store.quarantined().unwrap();
                     let is_named = waiting
                         .iter()
@@ -139,6 +143,22 @@ fn ghost_repository_is_named_and_fails_no_pull() {
             });
         }
     }
+}
+
+#[test]
+fn list_that_shows_two_nodes_under_one_id_is_not_compared_with_anything() {
+    let scene = Scene { largest_page: 4, ..Scene::new(&one_repository(12), 6) };
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(HOUR_MS).await;
+        let (node, other) = (node_ids(&scene, ThreadKind::Issue)[3].clone(), issue_ids(&scene)[9]);
+        scene.world(|github| github.renumber(&node, other));
+        let swept = scene.pull(&Puller { reconcile: true, ..ALL }).await.unwrap();
+        let message = &swept.failures[0].message;
+        assert!(message.contains("several items under one id"), "{:?}", swept.failures);
+        assert_eq!(scene.store.counts().unwrap().issues, 12, "nothing is taken for gone");
+        is_well_after_the_lie(&scene).await;
+    });
 }
 
 /// Once the source tells the truth again, one pull finds everything that was set aside.

@@ -147,7 +147,7 @@ fn an_unchanged_list_tells_its_date() {
 }
 
 fn answer(document: Value, next: Next) -> Answer {
-    let receipt = Receipt { date: Mark(0), sample: None, cost: 1, replaced: 0 };
+    let receipt = Receipt { date: Mark(0), ahead_ms: 0, sample: None, cost: 1, replaced: 0 };
     Answer {
         content: Content::Document(document.into()),
         receipt,
