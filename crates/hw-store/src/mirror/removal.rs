@@ -64,8 +64,10 @@ fn bury_with_parent(
 ) -> Result<(), Error> {
     let held = cells::held(tx, host, gone.iter().map(|(key, _)| *key))?.cells;
     let last_seen = |key: &Key| Some(held.get(key)?.version.as_ref()?.seen);
-    let gone: Vec<_> =
-        gone.iter().map(|(key, seen)| (*key, last_seen(key).unwrap_or(*seen))).collect();
+    let gone: Vec<_> = gone
+        .iter()
+        .map(|(key, seen)| (*key, last_seen(key).map_or(*seen, |last| last.max(*seen))))
+        .collect();
     bury(tx, host, lane, &gone, cause).map(drop)
 }
 
