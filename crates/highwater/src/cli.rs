@@ -16,9 +16,10 @@ mod search;
 mod show;
 mod ui;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::Format;
 use crate::names;
@@ -37,6 +38,13 @@ pub(crate) use removed::{ListRemoved, Removed, RemovedCommand, RestoreRemoved};
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
 pub(crate) use ui::Ui;
+
+/// The arguments as clap is to read them.
+pub(crate) fn arguments(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let command = Cli::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    search::shield_excluded_words(args, &names)
+}
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
 #[derive(Parser)]

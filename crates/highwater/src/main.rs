@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     terminal::end_with_a_report();
     let environment = Environment::read();
     terminal::hide(|mask| environment.tokens().for_each(|token| mask.hide_token(token)));
-    let cli = match cli::Cli::try_parse() {
+    let cli = match cli::Cli::try_parse_from(cli::arguments(std::env::args_os())) {
         Ok(cli) => cli,
         Err(error) => return report::unparsed(&error),
     };

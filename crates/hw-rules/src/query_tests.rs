@@ -54,9 +54,77 @@ fn a_run_of_characters_without_spaces_is_a_phrase() {
 }
 
 #[test]
-fn operators_of_other_grammars_are_words() {
+fn operators_at_the_edges_of_a_query_are_words() {
     assert_eq!(terms("a AND"), ["a", "and"]);
-    assert_eq!(terms("OR NOT NEAR("), ["or", "not", "near"]);
+    assert_eq!(terms("OR NEAR( NOT"), ["or", "near", "not"]);
+    assert_eq!(terms("a and b or c"), ["a", "and", "b", "or", "c"], "small letters are words");
+    assert_eq!(terms("a AND b"), ["a", "b"]);
+}
+
+#[test]
+fn or_makes_alternatives_of_the_words_beside_it() {
+    let query = Query::parse("pump oil OR \"tide gauge\" OR foo-bar leaks");
+    assert_eq!(words_of(&query), ["pump", "leaks"]);
+    let union: Vec<Vec<String>> = query.unions[0].iter().map(|terms| shown(terms)).collect();
+    assert_eq!(union, [vec!["oil"], vec!["tide gauge"], vec!["foo", "bar"]]);
+    let query = Query::parse("oil OR lea");
+    let last: Vec<_> = query.unfinished().unwrap().unions[0].iter().map(|it| shown(it)).collect();
+    assert_eq!(last, [["oil*"], ["lea*"]], "each alternative may go on");
+    assert_eq!(Query::parse("oil OR state:open").misread.len(), 1);
+}
+
+#[test]
+fn dash_and_not_leave_out_words_phrases_and_filters() {
+    let excluded = |text: &str| -> Vec<Vec<String>> {
+        let query = Query::parse(text);
+        assert_eq!(words_of(&query), ["crash"], "{text}");
+        let words = query.excluded.iter().map(|it| match it {
+            Exclusion::Words(terms) => shown(terms),
+            Exclusion::Filter(_) => panic!("{text} has words"),
+        });
+        words.collect()
+    };
+    assert_eq!(excluded("crash -panic"), [["panic*"]]);
+    assert_eq!(
+        excluded("-\"oil leak\" crash NOT foo-bar"),
+        [vec!["oil leak"], vec!["foo", "bar*"]]
+    );
+    let query = Query::parse("crash -label:bug -author:ann -state:open -type:pr");
+    assert_eq!(query.excluded.len(), 2, "every thread has a state and a type");
+    assert_eq!(query.filters.states, ["closed".to_owned(), "merged".to_owned()].into());
+    assert_eq!(query.filters.types.len(), 2);
+    assert!(Query::parse("crash state:open -state:open").filters.is_impossible());
+    assert_eq!(terms("a - b --json ->"), ["a", "b", "json"]);
+}
+
+#[test]
+fn exclusions_alone_ask_for_nothing_and_say_so() {
+    let query = Query::parse("-minus");
+    assert!(query.is_empty());
+    assert_eq!(
+        query.misread,
+        ["only exclusions: add a word or a filter that says what to search for"]
+    );
+}
+
+#[test]
+fn qualifiers_of_github_that_are_unknown_here_are_named_and_left_out() {
+    let query = Query::parse("crash sort:updated-desc In:title assignee:ann std::vec foo:bar");
+    assert_eq!(words_of(&query), ["crash", "std", "vec", "foo", "bar"]);
+    let named: Vec<_> = query.misread.iter().map(|it| it.split(' ').next().unwrap()).collect();
+    assert_eq!(named, ["sort:updated-desc", "In:title", "assignee:ann"]);
+}
+
+#[test]
+fn query_and_its_exclusion_ask_for_both() {
+    let both = |text: &str| {
+        let query = Query::parse(text);
+        query.and(&query.excluded[0])
+    };
+    assert_eq!(words_of(&both("a b -cc").unwrap()), ["a", "b", "cc*"]);
+    assert!(both("a author:ann -author:bob").is_none(), "a text has one author");
+    let named = both("a repo:pump -repo:acme/pump").unwrap().filters.repositories;
+    assert_eq!(named, [Named { owner: Some("acme".into()), name: "pump".into() }].into());
 }
 
 #[test]
@@ -119,7 +187,8 @@ fn nothing_is_asked_for_by_nothing() {
 fn a_word_that_is_being_typed_may_go_on() {
     let unfinished = |text: &str| Query::parse(text).unfinished().map(|query| words_of(&query));
     assert_eq!(unfinished("oil lea"), Some(vec!["oil".to_owned(), "lea*".to_owned()]));
-    for text in ["oil ", "oil l", "oil leaks oil", "\"oil leak\"", "oil state:open", "oil*", ""] {
+    assert_eq!(unfinished("oil state:open -tide"), Some(vec!["oil*".to_owned()]), "wherever");
+    for text in ["oil ", "oil l", "oil leaks oil", "\"oil leak\"", "oil*", ""] {
         assert_eq!(unfinished(text), None, "{text}");
     }
 }
@@ -171,10 +240,6 @@ fn what_looks_like_a_filter_and_is_none_is_told() {
     {
         assert_eq!(misread(text), Vec::<String>::new(), "{text}");
     }
-    assert_eq!(
-        misread("leaks -state:open"),
-        ["-state:open was taken for words: nothing can be excluded"]
-    );
     assert_eq!(misread(&"type:bug ".repeat(20)).len(), 3);
     assert!(misread(&format!("type:{}", "é".repeat(999)))[0].len() < 200);
 }
@@ -183,7 +248,7 @@ proptest! {
     #[test]
     fn any_text_is_a_query(text in any::<String>()) {
         let query = Query::parse(&text);
-        for token in query.terms.iter().flat_map(|term| &term.tokens).chain(&query.literals) {
+        for token in query.all_terms().flat_map(|term| &term.tokens).chain(&query.literals) {
             prop_assert!(!token.is_empty() && !token.contains(['"', '\'', ' ', '\\']), "{token:?}");
         }
         query.unfinished();
@@ -202,6 +267,10 @@ fn terms(text: &str) -> Vec<String> {
 }
 
 fn words_of(query: &Query) -> Vec<String> {
+    shown(&query.terms)
+}
+
+fn shown(terms: &[Term]) -> Vec<String> {
     let star = |term: &Term| if term.is_prefix { "*" } else { "" };
-    query.terms.iter().map(|term| format!("{}{}", term.tokens.join(" "), star(term))).collect()
+    terms.iter().map(|term| format!("{}{}", term.tokens.join(" "), star(term))).collect()
 }

@@ -60,7 +60,7 @@ struct Match {
 fn matches(words: &[Word], query: &Query) -> Vec<Match> {
     let mut found = Vec::new();
     for start in 0..words.len() {
-        for (term, wanted) in query.terms.iter().enumerate() {
+        for (term, wanted) in query.all_terms().enumerate() {
             if let Some(words) = words.get(start..start + wanted.tokens.len())
                 && is_there(wanted, words)
                 && let (Some(first), Some(last)) = (words.first(), words.last())

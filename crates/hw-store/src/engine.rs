@@ -1,11 +1,11 @@
 //! The one search engine of all faces.
 //!
 //! A query goes through tiers until there are enough hits: what has its words literally (`foo-bar`), what has
-//! its words, and, while somebody is typing, what has a word that begins so. A match in a comment counts for its
-//! thread.
+//! its words, and what has a word that begins with its last one. A match in a comment counts for its thread.
 
 mod ask;
 mod asks;
+mod exclude;
 mod gather;
 mod hit;
 mod memory;
@@ -28,14 +28,12 @@ pub use hit::{Hit, Said};
 pub struct Search {
     pub query: String,
     pub limit: u64,
-    /// Whether the last word is still being typed: then it may go on.
-    pub unfinished: bool,
 }
 
 impl Search {
     /// The ten best.
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), limit: 10, unfinished: false }
+        Self { query: query.into(), limit: 10 }
     }
 }
 
@@ -92,13 +90,13 @@ impl SearchEngine {
         let store = self.workspace.store()?;
         let remembered = self.memory.of(&store)?;
         let query = Query::parse(&search.query);
-        if query.is_empty() || search.limit == 0 {
+        if query.is_empty() || query.filters.is_impossible() || search.limit == 0 {
             let behind = remembered.behind(&query.filters).clone();
             return Ok(Found { behind, misread: query.misread, ..Found::default() });
         }
-        let unfinished = query.unfinished().filter(|_| search.unfinished);
         store.read("search", |tx| {
-            let mut gather = Gather::new(search.limit, &remembered);
+            let excluded = exclude::excluded(tx, &query)?;
+            let mut gather = Gather::new(search.limit, &remembered, excluded);
             gather.named(tx, &query, &search.query)?;
             if !query.literals.is_empty() && !gather.is_full() {
                 gather.tier(tx, &query, true)?;
@@ -108,9 +106,13 @@ impl SearchEngine {
             } else {
                 gather.tier(tx, &query, false)?;
             }
-            // what begins so is costly to find, and nobody would see it
-            if let Some(unfinished) = unfinished.as_ref().filter(|_| !gather.is_full()) {
-                gather.tier(tx, unfinished, false)?;
+            if let Some(unfinished) = query.unfinished() {
+                // what begins so is costly to find, and nobody would see it
+                if gather.is_full() {
+                    gather.leave_the_rest();
+                } else {
+                    gather.tier(tx, &unfinished, false)?;
+                }
             }
             let mut found = gather.found(&query);
             found.misread.extend(asks::unheld(tx, &query.filters)?);

@@ -38,6 +38,9 @@ const FINISH_TURN: Step = step!("finish turn");
 const POSTPONE: Step = step!("postpone");
 const MAKE_DUE: Step = step!("make due");
 const REQUEST_SWEEP: Step = step!("request sweep");
+const FOLLOW: Step = step!("follow lanes");
+/// How many lanes are noted in one transaction.
+const FOLLOWED_AT_ONCE: usize = 1_000;
 const RESET: Step = step!("reset");
 
 impl Store {
@@ -128,6 +131,16 @@ impl Store {
             let id = lane_id(tx, lane)?;
             tx.execute(KEEP, &params![due_ms, id]).map(drop)
         })
+    }
+
+    /// Notes that lanes are followed, before any of them is read: what is left out on purpose has none.
+    pub fn follow_lanes(&self, lease: &Lease, lanes: &[&Lane]) -> Result<(), Error> {
+        for some in lanes.chunks(FOLLOWED_AT_ONCE) {
+            self.write_for(lease, FOLLOW, |tx| {
+                some.iter().try_for_each(|lane| lane_id(tx, lane).map(drop))
+            })?;
+        }
+        Ok(())
     }
 
     /// The one way a watermark moves back: whatever the lane holds from beyond `base` was stamped by a

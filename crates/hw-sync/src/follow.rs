@@ -49,6 +49,12 @@ impl Known {
         })
     }
 
+    /// The lanes that are followed for the first time.
+    pub(crate) fn unknown_lanes<'a>(&self, wishes: &'a [Wish]) -> Vec<&'a Lane> {
+        let lanes = wishes.iter().map(|wish| &wish.followed.lane);
+        lanes.filter(|lane| !self.states.contains_key(*lane)).collect()
+    }
+
     fn wish(
         &self,
         room: &Room<'_>,

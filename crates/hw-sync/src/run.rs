@@ -133,6 +133,7 @@ async fn pull_all(room: &Room<'_>, pull: &Pull) -> Result<Summary, Error> {
     summary.count(Surface::Repositories, &listed.tally);
     summary.name_unlisted(room, pull, &known, &listed);
     leave_unstored(room, pull, &mut listed, &mut summary)?;
+    room.store.follow_lanes(room.lease, &known.unknown_lanes(&listed.wishes))?;
     tell_moved(room, pull.surfaces(), &listed.wishes);
     let moved = comments::moved(&listed.wishes);
 

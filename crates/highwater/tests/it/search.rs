@@ -1,5 +1,7 @@
 //! `highwater search`: any text is a query.
 
+use std::collections::BTreeSet;
+
 use std::path::Path;
 
 use hw_rules::clean::is_harmless;
@@ -71,9 +73,22 @@ fn words_need_no_quotes_and_arguments_may_follow_them() {
     assert_eq!(asked_json(home.path(), "search", &words), one);
     let behind = asked(home.path(), "search", &[&words[..], &["--json", "--limit", "1"]].concat());
     assert_eq!(succeeded(&behind).lines().count(), 1);
-    let (code, told) = failed(&asked(home.path(), "search", &["-Werror"]));
-    assert_eq!(code, Some(2));
-    assert!(told.contains("--"), "it says how such a query is asked: {told}");
+}
+
+#[test]
+fn excluded_words_need_no_dashes_before_them() {
+    let (_house, home) = pulled();
+    let found = |words: &[&str]| -> BTreeSet<String> {
+        let args = [words, &["--limit", "10000"]].concat();
+        let hits = asked_json(home.path(), "search", &args);
+        hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
+    };
+    let (all, both) = (found(&["the"]), found(&["the", "steps"]));
+    assert!(!both.is_empty() && both.len() < all.len(), "{} of {}", both.len(), all.len());
+    assert_eq!(found(&["the", "-steps"]), &all - &both);
+    let alone = asked(home.path(), "search", &["-Werror"]);
+    assert_eq!(succeeded(&alone), "");
+    assert!(warned(&alone).contains("only exclusions"), "{alone:?}");
 }
 
 #[test]
@@ -140,13 +155,14 @@ fn no_text_steers_the_terminal_of_whoever_searches_lists_or_shows() {
 }
 
 #[test]
-fn a_search_says_what_may_be_missing() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    house.pulled(home.path(), &["-e", "pump"]);
-    let output = asked(home.path(), "search", &["the"]);
-    succeeded(&output);
-    let told = warned(&output);
-    assert!(told.contains("warning: the issues of acme/pump were never pulled\n"), "{told}");
+fn search_does_not_miss_what_was_left_out_on_purpose() {
+    for left_out in [["-e", "pump"], ["-i", "issues"]] {
+        let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+        house.pulled(home.path(), &left_out);
+        let output = asked(home.path(), "search", &["the"]);
+        succeeded(&output);
+        assert_eq!(warned(&output), "", "{left_out:?}");
+    }
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub struct Filters {
     pub labels: BTreeSet<String>,
     pub created: Span,
     pub updated: Span,
+    /// Whether each of them was left out.
+    has_no_type: bool,
+    has_no_state: bool,
 }
 
 /// A repository, with or without its owner, in lower case.
@@ -36,6 +39,8 @@ pub enum Type {
 /// How many names count, and how long they may be.
 const MOST: usize = 64;
 const LONGEST: usize = 1_024;
+
+const STATES: [&str; 3] = ["open", "closed", "merged"];
 
 const NAMES: [&str; 8] = ["repo", "author", "type", "state", "is", "label", "created", "updated"];
 
@@ -64,6 +69,44 @@ impl Filters {
     /// Whether comments are wanted for themselves, and nothing else is.
     pub fn is_for_comments(&self) -> bool {
         self.types.iter().eq(&[Type::Comment])
+    }
+
+    /// The filters that hold where these and others do; none where nothing can fulfil both.
+    pub(super) fn and(&self, other: &Self) -> Option<Self> {
+        Some(Self {
+            repositories: both_named(&self.repositories, &other.repositories)?,
+            authors: both(&self.authors, &other.authors)?,
+            types: both(&self.types, &other.types)?,
+            states: both(&self.states, &other.states)?,
+            labels: self.labels.union(&other.labels).cloned().collect(),
+            created: self.created.and(other.created),
+            updated: self.updated.and(other.updated),
+            has_no_type: self.has_no_type || other.has_no_type,
+            has_no_state: self.has_no_state || other.has_no_state,
+        })
+    }
+
+    /// Leaves out types and states, of which every thread has one.
+    pub(super) fn leave_out(&mut self, other: &Self) {
+        if !other.types.is_empty() {
+            if self.types.is_empty() {
+                self.types.extend(Kind::THREADS.map(Type::Thread));
+            }
+            self.types.retain(|it| !other.types.contains(it));
+            self.has_no_type |= self.types.is_empty();
+        }
+        if !other.states.is_empty() {
+            if self.states.is_empty() {
+                self.states.extend(STATES.map(str::to_owned));
+            }
+            self.states.retain(|it| !other.states.contains(it));
+            self.has_no_state |= self.states.is_empty();
+        }
+    }
+
+    /// Whether nothing can fulfil them: every type or every state is left out.
+    pub fn is_impossible(&self) -> bool {
+        self.has_no_type || self.has_no_state
     }
 
     /// Takes a filter; tells whether it made sense.
@@ -103,7 +146,7 @@ impl Filters {
     }
 
     fn state(&mut self, name: &str) -> bool {
-        let state = ["open", "closed", "merged"].into_iter().find(|state| *state == name);
+        let state = STATES.into_iter().find(|state| *state == name);
         self.states.extend(state.map(str::to_owned));
         state.is_some()
     }
@@ -120,6 +163,30 @@ impl Filters {
         self.repositories.insert(Named { owner, name: name.to_owned() });
         true
     }
+}
+
+/// Of two lists of which any is enough, what fulfils both; an empty one asks for nothing.
+fn both<T: Ord + Clone>(these: &BTreeSet<T>, those: &BTreeSet<T>) -> Option<BTreeSet<T>> {
+    if these.is_empty() || those.is_empty() {
+        return Some(these.union(those).cloned().collect());
+    }
+    let common: BTreeSet<T> = these.intersection(those).cloned().collect();
+    (!common.is_empty()).then_some(common)
+}
+
+/// The same of repositories, where a name alone stands for those of all owners.
+fn both_named(these: &BTreeSet<Named>, those: &BTreeSet<Named>) -> Option<BTreeSet<Named>> {
+    if these.is_empty() || those.is_empty() {
+        return both(these, those);
+    }
+    let common = |(a, b): (&Named, &Named)| {
+        let is_one = a.owner.is_none() || b.owner.is_none() || a.owner == b.owner;
+        let owner = a.owner.clone().or_else(|| b.owner.clone());
+        (is_one && a.name == b.name).then(|| Named { owner, name: a.name.clone() })
+    };
+    let pairs = these.iter().flat_map(|a| those.iter().map(move |b| (a, b)));
+    let common: BTreeSet<Named> = pairs.filter_map(common).collect();
+    (!common.is_empty()).then_some(common)
 }
 
 fn narrow(span: &mut Span, value: &str) -> bool {

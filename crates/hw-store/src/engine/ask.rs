@@ -1,6 +1,6 @@
 //! A query as the databases take it.
 
-use hw_rules::query::{Filters, Query, Term};
+use hw_rules::query::{Filters, Query, Term, Union};
 
 use crate::search::facets::Wanted;
 use crate::search::{rows_within, words};
@@ -151,6 +151,8 @@ impl Given<'_> {
 
 fn all_words(query: &Query, literally: bool, dialect: Dialect) -> Option<String> {
     let terms = query.terms.iter().map(|term| phrase(term, dialect));
+    let unions = query.unions.iter().map(|union| any_of(union, dialect));
+    let terms = terms.chain(unions);
     let literals = query.literals.iter().filter(|_| literally);
     let literals = literals.chain(&query.symbols).map(|token| quoted(token, dialect));
     let all: Vec<String> = terms.chain(literals).collect();
@@ -160,15 +162,21 @@ fn all_words(query: &Query, literally: bool, dialect: Dialect) -> Option<String>
     Some(all.join(and(dialect)))
 }
 
-fn all_facets(wanted: &Wanted, dialect: Dialect) -> Option<String> {
-    let or = match dialect {
-        Dialect::Sqlite => " OR ",
-        Dialect::Postgres => " | ",
+/// One alternative, and of that all terms.
+fn any_of(union: &Union, dialect: Dialect) -> String {
+    let all = |terms: &Vec<Term>| {
+        let terms: Vec<String> = terms.iter().map(|term| phrase(term, dialect)).collect();
+        format!("({})", terms.join(and(dialect)))
     };
+    let alternatives: Vec<String> = union.iter().map(all).collect();
+    format!("({})", alternatives.join(or(dialect)))
+}
+
+fn all_facets(wanted: &Wanted, dialect: Dialect) -> Option<String> {
     let any = |facets: &Vec<String>| {
         let facets: Vec<_> =
             facets.iter().map(|facet| quoted(&words::cut(facet.clone()), dialect)).collect();
-        format!("({})", facets.join(or))
+        format!("({})", facets.join(or(dialect)))
     };
     if wanted.is_empty() {
         return None;
@@ -180,6 +188,13 @@ fn and(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => " AND ",
         Dialect::Postgres => " & ",
+    }
+}
+
+fn or(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => " OR ",
+        Dialect::Postgres => " | ",
     }
 }
 

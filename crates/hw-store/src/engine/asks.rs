@@ -3,19 +3,20 @@
 //! A thread's type, state and labels are no facets of its comments: they change without them. Where such a
 //! filter meets a match in a comment, its thread is looked up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::clean::shorten;
 use hw_rules::item::Kind;
 use hw_rules::query::{Filters, Named, Query, Type};
 
 use super::ask::Ask;
-use super::rank::Candidate;
+use super::rank::ThreadPlace;
 use crate::error::Error;
 use crate::search::facets;
 use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
+use crate::views::skipped::{ReadableRows, SkippedRows};
 use crate::views::threads::list;
 
 pub(super) struct Asked {
@@ -41,24 +42,44 @@ impl Check {
         (!is_open).then_some(Self { kinds, states, labels })
     }
 
-    /// Whether the thread that a comment counts for is wanted.
-    pub(super) fn lets(&self, tx: &mut Tx<'_>, comment: &Candidate) -> Result<bool, Error> {
+    /// Which of these threads are wanted.
+    pub(super) fn wanted(
+        &self,
+        tx: &mut Tx<'_>,
+        threads: &BTreeSet<ThreadPlace>,
+    ) -> Result<ReadableRows<ThreadPlace>, Error> {
         const STANDING: OfKind = of_kind!(
-            "select state, labels from",
-            "where host = $1 and repository_id = $2 and number = $3"
+            "select number, state, labels from",
+            "where host = $1 and repository_id = $2 and number in (select value from json_each($3))",
+            "where host = $1 and repository_id = $2 and number = any($3)"
         );
-        let Candidate { host, repository_id, thread, .. } = comment;
-        for kind in Kind::THREADS {
-            if !self.kinds.is_empty() && !self.kinds.contains(&kind) {
-                continue;
-            }
-            let params = params![host, *repository_id, *thread];
-            let read = |mut row: Row| Ok((row.text(0)?, row.text(1)?));
-            if let Some((state, labels)) = tx.first(STANDING.of(kind), &params, read)? {
-                return self.fits(&state, &labels);
+        let mut numbers: BTreeMap<(&str, i64), Vec<i64>> = BTreeMap::new();
+        for ThreadPlace { host, repository_id, number } in threads {
+            numbers.entry((host, *repository_id)).or_default().push(*number);
+        }
+        let mut wanted = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
+        for ((host, repository_id), numbers) in numbers {
+            for kind in Kind::THREADS.into_iter().filter(|kind| self.lets_kind(*kind)) {
+                let params = params![host, repository_id, numbers.as_slice()];
+                let read = |mut row: Row| {
+                    let number = row.int(0)?;
+                    Ok((number, self.fits(&row.text(1)?, &row.text(2)?)?))
+                };
+                let found = tx.query_readable(STANDING.of(kind), &params, read)?;
+                wanted.skipped.add(found.skipped);
+                let fitting = found.rows.into_iter().filter(|(_, fits)| *fits);
+                wanted.rows.extend(fitting.map(|(number, _)| ThreadPlace {
+                    host: host.to_owned(),
+                    repository_id,
+                    number,
+                }));
             }
         }
-        Ok(false)
+        Ok(wanted)
+    }
+
+    fn lets_kind(&self, kind: Kind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     fn fits(&self, state: &str, labels: &str) -> Result<bool, Error> {

@@ -9,7 +9,7 @@ use hw_rules::query::Query;
 use super::asks::{Asked, asks};
 use super::hit::{self, Place};
 use super::memory::Remembered;
-use super::rank::{Candidate, Scale};
+use super::rank::{Candidate, Match, Scale, ThreadPlace};
 use super::reading::Reading;
 use super::{Found, Hit, Matches, Ranked};
 use crate::error::Error;
@@ -17,8 +17,6 @@ use crate::tx::Tx;
 use crate::views::skipped::SkippedRows;
 use crate::views::thread;
 
-/// How many threads are looked at to learn whether they are wanted, for what is said in them.
-const LOOKED_UP: usize = 200;
 /// How many candidates are looked up at once.
 const AT_ONCE: usize = 32;
 
@@ -28,30 +26,12 @@ pub(super) struct Gather<'a> {
     hits: Vec<Hit>,
     seen: BTreeSet<(String, Key)>,
     /// The threads among the hits, by their numbers: what is said in them is not looked up.
-    shown: BTreeSet<Numbered>,
+    shown: BTreeSet<ThreadPlace>,
+    /// What the query leaves out.
+    excluded: BTreeSet<Match>,
     matches: Matches,
     ranked: Ranked,
     skipped: SkippedRows,
-}
-
-/// What matches: a thread, however often it is said there, or a comment for itself.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Match {
-    Thread(Numbered),
-    Text(i64),
-}
-
-impl Match {
-    fn of(candidate: &Candidate, for_itself: bool) -> Self {
-        if for_itself { Self::Text(candidate.rowid) } else { Self::Thread(numbered(candidate)) }
-    }
-}
-
-/// A thread by its host, its repository and its number.
-type Numbered = (String, i64, i64);
-
-fn numbered(candidate: &Candidate) -> Numbered {
-    (candidate.host.clone(), candidate.repository_id, candidate.thread)
 }
 
 /// A candidate, and which reading it is from.
@@ -61,9 +41,10 @@ struct Scored {
 }
 
 impl<'a> Gather<'a> {
-    pub(super) fn new(limit: u64, remembered: &'a Remembered) -> Self {
+    pub(super) fn new(limit: u64, remembered: &'a Remembered, excluded: BTreeSet<Match>) -> Self {
         Self {
             limit,
+            excluded,
             remembered,
             hits: Vec::new(),
             seen: BTreeSet::new(),
@@ -94,7 +75,7 @@ impl<'a> Gather<'a> {
         let named = self.skipped.unless_unreadable(thread::at(tx, &address))?;
         if let Some((owner, row)) = named.flatten() {
             let Thread { repository_id, number, .. } = row.thread;
-            self.shown.insert((row.host.clone(), repository_id, number));
+            self.shown.insert(ThreadPlace { host: row.host.clone(), repository_id, number });
             let place = Place::of(owner, row);
             self.seen.insert((place.host.clone(), place.key(false)));
             self.hits.extend(hit::of(tx, place, false, query)?);
@@ -115,7 +96,7 @@ impl<'a> Gather<'a> {
             asks.iter().map(|asked| Reading::of(asked, self.limit)).collect();
         let mut tier = Tier::default();
         // many newest matches may be said in few threads: then the ones before them are read, too
-        while !self.is_full() && !tier.is_out_of_looks && readings.iter().any(Reading::goes_on) {
+        while !self.is_full() && readings.iter().any(Reading::is_cut) {
             let mut scored = Vec::new();
             for (reading, read) in readings.iter_mut().enumerate() {
                 let next = read.next(tx, &scale)?;
@@ -128,8 +109,8 @@ impl<'a> Gather<'a> {
         let is_whole = !is_cut && !tier.has_left;
         let count = tier.matches.len() as u64;
         self.matches = if is_whole { Matches::Exactly(count) } else { Matches::AtLeast(count) };
-        // without words the newest come first anyway, as long as there are enough
-        if (is_cut && query.has_words()) || (!self.is_full() && !is_whole) || tier.is_out_of_looks {
+        // without words the newest come first anyway
+        if is_cut && query.has_words() {
             self.ranked = Ranked::Newest;
         }
         Ok(())
@@ -148,7 +129,7 @@ impl<'a> Gather<'a> {
     /// Best first; the newest of equals.
     fn sort(&self, scored: &mut [Scored]) {
         for Scored { candidate, .. } in scored.iter_mut() {
-            candidate.score *= self.remembered.boost(&candidate.host, candidate.repository_id);
+            candidate.score *= self.remembered.boost(&candidate.thread);
         }
         scored.sort_by(|a, b| {
             let (a, b) = (&a.candidate, &b.candidate);
@@ -164,13 +145,16 @@ impl<'a> Gather<'a> {
         (readings, tier): (&[Reading<'_>], &mut Tier),
     ) -> Result<(), Error> {
         for some in scored.chunks(AT_ONCE) {
+            if !self.is_full() {
+                let checked = tier.check_threads(tx, some, readings)?;
+                self.skipped.add(checked);
+            }
             let rowids: Vec<i64> = some.iter().map(|it| it.candidate.rowid).collect();
             let keys = if self.is_full() { BTreeMap::new() } else { hit::keys(tx, &rowids)? };
             for Scored { candidate, reading } in some {
                 let asked = readings[*reading].asked;
-                let wants = tier.wants(tx, (candidate, asked), self.is_full());
-                let wants = self.skipped.unless_unreadable(wants)?.unwrap_or_default();
-                if !wants || self.is_full() {
+                let is_excluded = self.excluded.contains(&Match::of(candidate, asked.for_itself));
+                if is_excluded || !tier.wants(candidate, asked) || self.is_full() {
                     continue;
                 }
                 if let Some(key) = keys.get(&candidate.rowid).copied()
@@ -190,7 +174,7 @@ impl<'a> Gather<'a> {
     /// Whether it is said in a thread that is among the hits.
     fn is_shown(&self, candidate: &Candidate, key: Key, for_itself: bool) -> bool {
         let is_comment = Kind::COMMENTS.contains(&key.kind);
-        is_comment && !for_itself && self.shown.contains(&numbered(candidate))
+        is_comment && !for_itself && self.shown.contains(&candidate.thread)
     }
 
     /// Its words are marked as they were found: by their beginnings, where those were asked for.
@@ -202,7 +186,7 @@ impl<'a> Gather<'a> {
         query: &Query,
     ) -> Result<(), Error> {
         if place.has_thread() && !for_itself {
-            self.shown.insert(numbered(candidate));
+            self.shown.insert(candidate.thread.clone());
         }
         if self.seen.insert((place.host.clone(), place.key(for_itself))) {
             self.hits.extend(hit::of(tx, place, for_itself, query)?);
@@ -216,42 +200,45 @@ impl<'a> Gather<'a> {
 struct Tier {
     matches: BTreeSet<Match>,
     /// The threads of comments that were looked at, and whether they are wanted.
-    checked: BTreeMap<Numbered, bool>,
+    checked: BTreeMap<ThreadPlace, bool>,
     /// Whether something was left aside of which nobody knows whether it matches.
     has_left: bool,
-    /// Whether that was because too many threads had been looked at.
-    is_out_of_looks: bool,
 }
 
 impl Tier {
-    /// Whether a candidate is a match, as far as it can be told; a thread is looked at only while hits are missing.
-    fn wants(
+    /// Looks at the threads of comments, where the query asks something of them.
+    fn check_threads(
         &mut self,
         tx: &mut Tx<'_>,
-        (candidate, asked): (&Candidate, &Asked),
-        is_full: bool,
-    ) -> Result<bool, Error> {
-        if let Some(check) = &asked.check {
-            let thread = numbered(candidate);
-            let wanted = match self.checked.get(&thread) {
-                Some(known) => *known,
-                None if is_full || LOOKED_UP <= self.checked.len() => {
-                    self.has_left = true;
-                    self.is_out_of_looks |= !is_full;
-                    return Ok(false);
-                }
-                None => {
-                    let wanted = check.lets(tx, candidate)?;
-                    self.checked.insert(thread, wanted);
-                    wanted
-                }
-            };
-            if !wanted {
-                return Ok(false);
+        some: &[Scored],
+        readings: &[Reading<'_>],
+    ) -> Result<SkippedRows, Error> {
+        let mut skipped = SkippedRows::default();
+        for (reading, read) in readings.iter().enumerate() {
+            let Some(check) = &read.asked.check else { continue };
+            let of_reading = some.iter().filter(|it| it.reading == reading);
+            let threads = of_reading.map(|it| it.candidate.thread.clone());
+            let threads: BTreeSet<_> =
+                threads.filter(|thread| !self.checked.contains_key(thread)).collect();
+            let wanted = check.wanted(tx, &threads)?;
+            skipped.add(wanted.skipped);
+            self.checked.extend(threads.into_iter().map(|thread| (thread, false)));
+            self.checked.extend(wanted.rows.into_iter().map(|thread| (thread, true)));
+        }
+        Ok(skipped)
+    }
+
+    /// Whether a candidate is a match, as far as it can be told: a thread is looked at only while hits are missing.
+    fn wants(&mut self, candidate: &Candidate, asked: &Asked) -> bool {
+        if asked.check.is_some() {
+            let known = self.checked.get(&candidate.thread).copied();
+            self.has_left |= known.is_none();
+            if !known.unwrap_or_default() {
+                return false;
             }
         }
         self.matches.insert(Match::of(candidate, asked.for_itself));
-        Ok(true)
+        true
     }
 }
 

@@ -7,7 +7,7 @@ use hw_rules::query::Query;
 use hw_rules::snippet::{self, Piece};
 use hw_rules::time::SourceTime;
 
-use super::rank::Candidate;
+use super::rank::{Candidate, ThreadPlace};
 use crate::error::Error;
 use crate::sql::{Row, Sql, params};
 use crate::tx::Tx;
@@ -98,11 +98,11 @@ pub(super) fn keys(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeMap<i64, Key>
 /// Looks a match up.
 pub(super) fn place(tx: &mut Tx<'_>, candidate: &Candidate, key: Key) -> Result<Place, Error> {
     const OWNER: Sql = Sql::both("select owner from repositories where host = $1 and id = $2");
-    let Candidate { host, repository_id, thread, .. } = candidate;
+    let ThreadPlace { host, repository_id, number } = &candidate.thread;
     let owner = tx.first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
     let thread = match Table::of(key.kind) {
         Some(table) => thread::by_id(tx, &table, host, key.id)?,
-        None => thread::numbered(tx, host, *repository_id, *thread)?,
+        None => thread::numbered(tx, host, *repository_id, *number)?,
     };
     Ok(Place { owner: owner.unwrap_or_default(), host: host.clone(), key, thread })
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hw_rules::lane::Surface;
 use hw_rules::query::Filters;
 
+use super::rank::ThreadPlace;
 use crate::Store;
 use crate::error::Error;
 use crate::sql::{Sql, params};
@@ -37,9 +38,9 @@ impl Remembered {
         if filters.is_for_comments() { &self.behind_comments } else { &self.behind }
     }
 
-    pub(super) fn boost(&self, host: &str, repository_id: i64) -> f64 {
-        let there = self.preferred.get(host);
-        if there.is_some_and(|ids| ids.contains(&repository_id)) { BOOST } else { 1.0 }
+    pub(super) fn boost(&self, thread: &ThreadPlace) -> f64 {
+        let there = self.preferred.get(&thread.host);
+        if there.is_some_and(|ids| ids.contains(&thread.repository_id)) { BOOST } else { 1.0 }
     }
 }
 

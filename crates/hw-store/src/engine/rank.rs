@@ -3,7 +3,7 @@
 //! To rank every match of a word that is in a third of all texts takes a second. So the newest matches are
 //! ranked, up to a cap; where there are more, the answer says so.
 
-use hw_rules::query::{Query, Term};
+use hw_rules::query::{Query, Term, Union};
 use hw_rules::ranking::{self, Profile};
 
 use super::ask::{Ask, Given};
@@ -23,10 +23,33 @@ const WEIGHED: usize = 6;
 pub(super) struct Candidate {
     pub(super) rowid: i64,
     pub(super) score: f64,
+    /// The thread it counts for.
+    pub(super) thread: ThreadPlace,
+}
+
+/// A thread by its host, its repository and its number.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ThreadPlace {
     pub(super) host: String,
     pub(super) repository_id: i64,
-    /// The number of the thread it counts for.
-    pub(super) thread: i64,
+    pub(super) number: i64,
+}
+
+/// What matches: a thread, however often it is said there, or a comment for itself.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Match {
+    Thread(ThreadPlace),
+    Comment(i64),
+}
+
+impl Match {
+    pub(super) fn of(candidate: &Candidate, for_itself: bool) -> Self {
+        if for_itself {
+            Self::Comment(candidate.rowid)
+        } else {
+            Self::Thread(candidate.thread.clone())
+        }
+    }
 }
 
 fn count_up_to(tx: &mut Tx<'_>, ask: &Ask, most: u64) -> Result<u64, Error> {
@@ -53,11 +76,32 @@ pub(super) fn candidates(
     );
     let read = |mut row: Row| {
         let rowid = row.int(0)?;
-        let (host, repository_id, thread) = (row.text(1)?, row.int(2)?, row.int(3)?);
+        let thread =
+            ThreadPlace { host: row.text(1)?, repository_id: row.int(2)?, number: row.int(3)? };
         let length = u32::try_from(row.int(4)?).unwrap_or(u32::MAX);
         let profile = row.maybe_bytes(5)?.map(|words| Profile { length, words });
         let score = profile.map_or(0.0, |profile| scale.score(&profile));
-        Ok(Candidate { rowid, score, host, repository_id, thread })
+        Ok(Candidate { rowid, score, thread })
+    };
+    Ok(tx.query_readable(Sql::both(&text), &params(&given), read)?.rows)
+}
+
+/// Every match of an ask, however many there are; nothing is ranked.
+pub(super) fn all_matches(
+    tx: &mut Tx<'_>,
+    ask: &Ask,
+    for_itself: bool,
+) -> Result<Vec<Candidate>, Error> {
+    let (matching, given) = ask.matching();
+    let rowid = if for_itself { ask.rowid() } else { "0" };
+    let text = format!(
+        "select distinct {rowid}, places.host, places.repository_id, places.thread {matching}"
+    );
+    let read = |mut row: Row| {
+        let rowid = row.int(0)?;
+        let thread =
+            ThreadPlace { host: row.text(1)?, repository_id: row.int(2)?, number: row.int(3)? };
+        Ok(Candidate { rowid, score: 0.0, thread })
     };
     Ok(tx.query_readable(Sql::both(&text), &params(&given), read)?.rows)
 }
@@ -71,7 +115,13 @@ fn limit(given: &mut Vec<Given<'_>>, most: u64) -> String {
 /// What a row is weighed with.
 pub(super) struct Scale<'a> {
     terms: Vec<(f64, &'a Term)>,
+    unions: &'a [Union],
     average_length: f64,
+}
+
+/// How telling what nobody counts is taken to be: one text in ten has it.
+fn uncounted() -> f64 {
+    ranking::telling(10, 1)
 }
 
 impl<'a> Scale<'a> {
@@ -84,24 +134,29 @@ impl<'a> Scale<'a> {
         let recent = &remembered.recent;
         let mut terms = Vec::new();
         for (place, term) in query.terms.iter().enumerate() {
-            let weight = if query.terms.len() == 1 || WEIGHED <= place {
+            let is_alone = query.terms.len() == 1 && query.unions.is_empty();
+            let weight = if is_alone || WEIGHED <= place {
                 1.0
             } else if term.is_prefix {
                 // to count what begins so takes longer than the search itself
-                ranking::telling(10, 1)
+                uncounted()
             } else {
                 let ask = Ask::for_term(term, recent.first_row, tx.dialect());
                 ranking::telling(recent.texts, count_up_to(tx, &ask, recent.texts)?)
             };
             terms.push((weight, term));
         }
-        Ok(Self { terms, average_length: recent.average_length })
+        Ok(Self { terms, unions: &query.unions, average_length: recent.average_length })
     }
 
     fn score(&self, profile: &Profile) -> f64 {
         let times =
             |term: &Term| term.tokens.iter().map(|token| profile.count(token)).min().unwrap_or(1);
         let terms = self.terms.iter().map(|(telling, term)| (*telling, times(term)));
+        // a text is as good as the best alternative that it has
+        let all = |terms: &Vec<Term>| terms.iter().map(times).min().unwrap_or(1);
+        let unions = self.unions.iter().map(|union| union.iter().map(all).max().unwrap_or(1));
+        let terms = terms.chain(unions.map(|times| (uncounted(), times)));
         ranking::score(terms, profile.length, self.average_length)
     }
 }

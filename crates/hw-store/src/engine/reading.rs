@@ -6,9 +6,9 @@ use super::rank::{self, Candidate, Scale};
 use crate::error::Error;
 use crate::tx::Tx;
 
-/// How many comments are ranked at a time where their threads have to be looked at.
+/// How many comments are ranked at first where their threads have to be looked at.
 const CHECKED: u64 = 500;
-/// How many matches are read at most, whoever asks for how many.
+/// How many matches are ranked against each other at most, whoever asks for how many.
 const MOST: u64 = 10_000;
 
 pub(super) struct Reading<'a> {
@@ -17,7 +17,6 @@ pub(super) struct Reading<'a> {
     rest: Option<Ask>,
     /// How many are ranked against each other.
     size: u64,
-    read: u64,
 }
 
 impl<'a> Reading<'a> {
@@ -28,27 +27,21 @@ impl<'a> Reading<'a> {
             None => limit.clamp(rank::CAP, MOST),
         };
         let rest = Some(asked.ask.clone());
-        Self { asked, rest, size, read: 0 }
+        Self { asked, rest, size }
     }
 
-    pub(super) fn goes_on(&self) -> bool {
-        self.is_cut() && self.read < MOST
-    }
-
-    /// The next matches, with their scores.
+    /// The next matches, with their scores: more each time, as few of the last ones were new.
     pub(super) fn next(
         &mut self,
         tx: &mut Tx<'_>,
         scale: &Scale<'_>,
     ) -> Result<Vec<Candidate>, Error> {
-        let Some(rest) = self.rest.as_ref().filter(|_| self.goes_on()) else {
-            return Ok(Vec::new());
-        };
+        let Some(rest) = self.rest.as_ref() else { return Ok(Vec::new()) };
         let mut found = rank::candidates(tx, rest, self.size + 1, scale)?;
         let is_cut = self.size < found.len() as u64;
         found.truncate(usize::try_from(self.size).unwrap_or(usize::MAX));
-        self.read += found.len() as u64;
         self.rest = found.last().filter(|_| is_cut).map(|last| rest.older_than(last.rowid));
+        self.size = (self.size * 4).min(MOST);
         Ok(found)
     }
 

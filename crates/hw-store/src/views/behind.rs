@@ -8,6 +8,7 @@ use hw_rules::freshness::Freshness;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Scope, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::since::is_behind;
 use hw_rules::time::Mark;
 
 use crate::Store;
@@ -48,10 +49,12 @@ impl Store {
             surfaces.iter().copied().filter(|it| *it != Surface::Repositories).collect();
         let pulled: BTreeSet<Surface> = lanes.keys().map(|lane| lane.surface).collect();
         let only_comments = texts.iter().all(|it| Surface::COMMENTS.contains(it));
+        // what was left out of a pull on purpose is missed only where nothing else is asked for
+        let has_any = texts.iter().any(|surface| pulled.contains(surface));
         for surface in &texts {
             if pulled.contains(surface) {
-                told.surface(*surface, &lanes, &held);
-            } else if Surface::THREADS.contains(surface) {
+                told.surface(*surface, &lanes, &held, meant.is_some());
+            } else if Surface::THREADS.contains(surface) && !has_any {
                 told.never(format!("no {} were ever pulled into this workspace", surface.name()));
             }
         }
@@ -134,15 +137,19 @@ impl Told {
         surface: Surface,
         lanes: &BTreeMap<Lane, LaneState>,
         held: &[(String, Repository)],
+        is_named: bool,
     ) {
         let (mut read, mut unread) = (Vec::new(), Vec::new());
         for (host, repository) in held.iter().filter(|(_, it)| has(it, surface)) {
             let name = format!("{}/{}", repository.owner, repository.name);
-            match lanes.get(&Lane::of_repository(host, repository.id, surface)) {
-                Some(state) => read.push((name, state)),
-                None => unread.push(name),
+            let lane_of = |surface| lanes.get(&Lane::of_repository(host, repository.id, surface));
+            match lane_of(surface) {
+                Some(state) => read.push((name, with_probes(state, surface, lane_of))),
+                None if is_named || is_unread(surface, lane_of) => unread.push(name),
+                None => {}
             }
         }
+        let read = read.iter().map(|(name, state)| (name.clone(), state)).collect();
         self.read(read, surface);
         self.unread(&unread, surface);
     }
@@ -161,7 +168,7 @@ impl Told {
         }
     }
 
-    /// Excluded repositories are among them: a list without them is no list of everything.
+    /// Their threads are followed, and what is said in them was not read yet.
     fn unread(&mut self, names: &[String], surface: Surface) {
         let Some(names) = named(names) else { return };
         self.looked(None);
@@ -171,6 +178,42 @@ impl Told {
     fn behind(self) -> Behind {
         Behind { fresh_through: self.earliest.flatten(), missing: self.missing }
     }
+}
+
+/// Whether a list is followed and was not begun yet. What was left out on purpose has no list of threads, either.
+fn is_unread<'a>(surface: Surface, lane_of: impl Fn(Surface) -> Option<&'a LaneState>) -> bool {
+    Surface::COMMENTS.contains(&surface)
+        && Surface::THREADS.into_iter().any(|it| lane_of(it).is_some())
+}
+
+/// The listings whose threads speak in a list of comments.
+fn threads_behind(surface: Surface) -> &'static [Surface] {
+    match surface {
+        Surface::IssueComments => &[Surface::Issues, Surface::PullRequests],
+        Surface::ReviewComments | Surface::Reviews => &[Surface::PullRequests],
+        Surface::DiscussionComments => &[Surface::Discussions],
+        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
+            &[]
+        }
+    }
+}
+
+/// A list of comments as fresh as its threads, if it was read after all that moved them: a probe that shows that no
+/// thread moved is a look at what is said in them, too.
+fn with_probes<'a>(
+    state: &LaneState,
+    surface: Surface,
+    lane_of: impl Fn(Surface) -> Option<&'a LaneState>,
+) -> LaneState {
+    let threads: Vec<&LaneState> =
+        threads_behind(surface).iter().filter_map(|it| lane_of(*it)).collect();
+    let is_read = state.coverage.is_complete() && threads.iter().all(|it| !is_behind(state, it));
+    let probed_at_ms = threads.iter().map(|it| it.checked_at_ms).min().flatten();
+    let mut state = state.clone();
+    if is_read && state.checked_at_ms.is_some() {
+        state.checked_at_ms = state.checked_at_ms.max(probed_at_ms);
+    }
+    state
 }
 
 /// The first few names, and how many more there are; none when there is nobody to name.

@@ -99,7 +99,7 @@ async fn found(site: &Shared, asked: &Asked) -> Result<Answer, Problem> {
     } else {
         let (held, shown) = (site.held.clone(), whole_line(&query));
         // always, so that a page finds what it found while its query was typed, however it is asked again
-        let search = Search { unfinished: true, ..Search::new(query) };
+        let search = Search::new(query);
         let found = aside(move || Ok(held.engine()?.search(&search)?)).await;
         found.map(|mut found| {
             let misread = std::mem::take(&mut found.misread);

@@ -105,10 +105,12 @@ fn a_text_cannot_pretend_to_be_a_facet(place: &Place) {
 fn a_word_that_is_being_typed_is_found_by_its_beginning(place: &Place) {
     let (store, lease) = open(place);
     store.ingest(&lease, &issues(vec![issue(5, 10, "leaking"), issue(6, 5, "leak")])).unwrap();
-    let typed = Search { unfinished: true, ..Search::new("leak") };
+    let typed = Search::new("leak");
     let ids = |search| engine(&store).search(search).unwrap().hits.into_iter().map(|it| it.id);
     assert_eq!(ids(&typed).collect::<Vec<_>>(), [6, 5], "the whole word first");
-    assert_eq!(ids(&Search::new("leak")).collect::<Vec<_>>(), [6]);
+    let (ended, filtered) = (Search::new("leak "), Search::new("leak state:open"));
+    assert_eq!(ids(&ended).collect::<Vec<_>>(), [6], "a space ends the word");
+    assert_eq!(ids(&filtered).collect::<Vec<_>>(), [6, 5], "wherever filters stand");
     let hits = engine(&store).search(&typed).unwrap().hits;
     assert!(
         hits.iter().all(|hit| !marks(&hit.marked_title).is_empty()),
@@ -152,7 +154,7 @@ fn random_texts_are_queries_without_an_error() {
     let seeds: u64 = option_env_seeds();
     for seed in 0..seeds * 100 {
         let query = random(&mut fastrand::Rng::with_seed(seed), &nasty);
-        let search = Search { unfinished: seed % 2 == 0, ..Search::new(query.as_str()) };
+        let search = Search::new(query.as_str());
         if let Err(error) = engine.search(&search) {
             panic!("seed {seed}: {query:?}: {error}");
         }
