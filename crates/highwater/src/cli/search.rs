@@ -4,15 +4,15 @@ use clap::{Args, value_parser};
 
 use super::{Output, WorkspaceArgs};
 
-/// Finds discussions, issues and pull requests by their words, also by those of their comments. Never
-/// asks GitHub.
+/// Finds discussions, issues and pull requests by their words and comments.
 ///
-/// Any text is a query. Every word of it must be there, "words in quotes" side by side, a word with a
-/// trailing * as a beginning. These narrow what is found, and need no word beside them:
-///   repo:pump  author:anchor  type:issue|pr|discussion|comment  state:open|closed|merged
-///   label:bug  created:>=2026-01-01  updated:<2026-02-01
-/// The best come first. Highwater's own arguments stand in front of `--`, or anywhere if the query does
-/// not begin with a hyphen.
+/// Never asks GitHub. Any text is a query. Every word of it must be there, "words
+/// in quotes" side by side, a word with a trailing * as a beginning. These narrow
+/// what is found, and need no word beside them:
+///   repo:pump  author:anchor  label:bug  type:issue|pr|discussion|comment
+///   state:open|closed|merged  created:>=2026-01-01  updated:<2026-02-01
+/// The best come first. Highwater's own arguments stand in front of `--`, or
+/// anywhere if the query does not begin with a hyphen.
 ///
 /// Examples:
 ///   highwater search tide gauge
