@@ -79,10 +79,11 @@ pub(crate) enum Command {
 
 /// Tries everything without a token and without a network.
 ///
-/// Starts a simulated GitHub on this machine, pulls its repositories, discussions, issues, pull
-/// requests and comments into a throw-away workspace, and compares what it holds, text by text, with
-/// what the simulated GitHub holds. Then it shows the workspace in a browser, and follows the simulated
-/// writers, until Ctrl-C.
+/// Starts a simulated GitHub on this machine, pulls its repositories, discussions,
+/// issues, pull requests and comments into a throw-away workspace, and compares
+/// what it holds, text by text, with what the simulated GitHub holds. Then it
+/// shows the workspace in a browser, and follows the simulated writers, until
+/// Ctrl-C.
 ///
 /// Examples:
 ///   highwater demo            pulls, then open http://127.0.0.1:8080/
@@ -113,9 +114,17 @@ pub(crate) struct Demo {
 
 /// Prints a script with which a shell completes highwater's arguments.
 ///
-/// Examples:
-///   highwater completions bash > ~/.local/share/bash-completion/completions/highwater
-///   highwater completions zsh > "${fpath[1]}/_highwater"
+/// For bash (a new shell reads it):
+///   dir=~/.local/share/bash-completion/completions
+///   mkdir -p $dir && highwater completions bash > $dir/highwater
+///
+/// For zsh:
+///   mkdir -p ~/.zfunc
+///   highwater completions zsh > ~/.zfunc/_highwater
+///   echo 'fpath+=(~/.zfunc); autoload -Uz compinit; compinit' >> ~/.zshrc
+///
+/// For fish:
+///   mkdir -p ~/.config/fish/completions
 ///   highwater completions fish > ~/.config/fish/completions/highwater.fish
 #[derive(Args)]
 #[command(verbatim_doc_comment)]

@@ -16,6 +16,8 @@ pub(crate) struct Parameter {
     pub(crate) about: &'static str,
     pub(crate) shape: Shape,
     pub(crate) is_required: bool,
+    /// Values to learn from, where the description is prescribed and cannot say more.
+    pub(crate) examples: &'static [&'static str],
 }
 
 /// What a parameter's value is.
@@ -28,19 +30,27 @@ pub(crate) enum Shape {
 
 impl Parameter {
     pub(crate) const fn text(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, shape: Shape::Text, is_required: false }
+        Self::new(name, about, Shape::Text)
     }
 
     pub(crate) const fn texts(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, shape: Shape::Texts, is_required: false }
+        Self::new(name, about, Shape::Texts)
     }
 
     pub(crate) const fn count(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, shape: Shape::Count, is_required: false }
+        Self::new(name, about, Shape::Count)
+    }
+
+    const fn new(name: &'static str, about: &'static str, shape: Shape) -> Self {
+        Self { name, about, shape, is_required: false, examples: &[] }
     }
 
     pub(crate) const fn required(self) -> Self {
         Self { is_required: true, ..self }
+    }
+
+    pub(crate) const fn with_examples(self, examples: &'static [&'static str]) -> Self {
+        Self { examples, ..self }
     }
 }
 
@@ -76,6 +86,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// The entries of a list. A plain string, which models like to send, is a list with commas.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Refusal> {
         let wanted = "an array of strings";
         match self.0.get(name) {
@@ -86,6 +97,10 @@ impl<'a> Arguments<'a> {
                     texts.collect::<Result<_, _>>().map_err(|it| wrong(name, wanted, it))?;
                 texts.retain(|text| !text.is_empty());
                 Ok(texts)
+            }
+            Some(Value::String(text)) => {
+                let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+                Ok(texts.map(str::to_owned).collect())
             }
             Some(other) => Err(wrong(name, wanted, other)),
         }
@@ -152,7 +167,7 @@ mod tests {
     #[test]
     fn a_wrong_type_is_told_with_the_name_of_the_parameter() {
         let given =
-            json!({ "limit": "5", "authors": "me", "fields": [1], "repository": {}, "from": "x" });
+            json!({ "limit": "5", "authors": {}, "fields": [1], "repository": {}, "from": "x" });
         let given = given.as_object().unwrap();
         let arguments = Arguments(given);
         assert_eq!(
@@ -161,7 +176,7 @@ mod tests {
         );
         assert_eq!(
             told(arguments.texts("authors")),
-            "`authors` must be an array of strings; it is, or holds, a string"
+            "`authors` must be an array of strings; it is, or holds, an object"
         );
         assert_eq!(
             told(arguments.texts("fields")),
@@ -210,6 +225,20 @@ mod tests {
         assert_eq!(arguments.texts("c"), Ok(vec!["me".to_owned()]));
         assert_eq!(arguments.count("a"), Ok(None));
         assert_eq!(arguments.required_text("b"), Ok(""));
+    }
+
+    #[test]
+    fn arguments_take_a_plain_string_for_a_list() {
+        for (value, expected) in [
+            (json!("me"), vec!["me"]),
+            (json!("me, you ,"), vec!["me", "you"]),
+            (json!(""), vec![]),
+            (json!(["me"]), vec!["me"]),
+        ] {
+            let given = json!({ "authors": value });
+            let texts = Arguments(given.as_object().unwrap()).texts("authors").unwrap();
+            assert_eq!(texts, expected, "{value}");
+        }
     }
 
     #[test]

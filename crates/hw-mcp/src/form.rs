@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use hw_rules::clean::{for_reading, shorten_echo};
+use serde_json::Value;
 
 use crate::arguments::Refusal;
 
@@ -21,6 +22,8 @@ pub(crate) struct Form {
 pub(crate) struct Chosen {
     form: &'static Form,
     names: Vec<&'static str>,
+    /// Whether fields were named at all; otherwise structured items carry everything there is.
+    is_narrowed: bool,
 }
 
 impl Form {
@@ -37,13 +40,24 @@ impl Form {
             )));
         }
         let is_wanted = |name: &&&str| wanted.is_empty() || wanted.iter().any(|it| it == **name);
-        Ok(Chosen { form: self, names: self.fields.iter().filter(is_wanted).copied().collect() })
+        let names = self.fields.iter().filter(is_wanted).copied().collect();
+        Ok(Chosen { form: self, names, is_narrowed: !wanted.is_empty() })
     }
 }
 
 impl Chosen {
     fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
+    }
+
+    /// Removes the fields that were not requested from a structured item.
+    ///
+    /// `comment` is no field of a thread but the place of the match, so it stays.
+    pub(crate) fn narrow(&self, mut item: Value) -> Value {
+        if let Some(fields) = item.as_object_mut().filter(|_| self.is_narrowed) {
+            fields.retain(|name, _| name == "comment" || self.has(name));
+        }
+        item
     }
 
     /// An item as Markdown: a heading, a list, a text and a rule, as far as they are wanted, a blank line between two.
@@ -74,6 +88,7 @@ pub(crate) fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     static FORM: Form = Form {
         fields: &["title", "url", "author", "body"],
@@ -101,6 +116,17 @@ mod tests {
     fn a_value_that_is_missing_is_printed_as_nothing() {
         let entry = chosen(&["author", "body"]).unwrap().entry(&|_| Cow::Borrowed(""));
         assert_eq!(entry, "- Author: \n\n\n\n---");
+    }
+
+    #[test]
+    fn fields_narrow_a_structured_item_and_keep_the_comment_that_matched() {
+        let item = json!({ "title": "T", "url": "u", "number": 7, "labels": [], "comment": {} });
+        let narrowed = |fields: &[&str]| chosen(fields).unwrap().narrow(item.clone());
+        assert_eq!(narrowed(&["title"]), json!({ "title": "T", "comment": {} }));
+        assert_eq!(narrowed(&["body"]), json!({ "comment": {} }));
+        assert_eq!(narrowed(&[]), item, "everything is the default");
+        let all = json!({ "title": "T", "url": "u", "comment": {} });
+        assert_eq!(narrowed(FORM.fields), all, "all fields are still those of the form");
     }
 
     #[test]

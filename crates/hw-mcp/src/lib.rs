@@ -9,6 +9,7 @@ mod desk;
 mod form;
 mod http;
 mod listing;
+mod missing_words;
 mod prompt;
 mod schema;
 mod server;

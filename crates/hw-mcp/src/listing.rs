@@ -84,7 +84,7 @@ impl Listing {
             if !shown.sheet.add(&chosen.entry(&|name| value(&row, name))) {
                 return ControlFlow::Break(());
             }
-            shown.items.push(object(&row));
+            shown.items.push(chosen.narrow(object(&row)));
             shown.places.push(After::of(&row));
             ControlFlow::Continue(())
         })?;

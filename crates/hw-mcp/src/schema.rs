@@ -22,6 +22,9 @@ pub(crate) fn input(parameters: &[Parameter]) -> JsonObject {
 fn property(parameter: &Parameter) -> Value {
     let about = parameter.about;
     match parameter.shape {
+        Shape::Text if !parameter.examples.is_empty() => {
+            json!({ "type": "string", "description": about, "examples": parameter.examples })
+        }
         Shape::Text => json!({ "type": "string", "description": about }),
         Shape::Texts => {
             json!({ "type": "array", "items": { "type": "string" }, "description": about })
@@ -36,7 +39,7 @@ pub(crate) fn output(more: &Value) -> JsonObject {
         "items": {
             "type": "array",
             "items": item(),
-            "description": "The items of the text, in its order. Bodies are left out: they are in the text."
+            "description": "The items of the text, in its order, with the fields that were asked for. Bodies are left out: they are in the text."
         },
         "items_left_out": count("How many items of the text are not listed here, because the answer would become too large."),
         "total": count("How many match in all."),
@@ -56,13 +59,12 @@ pub(crate) fn output(more: &Value) -> JsonObject {
     object(json!({ "type": "object", "required": required, "properties": properties }))
 }
 
-/// An item of any tool; what does not apply is absent.
+/// An item of any tool; what does not apply, or is not among the requested fields, is absent.
 fn item() -> Value {
     let text = json!({ "type": "string" });
     let or_null = json!({ "type": ["string", "null"] });
     json!({
         "type": "object",
-        "required": ["type", "number", "title", "url", "repository", "created_at", "updated_at", "author", "state", "labels"],
         "properties": {
             "type": text, "number": { "type": "integer" }, "title": text, "url": text, "repository": text,
             "created_at": text, "updated_at": text, "closed_at": or_null, "merged_at": or_null,
@@ -70,8 +72,11 @@ fn item() -> Value {
             "labels": { "type": "array", "items": text }, "node_id": text,
             "comment": {
                 "type": "object",
-                "description": "The comment whose words matched, where the item's own did not.",
-                "properties": { "url": text, "author": or_null, "created_at": text }
+                "description": "The comment that matched, where it matched better than the item's own text.",
+                "properties": {
+                    "url": text, "author": or_null, "created_at": text,
+                    "snippet": { "type": "string", "description": "The part of the comment that matched." }
+                }
             }
         }
     })

@@ -1,6 +1,7 @@
 //! The texts of the tools, compared character by character.
 
 use hw_rules::item::{Comment, Discussion, Kind, PullRequest, Sort, Thread};
+use hw_rules::snippet::Piece;
 use hw_rules::time::{Mark, SourceTime};
 use hw_store::{
     Behind, CommentRow, Found, Hit, Matches, Ranked, Said, SkippedRows, ThreadRow, ThreadView,
@@ -10,6 +11,7 @@ use serde_json::json;
 use super::{get_thread, list_discussions, list_issues, list_pull_requests, offered, search};
 use crate::arguments::Refusal;
 use crate::listing::{Listing, value};
+use crate::server::INSTRUCTIONS;
 use crate::sheet::{MOST_BYTES, Sheet};
 use crate::tools::Toolset;
 
@@ -218,7 +220,7 @@ fn results_are_as_ordered() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let found =
         Found { hits: vec![hit(), hit()], matches: Matches::Exactly(2), ..Found::default() };
-    let answer = search::told("a", &chosen, found);
+    let answer = search::told("a", &chosen, found, None);
     assert_eq!(answer.page.text, format!("{expected}\n\n{expected}"));
     assert!(answer.notes.is_empty());
 }
@@ -244,7 +246,7 @@ fn each_field_can_be_left_out_of_the_results() {
 #[test]
 fn no_result_is_told_with_the_query() {
     let chosen = search::FORM.choose(&[]).unwrap();
-    let answer = search::told("a \"b\" AND", &chosen, Found::default());
+    let answer = search::told("a \"b\" AND", &chosen, Found::default(), None);
     assert_eq!(answer.page.text, "No results found for \"a \"b\" AND\".");
 }
 
@@ -257,7 +259,7 @@ fn a_ranking_of_the_newest_alone_is_told() {
         ranked: Ranked::Newest,
         ..Found::default()
     };
-    let result = search::told("the", &chosen, found).result();
+    let result = search::told("the", &chosen, found, None).result();
     let note = "at least 5000 match: only the newest of them were ranked";
     assert_eq!(result.content[1].as_text().unwrap().text, format!("Note: {note}."));
     let facts = result.structured_content.unwrap();
@@ -266,12 +268,12 @@ fn a_ranking_of_the_newest_alone_is_told() {
 }
 
 #[test]
-fn a_discussion_is_open_in_results() {
+fn search_prints_a_closed_discussion_as_open_and_tells_programs_that_it_is_closed() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let closed = Hit { kind: Kind::Discussion, state: "closed".into(), ..hit() };
-    let answer = search::told("a", &chosen, Found { hits: vec![closed], ..Found::default() });
+    let answer = search::told("a", &chosen, Found { hits: vec![closed], ..Found::default() }, None);
     assert!(answer.page.text.contains("\n- State: open\n"), "{}", answer.page.text);
-    assert_eq!(answer.items[0]["state"], "open");
+    assert_eq!(answer.items[0]["state"], "closed");
 }
 
 #[test]
@@ -279,23 +281,65 @@ fn a_filter_that_is_none_is_told() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let found =
         Found { misread: vec!["type:\nbug was taken for words".into()], ..Found::default() };
-    let result = search::told("type:\nbug", &chosen, found).result();
+    let result = search::told("type:\nbug", &chosen, found, None).result();
     let note = result.content[1].as_text().unwrap().text.clone();
     assert_eq!(note, "Note: type: bug was taken for words.");
 }
 
 #[test]
-fn a_hit_in_a_comment_names_the_comment_for_programs() {
+fn search_names_the_comment_that_matched() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let said = Said {
         url: "https://github.com/acme/pump/pull/7#c1".into(),
         author: None,
         created_at: time("2025-06-19T00:00:00Z"),
     };
-    let found = Found { hits: vec![Hit { said: Some(said), ..hit() }], ..Found::default() };
-    let facts = search::told("a", &chosen, found).result().structured_content.unwrap();
-    let comment = json!({ "url": "https://github.com/acme/pump/pull/7#c1", "author": null, "created_at": "2025-06-19T00:00:00Z" });
-    assert_eq!(facts["items"][0]["comment"], comment);
+    let snippet = [("the\ntide ", false), ("gauge", true)];
+    let snippet = snippet.map(|(text, is_match)| Piece { text: text.into(), is_match });
+    let matched = Hit { said: Some(said), snippet: snippet.into(), ..hit() };
+    let found = Found { hits: vec![hit(), matched], ..Found::default() };
+    let plain = Found { hits: vec![hit(), hit()], ..Found::default() };
+    let result = search::told("a", &chosen, found, None).result();
+    let text = |number: usize| result.content[number].as_text().unwrap().text.clone();
+    assert_eq!(text(0), search::told("a", &chosen, plain, None).page.text, "as prescribed");
+    let note = "Result 2 matches in a comment by a deleted account, https://github.com/acme/pump/pull/7#c1: the tide gauge";
+    assert_eq!(text(1), note);
+    let comment = json!({
+        "url": "https://github.com/acme/pump/pull/7#c1", "author": null,
+        "created_at": "2025-06-19T00:00:00Z", "snippet": "the tide gauge"
+    });
+    let facts = result.structured_content.unwrap();
+    assert_eq!(facts["items"][1]["comment"], comment);
+    assert_eq!(facts["items"][0].get("comment"), None);
+}
+
+#[test]
+fn search_without_hits_says_which_word_has_none() {
+    let chosen = search::FORM.choose(&[]).unwrap();
+    let why = "no text contains: frobnicate";
+    let result = search::told("frobnicate", &chosen, Found::default(), Some(why)).result();
+    let texts: Vec<&str> =
+        result.content.iter().map(|block| block.as_text().unwrap().text.as_str()).collect();
+    let note = "Note: no text contains: frobnicate.";
+    assert_eq!(texts, ["No results found for \"frobnicate\".", note]);
+    assert_eq!(result.structured_content.unwrap()["notes"], json!([why]));
+}
+
+#[test]
+fn search_teaches_its_grammar_by_examples() {
+    let tool = serde_json::to_value(search::DEFINITION.tool()).unwrap();
+    let examples = tool["inputSchema"]["properties"]["query"]["examples"].to_string();
+    for (place, text) in [("examples", examples.as_str()), ("instructions", INSTRUCTIONS)] {
+        for part in [
+            "* ", " -", " OR ", "repo:", "author:", "type:", "state:", "label:", "created:",
+            "updated:",
+        ] {
+            assert!(text.contains(part), "{place}: {part}");
+        }
+    }
+    assert!(INSTRUCTIONS.contains("\"last reading\"") && examples.contains("last reading"));
+    let fields = tool["inputSchema"]["properties"]["fields"].as_object().unwrap();
+    assert!(!fields.contains_key("examples"));
 }
 
 #[test]
@@ -303,7 +347,7 @@ fn results_too_long_for_one_answer_are_left_out_and_told() {
     let chosen = search::FORM.choose(&[]).unwrap();
     let long = Hit { body: "b".repeat(400_000), ..hit() };
     let found = Found { hits: vec![long.clone(), long.clone(), long], ..Found::default() };
-    let answer = search::told("a", &chosen, found);
+    let answer = search::told("a", &chosen, found, None);
     assert_eq!((answer.page.shown, answer.items.len()), (2, 2));
     let told =
         "Note: 1 results are left out, because the text would exceed 990 kB; name fewer `fields`.";
@@ -382,7 +426,7 @@ fn text(listing: &'static Listing, rows: &[ThreadRow], fields: &[&str]) -> Strin
 
 fn results(fields: &[String]) -> String {
     let chosen = search::FORM.choose(fields).unwrap();
-    search::told("a", &chosen, Found { hits: vec![hit()], ..Found::default() }).page.text
+    search::told("a", &chosen, Found { hits: vec![hit()], ..Found::default() }, None).page.text
 }
 
 fn view_of(row: ThreadRow, comments: Vec<CommentRow>) -> ThreadView {

@@ -14,6 +14,8 @@ const BIRTH_MS: i64 = 1_767_323_045_000;
 #[derive(Debug, Clone)]
 pub struct WorldSpec {
     pub organization: String,
+    /// Where its pages would be in a browser, without a slash at the end.
+    pub web_url: String,
     pub repositories: usize,
     /// Per repository, as the next two.
     pub issues: usize,
@@ -53,6 +55,7 @@ impl WorldSpec {
     pub fn small() -> Self {
         Self {
             organization: "acme".to_owned(),
+            web_url: "https://github.com".to_owned(),
             repositories: 2,
             issues: 6,
             pull_requests: 3,
@@ -86,6 +89,8 @@ impl WorldSpec {
     pub fn demo() -> Self {
         Self {
             organization: "harbourworks".to_owned(),
+            // a name that never exists (RFC 2606), so no link of the demo leads to the real GitHub
+            web_url: "https://github.example".to_owned(),
             repositories: 12,
             issues: 50,
             pull_requests: 20,

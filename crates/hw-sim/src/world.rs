@@ -40,6 +40,7 @@ const WIDE_IDS_FROM: i64 = 3_000_000_000;
 #[derive(Debug)]
 pub struct World {
     organization: Arc<str>,
+    web_url: Arc<str>,
     viewer: usize,
     repositories: Vec<RepositoryEntry>,
     threads: Vec<ThreadEntry>,

@@ -6,11 +6,12 @@ use clap::Args;
 
 use super::WorkspaceArgs;
 
-/// Copies the workspace's database to a file, while everything runs. Never asks GitHub.
+/// Copies the workspace's database to a file, while everything runs.
 ///
-/// The copy is of one moment, whoever reads and writes meanwhile. It is verified, and only then takes
-/// its name; a file that is there already stays unless --force is given. To restore it, put it in the
-/// place of the workspace's database while nothing runs, or name it with --database.
+/// Never asks GitHub. The copy is of one moment, whoever reads and writes
+/// meanwhile. It is verified, and only then takes its name; a file that is there
+/// already stays unless --force is given. To restore it, put it in the place of
+/// the workspace's database while nothing runs, or name it with --database.
 ///
 /// A workspace in PostgreSQL is backed up with pg_dump; the command prints how.
 ///

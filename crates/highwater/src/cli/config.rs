@@ -9,8 +9,8 @@ use crate::names;
 
 /// Shows the settings.
 ///
-/// They come, strongest first, from flags, from the environment, from .env and highwater.toml in the
-/// home directory, and from defaults.
+/// They come, strongest first, from flags, from the environment, from .env and
+/// highwater.toml in the home directory, and from defaults.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Config {
@@ -36,8 +36,9 @@ pub(crate) struct Show {
 
 /// Writes a first highwater.toml, with every setting explained.
 ///
-/// It asks for nothing. The organisation is the one named with -o, by the settings, or by the `origin`
-/// of the git repository that it is run in; it tells whether a token is found, and which command is next.
+/// It asks for nothing. The organisation is the one named with -o, by the
+/// settings, or by the `origin` of the git repository that it is run in; it tells
+/// whether a token is found, and which command is next.
 ///
 /// Examples:
 ///   highwater init -o acme

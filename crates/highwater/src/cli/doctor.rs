@@ -6,12 +6,14 @@ use super::WorkspaceArgs;
 
 /// Says what is wrong, and what to do about it. Changes nothing.
 ///
-/// Asks GitHub about the token, its scopes and its budgets, compares the clocks, and looks into the
-/// database: its schema, damage, lists that fail or have gaps, what could not be read, who is at work.
-/// One line a check, `ok`, `warn` or `fail`; the exit code is 1 when something fails.
+/// Asks GitHub about the token, its scopes and its budgets, compares the clocks,
+/// and looks into the database: its schema, damage, lists that fail or have gaps,
+/// what could not be read, who is at work. One line a check, `ok`, `warn` or
+/// `fail`; the exit code is 1 when something fails.
 ///
-/// With --deep it reads the whole database, compares every stored text with the digest of what was
-/// read from GitHub, and names each item that is damaged; `highwater pull --repair` reads those again.
+/// With --deep it reads the whole database, compares every stored text with the
+/// digest of what was read from GitHub, and names each item that is damaged;
+/// `highwater pull --repair` reads those again.
 ///
 /// Examples:
 ///   highwater doctor -o acme            everything

@@ -9,14 +9,14 @@ use crate::report::Usage;
 
 /// Lists what a workspace holds. Never asks GitHub.
 ///
-/// Dates are RFC 3339 with any offset, or plain: 2026-01-31 is from its first or to its last moment in
-/// UTC. What may be missing from a list is told on stderr.
+/// Dates are RFC 3339 with any offset, or plain: 2026-01-31 is from its first or
+/// to its last moment in UTC. What may be missing from a list is told on stderr.
 ///
 /// Examples:
 ///   highwater list issues
 ///   highwater list prs --json --repository pump --limit 5
-///   highwater list prs --author anchor,beacon --merged-from 2026-01-01 --csv > merged.csv
-///   highwater list issues --closed-to 2026-01-31T18:00:00+01:00 --fields number,title,closed_at
+///   highwater list prs --author anchor,beacon --merged-from 2026-01-01 --csv
+///   highwater list issues --closed-to 2026-01-31T18:00:00+01:00 --fields title
 ///   highwater list comments --repository pump --thread 12
 ///   highwater list repos --database ./somewhere.db --json
 #[derive(Args)]

@@ -9,11 +9,12 @@ use super::WorkspaceArgs;
 use crate::config::or_nearest;
 use crate::listening::host;
 
-/// Serves the mirror to language models, over the Model Context Protocol. Never asks GitHub.
+/// Serves the mirror to language models, over the Model Context Protocol.
 ///
-/// Speaks over stdin and stdout, as clients on this machine start it; it ends when stdin does. With
-/// --http it serves streamable HTTP at /mcp instead, until Ctrl-C. Beyond this machine callers must
-/// know a token: HIGHWATER_MCP_TOKEN, or the same in .env.
+/// Never asks GitHub. Speaks over stdin and stdout, as clients on this machine
+/// start it; it ends when stdin does. With --http it serves streamable HTTP at
+/// /mcp instead, until Ctrl-C. Beyond this machine callers must know a token:
+/// HIGHWATER_MCP_TOKEN, or the same in .env.
 ///
 /// Examples:
 ///   highwater mcp -o acme

@@ -8,23 +8,24 @@ use crate::names::{self, Named};
 
 /// Reads an organisation from GitHub into a workspace.
 ///
-/// The first pull reads everything within the window, the next ones read what changed. It can be
-/// stopped at any point: what was read is kept, and the next pull goes on from there. The summary goes
-/// to stdout. Progress goes to stderr: a console on a terminal of at least 64 columns and 18 rows (19
-/// with comments), and else plain lines with the time in UTC. NO_COLOR is respected.
+/// The first pull reads everything within the window, the next ones read what
+/// changed. It can be stopped at any point: what was read is kept, and the next
+/// pull goes on from there. The summary goes to stdout. Progress goes to stderr: a
+/// console on a terminal of at least 64 columns and 18 rows (19 with comments),
+/// and else plain lines with the time in UTC. NO_COLOR is respected.
 ///
 /// Examples:
-///   highwater pull -o acme                                everything of acme
-///   highwater pull -o acme -i issues,pull-requests        no discussions
-///   highwater pull -o acme -i comments                    threads, and what is said in them
-///   highwater pull -o acme --repo pump --repo valve       two of its repositories
-///   highwater pull -o acme --reconcile                    also finds everything that is gone
-///   highwater pull -o acme --repair                       reads damaged items again
-///   highwater pull -o acme --json                         one JSON object at the end
+///   highwater pull -o acme                            everything of acme
+///   highwater pull -o acme -i issues,pull-requests    no discussions
+///   highwater pull -o acme -i comments                threads and their comments
+///   highwater pull -o acme --repo pump --repo valve   two of its repositories
+///   highwater pull -o acme --reconcile                also finds what is gone
+///   highwater pull -o acme --repair                   reads damaged items again
+///   highwater pull -o acme --json                     one JSON object at the end
 ///
-/// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else from `gh auth token`,
-/// and must be allowed to read the organisation's repositories. Each default below can be set in
-/// highwater.toml, too.
+/// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else
+/// from `gh auth token`, and must be allowed to read the organisation's
+/// repositories. Each default below can be set in highwater.toml, too.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Pull {

@@ -9,14 +9,14 @@ use crate::removed_ref::RemovedRef;
 
 /// Lists what pulls removed, and restores it. Never asks GitHub.
 ///
-/// What a pull confirms gone leaves the mirror: no list and no search shows it. It is kept for 30 days.
-/// A restored item is back at once, and the next pull looks whether GitHub still has it: if not, it is
-/// removed again.
+/// What a pull confirms gone leaves the mirror: no list and no search shows it. It
+/// is kept for 30 days. A restored item is back at once, and the next pull looks
+/// whether GitHub still has it: if not, it is removed again.
 ///
 /// Examples:
 ///   highwater removed list
 ///   highwater removed restore acme/pump#12
-///   highwater removed restore https://github.com/acme/pump/issues/12#issuecomment-99
+///   highwater removed restore https://github.com/acme/pump/pull/7#issuecomment-99
 ///   highwater removed restore --all-since 2026-01-31
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -42,8 +42,8 @@ impl RemovedCommand {
 
 /// Lists what was removed and can be restored, the newest first.
 ///
-/// Comments that went with their thread, and everything that went with its repository, are counted
-/// in one line with it.
+/// Comments that went with their thread, and everything that went with its
+/// repository, are counted in one line with it.
 ///
 /// Examples:
 ///   highwater removed list --limit 20
@@ -62,10 +62,11 @@ pub(crate) struct ListRemoved {
     pub(crate) workspace: WorkspaceArgs,
 }
 
-/// Restores removed items: they are back in lists and search at once, and the next pull checks them.
+/// Restores removed items.
 ///
-/// A thread comes back with its comments, a repository with everything in it. An item that has come
-/// back by itself stays as it is.
+/// They are back in lists and search at once, and the next pull checks them. A
+/// thread comes back with its comments, a repository with everything in it. An
+/// item that has come back by itself stays as it is.
 ///
 /// Examples:
 ///   highwater removed restore acme/pump#12 acme/pump#13

@@ -7,16 +7,18 @@ use clap::{Args, value_parser};
 
 use super::{Output, WorkspaceArgs};
 
-/// Searches discussions, issues and pull requests, including their comments. Works offline.
+/// Searches discussions, issues and pull requests, including their comments.
 ///
-/// Any text is a query. Every word must be there; the last one may be the beginning of a word.
+/// Works offline. Any text is a query. Every word must be there; the last one may
+/// be the beginning of a word.
 ///   "oil leak"      the words side by side
 ///   auth*           words starting with "auth"
 ///   crash OR panic  either of them
-///   crash -panic    leaves out what `crash panic` finds; `NOT panic` does the same
-/// These filters narrow what is found, and need no word beside them; `-` in front of one excludes:
-///   repo:pump  author:anchor  type:issue|pr|discussion|comment  state:open|closed|merged
-///   label:bug  created:>=2026-01-01  updated:<2026-02-01
+///   crash -panic    without what `crash panic` finds; so does `NOT panic`
+/// These filters narrow what is found, and need no word beside them. A `-` in
+/// front of one excludes:
+///   repo:pump  author:anchor  label:bug  type:issue|pr|discussion|comment
+///   state:open|closed|merged  created:>=2026-01-01  updated:<2026-02-01
 /// The best match comes first.
 ///
 /// Examples:

@@ -7,8 +7,8 @@ use super::WorkspaceArgs;
 
 /// Shows one thread with its comments, as Markdown. Never asks GitHub.
 ///
-/// Characters that could steer a terminal are left out, also in a pipe or a file; `--json` and
-/// `highwater export` keep every one.
+/// Characters that could steer a terminal are left out, also in a pipe or a file;
+/// `--json` and `highwater export` keep every one.
 ///
 /// Examples:
 ///   highwater show acme/pump#12

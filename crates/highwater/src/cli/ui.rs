@@ -9,8 +9,8 @@ use crate::listening::host;
 
 /// Shows a workspace in a browser: search, threads, health. Never asks GitHub.
 ///
-/// It can be started before anything was pulled, and shows a pull's work while it goes on. Only this
-/// machine can reach it, unless --listen says otherwise.
+/// It can be started before anything was pulled, and shows a pull's work while it
+/// goes on. Only this machine can reach it, unless --listen says otherwise.
 ///
 /// Examples:
 ///   highwater ui -o acme                 http://127.0.0.1:8080/

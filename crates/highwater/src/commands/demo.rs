@@ -59,15 +59,9 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
         say_object(&object(&pulled, &verdict))?;
     } else {
         say(&told(&stage, &pulled, &verdict))?;
-        say(&format!(
-            "\nlook at it with\n  highwater list issues --database {}",
-            database.display()
-        ))?;
+        say(&next_step(args, &home, &database))?;
     }
-    let Some(face) = face else {
-        home.keep();
-        return verdict.or_fail();
-    };
+    let Some(face) = face else { return verdict.or_fail() };
     if args.json {
         tell(&format!("in a browser: {}", face.url()));
     } else {
@@ -79,6 +73,15 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
         done = follow(&store, &fetch, &plan) => done,
         () = face.serve(find, &[], std::future::pending()) => Ok(()),
     }
+}
+
+/// How to look at the workspace; one that is gone in a moment cannot be looked at.
+fn next_step(args: &Demo, home: &Home, database: &Path) -> String {
+    if args.once && home.is_temporary() {
+        return "\nthe workspace was temporary and is removed; to keep one, pass --home DIR"
+            .to_owned();
+    }
+    format!("\nlook at it with\n  highwater list issues --database {}", database.display())
 }
 
 /// A world that is made anew is another one, with other times: a mirror of the last one would differ from it.

@@ -28,7 +28,24 @@ pub(crate) fn run(args: &Man) -> anyhow::Result<()> {
 fn page(command: clap::Command) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     Page::new(command).render(&mut page)?;
-    Ok(page)
+    Ok(verbatim_examples(&String::from_utf8_lossy(&page)).into_bytes())
+}
+
+/// Puts indented lines between `.nf` and `.fi`: else `man` fills them, and breaks examples anywhere.
+fn verbatim_examples(page: &str) -> String {
+    let mut lines = Vec::new();
+    for run in page.lines().collect::<Vec<_>>().chunk_by(|a, b| is_indented(a) == is_indented(b)) {
+        if is_indented(run[0]) {
+            lines.extend([&[".nf"], run, &[".fi"]].concat());
+        } else {
+            lines.extend_from_slice(run);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn is_indented(line: &str) -> bool {
+    line.starts_with(' ')
 }
 
 /// One page a command, `highwater-list-issues.1` for `highwater list issues`; how many there are.

@@ -1,5 +1,6 @@
 //! `highwater pull`
 
+mod exclusions;
 mod refused;
 mod wanted;
 
@@ -67,6 +68,7 @@ async fn play(
     let summary = done.map_err(|error| refused::by(error, organization, place))?;
     let duration_ms = MachineClock.now_ms() - start_ms;
     tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
+    exclusions::warn_of_unknown(&store, &wanted.pull, &summary)?;
     complete(organization, &summary)
 }
 

@@ -32,6 +32,32 @@ fn a_demo_does_not_take_an_old_world_for_its_own() {
 }
 
 #[test]
+fn demo_once_leaves_nothing_behind_unless_it_has_a_home() {
+    let temporary = tempfile::tempdir().unwrap();
+    let output = program(&["demo", "--once"]).env("TMPDIR", temporary.path()).output().unwrap();
+    let told = succeeded(&output);
+    assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
+    assert!(told.contains("the workspace was temporary and is removed"), "{told}");
+    assert!(!told.contains("--database"), "{told}");
+}
+
+#[test]
+fn demo_links_to_no_page_of_the_real_github() {
+    let home = tempfile::tempdir().unwrap();
+    demo(home.path());
+    for kind in ["issues", "prs", "discussions", "comments", "repos"] {
+        for row in listed(home.path(), &[kind]) {
+            let url = row["url"].as_str().unwrap();
+            assert!(url.starts_with("https://github.example/harbourworks/"), "{kind}: {url}");
+            assert!(!row.to_string().contains("github.com"), "{kind}: {row}");
+        }
+    }
+    let url = listed(home.path(), &["issues", "--limit", "1"]).remove(0)["url"].clone();
+    let shown = run(&["show", url.as_str().unwrap(), "-m"], Some(home.path()));
+    assert!(succeeded(&shown).contains(url.as_str().unwrap()), "its own addresses are known");
+}
+
+#[test]
 fn a_list_prints_one_object_a_line_with_the_documented_fields() {
     let home = tempfile::tempdir().unwrap();
     let told = demo(home.path());

@@ -43,6 +43,36 @@ fn every_setting_is_shown_with_the_documented_fields() {
 }
 
 #[test]
+fn config_show_prints_what_follows_from_other_settings() {
+    let home = tempfile::tempdir().unwrap();
+    let shown = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = show(home.path(), args);
+        command.envs(variables.iter().copied());
+        let told: Value = serde_json::from_str(&succeeded(&command.output().unwrap())).unwrap();
+        move |name: &str| {
+            let row = row(&told, name);
+            (row["value"].clone(), row["from"].as_str().unwrap().to_owned())
+        }
+    };
+    let default = |value: &str| (Value::from(value), "default".to_owned());
+    let file = |name: &str| home.path().join("db").join(name).to_str().unwrap().to_owned();
+    let plain = shown(&[], &[]);
+    assert_eq!(plain("github.api_url"), default("https://api.github.com"));
+    assert_eq!(plain("github.graphql_url"), default("https://api.github.com/graphql"));
+    assert_eq!(plain("workspace"), default("default"));
+    assert_eq!(plain("database.url"), default(&file("default.db")));
+    assert_eq!(plain("ui.port"), default("8080"));
+    assert_eq!(plain("pull.pace"), default("adaptive"));
+    let of_acme = shown(&["-o", "acme"], &[("GITHUB_API_URL", "https://ghe.example/api/v3")]);
+    assert_eq!(of_acme("workspace"), default("acme"));
+    assert_eq!(of_acme("database.url"), default(&file("acme.db")));
+    assert_eq!(of_acme("github.graphql_url"), default("https://ghe.example/api/graphql"));
+    let elsewhere = shown(&["--database", "/tmp/x.db"], &[]);
+    assert_eq!(elsewhere("database.url"), (Value::from("/tmp/x.db"), "flag".to_owned()));
+    assert_eq!(elsewhere("workspace"), (Value::Null, "default".to_owned()), "none is looked for");
+}
+
+#[test]
 fn the_home_is_below_the_users_own_unless_somebody_says_otherwise() {
     let user = tempfile::tempdir().unwrap();
     let shown = |variable: Option<&str>| {

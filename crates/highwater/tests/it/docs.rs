@@ -46,6 +46,22 @@ fn the_command_page_is_what_the_program_says() {
     );
 }
 
+/// Wherever it is wide enough for the longest line, the text above `Usage:` is as it was written.
+#[test]
+fn help_breaks_no_line_of_its_texts_at_80_columns() {
+    for command in PAGES.into_iter().filter(|command| !command.is_empty()) {
+        let text = |columns| {
+            let help = help_at(command, columns);
+            help.split("\nUsage:").next().unwrap().to_owned()
+        };
+        let narrow = text("80");
+        assert_eq!(narrow, text("100"), "{command:?}");
+        for line in narrow.lines() {
+            assert!(line.chars().count() <= 80, "{command:?}: {line}");
+        }
+    }
+}
+
 fn page() -> String {
     let mut page = String::from(
         "# The commands\n\nWritten by a test from the program's own help; change the help, not this page.\n",
@@ -58,6 +74,11 @@ fn page() -> String {
 }
 
 fn help(command: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_highwater")).args(command).arg("--help").output();
+    help_at(command, "100")
+}
+
+fn help_at(command: &[&str], columns: &str) -> String {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_highwater"));
+    let output = program.args(command).arg("--help").env("COLUMNS", columns).output();
     String::from_utf8(output.unwrap().stdout).unwrap()
 }

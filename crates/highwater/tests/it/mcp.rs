@@ -71,15 +71,19 @@ fn a_list_is_what_is_held_oldest_first() {
         ("list_discussions", "discussions"),
     ] {
         let held = listed(home.path(), &[kind]);
-        let answer =
-            talk.call(tool, &json!({ "fields": ["title", "url", "created_at", "author"] }));
+        let fields = json!({ "fields": ["title", "url", "created_at", "author"] });
+        let answer = talk.call(tool, &fields);
         let mut blocks: Vec<String> = held.iter().map(entry).collect();
         if kind == "prs" {
             blocks.insert(0, format!("Total {} pull requests found.", held.len()));
         }
         assert_eq!(text(&answer), blocks.join("\n\n"), "{tool}");
         assert_eq!(answer["content"].as_array().unwrap().len(), 1, "all is well: {answer}");
-        let facts = &answer["structuredContent"];
+        for item in answer["structuredContent"]["items"].as_array().unwrap() {
+            let names: Vec<&String> = item.as_object().unwrap().keys().collect();
+            assert_eq!(names, ["author", "created_at", "title", "url"], "{tool}");
+        }
+        let facts = &talk.call(tool, &json!({}))["structuredContent"];
         assert_eq!(facts["total"], held.len());
         assert!(facts["fresh_through"].is_string() && facts["next_cursor"].is_null());
         for (item, held) in facts["items"].as_array().unwrap().iter().zip(&held) {
@@ -125,10 +129,9 @@ fn filters_choose_and_what_is_wrong_is_named() {
         (held[0]["author"].as_str().unwrap(), held[0]["created_at"].as_str().unwrap());
     let of_author = held.iter().filter(|it| it["author"] == author).count();
     let count = |answer: &Value| answer["structuredContent"]["total"].clone();
-    assert_eq!(
-        count(&talk.call("list_issues", &json!({ "authors": [author.to_uppercase()] }))),
-        of_author
-    );
+    for authors in [json!([author.to_uppercase()]), json!(author)] {
+        assert_eq!(count(&talk.call("list_issues", &json!({ "authors": authors }))), of_author);
+    }
     let same = held.iter().filter(|it| it["created_at"] == at).count();
     assert_eq!(
         count(&talk.call("list_issues", &json!({ "created_from": at, "created_to": at }))),
@@ -271,6 +274,25 @@ fn searched(talk: &mut Talk, query: &str) -> Vec<Value> {
         assert!(found.len() <= 10 && text(&answer).ends_with("\n\n---"), "{answer}");
     }
     found
+}
+
+#[test]
+fn search_without_hits_names_the_words_that_no_text_contains() {
+    let (_house, home) = pulled();
+    let mut talk = Talk::begun(&["-m", home.path().to_str().unwrap()]);
+    let title = listed(home.path(), &["issues"])[0]["title"].as_str().unwrap().to_owned();
+    let word = title.split(' ').max_by_key(|word| word.len()).unwrap();
+    let answer = talk.call("search", &json!({ "query": format!("{word} frobnicate type:issue") }));
+    let expected = format!("No results found for \"{word} frobnicate type:issue\".");
+    assert_eq!(text(&answer), expected, "the first text is prescribed");
+    assert_eq!(answer["content"][1]["text"], "Note: no text contains: frobnicate.");
+    assert_eq!(answer["structuredContent"]["notes"], json!(["no text contains: frobnicate"]));
+    let elsewhere = talk.call("search", &json!({ "query": format!("{word} created:<1999-01-01") }));
+    let note = elsewhere["structuredContent"]["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("the word occurs, but in nothing"), "{note}");
+    let found = talk.call("search", &json!({ "query": word }));
+    assert_eq!(found["structuredContent"]["notes"], json!([]));
+    talk.end();
 }
 
 /// The same engine without a process around it, so that a thousand are quick.

@@ -130,6 +130,17 @@ fn comments_come_when_they_are_chosen_and_their_threads_with_them() {
 }
 
 #[test]
+fn pull_warns_of_an_excluded_repository_that_does_not_exist() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    let output =
+        house.pull(&["-e", "nosuch,PUMP", "--json", "-m"]).arg(home.path()).output().unwrap();
+    succeeded(&output);
+    let told = String::from_utf8(output.stderr).unwrap();
+    let expected = "warning: nosuch is excluded, but acme has no such repository, or it is archived or a fork\n";
+    assert_eq!(told, expected, "PUMP is pump");
+}
+
+#[test]
 fn excluded_repositories_are_listed_and_their_items_are_not_read() {
     let house = House::small();
     let by_flag = tempfile::tempdir().unwrap();

@@ -106,7 +106,12 @@ fn the_demo_can_be_looked_at_in_a_browser() {
     let home = tempfile::tempdir().unwrap();
     let mut face = Face::open(&["demo", "-p", "0"], home.path());
     let page = face.get("/search?q=pump");
-    assert!(page.contains("class=\"hit-link\""), "{page}");
+    let thread = page.split("class=\"hit-link\" href=\"").nth(1).expect("there is a hit");
+    let thread = face.get(thread.split('"').next().unwrap());
+    assert!(thread.contains("https://github.example/harbourworks/"), "{thread}");
+    for page in [page, thread] {
+        assert!(!page.contains("//github.com"), "the real GitHub is linked to: {page}");
+    }
     assert_eq!(face.stopped("-HUP"), Some(0));
 }
 

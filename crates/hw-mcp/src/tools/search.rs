@@ -13,6 +13,7 @@ use crate::answer::Answer;
 use crate::arguments::{Arguments, Parameter, Refusal};
 use crate::desk::Desk;
 use crate::form::{Chosen, Form, line};
+use crate::missing_words;
 use crate::schema::{self, nullable};
 use crate::sheet::{Page, Sheet};
 
@@ -21,7 +22,9 @@ pub(super) static DEFINITION: Definition = Definition {
     title: "Search",
     about: "Full-text search across discussions, issues, and pull requests.",
     parameters: &[
-        Parameter::text("query", "Search query string. Example: authentication bug.").required(),
+        Parameter::text("query", "Search query string. Example: authentication bug.")
+            .required()
+            .with_examples(&QUERY_EXAMPLES),
         Parameter::texts(
             "fields",
             "Array of fields to include in the response. Available fields: [\"title\", \"url\", \"repository\", \"created_at\", \"author\", \"type\", \"state\", \"body\"]. Defaults to all fields.",
@@ -30,6 +33,18 @@ pub(super) static DEFINITION: Definition = Definition {
     output,
     answer,
 };
+
+/// The grammar of a query by example; the words of the description are prescribed.
+const QUERY_EXAMPLES: [&str; 8] = [
+    "tide gauge",
+    "\"last reading\" state:open",
+    "calibrat* -draft",
+    "timeout OR deadline",
+    "overflow repo:pump type:issue",
+    "author:anchor type:pr state:merged",
+    "label:\"help wanted\" updated:>=2026-01-01",
+    "valve created:<2026-02-01",
+];
 
 pub(super) static FORM: Form = Form {
     fields: &["title", "url", "repository", "created_at", "author", "type", "state", "body"],
@@ -54,6 +69,11 @@ fn output() -> JsonObject {
             "items": { "type": "string" },
             "description": "What looked like a filter of the query and was taken for words, or names a repository that is not held."
         },
+        "notes": {
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "Why nothing was found: the words of the query that no text contains."
+        },
         "ranked": nullable("string", "Which matches were ranked, when there were too many to rank all of them."),
     }))
 }
@@ -61,11 +81,20 @@ fn output() -> JsonObject {
 fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let query = arguments.required_text("query")?;
     let chosen = FORM.choose(&arguments.texts("fields")?)?;
-    Ok(told(query, &chosen, desk.engine()?.search(&Search::new(query))?))
+    let engine = desk.engine()?;
+    let found = engine.search(&Search::new(query))?;
+    let explanation =
+        if found.hits.is_empty() { missing_words::explain_no_hits(engine, query)? } else { None };
+    Ok(told(query, &chosen, found, explanation.as_deref()))
 }
 
-/// The answer to a query, from what was found.
-pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
+/// The answer to a query, from what was found; where nothing was, the explanation says why.
+pub(super) fn told(
+    query: &str,
+    chosen: &Chosen,
+    found: Found,
+    explanation: Option<&str>,
+) -> Answer {
     let page = page(query, chosen, &found.hits);
     let (total, is_exact) = match found.matches {
         Matches::Exactly(count) => (count, true),
@@ -74,8 +103,9 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
     let at_least = if is_exact { "" } else { "at least " };
     let ranked = (found.ranked == Ranked::Newest)
         .then(|| format!("{at_least}{total} match: only the newest of them were ranked"));
-    let told = found.misread.iter().chain(&ranked);
+    let told = found.misread.iter().chain(&ranked).map(String::as_str).chain(explanation);
     let mut notes: Vec<String> = told.map(|note| format!("Note: {}.", line(note))).collect();
+    notes.extend(comment_notes(&found.hits[..page.shown]));
     if page.is_cut {
         let left_out = found.hits.len() - page.shown;
         notes.push(format!("Note: {left_out} results are left out, because the text would exceed 990 kB; name fewer `fields`."));
@@ -84,9 +114,10 @@ pub(super) fn told(query: &str, chosen: &Chosen, found: Found) -> Answer {
         ("total_is_exact", json!(is_exact)),
         ("ranked", json!(ranked)),
         ("misread", json!(found.misread)),
+        ("notes", json!(explanation.iter().map(|note| line(note)).collect::<Vec<_>>())),
     ];
     Answer {
-        items: found.hits.iter().take(page.shown).map(object).collect(),
+        items: found.hits.iter().take(page.shown).map(|hit| chosen.narrow(object(hit))).collect(),
         page,
         total,
         next_cursor: None,
@@ -121,15 +152,15 @@ fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
         "created_at" => hit.created_at.as_str(),
         "author" => hit.author.as_deref().unwrap_or_default(),
         "type" => hit.type_name(),
-        "state" => state(hit),
+        "state" => text_state(hit),
         "body" => &hit.body,
         _ => "",
     };
     Cow::Borrowed(text)
 }
 
-/// Of discussions this tool tells that they are open, whatever they are: it is its contract.
-fn state(hit: &Hit) -> &str {
+/// The state as the text prints it: the contract makes every discussion open. Structured items tell the real one.
+fn text_state(hit: &Hit) -> &str {
     if hit.kind == Kind::Discussion { "open" } else { &hit.state }
 }
 
@@ -144,11 +175,30 @@ fn object(hit: &Hit) -> Value {
         "created_at": hit.created_at.as_str(),
         "updated_at": hit.updated_at.as_str(),
         "author": hit.author,
-        "state": state(hit),
+        "state": hit.state,
         "labels": hit.labels.iter().map(|label| line(label)).collect::<Vec<_>>(),
     });
     if let Some(said) = &hit.said {
-        object["comment"] = json!({ "url": said.url, "author": said.author, "created_at": said.created_at.as_str() });
+        object["comment"] = json!({
+            "url": said.url,
+            "author": said.author,
+            "created_at": said.created_at.as_str(),
+            "snippet": snippet(hit),
+        });
     }
     object
+}
+
+/// Names the comment of each result that matched in one: the text shows only the thread's own body.
+fn comment_notes(hits: &[Hit]) -> impl Iterator<Item = String> {
+    (1..).zip(hits).filter_map(|(number, hit)| {
+        let said = hit.said.as_ref()?;
+        let author = said.author.as_deref().unwrap_or("a deleted account");
+        let snippet = snippet(hit);
+        Some(format!("Result {number} matches in a comment by {author}, {}: {snippet}", said.url))
+    })
+}
+
+fn snippet(hit: &Hit) -> String {
+    line(&hit.snippet.iter().map(|piece| piece.text.as_str()).collect::<String>())
 }

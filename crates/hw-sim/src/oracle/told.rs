@@ -112,7 +112,7 @@ impl<'w> Teller<'w> {
 
 impl<'w> View<'w> {
     pub(crate) fn repository_url(self, it: &Repository) -> String {
-        format!("https://github.com/{}/{}", self.organization(), it.name)
+        format!("{}/{}/{}", self.web_url(), self.organization(), it.name)
     }
 
     pub(crate) fn thread_url(self, it: &Thread) -> String {

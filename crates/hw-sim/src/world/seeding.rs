@@ -51,6 +51,7 @@ impl World {
         let author = Author::new(spec.hostile_text, spec.body_bytes, &mut dice);
         Self {
             organization: spec.organization.as_str().into(),
+            web_url: spec.web_url.as_str().into(),
             viewer: 0,
             repositories: Vec::new(),
             threads: Vec::new(),

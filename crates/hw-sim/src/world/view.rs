@@ -62,6 +62,10 @@ impl<'w> View<'w> {
         self.circle
     }
 
+    pub(crate) fn web_url(self) -> &'w str {
+        &self.world.web_url
+    }
+
     pub(crate) fn organization(self) -> &'w str {
         &self.world.organization
     }

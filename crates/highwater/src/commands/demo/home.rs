@@ -31,10 +31,8 @@ impl Home {
         workspace::file(home, organization)
     }
 
-    /// Leaves a temporary workspace behind, to be looked at.
-    pub(super) fn keep(self) {
-        if let Self::Temporary(folder) = self {
-            drop(folder.keep());
-        }
+    /// Whether the workspace is removed when the demo ends.
+    pub(super) fn is_temporary(&self) -> bool {
+        matches!(self, Self::Temporary(_))
     }
 }

@@ -50,7 +50,7 @@ impl Stage {
         let url = format!("http://{host}");
         Ok(Self {
             organization: spec.organization,
-            host: "github.simulated".into(),
+            host: spec.web_url.trim_start_matches("https://").to_owned(),
             url,
             github,
             seed,

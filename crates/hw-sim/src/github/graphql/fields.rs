@@ -32,7 +32,7 @@ impl<'a> Run<'a> {
             "id" => self.out.string("O_kwDOAAAAAAAAAAE"),
             "databaseId" => self.out.int(1),
             "repositories" => self.repositories(field),
-            "url" => self.out.string(&format!("https://github.com/{login}")),
+            "url" => self.out.string(&format!("{}/{login}", self.view.web_url())),
             "resourcePath" => self.out.string(&format!("/{login}")),
             "avatarUrl" => self.out.string("https://avatars.githubusercontent.com/u/1"),
             _ => self.out.string(login),
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             "id" => self.out.string(&it.node_id),
             "databaseId" => self.out.int(it.id),
             "name" => self.out.null(),
-            "url" => self.out.string(&format!("https://github.com/{}", it.login)),
+            "url" => self.out.string(&format!("{}/{}", self.view.web_url(), it.login)),
             "resourcePath" => self.out.string(&format!("/{}", it.login)),
             "avatarUrl" => {
                 self.out.string(&format!("https://avatars.githubusercontent.com/u/{}", it.id));
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         match &*field.name {
             "id" => self.out.string(&format!("LA_kwDO{}", URL_SAFE_NO_PAD.encode(name))),
             "color" => self.out.string("ededed"),
-            "url" => self.out.string("https://github.com/labels"),
+            "url" => self.out.string(&format!("{}/labels", self.view.web_url())),
             _ => self.out.string(name),
         }
     }

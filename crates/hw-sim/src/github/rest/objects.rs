@@ -12,7 +12,7 @@ impl Reader<'_> {
         json.key("id");
         json.int(user.id);
         text(json, "node_id", &user.node_id);
-        text(json, "html_url", &format!("https://github.com/{}", user.login));
+        text(json, "html_url", &format!("{}/{}", self.view.web_url(), user.login));
         text(
             json,
             "type",

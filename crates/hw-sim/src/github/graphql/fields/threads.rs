@@ -17,7 +17,7 @@ impl<'a> Run<'a> {
             "url" => self.out.string(&self.view.thread_url(it)),
             "resourcePath" => {
                 let url = self.view.thread_url(it);
-                self.out.string(url.trim_start_matches("https://github.com"));
+                self.out.string(url.trim_start_matches(self.view.web_url()));
             }
             "state" => self.out.string(it.state()),
             "stateReason" => self.out.maybe(it.state_reason, Json::string),
