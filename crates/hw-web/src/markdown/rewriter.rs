@@ -19,6 +19,8 @@ use super::{BodyContext, BoundedMarkup};
 
 /// How deep a text may nest; below that it goes on flat. What it costs to parse HTML grows with the square.
 const DEEPEST: usize = 40;
+/// Elements that a reader clicks: no link of ours stands within them.
+const CLICKED: [&str; 2] = ["a", "summary"];
 /// How many open elements are searched for the one that an end tag closes.
 const MAX_SEARCHED: usize = 100;
 
@@ -177,7 +179,7 @@ impl<'a> Rewriter<'a> {
     /// Writes a link to something that a page does not load.
     fn media(&mut self, kind: &str, source: Option<String>, label: Option<String>) -> Result {
         let label = label.filter(|label| !label.trim().is_empty());
-        let is_link = source.is_some() && !self.is_within(&["a"]);
+        let is_link = source.is_some() && !self.is_within(&CLICKED);
         if let (Some(source), true) = (&source, is_link) {
             self.out.write_str("<a href=\"")?;
             escape(&mut self.out, source)?;
@@ -218,7 +220,7 @@ impl<'a> Rewriter<'a> {
     }
 
     fn write_references(&mut self, text: &str) -> Result {
-        let is_link = self.is_within(&["a"]);
+        let is_clicked = self.is_within(&CLICKED);
         let mut written = 0;
         for reference in find_references(text) {
             let target = match reference.target {
@@ -228,7 +230,7 @@ impl<'a> Rewriter<'a> {
                     written = reference.at.end;
                     continue;
                 }
-                _ if is_link => continue,
+                _ if is_clicked => continue,
                 ReferenceTarget::Login(login) => Some(format!("/?q=author%3A{login}")),
                 ReferenceTarget::Thread { repository, number } => {
                     self.context.links.page_of(repository, number)

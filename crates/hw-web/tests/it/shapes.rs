@@ -97,7 +97,7 @@ const SHAPES: [Shape; 34] = [
         name: "details-with-code",
         shows: &[
             ("details[open] > summary > code", "log"),
-            ("summary a[href='/threads/acme/pump/12']", "#12"),
+            ("summary:not(:has(a))", "log of #12"),
             ("details pre", "mismatched types <T>"),
             ("details td", "2"),
         ],
