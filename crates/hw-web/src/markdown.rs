@@ -94,7 +94,7 @@ pub(crate) fn render_markdown(
 fn clean_addresses<'a>(document: comrak::Node<'a>) {
     for node in document.descendants() {
         if let NodeValue::Link(link) | NodeValue::Image(link) = &mut node.data.borrow_mut().value {
-            link.url = for_reading(&link.url).into();
+            link.url = for_reading(&link.url);
         }
     }
 }

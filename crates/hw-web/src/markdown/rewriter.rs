@@ -106,8 +106,11 @@ impl<'a> Rewriter<'a> {
 
     fn start(&mut self, tag: &Tag) -> Result {
         match &*tag.name {
-            "img" => self.media("image", attribute(tag, "src"), attribute(tag, "alt")),
-            "video" => self.media("video", attribute(tag, "src"), None),
+            "img" => {
+                let (source, label) = (attribute(tag, "src"), attribute(tag, "alt"));
+                self.media("image", source.as_deref(), label.as_deref())
+            }
+            "video" => self.media("video", attribute(tag, "src").as_deref(), None),
             "input" if attribute(tag, "type").as_deref() == Some("checkbox") => {
                 let is_done = attribute(tag, "checked").is_some();
                 self.out.write_str(if is_done { "☑" } else { "☐" })
@@ -133,7 +136,7 @@ impl<'a> Rewriter<'a> {
                 "href" => self.link_target(&value),
                 "id" => self.footnote_id(&value),
                 // whatever else the tokenizer takes for a name
-                _ => key.bytes().all(is_name).then(|| value.into()),
+                _ => key.bytes().all(is_name).then_some(value),
             };
             if let Some(value) = value {
                 write!(self.out, " {key}=\"")?;
@@ -141,7 +144,7 @@ impl<'a> Rewriter<'a> {
                 self.out.write_str("\"")?;
             }
             if key == "href" {
-                self.bare_address = Some(for_reading(&each.value).into());
+                self.bare_address = Some(for_reading(&each.value));
             }
         }
         self.open.push(OpenElement { name: name.to_owned(), written: Some(written) });
@@ -177,10 +180,10 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Writes a link to something that a page does not load.
-    fn media(&mut self, kind: &str, source: Option<String>, label: Option<String>) -> Result {
+    fn media(&mut self, kind: &str, source: Option<&str>, label: Option<&str>) -> Result {
         let label = label.filter(|label| !label.trim().is_empty());
         let is_link = source.is_some() && !self.is_within(&CLICKED);
-        if let (Some(source), true) = (&source, is_link) {
+        if let (Some(source), true) = (source, is_link) {
             self.out.write_str("<a href=\"")?;
             escape(&mut self.out, source)?;
             self.out.write_str("\">")?;
@@ -251,7 +254,7 @@ impl<'a> Rewriter<'a> {
 
 fn attribute(tag: &Tag, name: &str) -> Option<String> {
     let found = tag.attrs.iter().find(|each| &*each.name.local == name)?;
-    Some(for_reading(&found.value).into())
+    Some(for_reading(&found.value))
 }
 
 fn heading_level(name: &str) -> Option<usize> {
