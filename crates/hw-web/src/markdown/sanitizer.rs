@@ -48,6 +48,9 @@ static SANITIZER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .attribute_filter(|_, attribute, value| is_plain(attribute, value).then_some(value.into()))
         // a wide one scrolls, and has to be reached with the keys for that
         .set_tag_attribute_value("table", "tabindex", "0")
+        // the bullets of a list stand where its language begins a line
+        .set_tag_attribute_value("ul", "dir", "auto")
+        .set_tag_attribute_value("ol", "dir", "auto")
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
         .url_relative(UrlRelative::Custom(Box::new(local_address)))
         .link_rel(Some("nofollow noopener noreferrer"));

@@ -137,7 +137,7 @@ fn tasks_tables_and_lists_keep_their_shape() {
         "☐ not",
         "<table tabindex=\"0\">",
         "<td align=\"right\">2</td>",
-        "<ol start=\"3\">",
+        "<ol start=\"3\" dir=\"auto\">",
     ] {
         assert!(markup.contains(part), "{part}: {markup}");
     }

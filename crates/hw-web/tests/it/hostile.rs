@@ -52,7 +52,7 @@ const ELEMENTS: &str = "html head meta title link script body a header nav p spa
 const ATTRIBUTES: &str = "lang charset name content rel type href src defer class id role aria-label aria-current \
     aria-hidden aria-controls aria-describedby aria-labelledby aria-pressed data-state data-name tabindex action \
     method for value placeholder autocomplete autocapitalize spellcheck enterkeyhint autofocus datetime scope title \
-    start align colspan rowspan open hx-ext sse-connect hx-get hx-target hx-sync hx-indicator hx-trigger hx-include";
+    start align colspan rowspan open dir hx-ext sse-connect hx-get hx-target hx-sync hx-indicator hx-trigger hx-include";
 
 #[tokio::test]
 async fn hostile_texts_come_out_as_text_on_every_page() {

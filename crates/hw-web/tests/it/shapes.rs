@@ -90,7 +90,7 @@ const SHAPES: [Shape; 34] = [
     },
     Shape {
         name: "right-to-left",
-        shows: &[("p", "שלום עולם"), ("p", "مرحبا"), ("li", "פריט")],
+        shows: &[("p", "שלום עולם"), ("p", "مرحبا"), ("ul[dir=auto] > li", "פריט")],
         hides: &[],
     },
     Shape {
