@@ -67,6 +67,7 @@ pub use views::behind::Behind;
 pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::health::{LeaseRow, PauseRow};
+pub use views::lane_names::LaneNames;
 pub use views::pulls::FailedPull;
 pub use views::skipped::{ReadableRows, SkippedRows};
 pub use views::thread::ThreadView;

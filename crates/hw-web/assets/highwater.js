@@ -124,7 +124,7 @@
 
   // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
 
-  const plain = (markup) => markup.replaceAll(' class=""', '').trim();
+  const plain = (markup) => markup.replaceAll(' class=""', '').replaceAll(' open=""', '').trim();
 
   function isSame(target, markup) {
     const held = document.createElement('template');
@@ -148,10 +148,19 @@
 
   const isLive = (detail) => (detail.pathInfo?.requestPath ?? '').includes('live=true');
 
+  // a reader has opened or closed them: they stay so, as long as the same one is at the same place of the same comment
+  const folds = (target) => new Map([...target.querySelectorAll('details')].map((fold) => {
+    const home = fold.closest('[id]');
+    const place = [...home.querySelectorAll('details')].indexOf(fold);
+    return [`${home.id} ${place} ${fold.querySelector('summary')?.textContent}`, fold];
+  }));
+  let folded = new Map();
+
   let stood = null;
   document.addEventListener('htmx:beforeSwap', (event) => {
     const { detail } = event;
     stood = document.activeElement;
+    folded = new Map([...folds(detail.target)].map(([name, fold]) => [name, fold.open]));
     if (detail.isError) return;
     trouble.replaceChildren();
     if (!isLive(detail)) return;
@@ -164,6 +173,7 @@
   });
 
   document.addEventListener('htmx:afterSwap', (event) => {
+    for (const [name, fold] of folds(event.detail.target)) fold.open = folded.get(name) ?? fold.open;
     if (event.detail.target !== results) return;
     if (!isLive(event.detail)) {
       document.title = box.value.trim() ? `${box.value.trim()} · highwater` : 'highwater';

@@ -3,7 +3,7 @@
 //! The Markdown is cut, not the markup made of it, so that what is shown is always well formed. A short text can
 //! become a long markup (a table with many empty cells), so the markup is what counts.
 
-use crate::markdown::{Prose, prose};
+use crate::markdown::{BodyContext, Prose, render_markdown};
 
 /// Bytes of one body that a page among others shows at most.
 pub(crate) const MAX_SOURCE: usize = 20_000;
@@ -24,24 +24,31 @@ pub(crate) struct Excerpt {
 
 impl Excerpt {
     /// A body among others.
-    pub(crate) fn new(source: &str) -> Self {
-        Self::fitted(source, MAX_SOURCE, MAX_MARKUP)
+    pub(crate) fn new(source: &str, context: BodyContext<'_>) -> Self {
+        Self::fitted(source, context, MAX_SOURCE, MAX_MARKUP)
     }
 
     /// A body alone, or the part of it that follows.
-    pub(crate) fn part(source: &str) -> Self {
-        Self::fitted(source, PART_SOURCE, PAGE_MARKUP)
+    pub(crate) fn part(source: &str, context: BodyContext<'_>) -> Self {
+        Self::fitted(source, context, PART_SOURCE, PAGE_MARKUP)
     }
 
     /// As much of the source as fits.
-    fn fitted(source: &str, max_source: usize, max_markup: usize) -> Self {
+    fn fitted(
+        source: &str,
+        context: BodyContext<'_>,
+        max_source: usize,
+        max_markup: usize,
+    ) -> Self {
         if source.trim().is_empty() {
             return Self { prose: None, shown: source.len() };
         }
         let mut kept = cut(source, max_source);
         loop {
-            let prose = prose(kept, max_markup);
+            let prose = render_markdown(kept, context, max_markup);
             if prose.is_some() || kept.is_empty() {
+                // a body can be one comment in HTML, as templates have them
+                let prose = prose.filter(|prose| !prose.is_blank());
                 return Self { prose, shown: kept.len() };
             }
             kept = cut(kept, kept.len() * 3 / 4);
@@ -53,16 +60,29 @@ impl Excerpt {
     }
 }
 
+/// A body and what a page shows of it.
+pub(crate) struct PageBody<'a> {
+    source: &'a str,
+    context: BodyContext<'a>,
+    pub(crate) excerpt: Excerpt,
+}
+
+impl<'a> PageBody<'a> {
+    pub(crate) fn new(source: &'a str, context: BodyContext<'a>) -> Self {
+        Self { source, context, excerpt: Excerpt::new(source, context) }
+    }
+}
+
 /// Cuts the longest of these bodies until all of them fit a page.
-pub(crate) fn share_page(excerpts: &mut [(&str, Excerpt)]) {
-    let lengths = excerpts.iter().map(|(_, excerpt)| excerpt.markup_len()).collect();
+pub(crate) fn share_page(bodies: &mut [PageBody<'_>]) {
+    let lengths = bodies.iter().map(|body| body.excerpt.markup_len()).collect();
     let level = level(lengths, PAGE_MARKUP);
-    for (source, excerpt) in excerpts {
+    for PageBody { source, context, excerpt } in bodies {
         let length = excerpt.markup_len();
         if length > level {
             // a little less than its part: the markup of a beginning may be denser
             let max_source = excerpt.shown * level / length * 9 / 10;
-            *excerpt = Excerpt::fitted(source, max_source, level);
+            *excerpt = Excerpt::fitted(source, *context, max_source, level);
         }
     }
 }
@@ -95,7 +115,10 @@ fn cut(text: &str, max_bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+    use crate::thread_links::ThreadLinks;
 
     #[test]
     fn cut_ends_with_a_line_a_word_or_a_character() {
@@ -119,28 +142,38 @@ mod tests {
         let columns = 3_000;
         let table = format!("{}\n{}\n", "|a".repeat(columns), "|-".repeat(columns));
         let table = format!("{table}{}", "|b|\n".repeat(1_000));
-        assert!(table.len() < MAX_SOURCE && prose(&table, 10 * MAX_MARKUP).is_none(), "it grows");
-        let excerpt = Excerpt::new(&table);
+        assert!(
+            table.len() < MAX_SOURCE
+                && render_markdown(&table, context(), 10 * MAX_MARKUP).is_none(),
+            "it grows"
+        );
+        let excerpt = Excerpt::new(&table, context());
         assert!(excerpt.markup_len() <= MAX_MARKUP);
         assert!(excerpt.shown < table.len());
     }
 
     #[test]
     fn excerpt_of_a_short_body_is_the_body() {
-        let excerpt = Excerpt::new("# A\n\nshort *body*");
+        let excerpt = Excerpt::new("# A\n\nshort *body*", context());
         assert_eq!(excerpt.shown, 17);
         assert!(excerpt.prose.unwrap().to_string().contains("<em>body</em>"));
-        assert!(Excerpt::new(" \n").prose.is_none());
+        assert!(Excerpt::new(" \n", context()).prose.is_none());
+        assert!(Excerpt::new("<!-- a template -->", context()).prose.is_none());
     }
 
     #[test]
     fn share_page_keeps_all_bodies_within_the_page() {
         let long = "<>\"' ".repeat(4_000);
         let sources = [vec!["short"; 50], vec![long.as_str(); 50]].concat();
-        let mut excerpts: Vec<_> = sources.iter().map(|it| (*it, Excerpt::new(it))).collect();
-        share_page(&mut excerpts);
-        let total: usize = excerpts.iter().map(|(_, it)| it.markup_len()).sum();
+        let mut bodies: Vec<_> = sources.iter().map(|it| PageBody::new(it, context())).collect();
+        share_page(&mut bodies);
+        let total: usize = bodies.iter().map(|body| body.excerpt.markup_len()).sum();
         assert!(total <= PAGE_MARKUP, "{total}");
-        assert!(excerpts[..50].iter().all(|(source, it)| it.shown == source.len()));
+        assert!(bodies[..50].iter().all(|body| body.excerpt.shown == body.source.len()));
+    }
+
+    fn context() -> BodyContext<'static> {
+        static LINKS: LazyLock<ThreadLinks> = LazyLock::new(|| ThreadLinks::with_mirrored(&[]));
+        BodyContext { links: &LINKS, anchor: "body", top_heading: 2 }
     }
 }

@@ -19,6 +19,8 @@ mod problem;
 mod pulse;
 mod site;
 mod texts;
+mod thread_links;
+mod title;
 
 use std::sync::Arc;
 

@@ -39,6 +39,7 @@ impl Store {
         held.retain(|(_, it)| meant.is_none_or(|meant| meant.means(&it.owner, &it.name)));
         let mut told = Told::default();
         for FailedPull { organization, error, .. } in self.failed_pulls()? {
+            let error = self.lane_names()?.replace_keys(&error);
             told.missing.push(format!("the last pull of {organization} failed: {error}"));
         }
         if surfaces.contains(&Surface::Repositories) {

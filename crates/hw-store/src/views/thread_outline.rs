@@ -34,6 +34,8 @@ pub struct CommentOutline {
     pub kind: Kind,
     pub id: i64,
     pub reply_to: Option<i64>,
+    /// The review that a line comment is part of.
+    pub review_id: Option<i64>,
     pub url: String,
 }
 
@@ -51,7 +53,7 @@ impl Store {
         self.read("thread outline", |tx| {
             let Some((owner, row)) = at(tx, address)? else { return Ok(None) };
             let text = format!(
-                "select kind, id, reply_to, url from comments
+                "select kind, id, reply_to, review_id, url from comments
                   where host = $1 and repository_id = $2 and thread = $3 order by {}",
                 comments::order(tx.dialect())
             );
@@ -69,9 +71,9 @@ impl Store {
         ids: &[i64],
         max_body: u32,
     ) -> Result<ReadableRows<CommentExcerpt>, Error> {
-        // as bytes: SQLite's substr of a text ends at U+0000
+        // as bytes: SQLite's substr of a text ends at U+0000, and that of no bytes is null
         let sqlite = excerpt_query(
-            &format!("substr(cast(body as blob), 1, {max_body})"),
+            &format!("coalesce(substr(cast(body as blob), 1, {max_body}), '')"),
             "in (select value from json_each($4))",
         );
         let postgres = excerpt_query(&format!("substr(body, 1, {max_body})"), "= any($4)");
@@ -99,7 +101,8 @@ fn excerpt_query(body: &str, is_listed: &str) -> String {
 
 fn read_outline(mut row: Row) -> Result<CommentOutline, Error> {
     let kind = comments::kind_named(&row.text(0)?)?;
-    Ok(CommentOutline { kind, id: row.int(1)?, reply_to: row.maybe_int(2)?, url: row.text(3)? })
+    let (id, reply_to, review_id) = (row.int(1)?, row.maybe_int(2)?, row.maybe_int(3)?);
+    Ok(CommentOutline { kind, id, reply_to, review_id, url: row.text(4)? })
 }
 
 fn read_excerpt(mut row: Row) -> Result<CommentExcerpt, Error> {

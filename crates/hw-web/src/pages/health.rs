@@ -18,7 +18,7 @@ use crate::page::{Frame, html};
 use crate::problem::Problem;
 use crate::site::Shared;
 use crate::texts::{When, counted, grouped, line};
-use lane::LaneView;
+use lane::{LaneView, PullState};
 
 /// How many lanes a page shows.
 const A_PAGE: usize = 100;
@@ -86,7 +86,10 @@ impl Known {
         let surfaces: Vec<Surface> = Surface::ALL.to_vec();
         let behind: Behind = store.behind(&surfaces, None)?;
         let counts = store.counts()?;
-        let mut lanes = lane::all(store)?;
+        let leases = store.leases()?;
+        let is_pulling = leases.iter().any(|lease| is_alive(lease, now_ms));
+        let pull = if is_pulling { PullState::Running } else { PullState::Idle };
+        let mut lanes = lane::all(store, pull)?;
         let (all, bad) = (lanes.len(), lanes.iter().filter(|lane| lane.is_bad()).count());
         if only_problems {
             lanes.retain(LaneView::is_bad);
@@ -98,7 +101,7 @@ impl Known {
             behind: behind.into(),
             quarantined: counts.quarantined,
             counts: told(counts),
-            working: store.leases()?.iter().map(|lease| working(lease, now_ms)).collect(),
+            working: leases.iter().map(|lease| working(lease, now_ms)).collect(),
             pauses: store.pauses(now_ms)?.iter().map(paused).collect(),
             lanes: lanes.collect(),
             summary: summary(all as u64, bad as u64),
@@ -141,12 +144,15 @@ fn summary(all: u64, bad: u64) -> String {
 fn working(lease: &LeaseRow, now_ms: i64) -> String {
     let (name, owner) = (line(&lease.name), line(&lease.held.owner));
     let since = When::of(Mark(lease.held.since_ms)).shown;
-    let is_alive = lease.is_locked.unwrap_or(now_ms < lease.held.expires_ms);
-    if is_alive {
+    if is_alive(lease, now_ms) {
         format!("{name}: {owner}, since {since}")
     } else {
         format!("{name}: {owner} began {since} and did not end it; the next one takes over")
     }
+}
+
+fn is_alive(lease: &LeaseRow, now_ms: i64) -> bool {
+    lease.is_locked.unwrap_or(now_ms < lease.held.expires_ms)
 }
 
 fn paused(pause: &PauseRow) -> String {

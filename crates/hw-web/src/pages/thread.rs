@@ -23,6 +23,7 @@ use crate::page::{Frame, html};
 use crate::problem::Problem;
 use crate::site::Shared;
 use crate::texts::{self, When, author, counted, line, name};
+use crate::title::{TitlePart, title_parts};
 use content::Content;
 
 /// Labels, and links to other threads, that a page shows of a thread.
@@ -35,7 +36,9 @@ struct Page {
     path: String,
     address: String,
     kind: &'static str,
-    title: String,
+    /// As text alone.
+    name: String,
+    title: Vec<TitlePart>,
     state: String,
     author: String,
     created: When,
@@ -118,7 +121,8 @@ impl Page {
             path: link(*number),
             address: line(&format!("{owner}/{repository}#{number}")),
             kind: kind(row.thread.kind()),
-            title: line(title),
+            name: line(title),
+            title: title_parts(title),
             state: name(&row.thread.state.to_lowercase()),
             author: author(by.as_deref()),
             created: When::of(row.thread.created_at.mark()),

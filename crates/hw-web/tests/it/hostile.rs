@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::browser::{Page, open, searched};
 use crate::world::{World, comment};
 
-const HOSTILE: [&str; 24] = [
+const HOSTILE: [&str; 34] = [
     "<script>alert(1)</script>",
     "</title><script>alert(1)</script>",
     "\"><script>alert(1)</script>",
@@ -30,18 +30,29 @@ const HOSTILE: [&str; 24] = [
     "> - [x](https://a.example \"\\\" onmouseover=alert(1)\")",
     "```html\n</code></pre><script>alert(1)</script>\n```",
     "<div hx-get=\"/search\" hx-trigger=\"load\" hx-on:click=\"alert(1)\" sse-connect=\"/events\">x</div>",
+    "<details open ontoggle=alert(1)><summary onclick=alert(1) style=x>x</summary></details>",
+    "<a href=\"//evil.example\" target=_top>x</a> <a href=\"/health?only=problems\">y</a> <a href=#main>z</a>",
+    "<img src=\"javascript:alert(1)\" alt=\"<script>alert(1)</script>\"> <img srcset=//evil.example/x>",
+    "<input type=checkbox checked onfocus=alert(1) autofocus> <p class=\"note note-bad\" id=main>x</p>",
+    "<li id=\"fn-1\" onclick=alert(1)>x</li> <a id=\"fn-\"onclick=alert(1) href=\"#fn-x\" accesskey=x>y</a>",
+    "a[^<img>]\n\n[^<img>]: <script>alert(1)</script>",
+    "<td align=\"center;x\" colspan=\"1e9\"><video src=data:text/html,x poster=//evil.example/p></video>",
+    "@ada\" onmouseover=alert(1) #1\"><script>alert(1)</script> acme/pump#1<img src=x onerror=alert(1)>",
+    "<p title=\"<!--\"><img title=\"--><img src=x onerror=alert(1)>\"> <!--><script>alert(1)</script>-->",
+    "<https://github.com/acme/pump/issues/1#x\"onclick=alert(1)> https://github.com/acme/pump/issues/1#<script>",
 ];
 
 /// What our own templates and the sanitiser can write.
 const ELEMENTS: &str = "html head meta title link script body a header nav p span main div template form label \
     input button kbd section h1 h2 h3 h4 h5 h6 ul ol li dl dt dd code pre article mark time b q em strong del \
-    blockquote hr br table thead tbody tr th td sub sup";
+    blockquote hr br table thead tbody tr th td sub sup \
+    details summary s i u ins";
 
 /// `hx-…` only where we wrote them: see `is_ours`.
 const ATTRIBUTES: &str = "lang charset name content rel type href src defer class id role aria-label aria-current \
     aria-hidden aria-controls aria-describedby aria-labelledby aria-pressed data-state data-name tabindex action \
     method for value placeholder autocomplete autocapitalize spellcheck enterkeyhint autofocus datetime scope title \
-    start hx-ext sse-connect hx-get hx-target hx-sync hx-indicator hx-trigger hx-include";
+    start align colspan rowspan open dir hx-ext sse-connect hx-get hx-target hx-sync hx-indicator hx-trigger hx-include";
 
 #[tokio::test]
 async fn hostile_texts_come_out_as_text_on_every_page() {

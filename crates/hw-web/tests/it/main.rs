@@ -9,4 +9,5 @@ mod guard;
 mod hostile;
 mod pages;
 mod queries;
+mod shapes;
 mod world;

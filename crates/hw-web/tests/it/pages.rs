@@ -1,6 +1,7 @@
 //! What the pages say, in good times and in bad.
 
 use hw_rules::item::Kind;
+use hw_rules::lane::Surface;
 
 use crate::browser::{ask, open};
 use crate::world::{World, comment, empty_site};
@@ -138,10 +139,110 @@ async fn a_thread_shows_replies_below_what_they_answer() {
     assert_eq!(page.says(".said-reply .prose"), "third");
     assert_eq!(page.says(".said-place"), "src/a.rs:9");
     assert_eq!(
-        (page.says("h1").as_str(), page.says("#body h3 em").as_str()),
+        (page.says("h1").as_str(), page.says("#body h2 em").as_str()),
         ("The valve leaks", "monday")
     );
     assert_eq!(page.all("#source")[0].attr("href"), Some("https://github.com/acme/pump/issues/7"));
+}
+
+#[tokio::test]
+async fn thread_shows_line_comments_below_their_review() {
+    let world = World::new();
+    world.issue(7, "The valve leaks", "");
+    let review = |id, state: &str, body: &str| {
+        let mut review = comment(id, 7, body);
+        (review.kind, review.state) = (Kind::Review, Some(state.to_owned()));
+        review.url = format!("https://github.com/acme/pump/pull/7#pullrequestreview-{id}");
+        review
+    };
+    let on_line = |id, review_id, reply_to| {
+        let mut on_line = comment(id, 7, &format!("line {id}"));
+        (on_line.kind, on_line.review_id, on_line.reply_to) =
+            (Kind::ReviewComment, Some(review_id), reply_to);
+        (on_line.path, on_line.line) = (Some("src/a.rs".into()), Some(9));
+        on_line.url = format!("https://github.com/acme/pump/pull/7#discussion_r{id}");
+        on_line
+    };
+    world.comments(vec![
+        on_line(1, 5, None),
+        comment(2, 7, "in between"),
+        on_line(3, 6, Some(1)),
+        review(5, "CHANGES_REQUESTED", "Not yet"),
+        review(6, "COMMENTED", ""),
+        review(8, "APPROVED", ""),
+        review(9, "APPROVED", "<!-- nothing -->"),
+    ]);
+    let page = open(&hw_web::router(world.site()), "/threads/acme/pump/7").await;
+    let shown: Vec<String> = page
+        .all(".said")
+        .iter()
+        .map(|said| {
+            let classes = said.attr("class").unwrap().replace("said", "").replace(' ', "");
+            format!("{}{classes}", said.attr("aria-label").unwrap())
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "bob commented",
+            "bob requested changes",
+            "bob commented on a line-reply",
+            "bob replied-reply-deep",
+            "bob reviewed-line",
+            "bob approved these changes-line",
+            "bob approved these changes-line",
+        ]
+    );
+    assert_eq!(page.says("#pullrequestreview-8 .review-approved"), "approved these changes");
+    assert!(!page.has("#pullrequestreview-8 .prose") && page.has("#pullrequestreview-8 time"));
+    assert_eq!(page.says("#pullrequestreview-5 .prose"), "Not yet");
+    assert_eq!(page.says(".said-place"), "src/a.rs:9", "a reply does not repeat it");
+}
+
+#[tokio::test]
+async fn thread_title_shows_code_and_emoji() {
+    let world = World::new();
+    world.issue(7, "`fn leak()` of the *valve* :rocket:", "");
+    let router = hw_web::router(world.site());
+    let page = open(&router, "/threads/acme/pump/7").await;
+    assert_eq!(page.says("h1"), "fn leak() of the *valve* 🚀");
+    assert_eq!(page.says("h1 code"), "fn leak()");
+    assert!(page.says("title").starts_with("`fn leak()` of"));
+    let page = open(&router, "/search?q=leak").await;
+    assert_eq!(page.says(".hit-link code mark"), "leak");
+}
+
+#[tokio::test]
+async fn health_names_lanes_in_errors_as_people_know_them() {
+    let world = World::new();
+    world.fail("github.com/repository/1/issues: timed out");
+    let page = open(&hw_web::router(world.site()), "/health?only=problems").await;
+    assert_eq!(page.says(".lane-error"), "acme/pump issues: timed out");
+    assert_eq!(page.all(".lane-more > td[colspan='5'] .lane-error").len(), 1, "on its own row");
+    assert!(!page.text.contains("/repository/"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn health_tells_interrupted_lanes_from_those_that_were_not_started() {
+    let world = World::new();
+    world.interrupt(Surface::ReviewComments);
+    world.repository(2, "valve");
+    let router = hw_web::router(world.site());
+    let page = open(&router, "/health?only=problems").await;
+    assert!(page.text.contains("being read") && !page.text.contains("interrupted"));
+    world.release();
+    let page = open(&router, "/health?only=problems").await;
+    let lanes: Vec<String> = page
+        .all(".lane")
+        .iter()
+        .map(|lane| {
+            lane.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(lanes.len(), 2, "{lanes:?}");
+    assert!(lanes[0].starts_with("acme/pump review-comments interrupted"), "{lanes:?}");
+    assert!(lanes[1].starts_with("acme/valve all lists not started"), "{lanes:?}");
+    assert_eq!(page.says("#lanes-title"), "7 lanes, 2 with a problem");
 }
 
 #[tokio::test]

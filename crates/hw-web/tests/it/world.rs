@@ -9,7 +9,7 @@ use hw_rules::item::{Comment, Item, Kind, Observation, Repository, Sort, Thread}
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::time::{Mark, SourceTime};
 use hw_rules::version::Seen;
-use hw_rules::walk::Floor;
+use hw_rules::walk::{Floor, Walk};
 use hw_store::{Failure, IngestPage, Lease, Place, Store, Workspace};
 use hw_web::{Hosts, Site, Tick};
 use tempfile::TempDir;
@@ -71,6 +71,28 @@ impl World {
         let failure =
             Failure { due_ms: 0, failures: 3, page_size: 100, message: message.to_owned() };
         self.store.postpone(&self.lease, &Lane::issues(SOURCE, 1), failure).unwrap();
+    }
+
+    /// A walk through a list of `acme/pump` that has not come to its end.
+    pub(crate) fn interrupt(&self, surface: Surface) {
+        let lane = Lane::of_repository(SOURCE, 1, surface);
+        let walk = Walk { stop: Floor::Beginning, head: None, cursor: None };
+        let coverage = Coverage { walk: Some(walk), ..Coverage::default() };
+        self.keep(&IngestPage { coverage: Some(coverage), ..IngestPage::of(lane, 100) });
+    }
+
+    /// A repository that was listed, and of which nothing was read.
+    pub(crate) fn repository(&self, id: i64, name: &str) {
+        let node_id = format!("R_{id}");
+        let url = format!("https://github.com/acme/{name}");
+        let repository = Repository { id, node_id, name: name.to_owned(), url, ..pump() };
+        let organization = Lane::repositories(SOURCE, "acme");
+        self.keep(&page(organization, vec![seen(Item::Repository(repository))]));
+    }
+
+    /// Ends the pull that writes.
+    pub(crate) fn release(&self) {
+        self.store.release_lease(&self.lease).unwrap();
     }
 
     /// As many lanes of repositories that are not held.

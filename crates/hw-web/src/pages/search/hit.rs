@@ -5,6 +5,7 @@ use hw_store::{Hit, Said};
 
 use crate::chips;
 use crate::texts::{self, When, author, name, pieces, slug, whole_line};
+use crate::title::{TitlePart, marked_title_parts};
 
 /// Labels of a hit that are shown.
 const MAX_LABELS: usize = 20;
@@ -17,7 +18,7 @@ pub(super) struct HitView {
     /// `owner/repository#number`
     pub(super) address: String,
     pub(super) state: String,
-    pub(super) title: Vec<Piece>,
+    pub(super) title: Vec<TitlePart>,
     pub(super) snippet: Vec<Piece>,
     pub(super) labels: Vec<String>,
     pub(super) created: When,
@@ -55,7 +56,7 @@ impl HitView {
             href: format!("{path}{at}{behind}"),
             kind,
             state: name(&hit.state),
-            title: pieces(hit.marked_title),
+            title: marked_title_parts(pieces(hit.marked_title)),
             snippet: pieces(hit.snippet),
             labels: hit.labels.iter().take(MAX_LABELS).map(|label| name(label)).collect(),
             created: When::of(hit.created_at.mark()),

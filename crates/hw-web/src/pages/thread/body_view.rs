@@ -1,7 +1,7 @@
 //! A body, and where the rest of it is.
 
 use crate::fold::Excerpt;
-use crate::markdown::Prose;
+use crate::markdown::{BodyContext, Prose};
 use crate::texts::grouped;
 
 pub(super) struct BodyView {
@@ -28,9 +28,10 @@ impl BodyView {
     }
 
     /// A body alone, from this byte on: as much as a page holds, and a link to the next part.
-    pub(super) fn alone(body: &str, from: usize, item: &str) -> Self {
+    pub(super) fn alone(body: &str, from: usize, context: BodyContext<'_>) -> Self {
         let from = body.floor_char_boundary(from.min(body.len()));
-        let excerpt = Excerpt::part(&body[from..]);
+        let excerpt = Excerpt::part(&body[from..], context);
+        let item = context.anchor;
         let end = from + excerpt.shown;
         let rest = (end < body.len()).then(|| RestLink {
             href: format!("?item={item}&from={end}"),

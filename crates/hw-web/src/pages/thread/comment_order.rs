@@ -1,8 +1,8 @@
 //! The order in which comments are read (replies below what they answer), and its pages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::Kind;
+use hw_rules::item::{Key, Kind};
 use hw_store::CommentOutline;
 
 use crate::asked::Asked;
@@ -10,8 +10,6 @@ use crate::texts;
 
 /// Comments of a page.
 const PAGE_SIZE: usize = 100;
-/// Replies to replies are few; a circle of them would be endless.
-const DEEPEST: usize = 100;
 
 /// A comment in its place.
 pub(super) struct OrderedComment {
@@ -19,6 +17,8 @@ pub(super) struct OrderedComment {
     pub(super) id: i64,
     /// Its name in a page.
     pub(super) anchor: String,
+    /// How many comments stand above it in its conversation.
+    pub(super) depth: usize,
     pub(super) is_reply: bool,
 }
 
@@ -29,38 +29,51 @@ pub(super) struct CommentPages {
     pub(super) pages: usize,
 }
 
-/// Comments as they are read: each after what it answers, otherwise oldest first.
+/// Comments as they are read, as `highwater show` prints them: replies below what they answer, line comments below
+/// their review, otherwise oldest first. One that answers nothing that is stored stands by itself.
 pub(super) fn in_order(comments: &[CommentOutline]) -> Vec<OrderedComment> {
-    let places: BTreeMap<(Kind, i64), usize> =
-        comments.iter().enumerate().map(|(place, it)| ((it.kind, it.id), place)).collect();
-    let mut order: Vec<(usize, usize)> =
-        (0..comments.len()).map(|place| (root(comments, &places, place), place)).collect();
-    // a reply can only be younger than what it answers, but clocks are clocks
-    order.sort_by_key(|(root, place)| (*root, root != place, *place));
-    let ordered = order.into_iter().map(|(root, place)| {
-        let CommentOutline { kind, id, url, .. } = &comments[place];
-        let anchor = anchor(*kind, *id, url);
-        OrderedComment { kind: *kind, id: *id, anchor, is_reply: root != place }
-    });
-    ordered.collect()
+    let stored: BTreeSet<Key> = comments.iter().map(key).collect();
+    let mut below: BTreeMap<Option<Key>, Vec<&CommentOutline>> = BTreeMap::new();
+    for comment in comments {
+        below.entry(above(comment).filter(|key| stored.contains(key))).or_default().push(comment);
+    }
+    let mut placed = BTreeSet::new();
+    let mut ordered = Vec::new();
+    // comments that answer each other in a circle are below none, and come last
+    for start in below.remove(&None).unwrap_or_default().into_iter().chain(comments) {
+        let mut next = vec![(0, start)];
+        while let Some((depth, comment)) = next.pop() {
+            if placed.insert(key(comment)) {
+                ordered.push(OrderedComment::new(comment, depth));
+                let replies = below.remove(&Some(key(comment))).unwrap_or_default();
+                next.extend(replies.into_iter().rev().map(|reply| (depth + 1, reply)));
+            }
+        }
+    }
+    ordered
+}
+
+impl OrderedComment {
+    fn new(comment: &CommentOutline, depth: usize) -> Self {
+        let CommentOutline { kind, id, reply_to, url, .. } = comment;
+        let is_reply = depth > 0 && reply_to.is_some();
+        Self { kind: *kind, id: *id, anchor: anchor(*kind, *id, url), depth, is_reply }
+    }
+}
+
+fn key(comment: &CommentOutline) -> Key {
+    Key { kind: comment.kind, id: comment.id }
+}
+
+/// The comment that it answers, or the review that it is part of.
+fn above(comment: &CommentOutline) -> Option<Key> {
+    let reply = comment.reply_to.map(|id| Key { kind: comment.kind, id });
+    reply.or_else(|| comment.review_id.map(|id| Key { kind: Kind::Review, id }))
 }
 
 /// The name that a comment has in its address at GitHub, so that links find it here, too.
 fn anchor(kind: Kind, id: i64, url: &str) -> String {
     texts::fragment(url).unwrap_or_else(|| format!("{}-{id}", kind.name()))
-}
-
-/// The comment that began the talk in which this one stands.
-fn root(comments: &[CommentOutline], places: &BTreeMap<(Kind, i64), usize>, place: usize) -> usize {
-    let mut at = place;
-    for _ in 0..DEEPEST {
-        let comment = &comments[at];
-        match comment.reply_to.and_then(|id| places.get(&(comment.kind, id))) {
-            Some(above) if *above != at => at = *above,
-            _ => return at,
-        }
-    }
-    place
 }
 
 impl CommentPages {

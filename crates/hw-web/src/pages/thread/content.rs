@@ -9,7 +9,9 @@ use super::body_view::BodyView;
 use super::comment_order::{CommentPages, OrderedComment, in_order};
 use super::said::Said;
 use crate::asked::Asked;
-use crate::fold::{Excerpt, MAX_SOURCE, share_page};
+use crate::fold::{MAX_SOURCE, PageBody, share_page};
+use crate::markdown::BodyContext;
+use crate::thread_links::{HomeRepository, ThreadLinks};
 
 /// The name of a thread's own body among its items.
 const BODY: &str = "body";
@@ -43,7 +45,7 @@ impl Content {
         let from = asked.get("from").and_then(|it| it.parse().ok()).unwrap_or(0);
         let item = asked.get("item").unwrap_or_default();
         if item == BODY {
-            return Ok(Self::body_alone(outline, pages, from));
+            return Self::body_alone(store, outline, pages, from);
         }
         match comments.iter().position(|it| it.anchor == item) {
             Some(place) => {
@@ -54,11 +56,16 @@ impl Content {
         }
     }
 
-    fn body_alone(outline: &ThreadOutline, pages: CommentPages, from: usize) -> Self {
-        Self {
-            body: Some(BodyView::alone(&outline.row.thread.body, from, BODY)),
-            ..Self::alone(BODY, pages, from)
-        }
+    fn body_alone(
+        store: &Store,
+        outline: &ThreadOutline,
+        pages: CommentPages,
+        from: usize,
+    ) -> Result<Self, Error> {
+        let body = outline.row.thread.body.as_str();
+        let links = ThreadLinks::read(store, home(outline), [body])?;
+        let body = BodyView::alone(body, from, body_context(&links));
+        Ok(Self { body: Some(body), ..Self::alone(BODY, pages, from) })
     }
 
     fn comment_alone(
@@ -71,7 +78,9 @@ impl Content {
         let mut content = Self::alone(&comment.anchor, pages, from);
         let (mut bodies, skipped) = read_excerpts(store, outline, &[comment.id], ALL_BYTES)?;
         if let Some(CommentExcerpt { row, .. }) = bodies.remove(&(comment.kind, comment.id)) {
-            let body = BodyView::alone(&row.comment.body, from, &comment.anchor);
+            let links = ThreadLinks::read(store, home(outline), [row.comment.body.as_str()])?;
+            let context = comment_context(&links, &comment.anchor);
+            let body = BodyView::alone(&row.comment.body, from, context);
             content.comments.push(Said::new(&row.comment, comment, body));
         }
         Ok(Self { skipped, ..content })
@@ -103,12 +112,19 @@ impl Content {
             .collect();
 
         let body = outline.row.thread.body.as_str();
-        let sources = shown.iter().map(|(excerpt, _)| excerpt.row.comment.body.as_str());
-        let sources = (pages.page == 1).then_some(body).into_iter().chain(sources);
-        let mut excerpts: Vec<_> = sources.map(|it| (it, Excerpt::new(it))).collect();
-        share_page(&mut excerpts);
+        let own = (pages.page == 1).then_some(body);
+        let said = shown.iter().map(|(excerpt, _)| excerpt.row.comment.body.as_str());
+        let links = ThreadLinks::read(store, home(outline), own.into_iter().chain(said))?;
+        let own = own.map(|body| PageBody::new(body, body_context(&links)));
+        let said = shown.iter().map(|(excerpt, comment)| {
+            let context = comment_context(&links, &comment.anchor);
+            PageBody::new(&excerpt.row.comment.body, context)
+        });
+        let mut bodies: Vec<_> = own.into_iter().chain(said).collect();
+        share_page(&mut bodies);
 
-        let mut excerpts = excerpts.into_iter().map(|(_, excerpt)| excerpt);
+        let excerpts: Vec<_> = bodies.into_iter().map(|body| body.excerpt).collect();
+        let mut excerpts = excerpts.into_iter();
         let body_view = (pages.page == 1).then(|| excerpts.next()).flatten();
         let body_view = body_view.map(|it| BodyView::among_others(it, body.len() as u64, BODY));
         let comments = shown.into_iter().zip(excerpts).map(|((stored, comment), excerpt)| {
@@ -124,6 +140,26 @@ impl Content {
             skipped,
         })
     }
+}
+
+fn home(outline: &ThreadOutline) -> HomeRepository {
+    let row = &outline.row;
+    HomeRepository {
+        source: row.host.clone(),
+        web_host: row.thread.url.split('/').nth(2).unwrap_or(&row.host).to_owned(),
+        owner: outline.owner.clone(),
+        name: row.repository.clone(),
+    }
+}
+
+/// A thread's own body stands below its title.
+fn body_context(links: &ThreadLinks) -> BodyContext<'_> {
+    BodyContext { links, anchor: BODY, top_heading: 2 }
+}
+
+/// Comments stand below the heading that counts them.
+fn comment_context<'a>(links: &'a ThreadLinks, anchor: &'a str) -> BodyContext<'a> {
+    BodyContext { links, anchor, top_heading: 3 }
 }
 
 type Excerpts = BTreeMap<(Kind, i64), CommentExcerpt>;

@@ -1,0 +1,126 @@
+//! How do people call a lane?
+
+use std::collections::BTreeMap;
+
+use hw_rules::lane::{Lane, Scope, Surface};
+
+use crate::Store;
+use crate::error::Error;
+use crate::sql::{Row, Sql};
+
+/// The names of all stored repositories, by host and id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaneNames(BTreeMap<(String, i64), String>);
+
+impl Store {
+    pub fn lane_names(&self) -> Result<LaneNames, Error> {
+        const ALL: Sql = Sql::both("select host, id, owner, name from repositories");
+        let read = |mut row: Row| {
+            let name = format!("{}/{}", row.text(2)?, row.text(3)?);
+            Ok(((row.text(0)?, row.int(1)?), name))
+        };
+        let rows = self.read("lane names", |tx| tx.query_readable(ALL, &[], read))?.rows;
+        Ok(LaneNames(rows.into_iter().collect()))
+    }
+}
+
+impl LaneNames {
+    /// The organization or repository of a lane.
+    pub fn scope(&self, lane: &Lane) -> String {
+        match &lane.scope {
+            Scope::Organization(login) => login.clone(),
+            Scope::Repository(id) => self.repository(&lane.host, *id),
+        }
+    }
+
+    /// All repositories: host, id and name.
+    pub fn repositories(&self) -> impl Iterator<Item = (&str, i64, &str)> {
+        self.0.iter().map(|((host, id), name)| (&**host, *id, &**name))
+    }
+
+    /// Replaces the keys of lanes in a message, as [`Lane`] prints them, by the names that people use.
+    pub fn replace_keys(&self, message: &str) -> String {
+        let mut replaced = String::new();
+        let mut written = 0;
+        for (at, _) in message.match_indices('/') {
+            if at >= written
+                && let Some(key) = self.key_at(message, written, at)
+            {
+                replaced.push_str(&message[written..key.start]);
+                replaced.push_str(&key.name);
+                written = key.end;
+            }
+        }
+        replaced.push_str(&message[written..]);
+        replaced
+    }
+
+    /// The key whose first slash stands at a place.
+    fn key_at(&self, message: &str, from: usize, slash: usize) -> Option<LaneKey> {
+        let host = run_backwards(&message[from..slash]);
+        let mut parts = message[slash + 1..].splitn(3, '/');
+        let (kind, scope, rest) = (parts.next()?, parts.next()?, parts.next()?);
+        let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(rest.len());
+        let surface = Surface::named(&rest[..end])?;
+        let scope_name = match kind {
+            "repository" => self.repository(host, scope.parse().ok()?),
+            "org" => scope.to_owned(),
+            _ => return None,
+        };
+        Some(LaneKey {
+            start: slash - host.len(),
+            end: slash + kind.len() + scope.len() + 3 + end,
+            name: format!("{scope_name} {}", surface.name().replace('-', " ")),
+        })
+        .filter(|_| !host.is_empty())
+    }
+
+    fn repository(&self, host: &str, id: i64) -> String {
+        let name = self.0.get(&(host.to_owned(), id)).cloned();
+        name.unwrap_or_else(|| format!("repository {id}, no longer stored"))
+    }
+}
+
+struct LaneKey {
+    start: usize,
+    end: usize,
+    name: String,
+}
+
+/// The host at the end of a text.
+fn run_backwards(text: &str) -> &str {
+    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');
+    let start = text
+        .rfind(|c: char| !is_host(c))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
+    &text[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lane_names_replace_every_key_in_a_message() {
+        let pump = (("github.com".to_owned(), 700_000_002), "acme/pump".to_owned());
+        let names = LaneNames(BTreeMap::from([pump]));
+        for (message, expected) in [
+            ("github.com/repository/700000002/issues: timed out", "acme/pump issues: timed out"),
+            ("é (github.com/repository/700000002/pull-requests)", "é (acme/pump pull requests)"),
+            ("github.com/org/acme/repositories: no", "acme repositories: no"),
+            ("ghe.example:8443/repository/1/issues", "repository 1, no longer stored issues"),
+            (
+                "https://github.com/acme/pump/issues/1 a/b/c",
+                "https://github.com/acme/pump/issues/1 a/b/c",
+            ),
+            (
+                "github.com/repository/x/issues /repository/1/issues",
+                "github.com/repository/x/issues /repository/1/issues",
+            ),
+        ] {
+            assert_eq!(names.replace_keys(message), expected);
+        }
+        let lane = Lane::issues("github.com", 700_000_002);
+        assert_eq!(names.replace_keys(&lane.to_string()), "acme/pump issues");
+    }
+}
