@@ -53,7 +53,9 @@ fn searchable_words(query: &str) -> Vec<&str> {
 fn is_operator(word: &str) -> bool {
     let is_filter =
         |(name, _): (&str, &str)| QUALIFIERS.iter().any(|it| it.eq_ignore_ascii_case(name));
-    word == "OR" || word.starts_with('-') || word.split_once(':').is_some_and(is_filter)
+    ["OR", "AND", "NOT"].contains(&word)
+        || word.starts_with('-')
+        || word.split_once(':').is_some_and(is_filter)
 }
 
 /// Ends at the first space outside of quotation marks.
