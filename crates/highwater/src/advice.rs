@@ -46,6 +46,7 @@ pub(crate) fn on_database(error: &Error) -> &'static str {
             "use the highwater that made it, or another database: --database, --home"
         }
         Error::SchemaName { .. } => "choose another --workspace",
+        Error::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
         Error::LeaseLost { .. } => "another pull has taken over: wait until it is done",
         Error::Interrupted(_)
         | Error::Brake { .. }

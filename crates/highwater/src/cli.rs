@@ -15,6 +15,7 @@ mod removed;
 mod search;
 mod show;
 mod ui;
+mod workspaces;
 
 use std::path::PathBuf;
 
@@ -37,6 +38,7 @@ pub(crate) use removed::{ListRemoved, Removed, RemovedCommand, RestoreRemoved};
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
 pub(crate) use ui::Ui;
+pub(crate) use workspaces::{RemoveWorkspace, Workspaces, WorkspacesCommand, WorkspacesReach};
 
 /// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
 #[derive(Parser)]
@@ -62,6 +64,7 @@ pub(crate) enum Command {
     Ui(Ui),
     Doctor(Box<Doctor>),
     Backup(Backup),
+    Workspaces(Workspaces),
     Demo(Demo),
     Init(Init),
     Config(Config),

@@ -44,3 +44,4 @@ mod terminal;
 mod tidy;
 mod tokens;
 mod web;
+mod workspaces;
