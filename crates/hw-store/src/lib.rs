@@ -56,7 +56,7 @@ pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{Failure, LaneRow};
 pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
-pub use principals::{Reservation, Reserved};
+pub use principals::{Reservation, Reserved, reserve_name};
 pub use quarantine::{Quarantined, Unreadable};
 pub use removal_tally::ItemTally;
 pub use removed_items::{KEPT_MS, RemovalReason, RemovedItem, RemovedQuery, Restored};

@@ -55,6 +55,17 @@ fn doctor_fails_after_a_pull_that_failed() {
 }
 
 #[test]
+fn doctor_fails_for_an_organization_that_is_not_there() {
+    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+    house.refused(home.path(), &["-o", "acmee"]);
+    let args = ["-o", "acmee", "-m", home.path().to_str().unwrap()];
+    let output = house.doctor(&args).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("fail  organization   – acmee: not there, or hidden from"), "{told}");
+}
+
+#[test]
 fn workspaces_are_listed_with_their_size_and_last_pull() {
     let (_house, home) = pulled();
     std::fs::write(home.path().join("db/broken.db"), "no database, but long enough").unwrap();
