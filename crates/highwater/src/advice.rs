@@ -46,6 +46,7 @@ pub(crate) fn on_database(error: &Error) -> &'static str {
             "use the highwater that made it, or another database: --database, --home"
         }
         Error::SchemaName { .. } => "choose another --workspace",
+        Error::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
         Error::LeaseLost { .. } => "another pull has taken over: wait until it is done",
         Error::Interrupted(_)
         | Error::Brake { .. }
@@ -71,8 +72,12 @@ pub(crate) fn on_source(trouble: &Trouble) -> &'static str {
         Trouble::Hidden(_) => {
             "is it an organisation, is its name right, and may the token see it? (-o, ORGANIZATION)"
         }
-        Trouble::Network(_) => {
+        Trouble::Network(_) | Trouble::Unreachable(_) => {
             "is the network there, and the address right? (--api-url, github.proxy)"
+        }
+        Trouble::Untrusted(_) => {
+            "is the address right? (--api-url) If the host has a certificate authority of its own, SSL_CERT_FILE names a PEM \
+             file with the certificates to trust"
         }
         Trouble::Limited(_)
         | Trouble::TooMuch(_)

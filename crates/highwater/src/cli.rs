@@ -15,6 +15,7 @@ mod removed;
 mod search;
 mod show;
 mod ui;
+mod workspaces;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ pub(crate) use removed::{ListRemoved, Removed, RemovedCommand, RestoreRemoved};
 pub(crate) use search::Search;
 pub(crate) use show::ShowThread;
 pub(crate) use ui::Ui;
+pub(crate) use workspaces::{RemoveWorkspace, Workspaces, WorkspacesCommand, WorkspacesReach};
 
 /// The arguments as clap is to read them.
 pub(crate) fn arguments(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -70,6 +72,7 @@ pub(crate) enum Command {
     Ui(Ui),
     Doctor(Box<Doctor>),
     Backup(Backup),
+    Workspaces(Workspaces),
     Demo(Demo),
     Init(Init),
     Config(Config),

@@ -16,6 +16,7 @@ mod removed;
 mod search;
 mod show;
 mod ui;
+mod workspaces;
 
 use std::path::PathBuf;
 
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> a
         Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
         Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
         Command::Backup(args) => backup::run(&args, &resolved.settings()?),
+        Command::Workspaces(args) => workspaces::run(&args, &resolved.settings()?),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }
@@ -59,6 +61,7 @@ pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
         | Command::Ui(_)
         | Command::Doctor(_)
         | Command::Backup(_)
+        | Command::Workspaces(_)
         | Command::Demo(_)
         | Command::Init(_)
         | Command::Config(_)

@@ -19,3 +19,14 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.create(true).append(true).open(path)
 }
+
+/// Makes the file; false when it is there already.
+pub(crate) fn create(path: &Path) -> io::Result<bool> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.create_new(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|_| true),
+    }
+}

@@ -115,7 +115,10 @@ impl Teller {
     fn pause(&mut self, why: &str, until_ms: i64, now_ms: i64) -> Option<String> {
         let is_told = until_ms < self.paused_until_ms.saturating_add(WORTH_TELLING_MS);
         self.paused_until_ms = self.paused_until_ms.max(until_ms);
-        (!is_told).then(|| format!("limited ({why}): waiting {}", span(until_ms - now_ms)))
+        (!is_told).then(|| {
+            let (at, wait) = (time_of_day(until_ms), span(until_ms - now_ms));
+            format!("rate limit: {why}; resuming at {at}, in {wait} (Ctrl-C is safe)")
+        })
     }
 }
 
@@ -179,7 +182,10 @@ mod tests {
         let mut teller = teller();
         let paused = |until_ms| News::Paused { why: "secondary limit".into(), until_ms };
         let line = teller.tell(paused(60_000), 0);
-        assert_eq!(line.as_deref(), Some("limited (secondary limit): waiting 60s"));
+        assert_eq!(
+            line.as_deref(),
+            Some("rate limit: secondary limit; resuming at 00:01:00, in 60s (Ctrl-C is safe)")
+        );
         assert_eq!(teller.tell(paused(60_200), 100), None);
         assert!(teller.tell(paused(180_000), 61_000).is_some());
     }

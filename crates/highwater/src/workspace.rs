@@ -61,20 +61,34 @@ pub(crate) fn file(home: &Path, name: &str) -> PathBuf {
     home.join("db").join(format!("{name}.db"))
 }
 
-/// Opens a workspace for writing. What is not there yet is made, for nobody else to read.
-pub(crate) fn open(place: &Place) -> anyhow::Result<Store> {
-    if let Place::File(path) = place {
-        make(path).with_context(|| format!("cannot make {}", path.display()))?;
-    }
-    Store::open(place).with_context(|| format!("cannot open {}", place.shown()))
+/// A workspace that was opened for writing.
+pub(crate) struct OpenedWorkspace {
+    pub(crate) store: Store,
+    /// Whether it was made by opening it.
+    pub(crate) is_new: bool,
 }
 
-/// An empty file is an empty database; the files that appear beside it take over its mode.
-fn make(path: &Path) -> std::io::Result<()> {
+/// Opens a workspace for writing. What is not there yet is made, for nobody else to read.
+pub(crate) fn open(place: &Place) -> anyhow::Result<OpenedWorkspace> {
+    let is_new_file = match place {
+        Place::File(path) => {
+            make(path).with_context(|| format!("cannot make {}", path.display()))?
+        }
+        Place::Memory | Place::Postgres { .. } => false,
+    };
+    let store = Store::open(place).with_context(|| format!("cannot open {}", place.shown()))?;
+    Ok(OpenedWorkspace { is_new: is_new_file || store.is_new_schema(), store })
+}
+
+/// Makes the file if it is missing: an empty file is an empty database. The files that appear beside it take over its
+/// mode.
+fn make(path: &Path) -> std::io::Result<bool> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         private::folder(folder)?;
     }
-    private::append(path).map(drop)
+    let is_new = private::create(path)?;
+    private::append(path)?;
+    Ok(is_new)
 }
 
 fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
@@ -88,6 +102,36 @@ fn elsewhere(database: &str, name: Option<&String>) -> anyhow::Result<Place> {
         return Err(error.context(Hint("--database names a file; --home names a folder".into())));
     }
     Ok(Place::File(path))
+}
+
+/// The workspaces that the settings reach, by name: of a PostgreSQL database, or of the home directory.
+pub(crate) fn list(settings: &Settings) -> anyhow::Result<Vec<NamedWorkspace>> {
+    if let Some(database) = &settings.database {
+        let url = database.expose_secret();
+        if !config::is_postgres(url) {
+            let error =
+                anyhow::anyhow!("--database names one file, which is no list of workspaces");
+            return Err(
+                error.context(Hint("leave it out to see those of the home directory".into()))
+            );
+        }
+        let schemas = hw_store::list_schemas(url)?.into_iter();
+        let named = schemas.map(|schema| NamedWorkspace {
+            place: Place::Postgres { url: url.to_owned(), schema: schema.clone() },
+            name: schema,
+        });
+        return Ok(named.collect());
+    }
+    let home = home(settings)?;
+    let names = names_in(&home.join("db")).into_iter();
+    let named = names.map(|name| NamedWorkspace { place: Place::File(file(home, &name)), name });
+    Ok(named.collect())
+}
+
+/// A workspace and its name.
+pub(crate) struct NamedWorkspace {
+    pub(crate) name: String,
+    pub(crate) place: Place,
 }
 
 /// The workspaces that a home directory has, by name.
@@ -112,9 +156,10 @@ fn as_written(name: &str, there: &[String]) -> String {
 
 /// The name of the only workspace there; an error when there are several.
 fn only_one(mut names: Vec<String>) -> anyhow::Result<Option<String>> {
-    if 1 < names.len() {
+    if names.len() > 1 {
         let error = anyhow::anyhow!("there are several workspaces: {}", names.join(", "));
-        return Err(error.context(Hint("name one with --workspace".into())));
+        return Err(error
+            .context(Hint("name one with --workspace; `highwater workspaces` lists them".into())));
     }
     Ok(names.pop())
 }

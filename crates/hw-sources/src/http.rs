@@ -3,7 +3,9 @@
 use std::sync::{Arc, Once, RwLock};
 use std::time::Duration;
 
-use crate::transport::{Broken, LARGEST_BODY, Method, Request, Response, Sending, Transport};
+use crate::transport::{
+    Broken, BrokenStage, LARGEST_BODY, Method, Request, Response, Sending, Transport,
+};
 
 /// Connections to the configured hosts.
 pub struct Http {
@@ -22,7 +24,7 @@ pub struct Proxy {
 impl Proxy {
     /// Reads the address of a proxy, which may carry credentials; `shown` is the same without them.
     pub fn new(url: &str, shown: String) -> Result<Self, Broken> {
-        let proxy = reqwest::Proxy::all(url).map_err(|error| Broken(reason(&error)))?;
+        let proxy = reqwest::Proxy::all(url).map_err(|error| broken(&error))?;
         Ok(Self { proxy, shown })
     }
 }
@@ -48,6 +50,8 @@ impl Http {
 
 /// A client without redirects, and without a proxy but the configured one: what is sent to the configured host goes
 /// nowhere else, whatever the environment says. Through a proxy, HTTPS is a tunnel, and the proxy sees the host alone.
+///
+/// Certificates are trusted as the system trusts them; on Linux `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
 fn client(proxy: Option<&Proxy>) -> Result<reqwest::Client, Broken> {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| {
@@ -62,7 +66,7 @@ fn client(proxy: Option<&Proxy>) -> Result<reqwest::Client, Broken> {
         Some(Proxy { proxy, .. }) => client.proxy(proxy.clone()),
         None => client,
     };
-    client.build().map_err(|error| Broken(reason(&error)))
+    client.build().map_err(|error| broken(&error))
 }
 
 impl Transport for Http {
@@ -86,14 +90,15 @@ impl Transport for Http {
 
 /// Names the proxy in a failure, which may be its own.
 fn answered_through(proxy: &Proxy, answer: Result<Response, Broken>) -> Result<Response, Broken> {
-    let reason = match answer {
-        Ok(Response { status: PROXY_AUTHENTICATION, .. }) => {
-            format!("status {PROXY_AUTHENTICATION}: it does not accept the credentials")
-        }
-        Err(Broken(reason)) => reason,
+    let broken = match answer {
+        Ok(Response { status: PROXY_AUTHENTICATION, .. }) => Broken::new(format!(
+            "status {PROXY_AUTHENTICATION}: it does not accept the credentials"
+        )),
+        Err(broken) => broken,
         Ok(answer) => return Ok(answer),
     };
-    Err(Broken(format!("{reason}, through the proxy {}", proxy.shown)))
+    let reason = format!("{}, through the proxy {}", broken.reason, proxy.shown);
+    Err(broken.with_reason(reason))
 }
 
 async fn exchange(client: &reqwest::Client, request: Request) -> Result<Response, Broken> {
@@ -107,20 +112,37 @@ async fn exchange(client: &reqwest::Client, request: Request) -> Result<Response
     if let Some(body) = request.body {
         sending = sending.body(body);
     }
-    let mut answer = sending.send().await.map_err(|error| Broken(reason(&error)))?;
+    let mut answer = sending.send().await.map_err(|error| broken(&error))?;
     let status = answer.status().as_u16();
     let headers = answer.headers().iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
     let headers = headers.collect();
     let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|error| Broken(reason(&error)))? {
+    while let Some(chunk) = answer.chunk().await.map_err(|error| broken(&error))? {
         body.extend_from_slice(&chunk);
         if body.len() > LARGEST_BODY {
             break;
         }
     }
     Ok(Response { status, headers, body })
+}
+
+fn broken(error: &reqwest::Error) -> Broken {
+    let stage = match error {
+        error if !error.is_connect() || error.is_timeout() => BrokenStage::Exchange,
+        error if is_tls(error) => BrokenStage::Tls,
+        _ => BrokenStage::Connect,
+    };
+    Broken { reason: reason(error), stage }
+}
+
+/// Whether TLS failed. An I/O error holds the error of TLS, and does not name it as its source.
+fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let held = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || held.is_some_and(|held| is_tls(held))
+        || error.source().is_some_and(is_tls)
 }
 
 /// The innermost cause: what stands before it only says in which layer it was met. The URL is left out.

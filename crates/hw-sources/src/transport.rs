@@ -76,8 +76,35 @@ impl Response {
 
 /// No answer: the connection failed, broke off, or the body ended early.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Broken(pub String);
+#[error("{reason}")]
+pub struct Broken {
+    pub reason: String,
+    pub stage: BrokenStage,
+}
+
+/// How far an exchange came before it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrokenStage {
+    /// No connection: the host is unknown, or refuses it.
+    Connect,
+    /// The host was reached, and TLS could not be set up: its certificate is not trusted, or it does not speak TLS.
+    Tls,
+    /// The connection was there, or took too long.
+    Exchange,
+}
+
+impl Broken {
+    /// An exchange that broke off.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), stage: BrokenStage::Exchange }
+    }
+
+    /// The same failure, in other words.
+    #[must_use]
+    pub fn with_reason(self, reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..self }
+    }
+}
 
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, Broken>> + Send + 'a>>;
 
@@ -90,7 +117,7 @@ pub async fn exchange(transport: &dyn Transport, request: Request) -> Result<Res
     let answer = transport.send(request).await;
     answer
         .map(|response| mask.mask_response(response))
-        .map_err(|Broken(why)| Broken(mask.mask_text(why)))
+        .map_err(|broken| Broken { reason: mask.mask_text(broken.reason), ..broken })
 }
 
 /// Sends one request. It never retries, never follows a redirect, never waits for a limit.

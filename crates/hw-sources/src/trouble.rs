@@ -3,6 +3,8 @@
 use hw_rules::backoff::{self, Jitter};
 use hw_rules::time::Mark;
 
+use crate::transport::{Broken, BrokenStage};
+
 /// Why there is no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
@@ -14,6 +16,12 @@ pub enum Trouble {
     Server(String),
     #[error("no answer: {0}")]
     Network(String),
+    /// No connection to the host that is named: it is unknown, or refuses it.
+    #[error("cannot connect to {0}")]
+    Unreachable(String),
+    /// TLS with the host that is named could not be set up.
+    #[error("cannot set up TLS with {0}")]
+    Untrusted(String),
     #[error("the answer cannot be read: {0}")]
     Garbled(String),
     #[error("the token was refused: {0}")]
@@ -109,6 +117,27 @@ impl Trouble {
             if text.contains("SAML"))
     }
 
+    /// The trouble of an exchange with this URL that came to no answer.
+    pub fn from_broken(broken: Broken, url: &str) -> Self {
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or(host);
+        match broken.stage {
+            BrokenStage::Connect => Self::Unreachable(format!("{host}: {}", broken.reason)),
+            BrokenStage::Tls => Self::Untrusted(format!("{host}: {}", broken.reason)),
+            BrokenStage::Exchange => Self::Network(broken.reason),
+        }
+    }
+
+    /// Whether no connection came about.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Untrusted(_))
+    }
+
+    /// Whether no answer came.
+    pub fn is_network(&self) -> bool {
+        self.verdict() == Verdict::RetryNetwork
+    }
+
     /// The trouble once asking again has not mended it.
     pub fn believed(self) -> Self {
         if let Self::Forbidden(text) = self { Self::Denied(text) } else { self }
@@ -119,7 +148,7 @@ impl Trouble {
             Self::Limited(_) => Verdict::Pause,
             Self::TooMuch(_) => Verdict::AskForLess,
             Self::Server(_) | Self::Garbled(_) => Verdict::RetryServer,
-            Self::Network(_) => Verdict::RetryNetwork,
+            Self::Network(_) | Self::Unreachable(_) | Self::Untrusted(_) => Verdict::RetryNetwork,
             Self::Forbidden(_) => Verdict::RetryOnce,
             Self::Denied(_) | Self::Hidden(_) | Self::BadCursor(_) | Self::Wrong(_) => {
                 Verdict::GiveUp

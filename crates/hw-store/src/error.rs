@@ -39,6 +39,8 @@ pub enum Error {
     NoDatabase(String),
     #[error("a PostgreSQL schema cannot be named {name:?}: {why}")]
     SchemaName { name: String, why: &'static str },
+    #[error("the PostgreSQL schema {schema:?} also holds {other:?}, which highwater did not make")]
+    SharedSchema { schema: String, other: String },
     #[error("the store was opened for reading only")]
     ReadOnly,
     #[error("that file is no database")]

@@ -45,9 +45,10 @@ mod tx;
 mod verify;
 mod views;
 mod workspace;
+mod workspace_removal;
 
 pub use driver::DatabaseTimeouts;
-pub use driver::postgres::check_postgres;
+pub use driver::postgres::{check_postgres, list_schemas};
 pub use engine::{Found, Hit, Matches, Ranked, Said, Search, SearchEngine};
 pub use error::Error;
 pub use ingest::{Etag, IngestPage, Ingested};
@@ -55,7 +56,7 @@ pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{Failure, LaneRow};
 pub use leases::{HeldBy, Lease};
 pub use migrate::SCHEMA_GUID;
-pub use principals::{Reservation, Reserved};
+pub use principals::{Reservation, Reserved, reserve_name};
 pub use quarantine::{Quarantined, Unreadable};
 pub use removal_tally::ItemTally;
 pub use removed_items::{KEPT_MS, RemovalReason, RemovedItem, RemovedQuery, Restored};
@@ -68,12 +69,13 @@ pub use views::comments::{CommentFilter, CommentRow};
 pub use views::counts::Counts;
 pub use views::health::{LeaseRow, PauseRow};
 pub use views::lane_names::LaneNames;
-pub use views::pulls::FailedPull;
+pub use views::pulls::{FailedPull, LastPull};
 pub use views::skipped::{ReadableRows, SkippedRows};
 pub use views::thread::ThreadView;
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
 pub use views::threads::{ThreadFilter, ThreadRow, ThreadsFound};
 pub use workspace::Workspace;
+pub use workspace_removal::{RemoveCondition, WorkspaceRemoval, remove_database_file};
 
 use driver::postgres::Postgres;
 use driver::sqlite::Sqlite;
@@ -112,6 +114,8 @@ struct Inner {
     read_only: bool,
     locks: Locks,
     place: Place,
+    /// Whether the schema was made when this store was opened.
+    is_new_schema: bool,
 }
 
 impl Store {
@@ -123,15 +127,20 @@ impl Store {
     /// The same, with other limits on how long a server may take.
     pub fn open_with(place: &Place, timeouts: DatabaseTimeouts) -> Result<Self, Error> {
         place.check()?;
-        let driver: Result<Box<dyn Driver>, _> = match place {
-            Place::Memory => Sqlite::memory().map(|driver| Box::new(driver) as _),
-            Place::File(path) => Sqlite::create(path).map(|driver| Box::new(driver) as _),
+        let failed = |error: DriverError| sorting::sorted("open", &*error);
+        let mut is_new_schema = false;
+        let driver: Box<dyn Driver> = match place {
+            Place::Memory => Box::new(Sqlite::memory().map_err(failed)?),
+            Place::File(path) => Box::new(Sqlite::create(path).map_err(failed)?),
             Place::Postgres { url, schema } => {
-                Postgres::create(url, schema, timeouts).map(|driver| Box::new(driver) as _)
+                let driver = Postgres::create(url, schema, timeouts).map_err(failed)?;
+                is_new_schema = driver.is_new();
+                Box::new(driver)
             }
         };
-        let driver = driver.map_err(|error| sorting::sorted("open", &*error))?;
-        let store = Self::over(driver, false, place);
+        let inner = Inner::new(driver, place);
+        let inner = Arc::new(Inner { is_new_schema, ..inner });
+        let store = Self { inner, interrupts: None };
         migrate::bring_up_to_date(&store)?;
         Ok(store)
     }
@@ -155,9 +164,15 @@ impl Store {
                 Box::new(found.ok_or_else(missing)?)
             }
         };
-        let store = Self::over(driver, true, place);
+        let inner = Arc::new(Inner { read_only: true, ..Inner::new(driver, place) });
+        let store = Self { inner, interrupts: None };
         migrate::check(&store, missing)?;
         Ok(store)
+    }
+
+    /// Whether opening this store made its PostgreSQL schema.
+    pub fn is_new_schema(&self) -> bool {
+        self.inner.is_new_schema
     }
 
     /// The same store, with a hook that is asked at each named point of a write whether to crash there.
@@ -172,10 +187,12 @@ impl Store {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
+}
 
-    fn over(driver: Box<dyn Driver>, read_only: bool, place: &Place) -> Self {
-        let inner = Inner { driver, read_only, locks: place.locks(), place: place.clone() };
-        Self { inner: Arc::new(inner), interrupts: None }
+impl Inner {
+    fn new(driver: Box<dyn Driver>, place: &Place) -> Self {
+        let (locks, place) = (place.locks(), place.clone());
+        Self { driver, read_only: false, locks, place, is_new_schema: false }
     }
 }
 

@@ -7,12 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
+use crate::workspace::{FileId, file_id};
 
 /// The locks of one open database.
 pub(crate) struct Locks {
     /// The file they are beside.
-    database: Option<PathBuf>,
+    database: Option<Database>,
     held: Mutex<BTreeMap<String, Held>>,
+}
+
+/// A database file.
+struct Database {
+    path: PathBuf,
+    /// Which file it was when it was opened.
+    id: Option<FileId>,
 }
 
 /// A lock that is held for a lease.
@@ -24,7 +32,7 @@ struct Held {
 
 /// The locks, while nobody else takes or leaves one here.
 pub(crate) struct Keys<'a> {
-    database: Option<&'a Path>,
+    database: Option<&'a Database>,
     held: MutexGuard<'a, BTreeMap<String, Held>>,
 }
 
@@ -46,26 +54,33 @@ impl Locks {
     /// Beside the file itself, by whatever name it was opened.
     pub(crate) fn beside(database: &Path) -> Self {
         let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-        Self { database: Some(path), held: Mutex::default() }
+        let id = file_id(&path);
+        Self { database: Some(Database { path, id }), held: Mutex::default() }
     }
 
     pub(crate) fn keys(&self) -> Keys<'_> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Keys { database: self.database.as_deref(), held }
+        Keys { database: self.database.as_ref(), held }
     }
 }
 
 impl Keys<'_> {
     /// Asks for a lease's lock; a new one is kept by [`Keys::keep`], or given back when it is dropped.
+    ///
+    /// A database that was removed or replaced since it was opened is refused: what is written to a file without a
+    /// name is lost.
     pub(crate) fn grip(&self, lease: &str) -> Result<Grip, Error> {
         let Some(database) = self.database.filter(|_| !self.held.contains_key(lease)) else {
             return Ok(Grip::Nothing);
         };
-        let mut path = database.as_os_str().to_owned();
-        path.push(format!(".{lease}.lock"));
-        let failed = |source| Error::Lock { path: PathBuf::from(&path), source };
-        let file = open(Path::new(&path)).map_err(failed)?;
+        let path = lock_path(&database.path, lease);
+        let failed = |source| Error::Lock { path: path.clone(), source };
+        let file = open(&path).map_err(failed)?;
         match file.try_lock() {
+            Ok(()) if file_id(&database.path) != database.id => {
+                std::fs::remove_file(&path).ok();
+                Err(Error::NoDatabase(database.path.display().to_string()))
+            }
             Ok(()) => Ok(Grip::New(file)),
             Err(TryLockError::WouldBlock) => Ok(Grip::Elsewhere),
             Err(TryLockError::Error(source)) => Err(failed(source)),
@@ -76,9 +91,9 @@ impl Keys<'_> {
     ///
     /// Who asks has to try it for a moment; whoever wants it just then tries again.
     pub(crate) fn is_locked(&self, lease: &str) -> Option<bool> {
-        let mut path = self.database?.as_os_str().to_owned();
-        path.push(format!(".{lease}.lock"));
-        let Ok(file) = File::open(Path::new(&path)) else { return Some(false) };
+        let Ok(file) = File::open(lock_path(&self.database?.path, lease)) else {
+            return Some(false);
+        };
         Some(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
@@ -103,6 +118,13 @@ impl Keys<'_> {
             self.held.remove(lease);
         }
     }
+}
+
+/// Returns where the lock of a lease is.
+pub(crate) fn lock_path(database: &Path, lease: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(format!(".{lease}.lock"));
+    PathBuf::from(path)
 }
 
 /// A file that only its owner may open.

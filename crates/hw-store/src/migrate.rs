@@ -73,6 +73,16 @@ impl Migration {
     }
 }
 
+/// Whether a table or view of this name is one that a migration makes.
+pub(crate) fn is_our_relation(name: &str) -> bool {
+    name == "migrations"
+        || MIGRATIONS.iter().flat_map(|migration| migration.postgres.lines()).any(|line| {
+            let made =
+                line.strip_prefix("create table ").or_else(|| line.strip_prefix("create view "));
+            made.is_some_and(|made| made.split([' ', '(']).next() == Some(name))
+        })
+}
+
 struct Applied {
     number: i64,
     name: String,

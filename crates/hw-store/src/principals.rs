@@ -6,6 +6,7 @@ use crate::Store;
 use crate::error::Error;
 use crate::sql::{Sql, params};
 use crate::tx::{Step, Tx, step};
+use crate::views::health::PauseRow;
 
 /// Request numbers `first .. first + count`, ours alone, and whether the principal is to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +82,27 @@ impl Store {
         self.write(PAUSE, |tx| tx.execute(KEEP, &params).map(drop))
     }
 
+    /// The pauses of a principal, the longest first; they may be past. What is later than `latest_ms` does not count.
+    pub fn pauses_of(&self, principal: &str, latest_ms: i64) -> Result<Vec<PauseRow>, Error> {
+        const PAUSES: Sql = Sql::each(
+            "select name, paused_until_ms, paused_why from principals
+              where (name in (select value from json_each($1)) or substr(name, 1, $2) = $3)
+                and paused_until_ms <= $4 order by paused_until_ms desc, name",
+            "select name, paused_until_ms, paused_why from principals
+              where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4
+              order by paused_until_ms desc, name",
+        );
+        let reach = Reach::of(principal);
+        let names: Vec<&str> = reach.names.iter().map(String::as_str).collect();
+        let params = params![names.as_slice(), reach.length, &reach.below, latest_ms];
+        self.read("pause", |tx| {
+            tx.query(PAUSES, &params, |mut row| {
+                let (principal, until_ms) = (row.text(0)?, row.int(1)?);
+                Ok(PauseRow { principal, until_ms, why: row.maybe_text(2)?.unwrap_or_default() })
+            })
+        })
+    }
+
     /// Until when a principal is to wait; it may be past. What is later than `latest_ms` does not count.
     pub fn paused_until(&self, principal: &str, latest_ms: i64) -> Result<Option<i64>, Error> {
         self.read("pause", |tx| pause_of(tx, principal, latest_ms))
@@ -124,6 +146,41 @@ impl Minute {
     }
 }
 
+/// The rows that count for a principal.
+struct Reach {
+    /// Itself, all above it, and the reserve of each.
+    names: Vec<String>,
+    /// How the names below it begin, and the length of that.
+    below: String,
+    length: i64,
+}
+
+impl Reach {
+    fn of(principal: &str) -> Self {
+        let above = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
+        let names = above.chain([principal]);
+        let names = names.flat_map(|name| [name.to_owned(), reserve_name(name)]).collect();
+        let below = format!("{principal}/");
+        let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
+        Self { names, below, length }
+    }
+}
+
+/// Returns the name under which a principal's pauses for the reserve are kept: beside the limits of the source, which
+/// such a pause must neither hide nor take with it when it is lifted.
+pub fn reserve_name(principal: &str) -> String {
+    format!("{principal}{RESERVE_SUFFIX}")
+}
+
+const RESERVE_SUFFIX: &str = "/reserve";
+
+impl PauseRow {
+    /// Whether we paused by ourselves, to leave the rest of the budget to the user's other tools.
+    pub fn is_reserve(&self) -> bool {
+        self.principal.ends_with(RESERVE_SUFFIX)
+    }
+}
+
 /// The pause of a principal, of all below it and of all above it: `host` stands for every `host/user`.
 ///
 /// Before the first answer nobody knows whom a token speaks for: then any pause at the host counts, and
@@ -136,10 +193,8 @@ fn pause_of(tx: &mut Tx<'_>, principal: &str, latest_ms: i64) -> Result<Option<i
         "select max(paused_until_ms) from principals
           where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4",
     );
-    let above = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
-    let names: Vec<_> = above.chain([principal]).collect();
-    let below = format!("{principal}/");
-    let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-    let params = params![names.as_slice(), length, &below, latest_ms];
+    let reach = Reach::of(principal);
+    let names: Vec<&str> = reach.names.iter().map(String::as_str).collect();
+    let params = params![names.as_slice(), reach.length, &reach.below, latest_ms];
     Ok(tx.first(PAUSED, &params, |mut row| row.maybe_int(0))?.flatten())
 }

@@ -1,5 +1,6 @@
 //! A workspace as faces see it: for reading, and opened as soon as it is there.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
@@ -19,7 +20,7 @@ struct Opened {
 }
 
 /// A file system and a file in it.
-type FileId = (u64, u64);
+pub(crate) type FileId = (u64, u64);
 
 impl Workspace {
     /// The workspace at a place that may have none yet.
@@ -55,15 +56,19 @@ impl Workspace {
 }
 
 /// Which file is there now; none where a workspace is no file.
-#[cfg(unix)]
 fn file_at(place: &Place) -> Option<FileId> {
+    if let Place::File(path) = place { file_id(path) } else { None }
+}
+
+/// Returns which file is at a path now; none where there is none, or where the system does not say.
+#[cfg(unix)]
+pub(crate) fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt as _;
-    let Place::File(path) = place else { return None };
     let file = std::fs::metadata(path).ok()?;
     Some((file.dev(), file.ino()))
 }
 
 #[cfg(not(unix))]
-fn file_at(_: &Place) -> Option<FileId> {
+pub(crate) fn file_id(_: &Path) -> Option<FileId> {
     None
 }

@@ -5,6 +5,7 @@
 use hw_rules::time::Mark;
 use hw_sources::github::graphql::{self, Endpoint};
 use hw_sources::github::limits;
+use hw_sources::github::repositories;
 use hw_sources::github::user::{self, Budget, Token};
 use hw_sources::transport::{self, Request, Response, Transport};
 use hw_sources::trouble::Trouble;
@@ -22,6 +23,8 @@ pub struct Checkup {
     pub budgets: Result<Vec<Budget>, Trouble>,
     /// Whether GraphQL answers.
     pub graphql: Result<(), Trouble>,
+    /// Whether the organization is there and can be listed; none when none is named.
+    pub owner: Option<Result<(), Trouble>>,
     /// How far our clock is ahead of the source's; none when nobody answered.
     pub ahead_ms: Option<i64>,
     /// When the source was asked, by its own clock.
@@ -34,6 +37,7 @@ pub async fn checkup(
     clock: &dyn Clock,
     api: &str,
     endpoint: &Endpoint,
+    organization: Option<&str>,
 ) -> Checkup {
     let began_ms = clock.now_ms();
     let (token, budgets, graphql) = tokio::join!(
@@ -41,6 +45,12 @@ pub async fn checkup(
         send(transport, clock, user::ask_budgets(api, &endpoint.token)),
         send(transport, clock, endpoint.request(&graphql::ping())),
     );
+    let owner = match organization {
+        Some(login) if graphql.is_ok() => {
+            Some(look_up_owner(transport, clock, endpoint, login).await)
+        }
+        Some(_) | None => None,
+    };
     let answers = [&token, &budgets, &graphql];
     let first = answers.into_iter().flatten().find_map(|(response, at_ms)| {
         let date = limits::date(response)?;
@@ -49,10 +59,24 @@ pub async fn checkup(
     Checkup {
         ahead_ms: first.map(|(date, at_ms)| ahead_ms(date, began_ms, at_ms)),
         date: first.map(|(date, _)| date),
+        owner,
         token: token.and_then(|(response, _)| user::read_token(&response)),
         budgets: budgets.and_then(|(response, _)| user::read_budgets(&response)),
         graphql: graphql.and_then(|(response, _)| graphql::read(&response).map(drop)),
     }
+}
+
+/// Asks for the first repository of the organization, as a pull does.
+async fn look_up_owner(
+    transport: &dyn Transport,
+    clock: &dyn Clock,
+    endpoint: &Endpoint,
+    login: &str,
+) -> Result<(), Trouble> {
+    let query = repositories::list_query(login, 1, None, &[]);
+    let (response, _) = send(transport, clock, endpoint.request(&query)).await?;
+    let answer = graphql::read(&response)?;
+    repositories::read_list(&answer, None, 0).map(drop)
 }
 
 /// One request, and when its answer was there.
@@ -62,10 +86,11 @@ async fn send(
     request: Request,
 ) -> Result<(Response, i64), Trouble> {
     let until_ms = clock.now_ms().saturating_add(PATIENCE_MS);
+    let url = request.url.clone();
     tokio::select! {
         sent = transport::exchange(over, request) => match sent {
             Ok(response) => Ok((response, clock.now_ms())),
-            Err(broken) => Err(Trouble::Network(broken.0)),
+            Err(broken) => Err(Trouble::from_broken(broken, &url)),
         },
         () = clock.sleep_until(until_ms) => {
             Err(Trouble::Network(format!("nothing came within {} s", PATIENCE_MS / 1_000)))

@@ -1,6 +1,7 @@
 //! The door to the source: whose limits they are, one place at the gate for each request, and the pauses
 //! that every process keeps.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hw_rules::backoff::Jitter;
@@ -9,7 +10,7 @@ use hw_rules::time::Mark;
 use hw_sources::gate::{Admission, Advice, Api, Gate, Settled};
 use hw_sources::github::limits::Sample;
 use hw_sources::trouble::{BELIEVED_MS, Limit, LimitKind, Trouble, Wait};
-use hw_store::Store;
+use hw_store::{PauseRow, Store, reserve_name};
 use tokio::sync::Notify;
 
 use crate::Error;
@@ -17,6 +18,10 @@ use crate::budget::{Next, Numbers};
 use crate::clock::Clock;
 use crate::crash::{self, CrashPoints};
 use crate::news::{Herald, News};
+
+/// The reason for a pause after which requests stay slow for a while.
+const SLOW_AFTER_SECONDARY: &str =
+    "secondary limit; after it 5 to 10 s between requests until eight answers in a row are clean";
 
 /// What a source may name, and what our own waits may add to it.
 const LONGEST_PAUSE_MS: i64 = BELIEVED_MS + 45 * 60_000;
@@ -30,6 +35,17 @@ pub(crate) struct Door {
     freed: Notify,
     numbers: Mutex<Numbers>,
     dice: Mutex<fastrand::Rng>,
+    /// Until when this run has reported that it waits.
+    reported_until_ms: AtomicI64,
+    /// The end of the last pause for the reserve that the source was asked about, and what came of it.
+    reviewed: Mutex<Option<ReviewedReserve>>,
+}
+
+/// A pause for the reserve that the source was asked about.
+#[derive(Debug, Clone, Copy)]
+struct ReviewedReserve {
+    until_ms: i64,
+    is_lifted: bool,
 }
 
 /// How a door is kept.
@@ -62,6 +78,8 @@ impl Door {
             freed: Notify::new(),
             numbers: Mutex::default(),
             dice: Mutex::new(fastrand::Rng::with_seed(settings.seed)),
+            reported_until_ms: AtomicI64::new(i64::MIN),
+            reviewed: Mutex::default(),
             settings,
         }
     }
@@ -95,8 +113,12 @@ impl Door {
             return Ok(());
         }
         let until_ms = Wait::Reset(resets_in_ms).until_ms(self.now_ms(), 1, self.jitter());
-        let written =
-            self.write_pause(until_ms, "what remains of the hour is left for other tools");
+        let percent = self.settings.reserve_percent;
+        let why = match percent {
+            0 => "the hour's budget is used up".to_owned(),
+            _ => format!("{percent} % kept in reserve for other tools (`--reserve 0` uses it)"),
+        };
+        let written = self.write_pause(&reserve_name(&self.principal()), until_ms, &why);
         lock(&self.gate).pause(until_ms);
         written
     }
@@ -109,8 +131,9 @@ impl Door {
         let number = self.number(api).await?;
         loop {
             let freed = self.freed.notified();
-            if let Some(until) = self.paused_until()? {
-                lock(&self.gate).pause(until);
+            if let Some(pause) = self.current_pause()? {
+                self.report_pause(&pause);
+                lock(&self.gate).pause(pause.until_ms);
             }
             match self.admit(api) {
                 Admission::Go => break,
@@ -154,8 +177,57 @@ impl Door {
     ///
     /// A pause far beyond any limit was written by a clock that stood elsewhere.
     pub(crate) fn paused_until(&self) -> Result<Option<i64>, Error> {
+        Ok(self.current_pause()?.map(|pause| pause.until_ms))
+    }
+
+    /// The longest pause that holds for this run; it may be past.
+    fn current_pause(&self) -> Result<Option<PauseRow>, Error> {
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        Ok(self.store.paused_until(&self.principal(), latest_ms)?)
+        let pauses = self.store.pauses_of(&self.principal(), latest_ms)?;
+        let lifted = lock(&self.reviewed).filter(|reviewed| reviewed.is_lifted);
+        let is_lifted = |pause: &PauseRow| {
+            pause.is_reserve() && lifted.is_some_and(|lifted| pause.until_ms <= lifted.until_ms)
+        };
+        Ok(pauses.into_iter().find(|pause| !is_lifted(pause)))
+    }
+
+    /// Returns the end of a pause that only the reserve caused, once each: another setting, or a budget that is full
+    /// again, may have made it pointless.
+    pub(crate) fn reserve_to_review(&self) -> Result<Option<i64>, Error> {
+        let (now_ms, latest_ms) = (self.now_ms(), self.now_ms() + LONGEST_PAUSE_MS);
+        let mut pauses = self.store.pauses_of(&self.principal(), latest_ms)?;
+        pauses.retain(|pause| pause.until_ms > now_ms);
+        let Some(longest) = pauses.first().map(|pause| pause.until_ms) else { return Ok(None) };
+        if !pauses.iter().all(PauseRow::is_reserve) {
+            return Ok(None);
+        }
+        let mut reviewed = lock(&self.reviewed);
+        if reviewed.is_some_and(|reviewed| longest <= reviewed.until_ms)
+            || lock(&self.gate).paused_until_ms().is_some_and(|until_ms| longest <= until_ms)
+        {
+            return Ok(None);
+        }
+        *reviewed = Some(ReviewedReserve { until_ms: longest, is_lifted: false });
+        Ok(Some(longest))
+    }
+
+    /// Ignores pauses for the reserve that end no later than this.
+    pub(crate) fn lift_reserve(&self, until_ms: i64) {
+        *lock(&self.reviewed) = Some(ReviewedReserve { until_ms, is_lifted: true });
+    }
+
+    /// Whether so much of a budget is used that the rest is the reserve.
+    pub(crate) fn is_reserve(&self, used: i64, limit: i64) -> bool {
+        pace::is_reserve(limit.saturating_sub(used), limit, self.settings.reserve_percent)
+    }
+
+    /// Reports a pause that another run wrote, once: nothing else happens until it is over.
+    fn report_pause(&self, pause: &PauseRow) {
+        let PauseRow { until_ms, why, .. } = pause;
+        let reported = self.reported_until_ms.fetch_max(*until_ms, Ordering::Relaxed);
+        if *until_ms > self.now_ms() && *until_ms > reported {
+            self.settings.herald.tell(|| News::Paused { why: why.clone(), until_ms: *until_ms });
+        }
     }
 
     /// Writes a pause down before anybody learns of it, so that nobody starts after it.
@@ -165,16 +237,18 @@ impl Door {
             gate.limits_in_a_row() + u32::from(!gate.is_known(started_ms))
         };
         let until_ms = limit.wait.until_ms(now_ms, in_a_row, self.jitter());
-        let written = self.write_pause(until_ms, &limit.kind.to_string());
         let secondary = limit.kind == LimitKind::Secondary;
+        let why = if secondary { SLOW_AFTER_SECONDARY } else { "the hour's budget is used up" };
+        let written = self.write_pause(&self.principal(), until_ms, why);
         (Settled::Limited { until_ms, secondary, started_ms }, written)
     }
 
-    fn write_pause(&self, until_ms: i64, why: &str) -> Result<(), Error> {
+    fn write_pause(&self, principal: &str, until_ms: i64, why: &str) -> Result<(), Error> {
         tracing::warn!(why, wait_s = (until_ms - self.now_ms()) / 1_000, "limited: pausing");
+        self.reported_until_ms.fetch_max(until_ms, Ordering::Relaxed);
         self.settings.herald.tell(|| News::Paused { why: why.to_owned(), until_ms });
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        self.store.pause(&self.principal(), until_ms, latest_ms, why)?;
+        self.store.pause(principal, until_ms, latest_ms, why)?;
         self.settings.crash.pass(crash::PAUSE_WRITTEN)
     }
 }
@@ -188,7 +262,9 @@ impl Place<'_> {
         let (settled, written) = match trouble {
             None => (Settled::Clean, Ok(())),
             Some(Trouble::Limited(limit)) => self.door.pause(limit, self.started_ms, now_ms),
-            Some(Trouble::Network(_)) => (Settled::NoAnswer, Ok(())),
+            Some(Trouble::Network(_) | Trouble::Unreachable(_) | Trouble::Untrusted(_)) => {
+                (Settled::NoAnswer, Ok(()))
+            }
             Some(
                 Trouble::TooMuch(_)
                 | Trouble::Server(_)

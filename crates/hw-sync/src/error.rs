@@ -97,7 +97,7 @@ impl Error {
         match self {
             // a token that is refused is refused everywhere, and so is a line that is down
             Self::Source { trouble, .. } => {
-                !matches!(trouble, Trouble::Denied(_) | Trouble::Network(_))
+                !matches!(trouble, Trouble::Denied(_)) && !trouble.is_network()
             }
             Self::Page { .. }
             | Self::Sweep { .. }

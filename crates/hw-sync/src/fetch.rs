@@ -1,5 +1,6 @@
 //! One question to GitHub, asked until it is answered: door, request, classification, waits.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hw_rules::backoff::Jitter;
@@ -10,6 +11,7 @@ use hw_sources::gate::{Advice, Api};
 use hw_sources::github::graphql::{self, Endpoint, Query};
 use hw_sources::github::receipt::Receipt;
 use hw_sources::github::rest::{self, Content, Get, Rest};
+use hw_sources::github::user::{self, Budget};
 use hw_sources::transport::{self, Request, Response, Transport};
 use hw_sources::trouble::Trouble;
 use hw_store::Store;
@@ -61,6 +63,8 @@ pub struct Fetch {
     door: Door,
     cost: Mutex<Cost>,
     source_time: Mutex<SourceTime>,
+    /// Whether anything was answered in this run.
+    was_reached: AtomicBool,
 }
 
 /// Trouble that asking again did not mend, or something that ends the run.
@@ -86,7 +90,13 @@ impl Fetch {
             seed: line.seed,
         };
         let door = Door::new(store, principal, settings);
-        Self { line, door, cost: Mutex::default(), source_time: Mutex::default() }
+        Self {
+            line,
+            door,
+            cost: Mutex::default(),
+            source_time: Mutex::default(),
+            was_reached: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
@@ -103,6 +113,11 @@ impl Fetch {
 
     pub(crate) fn largest_page(&self) -> u32 {
         self.line.largest_page
+    }
+
+    /// Whether anything was answered in this run.
+    fn was_reached(&self) -> bool {
+        self.was_reached.load(Ordering::Relaxed)
     }
 
     pub fn cost(&self) -> Cost {
@@ -181,6 +196,7 @@ impl Fetch {
         let mut spent = Spent::default();
         loop {
             *size = (*size).min(self.line.largest_page);
+            self.review_reserve().await?;
             let place = self.door.enter(wire.api).await?;
             let (number, began_ms) = (place.number, self.clock().now_ms());
             let read = |answer: &A| read(answer, number, *size);
@@ -194,7 +210,12 @@ impl Fetch {
                 }
                 Err(trouble) => trouble,
             };
+            let is_first_contact = trouble.is_unreachable() && !self.was_reached();
+            let patience = if is_first_contact { Patience::FIRST_CONTACT } else { patience };
             let Some(wait) = spent.bear(&trouble, patience, size, self.jitter()) else {
+                if is_first_contact {
+                    return Err(Stop::Trouble(trouble));
+                }
                 return Err(Stop::Trouble(self.blame(trouble.believed()).await?));
             };
             tracing::debug!(%trouble, wait, "asking again");
@@ -204,16 +225,37 @@ impl Fetch {
         }
     }
 
+    /// Asks the source how much is left before a pause of our own making is obeyed: `/rate_limit` costs nothing. It is
+    /// the one request that may start during a pause, and only when the reserve alone caused it.
+    async fn review_reserve(&self) -> Result<(), Stop> {
+        let Some(until_ms) = self.door.reserve_to_review()? else { return Ok(()) };
+        let Rest { url, token } = &self.line.rest;
+        let came = self.exchange(user::ask_budgets(url, token)).await;
+        let budgets = came.and_then(|response| user::read_budgets(&response));
+        let is_ours = |budget: &&Budget| ["core", "graphql"].contains(&budget.bucket.as_str());
+        let is_free = budgets.is_ok_and(|budgets| {
+            let mut ours = budgets.iter().filter(is_ours);
+            ours.all(|budget| !self.door.is_reserve(budget.used, budget.limit))
+        });
+        if is_free {
+            tracing::info!("the budget allows requests again: the pause for the reserve is lifted");
+            self.door.lift_reserve(until_ms);
+        }
+        Ok(())
+    }
+
     /// Whose trouble it is that no answer came: the line's, or, when something else is answered, that of
     /// what was asked for.
     async fn blame(&self, trouble: Trouble) -> Result<Trouble, Stop> {
-        let Trouble::Network(reason) = trouble else { return Ok(trouble) };
+        if !trouble.is_network() {
+            return Ok(trouble);
+        }
         let place = self.door.enter(Api::Graphql).await?;
         let ping = self.line.endpoint.request(&graphql::ping());
         let came = self.once(GRAPHQL, ping, place, |_| Ok(())).await?;
         Ok(match came {
-            Ok(()) => Trouble::Server(format!("{reason}, while others are answered")),
-            Err(_) => Trouble::Network(reason),
+            Ok(()) => Trouble::Server(format!("{trouble}, while others are answered")),
+            Err(_) => trouble,
         })
     }
 
@@ -248,10 +290,12 @@ impl Fetch {
 
     async fn exchange(&self, request: Request) -> Result<Response, Trouble> {
         let deadline = self.clock().now_ms() + REQUEST_MS;
+        let url = request.url.clone();
         tokio::select! {
             biased;
             answer = transport::exchange(&*self.line.transport, request) => {
-                answer.map_err(|broken| Trouble::Network(broken.0))
+                self.was_reached.fetch_or(answer.is_ok(), Ordering::Relaxed);
+                answer.map_err(|broken| Trouble::from_broken(broken, &url))
             }
             () = self.clock().sleep_until(deadline) => {
                 Err(Trouble::Network(format!("nothing within {} s", REQUEST_MS / 1_000)))

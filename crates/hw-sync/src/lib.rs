@@ -10,6 +10,7 @@ pub mod error;
 pub mod fetch;
 pub mod lease;
 pub mod news;
+pub mod remove_workspace;
 pub mod restore;
 pub mod run;
 

@@ -40,6 +40,9 @@ impl Patience<'_> {
     /// A page of a listing.
     pub(crate) const PAGE: Self =
         Self { tries: backoff::SERVER_TRIES, active_ms: 5 * 60_000, endurance: None };
+    /// A host that cannot be connected to, before anything was reached in this run: a wrong address or certificate
+    /// stays wrong, and two more tries over three seconds bear with a network that is just coming up.
+    pub(crate) const FIRST_CONTACT: Self = Self { tries: 3, active_ms: 8_000, endurance: None };
     /// One row among others: the lane does not wait for it.
     pub(crate) const ROW: Self = Self { tries: 2, active_ms: 30_000, endurance: None };
 
@@ -143,6 +146,15 @@ mod tests {
         let waits: Vec<_> =
             (0..2).map(|_| spent.bear(&forbidden, Patience::PAGE, &mut 100, Jitter(0.0))).collect();
         assert_eq!(waits, [Some(5_000), None]);
+    }
+
+    #[test]
+    fn unreachable_host_is_given_up_after_three_seconds() {
+        let (refused, mut spent) = (Trouble::Unreachable(String::new()), Spent::default());
+        let waits: Vec<_> = (0..3)
+            .map(|_| spent.bear(&refused, Patience::FIRST_CONTACT, &mut 100, Jitter(1.0)))
+            .collect();
+        assert_eq!(waits, [Some(1_000), Some(2_000), None]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The arguments that are settings.
 
-use super::{Cli, Command, Doctor, Pull, Setting, Ui, WorkspaceArgs};
+use super::{Cli, Command, Doctor, Pull, Setting, Ui, WorkspaceArgs, WorkspacesReach};
 use crate::config::{self, Flags};
 
 impl Cli {
@@ -19,6 +19,7 @@ impl Cli {
             Command::Ui(args) => ui(&mut flags, args),
             Command::Doctor(args) => doctor(&mut flags, args),
             Command::Backup(args) => workspace(&mut flags, &args.workspace),
+            Command::Workspaces(args) => workspaces(&mut flags, args.reach()),
             Command::Completions(_) | Command::Man(_) => {}
             Command::Demo(args) => flags.home = args.home.clone(),
             Command::Init(args) => {
@@ -63,6 +64,11 @@ fn workspace(flags: &mut Flags, args: &WorkspaceArgs) {
     flags.set(&config::WORKSPACE, args.workspace.as_ref());
     flags.set(&config::ORGANIZATION, args.organization.as_ref());
     flags.set(&config::DATABASE, args.database.as_ref());
+}
+
+fn workspaces(flags: &mut Flags, reach: &WorkspacesReach) {
+    flags.home = reach.home.clone();
+    flags.set(&config::DATABASE, reach.database.as_ref());
 }
 
 /// None when the flag was not given: an empty list is one, too.

@@ -45,7 +45,7 @@ async fn play(args: &Demo) -> anyhow::Result<()> {
     let database = home.database(&stage.organization);
     refuse_old(&database)?;
     let face = if args.once { None } else { Some(opened(args).await?) };
-    let store = workspace::open(&Place::File(database.clone()))?;
+    let store = workspace::open(&Place::File(database.clone()))?.store;
     let fetch = stage.fetch(&store)?;
     let plan = plan(&stage);
 

@@ -4,18 +4,20 @@ mod exclusions;
 mod refused;
 mod wanted;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use hw_rules::page_size;
 use hw_sources::github::graphql::Endpoint;
 use hw_sources::github::rest::Rest;
 use hw_sources::http::Http;
-use hw_store::{Place, Store};
+use hw_store::{Place, RemoveCondition, Store, WorkspaceRemoval};
 use hw_sync::Summary;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash::CrashPoints;
 use hw_sync::fetch::{Fetch, Line};
 use hw_sync::news::Herald;
+use hw_sync::remove_workspace::remove_workspace;
 use hw_sync::run::pull;
 use hw_tui::console::Ending;
 use serde_json::Value;
@@ -39,37 +41,70 @@ pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
     );
     let is_wanted = !args.json && !args.no_tui;
     let console = || is_wanted.then(|| Console::open(&wanted.pull.items, settings)).flatten();
-    let stop = Stop::default();
-    interrupt::run(&stop, play(args, &wanted, &place, &stop, console)).inspect_err(|error| {
+    let (stop, is_new) = (Stop::default(), OnceCell::new());
+    let run = Run { args, wanted: &wanted, place: &place, stop: &stop, is_new: &is_new };
+    let ended = interrupt::run(&stop, run.play(console)).inspect_err(|error| {
         tracing::info!(error = format!("{error:#}"), "the pull ends without all of its result");
-    })?;
+    });
+    if ended.is_err() && is_new.get() == Some(&true) {
+        remove_untouched(&place, &wanted.pull.owner);
+    }
+    ended?;
     tracing::info!("the pull is complete");
     Ok(())
 }
 
-async fn play(
-    args: &Pull,
-    wanted: &Wanted,
-    place: &Place,
-    stop: &Stop,
-    console: impl FnOnce() -> Option<Console>,
-) -> anyhow::Result<()> {
-    let organization = &wanted.pull.organization;
-    let store = workspace::open(place).map_err(|error| refused::database(error, organization))?;
-    let console = console();
-    let fetch = fetch(herald(args, wanted, console.is_some()), wanted, &store, stop)?;
-    let start_ms = MachineClock.now_ms();
-    let done = pull(&store, &fetch, &wanted.pull).await;
-    if let Some(console) = console {
-        console.close(
-            &done.as_ref().map_or_else(|error| Ending::Failed(error.reason()), |_| Ending::Done),
-        );
+/// Removes a workspace that this run made and stored nothing in: a mistyped name would have every later command ask
+/// for `--workspace`.
+fn remove_untouched(place: &Place, owner: &str) {
+    let removed = interrupt::run(&Stop::default(), async {
+        let condition = RemoveCondition::IfUntouched { now_ms: MachineClock.now_ms() };
+        Ok(remove_workspace(place, &MachineClock, owner, condition).await?)
+    });
+    match removed {
+        Ok(WorkspaceRemoval::Removed) => {
+            tracing::info!(place = place.shown(), "removed the new workspace: nothing was read");
+        }
+        Ok(WorkspaceRemoval::InUse | WorkspaceRemoval::Busy(_)) => {}
+        Err(error) => {
+            tracing::warn!(error = format!("{error:#}"), "the new, empty workspace stays");
+        }
     }
-    let summary = done.map_err(|error| refused::by(error, organization, place))?;
-    let duration_ms = MachineClock.now_ms() - start_ms;
-    tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
-    exclusions::warn_of_unknown(&store, &wanted.pull, &summary)?;
-    complete(organization, &summary)
+}
+
+/// One run of the command.
+struct Run<'a> {
+    args: &'a Pull,
+    wanted: &'a Wanted,
+    place: &'a Place,
+    stop: &'a Stop,
+    /// Whether this run made the workspace, once it is open.
+    is_new: &'a OnceCell<bool>,
+}
+
+impl Run<'_> {
+    async fn play(self, console: impl FnOnce() -> Option<Console>) -> anyhow::Result<()> {
+        let Self { args, wanted, place, stop, is_new } = self;
+        let organization = &wanted.pull.organization;
+        let opened =
+            workspace::open(place).map_err(|error| refused::database(error, organization))?;
+        is_new.set(opened.is_new).ok();
+        let store = opened.store;
+        let console = console();
+        let fetch = fetch(herald(args, wanted, console.is_some()), wanted, &store, stop)?;
+        let start_ms = MachineClock.now_ms();
+        let done = pull(&store, &fetch, &wanted.pull).await;
+        if let Some(console) = console {
+            let ending =
+                done.as_ref().map_or_else(|error| Ending::Failed(error.reason()), |_| Ending::Done);
+            console.close(&ending);
+        }
+        let summary = done.map_err(|error| refused::by(error, organization, place))?;
+        let duration_ms = MachineClock.now_ms() - start_ms;
+        tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
+        exclusions::warn_of_unknown(&store, &wanted.pull, &summary)?;
+        complete(organization, &summary)
+    }
 }
 
 /// Whoever shows how far it is.

@@ -5,7 +5,7 @@ use std::path::Path;
 use assert_cmd::Command;
 
 /// Every page of help, in the order of the document.
-const PAGES: [&[&str]; 24] = [
+const PAGES: [&[&str]; 26] = [
     &[],
     &["pull"],
     &["search"],
@@ -24,6 +24,8 @@ const PAGES: [&[&str]; 24] = [
     &["ui"],
     &["doctor"],
     &["backup"],
+    &["workspaces"],
+    &["workspaces", "remove"],
     &["demo"],
     &["init"],
     &["config"],

@@ -67,8 +67,12 @@ fn it_answers_where_nothing_is_there() {
     let found = findings(&output);
     for (check, status, detail) in [
         ("token", "fail", "none is set"),
-        ("rest", "fail", "http://127.0.0.1:1: no answer: Connection refused"),
-        ("graphql", "fail", "http://127.0.0.1:1/graphql: no answer: Connection refused"),
+        ("rest", "fail", "http://127.0.0.1:1: cannot connect to 127.0.0.1:1: Connection refused"),
+        (
+            "graphql",
+            "fail",
+            "http://127.0.0.1:1/graphql: cannot connect to 127.0.0.1:1: Connection refused",
+        ),
         ("database", "warn", "there is no database at "),
     ] {
         let found = of(&found, check).unwrap();

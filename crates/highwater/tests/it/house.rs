@@ -111,6 +111,8 @@ pub(crate) fn program(args: &[&str]) -> Command {
         "GITHUB_API_URL",
         "GITHUB_GRAPHQL_URL",
         "NO_COLOR",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
         "UI_PORT",
     ] {
         command.env_remove(name);

@@ -42,5 +42,7 @@ mod show;
 mod stopping;
 mod terminal;
 mod tidy;
+mod tls;
 mod tokens;
 mod web;
+mod workspaces;

@@ -76,7 +76,7 @@ fn a_pull_that_waits_for_a_limit_can_be_stopped() {
         let mut command = house.pull(&["-f", "-m", home.path().to_str().unwrap()]);
         let mut pull = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(pull.stderr.take().unwrap()).lines();
-        let limited = lines.find(|line| line.as_ref().unwrap().contains("limited ("));
+        let limited = lines.find(|line| line.as_ref().unwrap().contains("rate limit: "));
         assert!(limited.is_some(), "{fault:?}: it waits");
         let (output, took_ms) = ended(pull, "-INT");
         let rest: Vec<String> = lines.map(Result::unwrap).collect();

@@ -1,14 +1,17 @@
 //! Limits: whoever is limited stops, and so does everybody else who speaks for the same user.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
+use hw_rules::lane::Choice;
 use hw_rules::pace::Pace;
 use hw_sim::{Fault, Limits, WorldSpec};
-use hw_sources::transport::Response;
+use hw_sources::transport::{Broken, BrokenStage, Response};
+use hw_store::reserve_name;
+use hw_sync::news::{Herald, News};
 
 use crate::harness::words::ISSUES;
-use crate::harness::{Judge, Puller, Scene, check_mirror, on_virtual_time};
+use crate::harness::{HOST, Judge, Puller, Scene, check_mirror, on_virtual_time};
 use crate::misheard::Misheard;
 
 const EVERY_LIMIT: [Fault; 5] = [
@@ -204,6 +207,84 @@ fn a_pause_from_another_year_does_not_hide_the_ones_that_follow() {
         scene.pull(&Puller::default()).await.unwrap();
         assert_eq!(scene.world(|g| g.started_while_limited()), 0);
     });
+}
+
+#[test]
+fn pause_of_an_earlier_run_is_reported_before_it_is_waited_for() {
+    let heard: Arc<Mutex<Vec<News>>> = Arc::default();
+    let listener = Arc::clone(&heard);
+    let scene = Scene::new(&spec(), 5);
+    let scene =
+        Scene { herald: Herald::new(move |news| listener.lock().unwrap().push(news)), ..scene };
+    on_virtual_time(async {
+        let until_ms = scene.now() + 600_000;
+        scene.store.pause(&format!("{HOST}/1000"), until_ms, i64::MAX, "the reason").unwrap();
+        let plain = Puller::default();
+        let mut pull = std::pin::pin!(scene.pull(&plain));
+        tokio::select! {
+            biased;
+            _ = pull.as_mut() => panic!("it waits"),
+            () = scene.clock.pass(1_000) => {}
+        }
+        let paused = News::Paused { why: "the reason".into(), until_ms };
+        let count = heard.lock().unwrap().iter().filter(|news| **news == paused).count();
+        assert_eq!((count, scene.world(|github| github.requests().total)), (1, 0));
+        pull.await.unwrap();
+    });
+}
+
+#[test]
+fn reserve_pause_is_lifted_when_the_budget_allows_it() {
+    for (reserve_percent, graphql_points_per_hour, lifts) in [(0, 5_000, true), (90, 10, false)] {
+        let limits = Limits { graphql_points_per_hour, ..Limits::default() };
+        let scene = Scene::new(&WorldSpec { limits, ..spec() }, 5);
+        let scene = Scene { reserve_percent, ..scene };
+        on_virtual_time(async {
+            scene.pull(&Puller { items: &[Choice::Repositories], ..Puller::default() }).await.ok();
+            let start_ms = scene.now();
+            let name = reserve_name(&format!("{HOST}/1000"));
+            scene.store.pause(&name, start_ms + 1_800_000, i64::MAX, "kept in reserve").unwrap();
+            scene.pull(&Puller::default()).await.unwrap();
+            let waited = scene.now() - start_ms >= 1_800_000;
+            assert_eq!(waited, !lifts, "reserve {reserve_percent} %");
+            check_mirror(&scene, Judge::Everything).unwrap();
+        });
+    }
+}
+
+#[test]
+fn reserve_pause_beside_a_limit_of_the_source_is_obeyed_without_asking() {
+    let scene = Scene { reserve_percent: 0, ..Scene::new(&spec(), 5) };
+    on_virtual_time(async {
+        let (principal, start_ms) = (format!("{HOST}/1000"), scene.now());
+        let store = &scene.store;
+        store.pause(&reserve_name(&principal), start_ms + 1_800_000, i64::MAX, "reserve").unwrap();
+        store.pause(&principal, start_ms + 60_000, i64::MAX, "secondary limit").unwrap();
+        scene.pull(&Puller::default()).await.unwrap();
+        assert!(starts(&scene)[0] >= start_ms + 60_000, "{:?}", starts(&scene)[0] - start_ms);
+    });
+}
+
+#[test]
+fn unreachable_host_ends_a_run_soon_unless_something_was_reached() {
+    for (answered, at_most_s) in [(0, 10), (1, 900)] {
+        let scene = Scene { largest_page: 5, ..Scene::new(&spec(), 7) };
+        on_virtual_time(async {
+            let asked = AtomicU64::new(0);
+            let wire = Misheard::of(&scene, move |_, answer| {
+                if asked.fetch_add(1, Ordering::SeqCst) < answered {
+                    return Ok(answer);
+                }
+                Err(Broken { reason: "Connection refused".into(), stage: BrokenStage::Connect })
+            });
+            let start_ms = scene.now();
+            let ended = scene.pull_over(wire, &Puller::default()).await.unwrap_err();
+            assert!(ended.to_string().contains("cannot connect to api.github.com"), "{ended}");
+            let took_s = (scene.now() - start_ms) / 1_000;
+            assert!(took_s <= at_most_s, "{took_s} s");
+            assert_eq!(took_s > 60, answered > 0, "patience begins with the first answer");
+        });
+    }
 }
 
 /// When each request was started.

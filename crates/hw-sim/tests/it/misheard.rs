@@ -35,7 +35,7 @@ fn a_repository_whose_answers_break_off_never_stops_the_others() {
             (repository.node_id.clone(), repository.name.clone())
         });
         let breaks = Misheard::of(&scene, move |question, answer| {
-            if question.contains(&node) { Err(Broken("ended early".into())) } else { Ok(answer) }
+            if question.contains(&node) { Err(Broken::new("ended early")) } else { Ok(answer) }
         });
         let pulled = scene.pull_over(breaks, &OK).await.unwrap();
         assert!(!pulled.failures.is_empty(), "it is named");
@@ -52,7 +52,7 @@ fn a_repository_whose_answers_break_off_never_stops_the_others() {
 fn a_line_that_is_down_ends_the_pull() {
     let scene = Scene::new(&one_repository(60), 8);
     on_virtual_time(async {
-        let down = Misheard::of(&scene, |_, _| Err(Broken("connection refused".into())));
+        let down = Misheard::of(&scene, |_, _| Err(Broken::new("connection refused")));
         let error = scene.pull_over(down, &OK).await.unwrap_err();
         assert!(error.to_string().contains("no answer"), "{error}");
     });

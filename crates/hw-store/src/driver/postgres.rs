@@ -19,8 +19,8 @@ use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::permits::Permits;
-use super::{DatabaseTimeouts, Driver, PATIENCE, READERS, Session};
-use crate::error::DriverError;
+use super::{DatabaseTimeouts, Driver, PATIENCE, READERS, Session, sorting};
+use crate::error::{DriverError, Error};
 
 mod session;
 mod tls;
@@ -43,6 +43,8 @@ pub(crate) struct Postgres {
     tls: Option<MakeRustlsConnect>,
     /// Whether TLS was preferred, tried and in vain.
     tls_failed: AtomicBool,
+    /// Whether the schema was made by this driver.
+    is_new: bool,
 }
 
 /// A client and the statements it has prepared.
@@ -58,17 +60,27 @@ impl Postgres {
         schema: &str,
         timeouts: DatabaseTimeouts,
     ) -> Result<Self, DriverError> {
-        let driver = Self::new(url, schema, timeouts)?;
+        let mut driver = Self::new(url, schema, timeouts)?;
         let connected = driver.take()?;
-        let lock = lock_key(schema);
+        // two processes that name it in another case make one schema
+        let lock = lock_key(&schema.to_lowercase());
         driver.run(&connected, &format!("begin; select pg_advisory_xact_lock({lock})"))?;
         // even `if not exists` asks for a right that nobody needs when it does
-        if !driver.has_schema(&connected)? {
-            driver.run(&connected, &format!("create schema {}", quoted(schema)))?;
+        match driver.find_schema(&connected)? {
+            Some(found) => driver.schema = found,
+            None => {
+                driver.run(&connected, &format!("create schema {}", quoted(schema)))?;
+                driver.is_new = true;
+            }
         }
         driver.run(&connected, "commit")?;
-        driver.give_back(connected);
+        driver.keep_if_current(connected, schema);
         Ok(driver)
+    }
+
+    /// Whether the schema was made by this driver.
+    pub(crate) fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Connects to a schema that is there; none when it is not.
@@ -77,11 +89,20 @@ impl Postgres {
         schema: &str,
         timeouts: DatabaseTimeouts,
     ) -> Result<Option<Self>, DriverError> {
-        let driver = Self::new(url, schema, timeouts)?;
+        let mut driver = Self::new(url, schema, timeouts)?;
         let connected = driver.take()?;
-        let found = driver.has_schema(&connected)?;
-        driver.give_back(connected);
-        Ok(found.then_some(driver))
+        let Some(found) = driver.find_schema(&connected)? else { return Ok(None) };
+        driver.schema = found;
+        driver.keep_if_current(connected, schema);
+        Ok(Some(driver))
+    }
+
+    /// Keeps a connection that was made for this schema; one that was made for another case of its name has the
+    /// wrong search path.
+    fn keep_if_current(&self, connected: Connected, schema: &str) {
+        if self.schema == schema {
+            self.give_back(connected);
+        }
     }
 
     fn new(url: &str, schema: &str, timeouts: DatabaseTimeouts) -> Result<Self, DriverError> {
@@ -96,6 +117,7 @@ impl Postgres {
         Ok(Self {
             tls,
             tls_failed: AtomicBool::new(false),
+            is_new: false,
             config,
             schema: schema.to_owned(),
             timeouts,
@@ -141,11 +163,14 @@ impl Postgres {
         Ok(self.wait(deadline, connected.client.batch_execute(script))??)
     }
 
-    fn has_schema(&self, connected: &Connected) -> Result<bool, DriverError> {
-        const FOUND: &str = "select 1 from pg_namespace where nspname = $1";
+    /// Returns the schema's name as it was written when it was made: a login names the same workspace in any case.
+    fn find_schema(&self, connected: &Connected) -> Result<Option<String>, DriverError> {
+        const FOUND: &str =
+            "select nspname::text from pg_namespace where lower(nspname) = lower($1::text)
+                             order by (nspname = $1::text) desc, nspname limit 1";
         let deadline = Some(self.timeouts.begin_deadline());
         let found = self.wait(deadline, connected.client.query(FOUND, &[&self.schema]))??;
-        Ok(!found.is_empty())
+        Ok(found.first().map(|row| row.try_get(0)).transpose()?)
     }
 
     /// Waits for an answer, until the deadline if there is one.
@@ -212,6 +237,22 @@ impl Postgres {
         let each = self.config.get_connect_timeout().copied().unwrap_or(CONNECT);
         each.saturating_mul(hosts.saturating_add(1))
     }
+}
+
+/// Returns the schemas of a database that are workspaces, by name.
+pub fn list_schemas(url: &str) -> Result<Vec<String>, Error> {
+    list_workspace_schemas(url).map_err(|error| sorting::sorted("workspaces", &*error))
+}
+
+fn list_workspace_schemas(url: &str) -> Result<Vec<String>, DriverError> {
+    const WORKSPACES: &str = "select schemaname::text from pg_tables
+         where tablename in ('migrations', 'schema_version', 'lanes')
+         group by schemaname having count(*) = 3 order by schemaname";
+    let driver = Postgres::new(url, "public", DatabaseTimeouts::default())?;
+    let connected = driver.take()?;
+    let deadline = Some(driver.timeouts.begin_deadline());
+    let found = driver.wait(deadline, connected.client.query(WORKSPACES, &[]))??;
+    Ok(found.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }
 
 /// Returns what is wrong with a connection string, if anything is; never what stands in it.

@@ -31,11 +31,15 @@ pub(super) async fn look(
     };
     let endpoint = Endpoint { url: graphql.clone(), token };
     let transport = Http::through(settings.proxy())?;
-    let checkup = checkup(&*transport, &MachineClock, api, &endpoint).await;
+    let checkup =
+        checkup(&*transport, &MachineClock, api, &endpoint, settings.organization.as_deref()).await;
     let mut findings = vec![unfit.unwrap_or_else(|| token_of(&checkup))];
     findings.extend(settings.proxy.as_ref().map(proxied));
     findings.push(host("rest", api, checkup.token.as_ref().err()));
     findings.push(host("graphql", graphql, checkup.graphql.as_ref().err()));
+    if let (Some(login), Some(owner)) = (&settings.organization, &checkup.owner) {
+        findings.extend(organization(login, owner.as_ref().err()));
+    }
     findings.extend(checkup.ahead_ms.map(clock));
     findings.extend(checkup.budgets.iter().flatten().map(|it| budget(it, &checkup)));
     Ok(findings)
@@ -51,7 +55,7 @@ fn none(error: &anyhow::Error) -> Finding {
 fn token_of(checkup: &Checkup) -> Finding {
     match &checkup.token {
         Ok(token) => known(token, checkup),
-        Err(Trouble::Network(_)) => {
+        Err(Trouble::Network(_) | Trouble::Unreachable(_) | Trouble::Untrusted(_)) => {
             Finding::warn("token", "nobody could be asked about it", "see the hosts below")
         }
         Err(trouble @ (Trouble::Denied(_) | Trouble::Forbidden(_))) => {
@@ -93,7 +97,7 @@ fn proxied(address: &SecretString) -> Finding {
 /// Whether anybody is there. One who refuses the token is.
 fn host(check: &str, url: &str, trouble: Option<&Trouble>) -> Finding {
     match trouble {
-        Some(trouble @ Trouble::Network(_)) => {
+        Some(trouble @ (Trouble::Network(_) | Trouble::Unreachable(_) | Trouble::Untrusted(_))) => {
             Finding::fail(check, format!("{url}: {trouble}"), on_source(trouble))
         }
         Some(trouble @ (Trouble::Garbled(_) | Trouble::Wrong(_) | Trouble::Hidden(_))) => {
@@ -111,6 +115,17 @@ fn host(check: &str, url: &str, trouble: Option<&Trouble>) -> Finding {
         Some(Trouble::Denied(_) | Trouble::Forbidden(_)) | None => {
             Finding::ok(check, format!("{url} answers"))
         }
+    }
+}
+
+/// Whether the organization is there. A failing server or token has a line of its own.
+fn organization(login: &str, trouble: Option<&Trouble>) -> Option<Finding> {
+    match trouble {
+        None => Some(Finding::ok("organization", format!("{login} can be listed"))),
+        Some(trouble @ Trouble::Hidden(_)) => {
+            Some(Finding::fail("organization", format!("{login}: {trouble}"), on_source(trouble)))
+        }
+        Some(_) => None,
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope};
 use hw_rules::time::Mark;
-use hw_store::{Error, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store};
+use hw_store::{
+    Error, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store,
+};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use super::finding::Finding;
@@ -42,7 +44,7 @@ fn of_store(store: &Store, place: &str, depth: IntegrityCheck) -> Vec<Finding> {
         IntegrityCheck::Quick => vec![schema, quick_integrity],
         IntegrityCheck::Full => vec![schema, full_integrity, texts::look],
     };
-    checks.extend([held as Check, times, removed, lanes, leases, pauses]);
+    checks.extend([pulls as Check, held, times, removed, lanes, leases, pauses]);
     let mut findings = vec![Finding::ok("database", format!("{place} can be opened"))];
     for check in checks {
         match check(store) {
@@ -98,6 +100,24 @@ fn integrity(store: &Store, check: IntegrityCheck, sound: &str) -> Result<Findin
             Finding::ok("integrity", detail)
         }
     })
+}
+
+/// The pulls that failed as a whole: nothing else in the database tells of them.
+fn pulls(store: &Store) -> Result<Vec<Finding>, Error> {
+    let failed = store.failed_pulls()?;
+    if failed.is_empty() {
+        let detail = match store.last_pulls()?.iter().map(|pull| pull.ended_ms).max() {
+            Some(ended_ms) => format!("the last one ended {}", Mark(ended_ms)),
+            None => "none was made yet".to_owned(),
+        };
+        return Ok(vec![Finding::ok("pull", detail)]);
+    }
+    let finding = |FailedPull { organization, ended_ms, error }: &FailedPull| {
+        let ended = Mark(*ended_ms);
+        let detail = format!("the last pull of {organization} failed {ended}: {error}");
+        Finding::fail("pull", detail, "run `highwater pull` again when the cause is gone")
+    };
+    Ok(failed.iter().map(finding).collect())
 }
 
 fn held(store: &Store) -> Result<Vec<Finding>, Error> {

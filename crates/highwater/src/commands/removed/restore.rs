@@ -23,7 +23,7 @@ pub(super) fn run(args: &RestoreRemoved, settings: &Settings) -> anyhow::Result<
     if items.is_empty() {
         return Ok(());
     }
-    let store = workspace::open(&workspace::place(settings)?).map_err(advice::hinted)?;
+    let store = workspace::open(&workspace::place(settings)?).map_err(advice::hinted)?.store;
     let restored = interrupt::run(&Stop::default(), async {
         let owner = format!("restore by {}", config::process());
         let restored = hw_sync::restore::restore(&store, &MachineClock, &owner, &items).await;

@@ -39,8 +39,8 @@ impl Transport for Wire {
             self.undelivered.fetch_sub(1, Ordering::SeqCst);
             match answer.outcome {
                 Outcome::Response(bytes) => response(&bytes),
-                Outcome::Truncated(_) => Err(Broken("the body ended early".into())),
-                Outcome::Reset => Err(Broken("connection reset".into())),
+                Outcome::Truncated(_) => Err(Broken::new("the body ended early")),
+                Outcome::Reset => Err(Broken::new("connection reset")),
                 Outcome::Stall => std::future::pending().await,
             }
         })
@@ -68,7 +68,7 @@ fn response(bytes: &[u8]) -> Result<Response, Broken> {
     let mut parsed = httparse::Response::new(&mut headers);
     let head = match parsed.parse(bytes) {
         Ok(httparse::Status::Complete(head)) => head,
-        other => return Err(Broken(format!("not HTTP: {other:?}"))),
+        other => return Err(Broken::new(format!("not HTTP: {other:?}"))),
     };
     let header = |h: &httparse::Header<'_>| {
         (h.name.to_lowercase(), String::from_utf8_lossy(h.value).into_owned())
