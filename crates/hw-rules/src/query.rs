@@ -294,7 +294,7 @@ impl Query {
         self.excluded.truncate(TERMS_MAX);
         for union in &mut self.unions {
             union.truncate(TERMS_MAX);
-            union.iter_mut().for_each(|terms| cut(terms));
+            union.iter_mut().for_each(cut);
         }
         cut(&mut self.terms);
         for list in [&mut self.literals, &mut self.symbols] {

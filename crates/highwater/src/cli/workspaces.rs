@@ -6,8 +6,9 @@ use clap::{Args, Subcommand};
 
 /// Lists the workspaces of the home directory, and removes one. Never asks GitHub.
 ///
-/// One line a workspace: its name, its size, the organizations in it, and how its last pull ended. With
-/// --database postgres://… it lists the workspaces of that database.
+/// One line a workspace: its name, its size, the organizations in it, and how its
+/// last pull ended. With --database postgres://… it lists the workspaces of that
+/// database.
 ///
 /// Examples:
 ///   highwater workspaces

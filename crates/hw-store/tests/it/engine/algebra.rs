@@ -29,6 +29,9 @@ struct Told {
     texts: Vec<Vec<&'static str>>,
 }
 
+/// Whether a thread fulfils a filter.
+type Fulfils = fn(&Told) -> bool;
+
 impl Told {
     /// Whether one text has all of these words; the last one may be the beginning of one.
     fn has(&self, words: &[&str]) -> bool {
@@ -46,7 +49,7 @@ impl Told {
 
 fn filters_find_exactly_those_of_all_matches_that_fulfil_them(place: &Place) {
     let (world, store) = world(place, 7);
-    let fulfils: [(&str, fn(&Told) -> bool); 5] = [
+    let fulfils: [(&str, Fulfils); 5] = [
         ("state:open", |it| it.state == "OPEN"),
         ("state:closed", |it| it.state == "CLOSED"),
         ("type:issue", |it| it.kind == Kind::Issue),
