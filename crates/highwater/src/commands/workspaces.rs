@@ -145,9 +145,10 @@ fn remove(args: &RemoveWorkspace, settings: &Settings) -> anyhow::Result<()> {
 }
 
 fn refused(error: hw_sync::Error, place: &Place) -> anyhow::Error {
-    let error = match error {
-        hw_sync::Error::Store(error) => anyhow::Error::new(error),
-        other => anyhow::Error::new(other),
+    let error = if let hw_sync::Error::Store(error) = error {
+        anyhow::Error::new(error)
+    } else {
+        anyhow::Error::new(error)
     };
     advice::hinted(error.context(format!("cannot remove {}", place.shown())))
 }
