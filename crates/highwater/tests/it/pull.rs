@@ -159,10 +159,7 @@ fn excluded_repositories_are_listed_and_their_items_are_not_read() {
         };
         assert_eq!(warned(&["list", "issues"]), "", "it was left out on purpose");
         let named = warned(&["list", "issues", "--repository", "pump"]);
-        assert!(
-            named.starts_with("warning: the issues of acme/pump were never pulled\n"),
-            "{named}"
-        );
+        assert!(named.contains("warning: the issues of acme/pump were never pulled\n"), "{named}");
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) fn bury_with(
 ) -> Result<(), Error> {
     const PLACE: OfKind =
         of_kind!("select repository_id, number from", "where host = $1 and id = $2");
+    const HERE: OfKind =
+        of_kind!("select id from", "where host = $1 and repository_id = $2 and number = $3");
     const SAID: OfKind = of_kind!(
         "select said.id, cells.lane, cells.seen_at_ms, cells.seen_request from",
         "as said
@@ -39,6 +41,11 @@ pub(crate) fn bury_with(
     let pair = |mut row: Row| Ok((row.int(0)?, row.int(1)?));
     let place = tx.first(PLACE.of(thread.kind), &params![host, thread.id], pair)?;
     let (Some((repository, number)), Some(seen)) = (place, cell.gone) else { return Ok(()) };
+    let here = params![host, repository, number];
+    if tx.query(HERE.of(thread.kind), &here, |mut row| row.int(0))?.len() > 1 {
+        // the same thread under a wrong id: the other one has the comments
+        return Ok(());
+    }
     for kind in Kind::COMMENTS {
         let params = params![kind.name(), host, repository, number];
         let mut by_lane: BTreeMap<i64, Vec<_>> = BTreeMap::new();

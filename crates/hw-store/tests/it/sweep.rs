@@ -11,9 +11,9 @@ use hw_store::{
 };
 
 use crate::world::{
-    HOST, PUMP, crashing_at, found, held, issue, issue_key, issues, issues_through, lane, open,
-    organization, pump, repositories, repository, search_rows, seen, seen_at, thread_in, thread_of,
-    time,
+    HOST, PUMP, comment, crashing_at, found, held, issue, issue_key, issues, issues_through, lane,
+    open, organization, pump, repositories, repository, search_rows, seen, seen_at, thread_in,
+    thread_of, threads, time,
 };
 
 both![
@@ -75,8 +75,11 @@ fn sweep_removes_nothing_that_another_lane_has_read_since(place: &Place) {
 fn url_returns_to_its_thread_when_a_wrong_id_is_removed(place: &Place) {
     let (store, lease) = open(place);
     shown_under_a_wrong_id(&store, &lease);
+    let said = comment(Kind::IssueComment, 50, 5, 10, "a word");
+    store.ingest(&lease, &threads(Kind::IssueComment, vec![said])).unwrap();
     store.stage_sweep(&lease, &lane(), &listing(LATE, &[5], true)).unwrap();
     store.finish_sweep(&lease, &lane(), &[(9, seen(LATE))], false).unwrap();
+    assert_eq!(store.counts().unwrap().comments, 1, "what is said there stays");
     assert_eq!(urls(&store), ["https://github.com/acme/pump/issues/5"]);
 }
 

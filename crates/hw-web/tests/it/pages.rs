@@ -52,7 +52,10 @@ async fn the_ten_best_are_shown() {
     let world = World::new();
     (1..=12).for_each(|number| world.issue(number, "The valve leaks", ""));
     let page = open(&hw_web::router(world.site()), "/?q=valve").await;
-    assert_eq!((page.all(".hit").len(), page.says("#count b").as_str()), (10, "12 matches"));
+    assert_eq!(
+        (page.all(".hit").len(), page.says("#count b").as_str()),
+        (10, "at least 12 matches")
+    );
     assert!(page.has("main input#q[type=search]"));
 }
 
