@@ -42,30 +42,30 @@ impl Sweep<'_> {
                 }
                 other => other?,
             };
+            if let StagedPage::SharedId(id) = self.stage(&page, *began.get_or_insert(page.seen))? {
+                self.room.store.restart_sweep(self.room.lease, lane)?;
+                if !std::mem::take(&mut self.has_waited) {
+                    let reason = format!("the list shows several items under one id, {id}");
+                    return Err(self.stopped(&reason).into());
+                }
+                // what an earlier turn read of it may have been wrong
+                self.guard = PageGuard::default();
+                (began, after) = (None, None);
+                continue;
+            }
             complete = page.next.is_none();
-            let began = *began.get_or_insert(page.seen);
-            self.stage(&page, began)?;
             after = page.next;
         }
         Ok(())
     }
 
-    fn stage(&mut self, page: &RollPage, began: Seen) -> Result<(), Stop> {
+    fn stage(&mut self, page: &RollPage, began: Seen) -> Result<StagedPage, Stop> {
         let row = |row: &RollRow| (row.id, row.node_id.clone(), row.updated_at.clone());
         let rows = page.rows.iter().map(row).collect();
         let (next, complete) = (page.next.clone(), page.next.is_none());
         let page = SweepPage { began, rows, next, complete };
         self.tally.pages += 1;
-        let (store, lease, lane) = (self.room.store, self.room.lease, &self.followed.lane);
-        match store.stage_sweep(lease, lane, &page)? {
-            StagedPage::Stored => Ok(()),
-            StagedPage::SharedId(id) => {
-                store.restart_sweep(lease, lane)?;
-                Err(self
-                    .stopped(&format!("the list shows several items under one id, {id}"))
-                    .into())
-            }
-        }
+        Ok(self.room.store.stage_sweep(self.room.lease, &self.followed.lane, &page)?)
     }
 
     /// One page of the roll, every row of it readable: a roll with holes would invent suspects.
