@@ -11,3 +11,9 @@ pub(crate) use hits::of_hits;
 pub(crate) use removed_items::of_removed_items;
 pub(crate) use repositories::of_repositories;
 pub(crate) use threads::of_threads;
+
+/// A stored text, and the login of the owner of its repository.
+pub(crate) struct WithOwner<R> {
+    pub(crate) owner: String,
+    pub(crate) text: R,
+}

@@ -122,6 +122,7 @@ impl Listing {
             merged: arguments.span("merged_from", "merged_to")?,
             after: arguments.text("cursor")?.map(|it| self.place(it)).transpose()?,
             limit: arguments.count("limit")?,
+            ..ThreadFilter::default()
         })
     }
 

@@ -10,7 +10,8 @@ use crate::report::Usage;
 /// Lists what a workspace holds. Never asks GitHub.
 ///
 /// Dates are RFC 3339 with any offset, or plain: 2026-01-31 is from its first or
-/// to its last moment in UTC. What may be missing from a list is told on stderr.
+/// to its last moment in UTC. In a workspace with several owners, -o lists those of
+/// one owner. What may be missing from a list is told on stderr.
 ///
 /// Examples:
 ///   highwater list issues

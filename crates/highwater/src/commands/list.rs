@@ -1,6 +1,7 @@
 //! `highwater list`
 
 mod comments;
+mod owners;
 mod repositories;
 mod threads;
 

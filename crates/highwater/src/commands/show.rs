@@ -4,11 +4,10 @@ use hw_rules::address::ThreadAddress;
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
 use hw_store::{Store, ThreadView};
-use serde_json::Value;
 
 use super::reading;
 use crate::cli::ShowThread;
-use crate::columns::{of_comments, of_threads};
+use crate::columns::{WithOwner, of_comments, of_threads};
 use crate::config::Settings;
 use crate::markdown;
 use crate::report::Hint;
@@ -20,6 +19,12 @@ pub(crate) fn run(args: &ShowThread, settings: &Settings) -> anyhow::Result<()> 
 }
 
 fn show(args: &ShowThread, store: &Store) -> anyhow::Result<()> {
+    if let urls @ [_, _, ..] = store.thread_urls(&args.thread)?.as_slice() {
+        let error = anyhow::anyhow!("{} names several threads: {}", args.thread, urls.join(", "));
+        return Err(
+            error.context(Hint("name the owner too, as owner/repo#12, or use its URL".into()))
+        );
+    }
     let Some(view) = store.thread(&args.thread)? else {
         return Err(not_held(store, &args.thread)?);
     };
@@ -37,14 +42,15 @@ fn show(args: &ShowThread, store: &Store) -> anyhow::Result<()> {
 /// The thread for programs; `docs/json.md` is its contract.
 fn json(view: &ThreadView) -> String {
     let columns = of_threads(view.row.thread.kind());
-    let fields = columns.iter().map(|(name, value)| (*name, value(&view.row).to_string()));
+    let thread = WithOwner { owner: view.owner.clone(), text: view.row.clone() };
+    let fields = columns.iter().map(|(name, value)| (*name, value(&thread).to_string()));
     let of_comments = of_comments();
-    let comments: Vec<String> = view.comments.iter().map(|row| object(&of_comments, row)).collect();
-    let more = [
-        ("owner", Value::from(view.owner.as_str()).to_string()),
-        ("comments", format!("[{}]", comments.join(","))),
-    ];
-    object_of(fields.chain(more))
+    let comments = view.comments.iter().map(|row| {
+        let comment = WithOwner { owner: view.owner.clone(), text: row.clone() };
+        object(&of_comments, &comment)
+    });
+    let comments = format!("[{}]", comments.collect::<Vec<_>>().join(","));
+    object_of(fields.chain([("comments", comments)]))
 }
 
 /// What may be missing: of the thread's own list, and of what is said in such threads.

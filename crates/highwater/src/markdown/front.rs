@@ -5,10 +5,9 @@
 
 use hw_rules::version::Digest;
 use hw_store::ThreadView;
-use serde_json::json;
 
 use super::yaml::yaml;
-use crate::columns::of_threads;
+use crate::columns::{WithOwner, of_threads};
 
 /// What stands in front of the digest, and behind it. In quotes: some digests look like numbers.
 const SEAL: (&str, &str) = ("---\nhighwater: \"", "\"\n");
@@ -16,10 +15,10 @@ const SEAL: (&str, &str) = ("---\nhighwater: \"", "\"\n");
 /// The facts of a thread as YAML, without the line that opens them: that one comes with the seal.
 pub(super) fn matter(view: &ThreadView) -> String {
     let columns = of_threads(view.row.thread.kind()).into_iter();
-    let told = columns.filter(|(name, _)| *name != "body");
+    let thread = WithOwner { owner: view.owner.clone(), text: view.row.clone() };
+    let facts = columns.filter(|(name, _)| *name != "body");
     let mut lines: Vec<String> =
-        told.map(|(name, value)| format!("{name}: {}\n", yaml(&value(&view.row)))).collect();
-    lines.push(format!("owner: {}\n", yaml(&json!(view.owner))));
+        facts.map(|(name, value)| format!("{name}: {}\n", yaml(&value(&thread)))).collect();
     lines.push(format!("comments: {}\n", view.comments.len()));
     format!("{}---\n\n", lines.concat())
 }

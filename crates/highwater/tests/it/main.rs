@@ -29,6 +29,7 @@ mod lists;
 mod logs;
 mod mcp;
 mod nasty;
+mod owners;
 mod proxy;
 mod pull;
 mod refusals;

@@ -81,6 +81,10 @@ fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
     let named = arguments.required_text("thread")?;
     let address = ThreadAddress::parse(named).map_err(|why| Refusal(format!("`thread`: {why}")))?;
     let store = desk.store()?;
+    if let urls @ [_, _, ..] = store.thread_urls(&address)?.as_slice() {
+        let (named, urls) = (shorten_echo(&line(named)).into_owned(), urls.join(", "));
+        return Err(Refusal(format!("{named} names several threads; pass one of these: {urls}")));
+    }
     let Some(view) = store.thread(&address)? else {
         let behind = store.behind(&Surface::THREADS, Some(&address.repository))?;
         let mut lines = vec![format!("{} is not in this mirror.", shorten_echo(&line(named)))];

@@ -5,6 +5,7 @@ use hw_rules::query::{Filters, Query, Term, Union};
 use crate::search::facets::Wanted;
 use crate::search::{rows_within, words};
 use crate::sql::{Dialect, Param};
+use crate::views::meant::HostIds;
 
 /// What the index is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(super) struct Ask {
     rows: (i64, i64),
     created: Option<(i64, i64)>,
     /// Only these repositories, where a name alone does not tell.
-    repositories: Option<Vec<i64>>,
+    repositories: Option<HostIds>,
     dialect: Dialect,
     /// Whether each row is looked up beside the index.
     needs_places: bool,
@@ -47,7 +48,7 @@ impl Ask {
         Self { rows: (first_row, i64::MAX), needs_places: false, ..all }
     }
 
-    pub(super) fn in_repositories(mut self, ids: Option<Vec<i64>>) -> Self {
+    pub(super) fn in_repositories(mut self, ids: Option<HostIds>) -> Self {
         self.repositories = ids;
         self
     }
@@ -76,14 +77,17 @@ impl Ask {
             let (from, to) = (place(Given::Int(from)), place(Given::Int(to)));
             conditions.push(format!("places.created_ms between {from} and {to}"));
         }
-        if let Some(ids) = &self.repositories {
-            let ids = place(Given::Ints(ids));
-            conditions.push(match self.dialect {
-                Dialect::Sqlite => {
-                    format!("places.repository_id in (select value from json_each({ids}))")
-                }
-                Dialect::Postgres => format!("places.repository_id = any({ids})"),
-            });
+        if let Some(repositories) = &self.repositories {
+            let mut hosts = vec!["1 = 0".to_owned()];
+            for (host, ids) in repositories {
+                let (host, ids) = (place(Given::Text(host.clone())), place(Given::Ints(ids)));
+                let is_listed = match self.dialect {
+                    Dialect::Sqlite => format!("in (select value from json_each({ids}))"),
+                    Dialect::Postgres => format!("= any({ids})"),
+                };
+                hosts.push(format!("places.host = {host} and places.repository_id {is_listed}"));
+            }
+            conditions.push(format!("({})", hosts.join(" or ")));
         }
         (format!("{from} where {}", conditions.join(" and ")), given)
     }

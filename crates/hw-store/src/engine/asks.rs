@@ -16,6 +16,7 @@ use crate::search::facets;
 use crate::sql::{Row, Sql, params};
 use crate::tables::{OfKind, of_kind};
 use crate::tx::Tx;
+use crate::views::meant::HostIds;
 use crate::views::skipped::{ReadableRows, SkippedRows};
 use crate::views::threads::list;
 
@@ -129,12 +130,16 @@ fn kinds(filters: &Filters) -> BTreeSet<Kind> {
 }
 
 /// The repositories that are meant, where one is named with its owner.
-fn repositories(tx: &mut Tx<'_>, filters: &Filters) -> Result<Option<Vec<i64>>, Error> {
+fn repositories(tx: &mut Tx<'_>, filters: &Filters) -> Result<Option<HostIds>, Error> {
     if filters.repositories.iter().all(|named| named.owner.is_none()) {
         return Ok(None);
     }
     let is_meant = |it: &Held| filters.repositories.iter().any(|named| it.is(named));
-    Ok(Some(held(tx)?.iter().filter(|it| is_meant(it)).map(|it| it.id).collect()))
+    let mut ids = HostIds::new();
+    for stored in held(tx)?.into_iter().filter(is_meant) {
+        ids.entry(stored.host).or_default().push(stored.id);
+    }
+    Ok(Some(ids))
 }
 
 /// How many unknown repositories are named, and how much of each: a name on GitHub has at most 100 characters.
@@ -158,6 +163,7 @@ pub(super) fn unheld(tx: &mut Tx<'_>, filters: &Filters) -> Result<Vec<String>, 
 
 /// A repository, its names in lower case.
 struct Held {
+    host: String,
     id: i64,
     owner: String,
     name: String,
@@ -171,7 +177,10 @@ impl Held {
 }
 
 fn held(tx: &mut Tx<'_>) -> Result<Vec<Held>, Error> {
-    const ALL: Sql = Sql::both("select id, lower(owner), lower(name) from repositories");
-    let read = |mut row: Row| Ok(Held { id: row.int(0)?, owner: row.text(1)?, name: row.text(2)? });
+    const ALL: Sql = Sql::both("select host, id, lower(owner), lower(name) from repositories");
+    let read = |mut row: Row| {
+        let (host, id) = (row.text(0)?, row.int(1)?);
+        Ok(Held { host, id, owner: row.text(2)?, name: row.text(3)? })
+    };
     tx.query(ALL, &params![], read)
 }

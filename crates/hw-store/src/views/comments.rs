@@ -19,6 +19,8 @@ use crate::sql::{Dialect, Row, Sql};
 pub struct CommentFilter {
     /// The repository's name, with or without its owner, in any case.
     pub repository: Option<String>,
+    /// The login of the repository's owner, in any case.
+    pub owner: Option<String>,
     /// The thread's number.
     pub thread: Option<i64>,
     /// Any of these, in any case, with or without an `@`; everybody when there are none.
@@ -71,7 +73,7 @@ impl Store {
     ) -> Result<(), Error> {
         let (authors, created) = (lower(&filter.authors), Bounds::of(filter.created));
         self.read("comments", |tx| {
-            let meant = Meant::by(tx, filter.repository.as_deref())?;
+            let meant = Meant::by(tx, filter.repository.as_deref(), filter.owner.as_deref())?;
             let mut wishes = Wishes::new(tx.dialect());
             wishes.repository(meant.as_ref());
             wishes.equals("thread", filter.thread);

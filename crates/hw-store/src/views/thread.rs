@@ -32,6 +32,13 @@ impl Store {
         })
     }
 
+    /// Returns the URLs of all threads at an address. A name without its owner can mean several, and so can
+    /// `owner/name` where two hosts have it.
+    pub fn thread_urls(&self, address: &ThreadAddress) -> Result<Vec<String>, Error> {
+        let found = self.read("thread urls", |tx| all_at(tx, address))?;
+        Ok(found.into_iter().map(|(_, row)| row.thread.url).collect())
+    }
+
     /// Returns the thread of this number in this repository; none when it is not held.
     ///
     /// An address can mean several repositories: others of the same name on another host, or in another case.
@@ -100,13 +107,17 @@ pub(crate) fn at(
     tx: &mut Tx<'_>,
     address: &ThreadAddress,
 ) -> Result<Option<(String, ThreadRow)>, Error> {
+    Ok(all_at(tx, address)?.into_iter().next())
+}
+
+fn all_at(tx: &mut Tx<'_>, address: &ThreadAddress) -> Result<Vec<(String, ThreadRow)>, Error> {
+    let mut found = Vec::new();
     for (host, id, owner) in repositories(tx, address)? {
         let row = numbered(tx, &host, id, address.number)?;
-        if let Some(row) = row.filter(|row| address.is_at_host_of(&row.thread.url)) {
-            return Ok(Some((owner, row)));
-        }
+        let row = row.filter(|row| address.is_at_host_of(&row.thread.url));
+        found.extend(row.map(|row| (owner, row)));
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// The repositories of that name, in any case, with their owners.

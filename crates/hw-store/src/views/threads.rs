@@ -21,6 +21,8 @@ use crate::tx::Tx;
 pub struct ThreadFilter {
     /// The repository's name, with or without its owner, in any case.
     pub repository: Option<String>,
+    /// The login of the repository's owner, in any case.
+    pub owner: Option<String>,
     /// Any of these, in any case, with or without an `@`; everybody when there are none.
     pub authors: Vec<String>,
     pub created: Span,
@@ -212,7 +214,7 @@ struct Texts {
 impl ThreadFilter {
     fn texts(&self, tx: &mut Tx<'_>) -> Result<Texts, Error> {
         Ok(Texts {
-            repository: Meant::by(tx, self.repository.as_deref())?,
+            repository: Meant::by(tx, self.repository.as_deref(), self.owner.as_deref())?,
             authors: lower(&self.authors),
             created: Bounds::of(self.created),
             closed: Bounds::of(self.closed),

@@ -5,7 +5,7 @@ use hw_rules::dates::Span;
 use hw_rules::time::Mark;
 
 use super::after::{After, AfterComment};
-use super::meant::Meant;
+use super::meant::{HostIds, Meant};
 use crate::sql::{Dialect, Param};
 
 /// Conditions and what goes into them, in one order.
@@ -35,11 +35,23 @@ impl<'a> Wishes<'a> {
     /// Those of the repositories that are meant.
     pub(crate) fn repository(&mut self, meant: Option<&'a Meant>) {
         let Some(Meant { names, ids }) = meant else { return };
-        self.any_of("repository", names);
-        if let Some(ids) = ids {
-            let ids = self.place(Param::Ints(ids));
-            self.conditions.push(self.is_among("repository_id", &ids));
+        if !names.is_empty() {
+            self.any_of("repository", names);
         }
+        if let Some(ids) = ids {
+            let condition = self.any_host(ids);
+            self.conditions.push(condition);
+        }
+    }
+
+    /// Repositories by host and id: an id alone may belong to another repository on another host.
+    fn any_host(&mut self, ids: &'a HostIds) -> String {
+        let mut hosts = Vec::new();
+        for (host, ids) in ids {
+            let (host, ids) = (self.place(host.into()), self.place(Param::Ints(ids)));
+            hosts.push(format!("(host = {host} and {})", self.is_among("repository_id", &ids)));
+        }
+        if hosts.is_empty() { "1 = 0".to_owned() } else { format!("({})", hosts.join(" or ")) }
     }
 
     /// Any of these names, which are in lower case.

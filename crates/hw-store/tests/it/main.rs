@@ -24,6 +24,7 @@ mod comments;
 mod connections;
 mod damage;
 mod engine;
+mod hosts;
 mod ingest;
 mod kinds;
 mod lanes;

@@ -3,9 +3,10 @@
 use hw_rules::lane::Surface;
 use hw_store::{Store, ThreadFilter, ThreadRow};
 
+use super::owners::RepositoryOwners;
 use super::{PAGE, reading, tell_if_empty};
 use crate::cli::{ListPullRequests, ListThreads};
-use crate::columns::of_threads;
+use crate::columns::{WithOwner, of_threads};
 use crate::sheet::Sheet;
 use crate::terminal::shown_line;
 
@@ -22,6 +23,7 @@ fn filter(args: &ListThreads) -> anyhow::Result<ThreadFilter> {
     let listing = &args.listing;
     Ok(ThreadFilter {
         repository: listing.repository.clone(),
+        owner: listing.workspace.organization.clone(),
         authors: listing.authors(),
         created: listing.created()?,
         closed: args.closed()?,
@@ -38,8 +40,11 @@ fn print(
 ) -> anyhow::Result<()> {
     let mut sheet = Sheet::open(&args.listing.output, of_threads(surface.kind()))?;
     let mut count = 0;
-    let mut put = |row| -> anyhow::Result<()> {
+    let owners = RepositoryOwners::load(store)?;
+    let mut put = |row: ThreadRow| -> anyhow::Result<()> {
         count += 1;
+        let owner = owners.find(&row.host, row.thread.repository_id);
+        let row = WithOwner { owner, text: row };
         Ok(sheet.put(&row, |page, row| page.line(&line(row)))?)
     };
     let skipped = store.each_thread_in_pages(surface.kind(), filter, PAGE, &mut put)?;
@@ -53,12 +58,12 @@ fn print(
 }
 
 /// The columns are as wide as what will be seen of them.
-fn line(row: &ThreadRow) -> String {
-    let thread = &row.thread;
-    let name = format!("{}#{}", shown_line(&row.repository), thread.number);
+fn line(row: &WithOwner<ThreadRow>) -> String {
+    let WithOwner { owner, text: ThreadRow { repository, thread, .. } } = row;
+    let name = shown_line(&format!("{owner}/{repository}#{}", thread.number));
     let state = shown_line(&thread.state.to_lowercase());
     // the one they are in the order of
     let created_at = thread.created_at.as_str();
     let date = created_at.get(..10).unwrap_or(created_at);
-    format!("{name:<28} {state:<7} {date}  {}", thread.title)
+    format!("{name:<36} {state:<7} {date}  {}", thread.title)
 }
