@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use hw_rules::lane::Choice;
+use hw_rules::news::LanesToRead;
+use hw_rules::probe::ExpectedRows;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::news::{Herald, News};
-use hw_tui::words::{grouped, span};
+use hw_tui::words::{counted, grouped, out_of, span};
 
 use crate::terminal;
 
@@ -31,11 +33,26 @@ pub(crate) fn herald(organization: &str) -> Herald {
 struct Teller {
     organization: String,
     is_moved_told: bool,
-    /// Seen and stored.
-    counts: BTreeMap<Choice, (u64, u64)>,
+    counts: BTreeMap<Choice, ItemCount>,
     requests: u64,
     counted_ms: i64,
     paused_until_ms: i64,
+}
+
+/// How far one choice is.
+#[derive(Default)]
+struct ItemCount {
+    seen: u64,
+    stored: u64,
+    expected: Option<ExpectedRows>,
+    began_ms: i64,
+}
+
+impl ItemCount {
+    fn line(&self, now_ms: i64) -> String {
+        let out_of = out_of(self.seen, self.expected, now_ms - self.began_ms);
+        format!("{} seen{out_of}, {} stored", grouped(self.seen), grouped(self.stored))
+    }
 }
 
 impl Teller {
@@ -57,11 +74,12 @@ impl Teller {
             News::Listed { repositories, is_all } => {
                 (is_all || self.is_due(now_ms)).then(|| self.listing(repositories))
             }
-            News::Moved { lanes } => self.moved(&lanes),
+            News::Moved { lanes } => self.moved(&lanes, now_ms),
             News::Kept { surface, seen, stored, .. } => {
-                let sum = self.counts.entry(surface.choice()).or_default();
-                *sum = (sum.0 + seen, sum.1 + stored);
-                self.is_due(now_ms).then(|| self.counters())
+                let count = self.counts.entry(surface.choice()).or_default();
+                count.seen += seen;
+                count.stored += stored;
+                self.is_due(now_ms).then(|| self.counters(now_ms))
             }
             News::Removed { scope, count, .. } => Some(format!("removed {count}: {scope}")),
             News::Answered => {
@@ -95,20 +113,26 @@ impl Teller {
     }
 
     /// Threads come first, comments after them; that nothing moved is told once.
-    fn moved(&mut self, lanes: &BTreeMap<Choice, u64>) -> Option<String> {
+    fn moved(&mut self, lanes: &BTreeMap<Choice, LanesToRead>, now_ms: i64) -> Option<String> {
         let is_told = std::mem::replace(&mut self.is_moved_told, true);
-        if lanes.values().all(|lanes| *lanes == 0) {
+        for (choice, to_read) in lanes {
+            let count = self.counts.entry(*choice).or_default();
+            (count.expected, count.began_ms) = (to_read.expected, now_ms);
+        }
+        if lanes.values().all(|to_read| to_read.lanes == 0) {
             return (!is_told).then(|| "nothing moved".to_owned());
         }
-        let each = lanes.iter().map(|(it, lanes)| format!("{} {}", it.name(), grouped(*lanes)));
+        let each = lanes
+            .iter()
+            .map(|(choice, to_read)| format!("{} {}", choice.name(), grouped(to_read.lanes)));
         Some(format!("reading the lists that moved: {}", each.collect::<Vec<_>>().join(", ")))
     }
 
-    fn counters(&self) -> String {
-        let each = self.counts.iter().map(|(it, (seen, stored))| {
-            format!("{} {} seen, {} stored; ", it.name(), grouped(*seen), grouped(*stored))
-        });
-        format!("{}{} requests", each.collect::<String>(), grouped(self.requests))
+    fn counters(&self, now_ms: i64) -> String {
+        let begun = self.counts.iter().filter(|(_, count)| count.seen > 0);
+        let each =
+            begun.map(|(choice, count)| format!("{} {}; ", choice.name(), count.line(now_ms)));
+        format!("{}{}", each.collect::<String>(), counted(self.requests, "request"))
     }
 
     /// Several requests can meet one limit, and each of them tells of it.
@@ -140,18 +164,16 @@ mod tests {
         let kept = |seen| News::Kept { surface: Surface::Issues, page: 1, seen, stored: seen / 2 };
         assert_eq!(teller.tell(News::Answered, 0), None);
         let first = teller.tell(kept(1_200), 0);
-        assert_eq!(first.as_deref(), Some("issues 1,200 seen, 600 stored; 1 requests"));
+        assert_eq!(first.as_deref(), Some("issues 1,200 seen, 600 stored; 1 request"));
         assert_eq!(teller.tell(kept(100), 999), None);
         let second = teller.tell(kept(100), 1_000);
-        assert_eq!(second.as_deref(), Some("issues 1,400 seen, 700 stored; 1 requests"));
+        assert_eq!(second.as_deref(), Some("issues 1,400 seen, 700 stored; 1 request"));
     }
 
     #[test]
     fn what_moved_is_one_line() {
         let mut teller = teller();
-        let mut moved = |lanes: &[(Choice, u64)]| {
-            teller.tell(News::Moved { lanes: lanes.iter().copied().collect() }, 0)
-        };
+        let mut moved = |lanes: &[(Choice, u64)]| teller.tell(moved(lanes, None), 0);
         let threads = moved(&[(Choice::Issues, 12), (Choice::PullRequests, 0)]);
         let expected = "reading the lists that moved: issues 12, pull-requests 0";
         assert_eq!(threads.as_deref(), Some(expected));
@@ -162,7 +184,7 @@ mod tests {
     #[test]
     fn that_nothing_moved_is_told_once() {
         let mut teller = teller();
-        let quiet = |choice| News::Moved { lanes: [(choice, 0)].into() };
+        let quiet = |choice| moved(&[(choice, 0)], None);
         assert_eq!(teller.tell(quiet(Choice::Issues), 0).as_deref(), Some("nothing moved"));
         assert_eq!(teller.tell(quiet(Choice::Comments), 0), None);
     }
@@ -193,6 +215,37 @@ mod tests {
     #[test]
     fn times_are_short() {
         assert_eq!(time_of_day(86_400_000 + 3_723_999), "01:02:03");
+    }
+
+    #[test]
+    fn counters_say_how_far_and_how_long() {
+        let expected = ExpectedRows { rows: 11_700, is_upper_bound: false };
+        for (is_upper_bound, line) in [
+            (false, "issues 2,200 seen of 11,700, about 44s left, 2,200 stored; 0 requests"),
+            (true, "issues 2,200 seen of up to 11,700, at most 44s left, 2,200 stored; 0 requests"),
+        ] {
+            let mut teller = teller();
+            let expected = ExpectedRows { is_upper_bound, ..expected };
+            teller.tell(moved(&[(Choice::Issues, 12)], Some(expected)), 1_000);
+            let kept = News::Kept { surface: Surface::Issues, page: 1, seen: 2_200, stored: 2_200 };
+            assert_eq!(teller.tell(kept, 11_000).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn counters_do_not_promise_what_more_rows_than_expected_belie() {
+        let mut teller = teller();
+        let expected = ExpectedRows { rows: 10, is_upper_bound: false };
+        teller.tell(moved(&[(Choice::Issues, 1)], Some(expected)), 0);
+        let kept = News::Kept { surface: Surface::Issues, page: 1, seen: 11, stored: 1 };
+        let line = teller.tell(kept, 9_000);
+        assert_eq!(line.as_deref(), Some("issues 11 seen, 1 stored; 0 requests"));
+    }
+
+    fn moved(lanes: &[(Choice, u64)], expected: Option<ExpectedRows>) -> News {
+        let lanes =
+            lanes.iter().map(|(choice, lanes)| (*choice, LanesToRead { lanes: *lanes, expected }));
+        News::Moved { lanes: lanes.collect() }
     }
 
     fn teller() -> Teller {

@@ -57,6 +57,17 @@ impl Surface {
     pub const COMMENTS: [Self; 4] =
         [Self::IssueComments, Self::ReviewComments, Self::Reviews, Self::DiscussionComments];
 
+    /// Returns the listings of the threads whose comments this surface lists; empty unless it lists comments.
+    pub fn commented_threads(self) -> &'static [Self] {
+        match self {
+            // pull requests have a conversation, too
+            Self::IssueComments => &[Self::Issues, Self::PullRequests],
+            Self::ReviewComments | Self::Reviews => &[Self::PullRequests],
+            Self::DiscussionComments => &[Self::Discussions],
+            Self::Repositories | Self::Discussions | Self::Issues | Self::PullRequests => &[],
+        }
+    }
+
     /// The name in tables, metrics and messages.
     pub fn name(self) -> &'static str {
         match self {

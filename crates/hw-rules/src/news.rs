@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::lane::{Choice, Surface};
+use crate::probe::ExpectedRows;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +16,8 @@ pub enum News {
     Asking { surface: Surface, scope: String, page: u64 },
     /// So many repositories are listed by now; `is_all` with the last of them.
     Listed { repositories: u64, is_all: bool },
-    /// So many lanes are to be read now, by what they were chosen as; the others did not move.
-    Moved { lanes: BTreeMap<Choice, u64> },
+    /// The lanes to read now, by what they were chosen as; the others did not move.
+    Moved { lanes: BTreeMap<Choice, LanesToRead> },
     /// A page was kept.
     Kept { surface: Surface, page: u64, seen: u64, stored: u64 },
     /// A lane was read to its end.
@@ -33,4 +34,22 @@ pub enum News {
     Budget { used: i64, limit: i64, resets_in_ms: i64 },
     /// Something could not be done; the rest goes on.
     Failed { surface: Surface, scope: String, message: String },
+}
+
+/// The lanes of one choice that a run is about to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LanesToRead {
+    pub lanes: u64,
+    /// None where a probe is missing, as for comments.
+    pub expected: Option<ExpectedRows>,
+}
+
+impl LanesToRead {
+    pub const NONE: Self = Self { lanes: 0, expected: Some(ExpectedRows::NONE) };
+
+    /// Counts one more lane.
+    pub fn add(&mut self, expected: Option<ExpectedRows>) {
+        self.lanes += 1;
+        self.expected = self.expected.zip(expected).map(|(sum, lane)| sum.plus(lane));
+    }
 }

@@ -53,6 +53,37 @@ pub fn need(state: &LaneState, window: Floor, probe: Option<&Probe>, has_waiting
     Need::FirstPage { rows }
 }
 
+/// The number of rows that reading a lane will take, as far as its probe tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpectedRows {
+    pub rows: u64,
+    /// A window, or what an interrupted pull has read already, makes it fewer.
+    pub is_upper_bound: bool,
+}
+
+impl ExpectedRows {
+    pub const NONE: Self = Self { rows: 0, is_upper_bound: false };
+
+    /// The rows of both lanes.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            rows: self.rows.saturating_add(other.rows),
+            is_upper_bound: self.is_upper_bound || other.is_upper_bound,
+        }
+    }
+}
+
+/// Estimates how many rows a lane that moved has to read: all of a lane never read, a few of any other.
+pub fn expected_rows(state: &LaneState, window: Floor, probe: &Probe) -> ExpectedRows {
+    let total = u64::try_from(probe.total_count).unwrap_or(0);
+    let coverage = &state.coverage;
+    if coverage.through.is_some() && coverage.gap.is_none() && coverage.walk.is_none() {
+        return ExpectedRows { rows: total.min(u64::from(FEW)), is_upper_bound: false };
+    }
+    let is_new = coverage.through.is_none() && coverage.walk.is_none();
+    ExpectedRows { rows: total, is_upper_bound: !is_new || window != Floor::Beginning }
+}
+
 /// How many of these first pages, in their order, fit into one request of so many rows; at least one.
 pub fn fitting(rows: impl IntoIterator<Item = u32>, most: u32) -> usize {
     let mut room = most;
@@ -133,6 +164,20 @@ mod tests {
         assert_eq!(need(&new, 51), Need::Turn);
         let heavy = LaneState { page_size: 6, ..LaneState::default() };
         assert_eq!(need(&heavy, 7), Need::Turn, "it was too much for the server before");
+    }
+
+    #[test]
+    fn expected_rows_are_all_of_a_new_lane_and_a_few_of_one_that_was_read() {
+        let (new, probe) = (LaneState::default(), probe(5, 1_200));
+        let exact = ExpectedRows { rows: 1_200, is_upper_bound: false };
+        let at_most = ExpectedRows { rows: 1_200, is_upper_bound: true };
+        assert_eq!(expected_rows(&new, ALL, &probe), exact);
+        assert_eq!(expected_rows(&new, Floor::At(Mark(3_000)), &probe), at_most);
+        let mut interrupted = LaneState::default();
+        interrupted.coverage.walk = Some(Walk::down_to(ALL));
+        assert_eq!(expected_rows(&interrupted, ALL, &probe), at_most);
+        let few = ExpectedRows { rows: 10, is_upper_bound: false };
+        assert_eq!(expected_rows(&settled(5), ALL, &probe), few);
     }
 
     #[test]

@@ -50,6 +50,21 @@ pub struct Found {
     pub skipped: SkippedRows,
 }
 
+impl Found {
+    /// Explains a count that says "at least"; none where it is exact.
+    pub fn count_note(&self) -> Option<&'static str> {
+        match (self.matches, self.ranked) {
+            (Matches::Exactly(_), _) => None,
+            (Matches::AtLeast(_), Ranked::Newest) => {
+                Some("only the newest were counted and ranked")
+            }
+            (Matches::AtLeast(_), Ranked::All) => {
+                Some("looser matches, such as longer words, were not counted")
+            }
+        }
+    }
+}
+
 /// How many threads match; where comments are asked for, comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matches {

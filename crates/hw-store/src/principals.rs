@@ -82,6 +82,15 @@ impl Store {
         self.write(PAUSE, |tx| tx.execute(KEEP, &params).map(drop))
     }
 
+    /// Deletes the pause stored under exactly this name if it ends no later than `until_ms`.
+    pub fn lift_pause(&self, principal: &str, until_ms: i64) -> Result<(), Error> {
+        const LIFT: Sql = Sql::both(
+            "update principals set paused_until_ms = null, paused_why = null
+              where name = $1 and paused_until_ms <= $2",
+        );
+        self.write(PAUSE, |tx| tx.execute(LIFT, &params![principal, until_ms]).map(drop))
+    }
+
     /// The pauses of a principal, the longest first; they may be past. What is later than `latest_ms` does not count.
     pub fn pauses_of(&self, principal: &str, latest_ms: i64) -> Result<Vec<PauseRow>, Error> {
         const PAUSES: Sql = Sql::each(

@@ -32,18 +32,6 @@ struct Known {
     waiting: BTreeSet<String>,
 }
 
-/// The listings whose threads speak there.
-pub(crate) fn threads_behind(surface: Surface) -> &'static [Surface] {
-    match surface {
-        Surface::IssueComments => &[Surface::Issues, Surface::PullRequests],
-        Surface::ReviewComments | Surface::Reviews => &[Surface::PullRequests],
-        Surface::DiscussionComments => &[Surface::Discussions],
-        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
-            &[]
-        }
-    }
-}
-
 /// Which listings of threads these wishes are about.
 pub(crate) fn moved(wishes: &[Wish]) -> Moved {
     wishes.iter().map(|wish| (wish.followed.home.id, wish.followed.surface())).collect()
@@ -75,7 +63,7 @@ pub(crate) fn due(
             // a sweep that waits for something to be switched on is nothing to do now
             state.sweep_due_ms = state.sweep_due_ms.filter(|_| followed.can_be_swept());
             if pull.reconcile || known.is_due(room, &followed, &state, moved) {
-                due.wishes.push(Wish { followed, need: Need::Turn, state });
+                due.wishes.push(Wish { followed, need: Need::Turn, state, expected: None });
             } else if let Some(at) = known.threads_looked_at(&followed) {
                 due.quiet.push((followed.lane, at));
             }
@@ -101,7 +89,7 @@ pub(crate) fn to_be_swept(
         let home = repositories.iter().find(|it| lane.scope == Scope::Repository(it.id))?;
         let followed = Followed { lane, home: Home::of(home) };
         let is_followed = pull.follows(home) && is_on(home, followed.surface());
-        is_followed.then_some(Wish { followed, need: Need::Turn, state })
+        is_followed.then_some(Wish { followed, need: Need::Turn, state, expected: None })
     };
     Ok(due.filter_map(wish).collect())
 }
@@ -115,7 +103,7 @@ impl Known {
         moved: &Moved,
     ) -> bool {
         let (lane, surface) = (&followed.lane, followed.surface());
-        let behind = threads_behind(surface);
+        let behind = surface.commented_threads();
         let has_moved = behind.iter().any(|threads| {
             let lane = Lane::of_repository(&lane.host, followed.home.id, *threads);
             let is_behind = |threads| since::is_behind(state, threads);

@@ -211,9 +211,17 @@ impl Door {
         Ok(Some(longest))
     }
 
-    /// Ignores pauses for the reserve that end no later than this.
-    pub(crate) fn lift_reserve(&self, until_ms: i64) {
+    /// Ignores pauses for the reserve that end no later than this, and deletes them, so that no other command
+    /// reports them.
+    pub(crate) fn lift_reserve(&self, until_ms: i64) -> Result<(), Error> {
         *lock(&self.reviewed) = Some(ReviewedReserve { until_ms, is_lifted: true });
+        // the user may not be known yet: what is stored for the host's users is lifted, too
+        for pause in self.store.pauses_of(&self.principal(), until_ms)? {
+            if pause.is_reserve() {
+                self.store.lift_pause(&pause.principal, until_ms)?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether so much of a budget is used that the rest is the reserve.

@@ -239,7 +239,7 @@ impl Fetch {
         });
         if is_free {
             tracing::info!("the budget allows requests again: the pause for the reserve is lifted");
-            self.door.lift_reserve(until_ms);
+            self.door.lift_reserve(until_ms)?;
         }
         Ok(())
     }

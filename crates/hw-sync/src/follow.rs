@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
-use hw_rules::probe::{self, Need, Probe};
+use hw_rules::probe::{self, ExpectedRows, Need, Probe};
 use hw_rules::time::Mark;
 use hw_store::Store;
 
@@ -21,6 +21,8 @@ pub(crate) struct Wish {
     pub(crate) followed: Followed,
     pub(crate) need: Need,
     pub(crate) state: LaneState,
+    /// For the progress of the run; none without a probe.
+    pub(crate) expected: Option<ExpectedRows>,
 }
 
 /// What is held before anything is asked.
@@ -65,11 +67,13 @@ impl Known {
         let lane = &followed.lane;
         let state = self.states.get(lane).cloned().unwrap_or_else(LaneState::new);
         let has_waiting = self.waiting.contains(&lane.to_string());
-        let mut need = probe::need(&state, room.window(lane.surface), probe, has_waiting);
+        let window = room.window(lane.surface);
+        let expected = probe.map(|probe| probe::expected_rows(&state, window, probe));
+        let mut need = probe::need(&state, window, probe, has_waiting);
         if pull.reconcile && need == Need::Nothing {
             need = Need::Roll;
         }
-        Wish { followed, need, state }
+        Wish { followed, need, state, expected }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-pub use hw_rules::news::News;
+pub use hw_rules::news::{LanesToRead, News};
 
 /// Who is told.
 #[derive(Clone, Default)]

@@ -13,7 +13,7 @@ use crate::comments::Moved;
 use crate::fetch::Fetch;
 use crate::follow::{Known, Probes, Wish, wishes};
 use crate::list::Listed;
-use crate::news::News;
+use crate::news::{LanesToRead, News};
 use crate::outage::Outage;
 use crate::repair::{self, Repair};
 use crate::run_removals::RunRemovals;
@@ -344,9 +344,11 @@ fn clear(room: &Room<'_>, pull: &Pull) -> Result<(), Error> {
 }
 
 fn tell_moved(room: &Room<'_>, surfaces: impl Iterator<Item = Surface>, wishes: &[Wish]) {
-    let mut lanes: BTreeMap<Choice, u64> = surfaces.map(|it| (it.choice(), 0)).collect();
+    let mut lanes: BTreeMap<Choice, LanesToRead> =
+        surfaces.map(|surface| (surface.choice(), LanesToRead::NONE)).collect();
     for wish in wishes {
-        *lanes.entry(wish.followed.surface().choice()).or_default() += 1;
+        let choice = wish.followed.surface().choice();
+        lanes.entry(choice).or_insert(LanesToRead::NONE).add(wish.expected);
     }
     if !lanes.is_empty() {
         room.fetch.herald().tell(|| News::Moved { lanes });
@@ -370,9 +372,7 @@ impl Pull {
     pub(crate) fn comment_surfaces(&self) -> impl Iterator<Item = Surface> {
         let is_chosen = self.items.contains(&Choice::Comments);
         let says = |surface: &Surface| {
-            comments::threads_behind(*surface)
-                .iter()
-                .any(|threads| self.items.contains(&threads.choice()))
+            surface.commented_threads().iter().any(|threads| self.items.contains(&threads.choice()))
         };
         Surface::COMMENTS.into_iter().filter(move |surface| is_chosen && says(surface))
     }

@@ -41,7 +41,7 @@ pub(crate) async fn work(
     wishes: Vec<Wish>,
 ) -> Result<Vec<Outcome>, Error> {
     let (mut turns, mut wanted) = (Vec::new(), Vec::new());
-    for Wish { followed, need, state } in wishes {
+    for Wish { followed, need, state, .. } in wishes {
         match need {
             Need::Nothing => {}
             Need::Turn => turns.push(Task::Turn(followed, Start::Anew)),

@@ -1,6 +1,7 @@
 //! Numbers and times as people read them, and text that fits.
 
 use hw_rules::clean::for_terminal_line;
+use hw_rules::probe::ExpectedRows;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -32,6 +33,30 @@ pub fn span(ms: i64) -> String {
         60..2_880 => format!("{}h {}m", minutes / 60, minutes % 60),
         _ => format!("{} days", minutes / 1_440),
     }
+}
+
+/// Estimates how long the rest takes, from what the part before it took; none before that means anything.
+pub fn time_left_ms(done: u64, total: u64, elapsed_ms: i64) -> Option<i64> {
+    const SOON_MS: i64 = 3_000;
+    let left = total.checked_sub(done).filter(|left| *left > 0)?;
+    if done == 0 || elapsed_ms < SOON_MS {
+        return None;
+    }
+    let ms = i128::from(elapsed_ms) * i128::from(left) / i128::from(done);
+    i64::try_from(ms).ok()
+}
+
+/// The part of a count that says how far it is: ` of 11,700, about 3m left`. Empty when nothing is known, or when more
+/// came than was expected.
+pub fn out_of(done: u64, expected: Option<ExpectedRows>, elapsed_ms: i64) -> String {
+    let Some(ExpectedRows { rows, is_upper_bound }) = expected.filter(|it| done <= it.rows) else {
+        return String::new();
+    };
+    let (of, about) = if is_upper_bound { ("of up to", "at most") } else { ("of", "about") };
+    let left = time_left_ms(done, rows, elapsed_ms)
+        .map(|ms| format!(", {about} {} left", span(ms)))
+        .unwrap_or_default();
+    format!(" {of} {}{left}", grouped(rows))
 }
 
 /// `1 error`, `3 errors`.

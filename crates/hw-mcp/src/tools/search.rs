@@ -64,6 +64,10 @@ fn output() -> JsonObject {
             "type": "boolean",
             "description": "Whether total is how many match, and not only how many at least."
         },
+        "total_note": {
+            "type": ["string", "null"],
+            "description": "Why total is a lower bound, if it is one."
+        },
         "misread": {
             "type": "array",
             "items": { "type": "string" },
@@ -112,6 +116,7 @@ pub(super) fn told(
     }
     let facts = [
         ("total_is_exact", json!(is_exact)),
+        ("total_note", json!(found.count_note())),
         ("ranked", json!(ranked)),
         ("misread", json!(found.misread)),
         ("notes", json!(explanation.iter().map(|note| line(note)).collect::<Vec<_>>())),

@@ -16,6 +16,21 @@ const HOUR_MS: u64 = 3_600_000;
 const SWEEP_ALL: Puller = Puller { items: &Choice::ALL, ..SWEEP };
 
 #[test]
+fn comments_of_quiet_repositories_stay_fresh() {
+    let scene = Scene::new(&one_repository(), 2);
+    let fresh = || scene.store.behind(&Surface::COMMENTS, None).unwrap().fresh_through.unwrap();
+    on_virtual_time(async {
+        scene.pull(&ALL).await.unwrap();
+        scene.clock.pass(3_600_000).await;
+        scene.pull(&ALL).await.unwrap();
+        let before = fresh();
+        scene.clock.pass(7_200_000).await;
+        scene.pull(&ALL).await.unwrap();
+        assert!(fresh().0 - before.0 >= 7_200_000, "{before} {}", fresh());
+    });
+}
+
+#[test]
 fn every_sort_of_comment_is_pulled_with_its_thread() {
     let scene = Scene::new(&WorldSpec { comments_per_thread: 4, ..WorldSpec::small() }, 1);
     on_virtual_time(async {

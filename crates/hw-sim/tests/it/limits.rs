@@ -7,7 +7,7 @@ use hw_rules::lane::Choice;
 use hw_rules::pace::Pace;
 use hw_sim::{Fault, Limits, WorldSpec};
 use hw_sources::transport::{Broken, BrokenStage, Response};
-use hw_store::reserve_name;
+use hw_store::{PauseRow, reserve_name};
 use hw_sync::news::{Herald, News};
 
 use crate::harness::words::ISSUES;
@@ -247,6 +247,12 @@ fn reserve_pause_is_lifted_when_the_budget_allows_it() {
             scene.pull(&Puller::default()).await.unwrap();
             let waited = scene.now() - start_ms >= 1_800_000;
             assert_eq!(waited, !lifts, "reserve {reserve_percent} %");
+            let reported = scene.store.pauses(start_ms).unwrap();
+            let is_reported = reported.iter().any(PauseRow::is_reserve);
+            assert_eq!(
+                is_reported, !lifts,
+                "a lifted pause is reported by no command: {reported:?}"
+            );
             check_mirror(&scene, Judge::Everything).unwrap();
         });
     }

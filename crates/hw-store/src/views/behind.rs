@@ -187,18 +187,6 @@ fn is_unread<'a>(surface: Surface, lane_of: impl Fn(Surface) -> Option<&'a LaneS
         && Surface::THREADS.into_iter().any(|it| lane_of(it).is_some())
 }
 
-/// The listings whose threads speak in a list of comments.
-fn threads_behind(surface: Surface) -> &'static [Surface] {
-    match surface {
-        Surface::IssueComments => &[Surface::Issues, Surface::PullRequests],
-        Surface::ReviewComments | Surface::Reviews => &[Surface::PullRequests],
-        Surface::DiscussionComments => &[Surface::Discussions],
-        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
-            &[]
-        }
-    }
-}
-
 /// A list of comments as fresh as its threads, if it was read after all that moved them: a probe that shows that no
 /// thread moved is a look at what is said in them, too.
 fn with_probes<'a>(
@@ -207,7 +195,7 @@ fn with_probes<'a>(
     lane_of: impl Fn(Surface) -> Option<&'a LaneState>,
 ) -> LaneState {
     let threads: Vec<&LaneState> =
-        threads_behind(surface).iter().filter_map(|it| lane_of(*it)).collect();
+        surface.commented_threads().iter().filter_map(|it| lane_of(*it)).collect();
     let is_read = state.coverage.is_complete() && threads.iter().all(|it| !is_behind(state, it));
     let probed_at_ms = threads.iter().map(|it| it.checked_at_ms).min().flatten();
     let mut state = state.clone();

@@ -1,8 +1,10 @@
 //! One of the things that are pulled: how far it is.
 
 use hw_rules::lane::Choice;
+use hw_rules::news::LanesToRead;
+use hw_rules::probe::ExpectedRows;
 
-use crate::words::{counted, grouped};
+use crate::words::{counted, grouped, out_of};
 
 /// What is drawn in front of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,9 @@ pub(super) struct Item {
     is_broken_off: bool,
     /// How many listings are to be read, once that is known; a whole listing of repositories needs none.
     lanes: Option<u64>,
+    expected: Option<ExpectedRows>,
+    began_ms: Option<i64>,
+    counted_ms: i64,
     read: u64,
     seen: u64,
     errors: u64,
@@ -49,6 +54,9 @@ impl Item {
             has_ended: false,
             is_broken_off: false,
             lanes: None,
+            expected: None,
+            began_ms: None,
+            counted_ms: 0,
             read: 0,
             seen: 0,
             errors: 0,
@@ -73,7 +81,12 @@ impl Item {
         };
         match self.status() {
             Status::Skipped | Status::Pending => self.title.to_owned(),
-            Status::Active | Status::Completed | Status::Failed => {
+            Status::Active => {
+                let elapsed_ms = self.counted_ms - self.began_ms.unwrap_or(self.counted_ms);
+                let out_of = out_of(self.seen, self.expected, elapsed_ms);
+                format!("{}: {}{out_of}{errors}", self.title, grouped(self.seen))
+            }
+            Status::Completed | Status::Failed => {
                 format!("{}: {}{errors}", self.title, grouped(self.seen))
             }
         }
@@ -101,12 +114,15 @@ impl Item {
         !std::mem::replace(&mut self.has_begun, true)
     }
 
-    pub(super) fn expect(&mut self, lanes: u64) {
-        *self.lanes.get_or_insert(0) += lanes;
+    pub(super) fn expect(&mut self, to_read: LanesToRead, now_ms: i64) {
+        *self.lanes.get_or_insert(0) += to_read.lanes;
+        self.expected = to_read.expected;
+        self.began_ms = Some(now_ms);
     }
 
-    pub(super) fn count(&mut self, seen: u64) {
+    pub(super) fn count(&mut self, seen: u64, now_ms: i64) {
         self.has_begun = true;
+        self.counted_ms = now_ms;
         self.seen += seen;
     }
 

@@ -87,12 +87,12 @@ impl State {
                 self.step(Choice::Repositories, now_ms, step);
             }
             News::Moved { lanes } => {
-                for (choice, lanes) in lanes {
-                    self.step(choice, now_ms, |item| item.expect(lanes));
+                for (choice, to_read) in lanes {
+                    self.step(choice, now_ms, |item| item.expect(to_read, now_ms));
                 }
             }
             News::Kept { surface, seen, stored, .. } => {
-                self.step(surface.choice(), now_ms, |item| item.count(seen));
+                self.step(surface.choice(), now_ms, |item| item.count(seen, now_ms));
                 if 0 < stored {
                     self.say(now_ms, told::saved(surface, stored));
                 }

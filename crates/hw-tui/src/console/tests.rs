@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::lane::{Choice, Surface};
-use hw_rules::news::News;
+use hw_rules::news::{LanesToRead, News};
 use ratatui::buffer::Buffer;
 
 use super::*;
@@ -334,7 +334,7 @@ fn asking(surface: Surface, scope: &str, page: u64) -> News {
 }
 
 fn moved(surface: Surface, lanes: u64) -> News {
-    News::Moved { lanes: [(surface.choice(), lanes)].into() }
+    News::Moved { lanes: [(surface.choice(), LanesToRead { lanes, expected: None })].into() }
 }
 
 fn read(surface: Surface) -> News {

@@ -136,6 +136,7 @@ fn told(counts: Counts) -> Vec<(String, &'static str)> {
 fn summary(all: u64, bad: u64) -> String {
     let lanes = counted(all, "lane", "lanes");
     match bad {
+        _ if all == 0 => "No list has been read yet".to_owned(),
         0 => format!("{lanes}, all well"),
         bad => format!("{lanes}, {} with a problem", grouped(bad)),
     }
@@ -158,4 +159,16 @@ fn is_alive(lease: &LeaseRow, now_ms: i64) -> bool {
 fn paused(pause: &PauseRow) -> String {
     let until = When::of(Mark(pause.until_ms)).shown;
     format!("{} waits until {until}: {}", line(&pause.principal), line(&pause.why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_of_no_lanes_does_not_call_them_well() {
+        assert_eq!(summary(0, 0), "No list has been read yet");
+        assert_eq!(summary(1, 0), "1 lane, all well");
+        assert_eq!(summary(3, 1), "3 lanes, 1 with a problem");
+    }
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
-use hw_store::{Found, Matches, Ranked, Search};
+use hw_store::{Found, Matches, Search};
 
 use crate::asked::Asked;
 use crate::behind::Told;
@@ -45,8 +45,8 @@ enum Results {
     Nothing(Told),
     Hits {
         count: String,
-        /// Whether only the newest of them were ranked.
-        is_cut: bool,
+        /// Why the count is a lower bound, if it is one.
+        note: Option<&'static str>,
         hits: Vec<HitView>,
         behind: Told,
     },
@@ -124,7 +124,8 @@ impl Index {
 
 impl Results {
     fn of(found: Found, query: &str) -> Self {
-        let Found { hits, matches, ranked, behind, .. } = found;
+        let note = found.count_note();
+        let Found { hits, matches, behind, .. } = found;
         let behind = Told::from(behind);
         if hits.is_empty() {
             return Self::Nothing(behind);
@@ -136,8 +137,7 @@ impl Results {
                 format!("at least {}", counted(count.max(shown), "match", "matches"))
             }
         };
-        let is_cut = ranked == Ranked::Newest;
         let hits = hits.into_iter().map(|hit| HitView::of(hit, query)).collect();
-        Self::Hits { count, is_cut, hits, behind }
+        Self::Hits { count, note, hits, behind }
     }
 }
