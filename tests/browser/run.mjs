@@ -1,6 +1,6 @@
 // Drives Chromium through highwater's pages.
 //
-//   node tests/browser/run.mjs [WORDS…]     only the tests whose names hold these words
+//   node tests/browser/run.mjs [WORDS…]     runs only the tests whose names contain these words
 //
 // HIGHWATER_PROGRAM is the program, HIGHWATER_SIMULATOR hw-sim's example `github`, HIGHWATER_BROWSER_TOOLS the folder
 // in which package.json was installed. HIGHWATER_UPDATE_DOCS=1 also writes the pictures in docs/screens.
@@ -14,12 +14,12 @@ for (const name of ['search', 'keys', 'filters', 'states', 'live', 'threads', 'q
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.once(signal, () => end().finally(() => process.exit(1)));
 }
-let holds = false;
+let passed = false;
 try {
-  holds = await run(process.argv.slice(2));
+  passed = await run(process.argv.slice(2));
 } catch (error) {
   say(`not ok: ${error.stack}`);
 } finally {
   await end();
 }
-process.exit(holds ? 0 : 1);
+process.exit(passed ? 0 : 1);

@@ -1,43 +1,43 @@
-// Runs promises one after the other and says of each whether it holds: `ok NAME` or `not ok NAME`, and why.
+// Runs tests one after the other and prints `ok NAME`, or `not ok NAME` and the error.
 
 import { writeSync } from 'node:fs';
 
-const promises = [];
-const endings = [];
+const tests = [];
+const cleanups = [];
 
-/** Far beyond what any of them needs: whoever gets here hangs. */
-const LONGEST_MS = 120_000;
+/** Far longer than any test takes: a test that reaches it hangs. */
+const TIMEOUT_MS = 120_000;
 
-export function promise(name, check) {
-  promises.push({ name, check });
+export function test(name, check) {
+  tests.push({ name, check });
 }
 
-/** What is left to do when all is over, however it went; the last one that was added goes first. */
-export function atTheEnd(ending) {
-  endings.unshift(ending);
+/** Registers a cleanup for the end of the run, even if a test fails; the last one registered runs first. */
+export function onEnd(cleanup) {
+  cleanups.unshift(cleanup);
 }
 
-/** Whether each that was asked for holds. */
-export async function run(wanted) {
-  const chosen = promises.filter(({ name }) => wanted.every((word) => name.includes(word)));
-  let holds = chosen.length > 0;
-  if (!holds) say('not ok: there is no such test');
-  for (const one of chosen) holds = (await holdsOne(one)) && holds;
-  return holds;
+/** Runs the tests whose names contain all words; returns whether all of them passed. */
+export async function run(words) {
+  const chosen = tests.filter(({ name }) => words.every((word) => name.includes(word)));
+  let passed = chosen.length > 0;
+  if (!passed) say('not ok: no test has such a name');
+  for (const one of chosen) passed = (await runTest(one)) && passed;
+  return passed;
 }
 
 export async function end() {
-  for (const ending of endings.splice(0)) await ending().catch((error) => say(`# at the end: ${error}`));
+  for (const cleanup of cleanups.splice(0)) await cleanup().catch((error) => say(`# cleanup failed: ${error}`));
 }
 
-async function holdsOne({ name, check }) {
+async function runTest({ name, check }) {
   const start = Date.now();
   let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no result after ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+  const timeout = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no result after ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
   });
   try {
-    await Promise.race([check(), late]);
+    await Promise.race([check(), timeout]);
     say(`ok ${name} (${Date.now() - start} ms)`);
     return true;
   } catch (error) {
@@ -49,5 +49,5 @@ async function holdsOne({ name, check }) {
   }
 }
 
-// at once, so that whoever is ended in the middle has said what it knows
+// written at once, so that an interrupted run has printed its results
 export const say = (line) => writeSync(1, `${line}\n`);

@@ -1,14 +1,14 @@
-// Search while typing.
+// Search as you type.
 
 import assert from 'node:assert/strict';
-import { addresses, answered, ask, box, focused, hits, sameLoad, searched, visit } from './browser.mjs';
-import { demo } from './house.mjs';
-import { promise } from './runner.mjs';
+import { addresses, waitForAnswer, ask, box, focused, hits, expectSameLoad, searchPath, visit } from './browser.mjs';
+import { demo } from './fixture.mjs';
+import { test } from './runner.mjs';
 
-promise('results appear while one types, at most ten, with their words marked', async () => {
+test('search: up to ten results appear while typing, with matches marked', async () => {
   await visit(await demo(), '/', async (page) => {
-    const stays = await sameLoad(page);
-    assert.equal(await focused(page), 'q', 'the box has the focus from the start');
+    const assertSameLoad = await expectSameLoad(page);
+    assert.equal(await focused(page), 'q', 'the search box has the focus at first');
     await ask(page, 'pump');
     await hits(page).first().waitFor();
     assert.equal(await hits(page).count(), 10);
@@ -17,11 +17,11 @@ promise('results appear while one types, at most ten, with their words marked', 
       const marks = await article.locator('mark').allTextContents();
       assert.ok(marks.length > 0 && marks.every((mark) => /^pump/i.test(mark)), `marked: ${marks}`);
     }
-    await stays();
+    await assertSameLoad();
   });
 });
 
-promise('a word that is still being typed finds what begins so', async () => {
+test('search: an unfinished word matches as a prefix', async () => {
   await visit(await demo(), '/', async (page) => {
     await ask(page, 'contro');
     await hits(page).first().waitFor();
@@ -29,11 +29,11 @@ promise('a word that is still being typed finds what begins so', async () => {
     assert.ok(marks.some((mark) => mark === 'controller'), `marked: ${marks}`);
     const found = await addresses(page);
     await page.reload();
-    assert.deepEqual(await addresses(page), found, 'and still does when it is loaded anew');
+    assert.deepEqual(await addresses(page), found, 'the same after a reload');
   });
 });
 
-promise('a query is a link: a reload, and another browser, show the same', async () => {
+test('search: a query is a link that shows the same results elsewhere', async () => {
   const server = await demo();
   let first;
   await visit(server, '/', async (page) => {
@@ -44,12 +44,12 @@ promise('a query is a link: a reload, and another browser, show the same', async
     assert.equal(await box(page).inputValue(), '"tide gauge" state:open');
     assert.deepEqual(await addresses(page), first);
   });
-  await visit(server, searched('"tide gauge" state:open'), async (page) => {
+  await visit(server, searchPath('"tide gauge" state:open'), async (page) => {
     assert.deepEqual(await addresses(page), first);
   });
 });
 
-promise('back returns to the same query and the same results', async () => {
+test('search: back returns to the same query and results', async () => {
   await visit(await demo(), '/', async (page) => {
     await ask(page, 'sluice');
     await hits(page).first().waitFor();
@@ -57,54 +57,54 @@ promise('back returns to the same query and the same results', async () => {
     await hits(page).nth(2).click();
     await page.locator('#thread h1').waitFor();
     await page.goBack();
-    await answered(page, 'sluice');
+    await waitForAnswer(page, 'sluice');
     assert.equal(await box(page).inputValue(), 'sluice');
     assert.deepEqual(await addresses(page), before);
   });
 });
 
-promise('back and forth between queries shows each one with its results', async () => {
+test('search: back and forward show each query with its results', async () => {
   await visit(await demo(), '/', async (page) => {
     const seen = {};
-    const shows = async (query) => {
-      await answered(page, query);
+    const expectResults = async (query) => {
+      await waitForAnswer(page, query);
       assert.equal(await box(page).inputValue(), query);
       assert.deepEqual(await addresses(page), seen[query]);
     };
     await ask(page, 'beacon');
     seen.beacon = await addresses(page);
     await page.locator('#chip-state-closed').click();
-    await answered(page, 'beacon state:closed');
+    await waitForAnswer(page, 'beacon state:closed');
     seen['beacon state:closed'] = await addresses(page);
     assert.notDeepEqual(seen['beacon state:closed'], seen.beacon);
     await page.goBack();
-    await shows('beacon');
+    await expectResults('beacon');
     await page.goForward();
-    await shows('beacon state:closed');
+    await expectResults('beacon state:closed');
     await page.goBack();
-    await shows('beacon');
+    await expectResults('beacon');
     await page.goBack();
-    await page.locator('#nothing-asked').waitFor();
+    await page.locator('#no-query').waitFor();
   });
 });
 
-promise('a query that was finished with Enter keeps its place behind the back button', async () => {
+test('search: a query submitted with Enter stays in the history', async () => {
   await visit(await demo(), '/', async (page) => {
     await ask(page, 'beacon');
     await box(page).press('Enter');
-    await answered(page, 'beacon');
+    await waitForAnswer(page, 'beacon');
     await box(page).press('End');
     await box(page).pressSequentially(' feed');
-    await answered(page, 'beacon feed');
+    await waitForAnswer(page, 'beacon feed');
     await page.goBack();
-    await answered(page, 'beacon');
+    await waitForAnswer(page, 'beacon');
     assert.equal(await box(page).inputValue(), 'beacon');
     await page.goBack();
-    await page.locator('#nothing-asked').waitFor();
+    await page.locator('#no-query').waitFor();
   });
 });
 
-promise('without JavaScript the form, the filters and the links do the same', async () => {
+test('search: the form, the filters and the links work without JavaScript', async () => {
   await visit(await demo(), '/', async (page) => {
     await box(page).fill('pump');
     await page.locator('.search-go').click();

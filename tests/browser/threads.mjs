@@ -1,9 +1,9 @@
-// A thread: what people wrote, as text, whatever they wrote.
+// Thread pages: whatever people wrote is shown as text.
 
 import assert from 'node:assert/strict';
 import { addresses, visit } from './browser.mjs';
-import { House, demo, onlyOnce } from './house.mjs';
-import { promise } from './runner.mjs';
+import { GitHubFixture, demo, memoize } from './fixture.mjs';
+import { test } from './runner.mjs';
 
 const NASTY = [
   '<script>alert(1)</script><img src=x onerror=alert(2)>',
@@ -24,43 +24,43 @@ const NASTY = [
   '\u202egnp.exe\u202c zero\u200bwidth \u0000 \u001b[31mred',
 ];
 
-const hostile = onlyOnce(async () => {
-  const house = await House.open('hostile', 3);
+const hostile = memoize(async () => {
+  const fixture = await GitHubFixture.open('hostile', 3);
   const body = NASTY.join('\n\n');
   const title = '</title><script>alert("title")</script><img src=x onerror=alert(0)> narwhal';
-  const { id, number } = await house.tell({ issue: { repository: 'pump', title, body } });
-  for (const text of NASTY) await house.tell({ comment: { issue: id, body: text } });
-  return { server: await house.served(), path: `/threads/acme/pump/${number}`, title };
+  const { id, number } = await fixture.send({ issue: { repository: 'pump', title, body } });
+  for (const text of NASTY) await fixture.send({ comment: { issue: id, body: text } });
+  return { server: await fixture.pullAndServe(), path: `/threads/acme/pump/${number}`, title };
 });
 
-promise('hostile Markdown and HTML are text: no dialog, no request, no error, no broken policy', async () => {
+test('threads: hostile Markdown and HTML stay text without dialogs, requests or errors', async () => {
   const { server, path, title } = await hostile();
   await visit(server, path, async (page) => {
-    await page.locator('.said').last().scrollIntoViewIfNeeded();
+    await page.locator('.comment').last().scrollIntoViewIfNeeded();
     assert.equal(await page.locator('#thread h1').innerText(), title);
-    assert.equal(await page.locator('.said').count(), NASTY.length);
-    const alive = await page.locator('.prose').evaluateAll((all) => all.flatMap((prose) => [
+    assert.equal(await page.locator('.comment').count(), NASTY.length);
+    const active = await page.locator('.prose').evaluateAll((all) => all.flatMap((prose) => [
       ...prose.querySelectorAll('script, img, iframe, object, embed, form, input, style, link, meta, base, svg, math, video, audio, template'),
-      ...[...prose.querySelectorAll('*')].filter((it) => [...it.attributes].some(({ name }) => /^(on|hx-|data-hx|id$|style$)/.test(name))),
-      ...[...prose.querySelectorAll('a[href]')].filter((it) => !/^https?:$/.test(it.protocol)),
-    ]).map((it) => it.outerHTML));
-    assert.deepEqual(alive, []);
-    assert.equal(await page.locator('#q').count(), 0, 'no box came with a comment');
+      ...[...prose.querySelectorAll('*')].filter((element) => [...element.attributes].some(({ name }) => /^(on|hx-|data-hx|id$|style$)/.test(name))),
+      ...[...prose.querySelectorAll('a[href]')].filter((link) => !/^https?:$/.test(link.protocol)),
+    ]).map((element) => element.outerHTML));
+    assert.deepEqual(active, []);
+    assert.equal(await page.locator('#q').count(), 0, 'no search box came from a comment');
     assert.ok(await page.locator('.bar').isVisible());
   });
 });
 
-promise('a link to elsewhere tells nobody where it was clicked', async () => {
+test('threads: external links send no referrer', async () => {
   const { server, path } = await hostile();
   await visit(server, path, async (page) => {
     const outside = await page.locator('main a').evaluateAll((all) =>
-      all.filter((it) => it.origin !== location.origin).map((it) => [it.getAttribute('href'), it.rel]));
+      all.filter((link) => link.origin !== location.origin).map((link) => [link.getAttribute('href'), link.rel]));
     assert.ok(outside.length > 0);
     for (const [href, rel] of outside) assert.match(rel, /noopener.*noreferrer|noreferrer.*noopener/, href);
   });
 });
 
-promise('a world of hostile texts can be searched and read from one end to the other', async () => {
+test('threads: a world of hostile texts can be searched and read completely', async () => {
   const { server } = await hostile();
   const paths = new Set();
   await visit(server, '/', async (page) => {
@@ -76,39 +76,39 @@ promise('a world of hostile texts can be searched and read from one end to the o
   });
 });
 
-promise('a result in a comment leads to that comment', async () => {
+test('threads: a result in a comment leads to that comment', async () => {
   await visit(await demo(), '/?q=type%3Acomment+milestone', async (page) => {
     const path = (await addresses(page))[0];
     assert.match(path, /#/);
     await page.locator('#hits .hit-link').first().click();
     await page.waitForURL(`**${path}`);
-    const target = page.locator('.said:target');
+    const target = page.locator('.comment:target');
     assert.match(await target.innerText(), /milestone/);
     await page.waitForFunction(() => {
-      const { top, bottom } = document.querySelector('.said:target').getBoundingClientRect();
+      const { top, bottom } = document.querySelector('.comment:target').getBoundingClientRect();
       return top < innerHeight && bottom > 0;
     });
   });
 });
 
-promise('a comment of a later page is found by its result, by links, and by its address as at GitHub', async () => {
-  const house = await House.open('small', 5);
-  const { id, number } = await house.tell({ issue: { repository: 'pump', title: 'A long talk', body: 'It begins.' } });
-  for (let count = 1; count < 120; count += 1) await house.tell({ comment: { issue: id, body: `said ${count}` } });
-  await house.tell({ comment: { issue: id, body: 'a narwhal, at last' } });
-  const server = await house.served();
+test('threads: a comment on a later page is reached by its result, the pager and its GitHub anchor', async () => {
+  const fixture = await GitHubFixture.open('small', 5);
+  const { id, number } = await fixture.send({ issue: { repository: 'pump', title: 'A long thread', body: 'It begins.' } });
+  for (let count = 1; count < 120; count += 1) await fixture.send({ comment: { issue: id, body: `comment ${count}` } });
+  await fixture.send({ comment: { issue: id, body: 'a narwhal, at last' } });
+  const server = await fixture.pullAndServe();
   await visit(server, '/?q=narwhal', async (page) => {
     await page.locator('#hits .hit-link').first().click();
-    assert.match(await page.locator('.said:target').innerText(), /narwhal/);
+    assert.match(await page.locator('.comment:target').innerText(), /narwhal/);
     const anchor = new URL(page.url()).hash;
     await page.locator('.pager a[rel=prev]').first().click();
     await page.locator('#body').waitFor();
-    assert.equal(await page.locator('.said').count(), 100);
+    assert.equal(await page.locator('.comment').count(), 100);
     await page.locator('.pager a[rel=next]').last().click();
     await page.waitForURL('**page=2**');
-    assert.equal(await page.locator('.said').count(), 20);
+    assert.equal(await page.locator('.comment').count(), 20);
     await page.goto(`${server.url}/threads/acme/pump/${number}${anchor}`);
-    await page.locator('.said:target').waitFor();
-    assert.match(await page.locator('.said:target').innerText(), /narwhal/);
+    await page.locator('.comment:target').waitFor();
+    assert.match(await page.locator('.comment:target').innerText(), /narwhal/);
   });
 });

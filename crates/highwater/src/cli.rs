@@ -1,6 +1,6 @@
-//! The arguments. Each doc comment is the help text.
+//! Defines the command line. Each doc comment is the help text.
 //!
-//! They can carry a token or a database's password, so none of them can be printed with `{:?}`.
+//! Arguments can carry a token or a database password, so none of these types implements `Debug`.
 
 mod backup;
 mod config;
@@ -22,78 +22,80 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
-use crate::config::Format;
-use crate::names;
+use crate::config::LogFormat;
+use crate::github_names;
 
-pub(crate) use backup::Backup;
-pub(crate) use config::{Config, Init, Setting, Show};
-pub(crate) use doctor::{Doctor, Part};
-pub(crate) use export::Export;
+pub(crate) use backup::BackupArgs;
+pub(crate) use config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
+pub(crate) use doctor::{DoctorArgs, DoctorPart};
+pub(crate) use export::ExportArgs;
 pub(crate) use list::{
-    List, ListComments, ListPullRequests, ListRepositories, ListThreads, Listed, Listing,
+    CommonListArgs, ListArgs, ListCommand, ListCommentsArgs, ListPullRequestsArgs,
+    ListRepositoriesArgs, ListThreadsArgs,
 };
-pub(crate) use mcp::Mcp;
-pub(crate) use output::Output;
-pub(crate) use pull::Pull;
-pub(crate) use removed::{ListRemoved, Removed, RemovedCommand, RestoreRemoved};
-pub(crate) use search::Search;
-pub(crate) use show::ShowThread;
-pub(crate) use ui::Ui;
-pub(crate) use workspaces::{RemoveWorkspace, Workspaces, WorkspacesCommand, WorkspacesReach};
+pub(crate) use mcp::McpArgs;
+pub(crate) use output::OutputArgs;
+pub(crate) use pull::PullArgs;
+pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
+pub(crate) use search::SearchArgs;
+pub(crate) use show::ShowThreadArgs;
+pub(crate) use ui::UiArgs;
+pub(crate) use workspaces::{
+    RemoveWorkspaceArgs, WorkspaceRootFlags, WorkspacesArgs, WorkspacesCommand,
+};
 
-/// The arguments as clap is to read them.
-pub(crate) fn arguments(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+/// Returns the arguments with the excluded words of a search shielded from clap.
+pub(crate) fn prepare_arguments(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     search::shield_excluded_words(args, &names)
 }
 
-/// Keeps a local, searchable copy of what people say on GitHub, and never loses a word.
+/// Keeps a local, searchable copy of what people write on GitHub, and never loses a word.
 #[derive(Parser)]
 #[command(name = "highwater", version, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// How logs are written [default: $HIGHWATER_LOG_FORMAT, else text].
-    #[arg(long, global = true, value_name = "FORMAT", value_parser = Format::NAMES)]
+    /// Log format [default: $HIGHWATER_LOG_FORMAT, else text].
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = LogFormat::NAMES)]
     pub(crate) log_format: Option<String>,
 
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
-    Pull(Box<Pull>),
-    Search(Search),
-    List(List),
-    Show(ShowThread),
-    Export(Export),
-    Removed(Removed),
-    Mcp(Mcp),
-    Ui(Ui),
-    Doctor(Box<Doctor>),
-    Backup(Backup),
-    Workspaces(Workspaces),
-    Demo(Demo),
-    Init(Init),
-    Config(Config),
-    Completions(Completions),
-    Man(Man),
+pub(crate) enum CliCommand {
+    Pull(Box<PullArgs>),
+    Search(SearchArgs),
+    List(ListArgs),
+    Show(ShowThreadArgs),
+    Export(ExportArgs),
+    Removed(RemovedArgs),
+    Mcp(McpArgs),
+    Ui(UiArgs),
+    Doctor(Box<DoctorArgs>),
+    Backup(BackupArgs),
+    Workspaces(WorkspacesArgs),
+    Demo(DemoArgs),
+    Init(InitArgs),
+    Config(ConfigArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
-/// Tries everything without a token and without a network.
+/// Runs highwater on simulated data; no token or network needed.
 ///
 /// Starts a simulated GitHub on this machine, pulls its repositories, discussions,
-/// issues, pull requests and comments into a throw-away workspace, and compares
-/// what it holds, text by text, with what the simulated GitHub holds. Then it
-/// shows the workspace in a browser, and follows the simulated writers, until
-/// Ctrl-C.
+/// issues, pull requests and comments into a temporary workspace, and compares
+/// every stored text with the simulated original. Then it serves the workspace to
+/// your browser and keeps pulling what the simulated users write, until Ctrl-C.
 ///
 /// Examples:
-///   highwater demo            pulls, then open http://127.0.0.1:8080/
+///   highwater demo            pulls, then serves http://127.0.0.1:8080/
 ///   highwater demo --once     pulls once, compares, and stops
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Demo {
+pub(crate) struct DemoArgs {
     /// Stop after the first pull.
     #[arg(long)]
     pub(crate) once: bool,
@@ -102,22 +104,22 @@ pub(crate) struct Demo {
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
 
-    /// The port of the page in the browser [default: 8080, else any that is free].
+    /// Port for the browser page [default: 8080, else any free port].
     #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once")]
     pub(crate) port: Option<u16>,
 
-    /// Which simulated world: the same number gives the same repositories and texts.
+    /// Seed for the simulated data: the same number gives the same repositories and texts.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Keep the workspace here instead of in a temporary folder.
+    /// Keep the workspace in this directory instead of a temporary one.
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 }
 
-/// Prints a script with which a shell completes highwater's arguments.
+/// Prints a shell completion script.
 ///
-/// For bash (a new shell reads it):
+/// For bash (takes effect in a new shell):
 ///   dir=~/.local/share/bash-completion/completions
 ///   mkdir -p $dir && highwater completions bash > $dir/highwater
 ///
@@ -131,41 +133,41 @@ pub(crate) struct Demo {
 ///   highwater completions fish > ~/.config/fish/completions/highwater.fish
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Completions {
-    /// Which shell.
+pub(crate) struct CompletionsArgs {
+    /// Shell to generate the script for.
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Prints the manual page, or writes the pages of all commands to a folder.
+/// Prints the manual page, or writes the pages of all commands to a directory.
 ///
 /// Examples:
 ///   highwater man | man -l -
 ///   highwater man ~/.local/share/man/man1
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Man {
-    /// Where to write one page a command; it is made when it is missing.
+pub(crate) struct ManArgs {
+    /// Directory to write one page per command to; created if missing.
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Which workspace.
+/// Flags that select a workspace.
 #[derive(Args)]
-pub(crate) struct WorkspaceArgs {
-    /// The home directory [default: $HIGHWATER_HOME, else ~/.highwater].
+pub(crate) struct WorkspaceFlags {
+    /// Home directory [default: $HIGHWATER_HOME, else ~/.highwater].
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 
-    /// The workspace's name [default: $HIGHWATER_WORKSPACE, else the organisation, else the only one there, else `default`].
+    /// Workspace name [default: $HIGHWATER_WORKSPACE, else the organization, else the only existing workspace, else `default`].
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
 
-    /// The organisation [default: $ORGANIZATION].
-    #[arg(short = 'o', long, value_name = "LOGIN", value_parser = names::owner)]
+    /// Organization [default: $ORGANIZATION].
+    #[arg(short = 'o', long, value_name = "LOGIN", value_parser = github_names::parse_owner)]
     pub(crate) organization: Option<String>,
 
-    /// A database file, postgres://… or "host=… dbname=…", instead of the home directory's
-    /// [default: $HIGHWATER_DATABASE].
+    /// Database to use instead of the one in the home directory: a file, postgres://… or
+    /// "host=… dbname=…" [default: $HIGHWATER_DATABASE].
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
 }

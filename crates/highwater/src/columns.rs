@@ -1,4 +1,4 @@
-//! What programs see of each thing that is held, field by field; `docs/json.md` is its contract.
+//! The output fields of each kind of row; `docs/json.md` is the contract.
 
 mod comments;
 mod hits;
@@ -6,14 +6,14 @@ mod removed_items;
 mod repositories;
 mod threads;
 
-pub(crate) use comments::of_comments;
-pub(crate) use hits::of_hits;
-pub(crate) use removed_items::of_removed_items;
-pub(crate) use repositories::of_repositories;
-pub(crate) use threads::of_threads;
+pub(crate) use comments::comment_columns;
+pub(crate) use hits::hit_columns;
+pub(crate) use removed_items::removed_item_columns;
+pub(crate) use repositories::repository_columns;
+pub(crate) use threads::thread_columns;
 
-/// A stored text, and the login of the owner of its repository.
-pub(crate) struct WithOwner<R> {
+/// A stored row, and the login of the owner of its repository.
+pub(crate) struct RowWithOwner<R> {
     pub(crate) owner: String,
-    pub(crate) text: R,
+    pub(crate) row: R,
 }

@@ -1,4 +1,4 @@
-//! One file a command: its `run` does what its arguments say.
+//! The commands, one file each. `run` of each executes it.
 
 mod backup;
 mod completions;
@@ -11,7 +11,7 @@ mod list;
 mod man;
 mod mcp;
 mod pull;
-mod reading;
+mod read_command;
 mod removed;
 mod search;
 mod show;
@@ -20,58 +20,62 @@ mod workspaces;
 
 use std::path::PathBuf;
 
-use crate::cli::{Cli, Command, Setting};
-use crate::config::{Environment, Resolved};
+use crate::cli::{Cli, CliCommand, ConfigCommand};
+use crate::config::{Environment, ResolvedSettings};
 
-pub(crate) fn run(cli: Cli, resolved: &Resolved, environment: &Environment) -> anyhow::Result<()> {
+pub(crate) fn run(
+    cli: Cli,
+    resolved: &ResolvedSettings,
+    environment: &Environment,
+) -> anyhow::Result<()> {
     match cli.command {
-        Command::Init(args) => init::run(&args, resolved, environment),
-        Command::Config(args) => {
-            let Setting::Show(args) = args.what;
+        CliCommand::Init(args) => init::run(&args, resolved, environment),
+        CliCommand::Config(args) => {
+            let ConfigCommand::Show(args) = args.command;
             config::run(&args, resolved)
         }
-        Command::Pull(args) => pull::run(&args, &resolved.settings()?),
-        Command::List(args) => list::run(args.what, &resolved.settings()?),
-        Command::Search(args) => search::run(&args, &resolved.settings()?),
-        Command::Show(args) => show::run(&args, &resolved.settings()?),
-        Command::Removed(args) => removed::run(args.what, &resolved.settings()?),
-        Command::Export(args) => export::run(&args, &resolved.settings()?),
-        Command::Mcp(args) => mcp::run(args, &resolved.settings()?),
-        Command::Ui(args) => ui::run(&args, &resolved.settings()?),
-        Command::Demo(args) => resolved.settings().and_then(|_| demo::run(&args)),
-        Command::Doctor(args) => doctor::run(&args, &resolved.settings()?),
-        Command::Backup(args) => backup::run(&args, &resolved.settings()?),
-        Command::Workspaces(args) => workspaces::run(&args, &resolved.settings()?),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        CliCommand::Pull(args) => pull::run(&args, &resolved.to_settings()?),
+        CliCommand::List(args) => list::run(args.command, &resolved.to_settings()?),
+        CliCommand::Search(args) => search::run(&args, &resolved.to_settings()?),
+        CliCommand::Show(args) => show::run(&args, &resolved.to_settings()?),
+        CliCommand::Removed(args) => removed::run(args.command, &resolved.to_settings()?),
+        CliCommand::Export(args) => export::run(&args, &resolved.to_settings()?),
+        CliCommand::Mcp(args) => mcp::run(args, &resolved.to_settings()?),
+        CliCommand::Ui(args) => ui::run(&args, &resolved.to_settings()?),
+        CliCommand::Demo(args) => resolved.to_settings().and_then(|_| demo::run(&args)),
+        CliCommand::Doctor(args) => doctor::run(&args, &resolved.to_settings()?),
+        CliCommand::Backup(args) => backup::run(&args, &resolved.to_settings()?),
+        CliCommand::Workspaces(args) => workspaces::run(&args, &resolved.to_settings()?),
+        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Man(args) => man::run(&args),
     }
 }
 
-/// The modules whose warnings a command tells in its own words.
-pub(crate) fn told_otherwise(cli: &Cli) -> &'static [&'static str] {
+/// Returns the modules whose warnings the command prints itself, so that stderr does not repeat them.
+pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
     match &cli.command {
-        Command::Pull(args) if !args.json => &["hw_sync::door", "hw_sync::work"],
-        Command::Pull(_)
-        | Command::List(_)
-        | Command::Search(_)
-        | Command::Show(_)
-        | Command::Removed(_)
-        | Command::Export(_)
-        | Command::Mcp(_)
-        | Command::Ui(_)
-        | Command::Doctor(_)
-        | Command::Backup(_)
-        | Command::Workspaces(_)
-        | Command::Demo(_)
-        | Command::Init(_)
-        | Command::Config(_)
-        | Command::Completions(_)
-        | Command::Man(_) => &[],
+        CliCommand::Pull(args) if !args.json => &["hw_sync::rate_limiter", "hw_sync::schedule"],
+        CliCommand::Pull(_)
+        | CliCommand::List(_)
+        | CliCommand::Search(_)
+        | CliCommand::Show(_)
+        | CliCommand::Removed(_)
+        | CliCommand::Export(_)
+        | CliCommand::Mcp(_)
+        | CliCommand::Ui(_)
+        | CliCommand::Doctor(_)
+        | CliCommand::Backup(_)
+        | CliCommand::Workspaces(_)
+        | CliCommand::Demo(_)
+        | CliCommand::Init(_)
+        | CliCommand::Config(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_) => &[],
     }
 }
 
-/// Where a command that works for long logs to, besides stderr.
-pub(crate) fn logs_folder(cli: &Cli, resolved: &Resolved) -> Option<PathBuf> {
-    let (home, _) = resolved.home.as_ref()?;
-    matches!(cli.command, Command::Pull(_)).then(|| home.join("logs"))
+/// Returns the folder that a long-running command logs to, in addition to stderr.
+pub(crate) fn log_folder(cli: &Cli, resolved: &ResolvedSettings) -> Option<PathBuf> {
+    let home = resolved.home.as_ref()?;
+    matches!(cli.command, CliCommand::Pull(_)).then(|| home.path.join("logs"))
 }

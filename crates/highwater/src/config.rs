@@ -1,53 +1,53 @@
-//! The settings: flag, environment, `<home>/.env`, `<home>/highwater.toml`, default, strongest first.
+//! Resolves the settings. In order of precedence: flag, environment, `<home>/.env`, `<home>/highwater.toml`, default.
 //!
-//! `keys` is the one table of them. Everything is read once, here, into one typed value; nothing else reads
+//! `keys` is the table of all settings. Everything is read once, here, into one typed value; no other module reads
 //! the environment.
 
-mod database;
+mod database_url;
+#[cfg(test)]
+mod doc_pages;
 mod dotenv;
 mod environment;
-mod example;
-mod file;
-mod found;
+mod example_file;
 mod keys;
-mod kinds;
-mod nearest;
-#[cfg(test)]
-mod pages;
+mod layer;
 mod problem;
-mod resolved;
+mod resolved_settings;
 mod settings;
+mod suggestion;
+mod toml_file;
+mod value_kind;
 
-pub(crate) use database::{
-    decoded, is_postgres, passwords, passwords_by_keyword, shown as shown_database,
-    without_password,
+pub(crate) use database_url::{
+    decode_percent, find_keyword_passwords, find_passwords, is_postgres, mask_passwords,
+    strip_passwords,
 };
-pub(crate) use environment::{Environment, Screen};
-pub(crate) use example::example;
-pub(crate) use found::Origin;
-pub(crate) use keys::{ALL, Key, *};
-pub(crate) use kinds::{Format, Kind, token};
-pub(crate) use nearest::or_nearest;
-pub(crate) use problem::Problem;
-pub(crate) use resolved::{Flags, Resolved};
-pub(crate) use settings::{LogSettings, Settings};
+pub(crate) use environment::{Environment, TerminalEnv};
+pub(crate) use example_file::example_settings;
+pub(crate) use keys::{ALL_KEYS, SettingKey, *};
+pub(crate) use layer::{SettingOrigin, SettingValue};
+pub(crate) use problem::SettingProblem;
+pub(crate) use resolved_settings::{FlagSettings, ResolvedSettings};
+pub(crate) use settings::{AppSettings, LogSettings};
+pub(crate) use suggestion::did_you_mean;
+pub(crate) use value_kind::{LogFormat, PACE_NAMES, SettingKind, parse_token};
 
-/// The name of the file with the settings, in the home directory.
-pub(crate) const FILE: &str = "highwater.toml";
-/// The name of the file with the secrets, beside it.
-pub(crate) const DOTENV: &str = ".env";
+/// The name of the settings file in the home directory.
+pub(crate) const SETTINGS_FILE: &str = "highwater.toml";
+/// The name of the file next to it that may also contain secrets.
+pub(crate) const DOTENV_FILE: &str = ".env";
 
-/// Returns this process as others see it who find the lease taken.
-pub(crate) fn process() -> String {
+/// Returns the name of this process that other processes see when they find the lease taken.
+pub(crate) fn process_name() -> String {
     let process = format!("process {}", std::process::id());
-    match machine() {
+    match machine_name() {
         Some(machine) => format!("{process} on {machine}"),
         None => process,
     }
 }
 
-/// The machine's name, for those who ask who is at work; none where it cannot be read.
-pub(crate) fn machine() -> Option<String> {
+/// Returns the machine's name, or `None` where it cannot be read.
+pub(crate) fn machine_name() -> Option<String> {
     let files = ["/proc/sys/kernel/hostname", "/etc/hostname"];
     let names = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
     names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())

@@ -1,15 +1,15 @@
-//! No core dumps: this process holds a token, and its memory would be written to a file.
+//! Disables core dumps, because the memory of this process contains a token.
 
-/// Forbids core dumps of this process and of what it starts. Where the system does not know how, nothing happens.
+/// Disables core dumps of this process and its children, where the system supports it.
 ///
-/// On Linux the process is also closed to debuggers of the same user, who could read the token from its memory or its
-/// environment. That covers dumps that go to a program instead of a file, which no limit stops.
+/// On Linux this also keeps out debuggers of the same user, which could read the token from memory or from the
+/// environment, and prevents dumps that are piped to a program, which no limit stops.
 #[cfg(unix)]
 pub(crate) fn forbid() {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    let nothing = Rlimit { current: Some(0), maximum: Some(0) };
-    // a lower limit is always granted, and a dump is an accident on top of another one: no reason to stop here
-    setrlimit(Resource::Core, nothing).ok();
+    let zero = Rlimit { current: Some(0), maximum: Some(0) };
+    // lowering a limit always succeeds, and a possible dump is no reason to fail at startup
+    setrlimit(Resource::Core, zero).ok();
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).ok();
 }

@@ -15,7 +15,6 @@ mod tests;
 
 use std::convert::Infallible;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Router;
@@ -31,20 +30,21 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use bodies::{AnswerBody, RequestBody};
 use connection_io::ConnectionIo;
-use connection_table::{Admission, ConnectionGuard, ConnectionTable, ConnectionTracker};
+use connection_table::{AdmissionOutcome, ConnectionGuard, ConnectionTable, ConnectionTracker};
 pub(crate) use limits::ServerLimits;
 use log_throttle::LogThrottle;
 
-/// How long to wait after a failed accept: an error such as "too many open files" would return at once, again and again.
+/// The pause after a failed accept. An error such as "too many open files" would otherwise return at once, repeatedly.
 const ACCEPT_PAUSE_MS: i64 = 50;
-/// Connections that are being told that the server is busy. Any more are closed without a word.
+/// The number of connections that get a 503 at the same time. Any more are closed without an answer.
 const MAX_REFUSALS: usize = 32;
-/// Connections that made room for others, and have not closed their sockets yet.
+/// The number of replaced connections that have not closed their sockets yet.
 const MAX_CLOSING: usize = 16;
-/// The longest header. hyper refuses an address beyond 64 kB.
+/// The longest header. hyper refuses a URL beyond 64 kB.
 const HEADER_BYTES: usize = 128 * 1024;
 
 /// Serves the router until `stop`; then finishes the answers under way, within the time that the limits allow.
@@ -52,16 +52,15 @@ pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     limits: ServerLimits,
-    stop: impl Future<Output = ()>,
+    stop: &CancellationToken,
 ) {
     let mut server = HttpServer::new(router, limits);
-    let mut stop = pin!(stop);
     loop {
         tokio::select! {
-            () = &mut stop => break,
-            accepted = listener.accept(), if server.has_room() => match accepted {
-                Ok((stream, _)) => server.admit(stream),
-                Err(error) => server.recover(&error).await,
+            () = stop.cancelled() => break,
+            accepted = listener.accept(), if server.can_accept() => match accepted {
+                Ok((stream, _)) => server.accept_connection(stream),
+                Err(error) => server.recover_from_error(&error).await,
             },
             Some(_) = server.connections.join_next() => {}
         }
@@ -79,7 +78,7 @@ struct HttpServer {
     table: Arc<ConnectionTable>,
     refusals: Arc<Semaphore>,
     graceful: GracefulShutdown,
-    /// Dropping it closes all of them.
+    /// Dropping it closes all connections.
     connections: JoinSet<()>,
     cap_log: LogThrottle,
     busy_log: LogThrottle,
@@ -101,18 +100,18 @@ impl HttpServer {
         }
     }
 
-    /// Whether the connections that made room have closed their sockets, but for a few: a flood could open sockets
-    /// faster than the closing ones let go of theirs.
-    fn has_room(&self) -> bool {
+    /// Returns true if almost all replaced connections have closed their sockets. Without this limit, a flood could open
+    /// sockets faster than the old ones are closed.
+    fn can_accept(&self) -> bool {
         self.connections.len() < self.limits.max_connections + MAX_REFUSALS + MAX_CLOSING
     }
 
-    fn admit(&mut self, stream: TcpStream) {
-        // an event is small, and worth sending at once
+    fn accept_connection(&mut self, stream: TcpStream) {
+        // server-sent events are small and should arrive at once
         stream.set_nodelay(true).ok();
-        match ConnectionTable::admit(&self.table) {
-            Admission::Admitted(guard) => self.start(stream, guard),
-            Admission::Replaced(guard) => {
+        match ConnectionTable::admit_connection(&self.table) {
+            AdmissionOutcome::Admitted(guard) => self.start_connection(stream, guard),
+            AdmissionOutcome::Replaced(guard) => {
                 if self.cap_log.is_due(MachineClock.now_ms()) {
                     let max_connections = self.limits.max_connections;
                     tracing::warn!(
@@ -120,47 +119,47 @@ impl HttpServer {
                         "too many connections: closing the oldest ones without a complete request"
                     );
                 }
-                self.start(stream, guard);
+                self.start_connection(stream, guard);
             }
-            Admission::AllBusy => self.refuse(stream),
+            AdmissionOutcome::AllBusy => self.refuse_connection(stream),
         }
     }
 
-    fn start(&mut self, stream: TcpStream, guard: ConnectionGuard) {
+    fn start_connection(&mut self, stream: TcpStream, guard: ConnectionGuard) {
         let tracker = guard.tracker();
         let io = ConnectionIo::new(stream, self.limits.write, Arc::clone(&tracker));
         let (router, limits) = (self.router.clone(), self.limits);
         let service = service_fn(move |request| {
-            answer(router.clone(), request, limits, Arc::clone(&tracker))
+            answer_request(router.clone(), request, limits, Arc::clone(&tracker))
         });
-        let connection = self.builder().serve_connection(io, service);
+        let connection = self.http_builder().serve_connection(io, service);
         let connection = self.graceful.watch(connection);
         self.connections.spawn(async move {
             tokio::select! {
                 ended = connection => if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended early");
                 },
-                () = guard.replaced() => {}
+                () = guard.wait_replaced() => {}
             }
         });
     }
 
-    fn builder(&self) -> http1::Builder {
+    fn http_builder(&self) -> http1::Builder {
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(self.limits.header);
         builder.max_buf_size(HEADER_BYTES);
         builder
     }
 
-    /// Answers 503 to whatever the peer requests, if it does so soon.
-    fn refuse(&mut self, stream: TcpStream) {
+    /// Answers the peer's request with 503, if the peer sends one soon.
+    fn refuse_connection(&mut self, stream: TcpStream) {
         if self.busy_log.is_due(MachineClock.now_ms()) {
             tracing::warn!("all connections are busy: answering 503");
         }
         let Ok(permit) = Arc::clone(&self.refusals).try_acquire_owned() else { return };
         let service = service_fn(|_| async { Ok::<_, Infallible>(busy_answer()) });
         let refusal =
-            self.builder().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+            self.http_builder().keep_alive(false).serve_connection(TokioIo::new(stream), service);
         let refusal = tokio::time::timeout(self.limits.refusal, refusal);
         self.connections.spawn(async move {
             refusal.await.ok();
@@ -168,8 +167,9 @@ impl HttpServer {
         });
     }
 
-    /// Makes room after a failed accept, and waits a moment: with too many open files, the next one fails as well.
-    async fn recover(&mut self, error: &io::Error) {
+    /// Closes a waiting connection after a failed accept, and pauses: with too many open files, the next accept would
+    /// fail as well.
+    async fn recover_from_error(&mut self, error: &io::Error) {
         if self.accept_log.is_due(MachineClock.now_ms()) {
             tracing::warn!(%error, "cannot accept a connection");
         }
@@ -178,7 +178,7 @@ impl HttpServer {
     }
 }
 
-async fn answer(
+async fn answer_request(
     router: Router,
     request: Request<Incoming>,
     limits: ServerLimits,

@@ -1,154 +1,135 @@
-//! Work that a person can stop: with Ctrl-C, by SIGTERM, or by closing the terminal (SIGHUP).
+//! Runs work that can be stopped: with Ctrl-C, by SIGTERM, or by closing the terminal (SIGHUP).
 
 #[cfg(unix)]
 mod hangup;
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use hw_sources::transport::{Request, Sending, Transport};
+use hw_sources::transport::{HttpRequest, ResponseFuture, Transport};
 use hw_sync::clock::{Clock as _, MachineClock};
-use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
-use crate::report::{self, Interrupted};
+use crate::report::{self, InterruptedError};
 
-/// How long work that was told to stop may take to do so.
+/// The time that work has to stop before the process ends.
 const GRACE_MS: i64 = 1_500;
 
-/// Whether somebody wants the work to stop.
-#[derive(Clone, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
-
-/// Requests to a source that lead to nothing new once somebody wants the work to stop.
+/// A transport that delivers no more responses once the work should stop.
 ///
-/// Many answers can be there at once, and each would be kept before the work waits anywhere.
-pub(crate) struct Stoppable {
+/// Many responses can arrive at once, and the work would store all of them before it reaches its next await.
+pub(crate) struct StoppableTransport {
     pub(crate) transport: Arc<dyn Transport>,
-    pub(crate) stop: Stop,
+    pub(crate) stop: CancellationToken,
 }
 
-impl Transport for Stoppable {
-    fn send(&self, request: Request) -> Sending<'_> {
+impl Transport for StoppableTransport {
+    fn send(&self, request: HttpRequest) -> ResponseFuture<'_> {
         Box::pin(async move {
-            let answer = self.transport.send(request).await;
-            if self.stop.0.load(Ordering::SeqCst) {
+            let response = self.transport.send(request).await;
+            if self.stop.is_cancelled() {
                 std::future::pending::<()>().await;
             }
-            answer
+            response
         })
     }
 
-    fn renew(&self) {
-        self.transport.renew();
+    fn reset_connections(&self) {
+        self.transport.reset_connections();
     }
 }
 
-impl Stop {
-    /// Ends with [`Interrupted`] once somebody wants the work to stop.
-    pub(crate) fn check(&self) -> Result<(), Interrupted> {
-        if self.0.load(Ordering::SeqCst) { Err(Interrupted) } else { Ok(()) }
-    }
+/// Returns [`InterruptedError`] once the work should stop.
+pub(crate) fn check_stop(stop: &CancellationToken) -> Result<(), InterruptedError> {
+    if stop.is_cancelled() { Err(InterruptedError) } else { Ok(()) }
 }
 
-/// Does the work, or ends with [`Interrupted`] when somebody stops it.
+/// Runs the work, or returns [`InterruptedError`] when it is stopped.
 ///
-/// To stop is to drop the work where it waits: what was kept is whole at any point. Work that does not
-/// wait anywhere is left behind after a moment, or at once when it is stopped a second time.
+/// Stopping drops the work at its next await, which is safe because stored data is consistent at any point. If the
+/// work does not await, the process ends after a grace period, or at once on a second signal.
 pub(crate) fn run<T>(
-    stop: &Stop,
+    stop: &CancellationToken,
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<T> {
-    listening(stop, |stopped| async {
+    run_with_signals(stop, async {
         tokio::select! {
-            done = work => done,
-            Ok(()) = stopped => Err(Interrupted.into()),
+            result = work => result,
+            () = stop.cancelled() => Err(InterruptedError.into()),
         }
     })
 }
 
-/// Does work that has no end of its own, and ends by itself, well, soon after it is told to stop.
-pub(crate) fn serve<T>(work: impl AsyncFnOnce(Stopped) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    listening(&Stop::default(), |stopped| async {
-        let stopped: Stopped = Box::pin(async move {
-            // whoever would tell is there as long as the work is
-            stopped.await.ok();
-        });
-        work(stopped).await
-    })
+/// Runs work that has no end of its own, and that shuts down in good order when its token is canceled.
+pub(crate) fn run_until_stopped<T>(
+    work: impl AsyncFnOnce(CancellationToken) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let stop = CancellationToken::new();
+    run_with_signals(&stop, work(stop.clone()))
 }
 
-/// Waits until somebody wants the work to stop.
-pub(crate) type Stopped = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Does work that waits nowhere, and asks `stop` itself where it leaves nothing half done.
-pub(crate) fn run_aside<T: Send + 'static>(
-    stop: &Stop,
+/// Runs blocking work, which checks `stop` itself at points where nothing is half done.
+pub(crate) fn run_blocking<T: Send + 'static>(
+    stop: &CancellationToken,
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
-    let aside = async { tokio::task::spawn_blocking(work).await.context("the work broke off")? };
-    listening(stop, |_stopped| aside)
+    let task = async { tokio::task::spawn_blocking(work).await.context("the work panicked")? };
+    run_with_signals(stop, task)
 }
 
-/// Does the work while somebody listens for signals, and ends the process if it does not end then.
-fn listening<T, Work>(
-    stop: &Stop,
-    work: impl FnOnce(oneshot::Receiver<()>) -> Work,
-) -> anyhow::Result<T>
-where
-    Work: Future<Output = anyhow::Result<T>>,
-{
+/// Runs the work and cancels `stop` at the first signal, and ends the process if the work does not stop in time.
+fn run_with_signals<T>(
+    stop: &CancellationToken,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let is_ended = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&is_ended);
-    let done = runtime.block_on(async {
-        let mut signals = Signals::listen()?;
-        let (tell, stopped) = oneshot::channel();
+    let result = runtime.block_on(async {
+        let mut signals = StopSignalListener::listen()?;
         let stop = stop.clone();
         tokio::spawn(async move {
             signals.next().await;
-            stop.0.store(true, Ordering::SeqCst);
-            // work that has just ended needs no telling
-            tell.send(()).ok();
+            stop.cancel();
             tokio::select! {
                 () = signals.next() => {}
                 () = MachineClock.sleep_until(MachineClock.now_ms() + GRACE_MS) => {}
             }
-            // what has ended meanwhile tells so itself
+            // work that ended meanwhile reports its own result
             if !ended.swap(true, Ordering::SeqCst) {
-                report::leave(Interrupted);
+                report::exit_now(InterruptedError);
             }
         });
-        work(stopped).await
+        work.await
     });
     if is_ended.swap(true, Ordering::SeqCst) {
-        // somebody is leaving for us at this moment, and says so
+        // the signal task is ending the process at this moment
         std::thread::park();
     }
-    // a name that is being looked up, say, is not waited for
+    // does not wait for blocking tasks, such as a DNS lookup
     runtime.shutdown_background();
-    done
+    result
 }
 
-/// The signal of a file that would grow beyond its limit.
+/// The signal for a file that exceeds its size limit.
 #[cfg(unix)]
 const SIGXFSZ: i32 = 25;
 
 #[cfg(unix)]
-struct Signals {
+struct StopSignalListener {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
-    /// None where hangups are ignored.
+    /// `None` where hangups are ignored.
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
-impl Signals {
+impl StopSignalListener {
     fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        // a limit on the size of files is an error that is told, and not the end of the process
+        // once handled, the limit is an error of the write instead of the end of the process
         drop(signal(SignalKind::from_raw(SIGXFSZ))?);
         let hangup = if hangup::is_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
         let interrupt = signal(SignalKind::interrupt())?;
@@ -159,23 +140,23 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
-            () = hangup::wait(self.hangup.as_mut()) => {}
+            () = hangup::wait_for_hangup(self.hangup.as_mut()) => {}
         }
     }
 }
 
 #[cfg(not(unix))]
-struct Signals;
+struct StopSignalListener;
 
 #[cfg(not(unix))]
-impl Signals {
-    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+impl StopSignalListener {
+    #[expect(clippy::unnecessary_wraps, reason = "the Unix version can fail")]
     fn listen() -> std::io::Result<Self> {
         Ok(Self)
     }
 
     async fn next(&mut self) {
-        // where nothing can be listened for, nothing comes
+        // without a listener, no signal ever arrives
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

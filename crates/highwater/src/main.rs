@@ -1,70 +1,76 @@
-//! highwater: keeps a local, searchable copy of what people say, and never loses a word.
+//! highwater: keeps a local, searchable copy of what people write on GitHub, and never loses a word.
 //!
-//! This is the only place that reads arguments, environment and files, and that prints.
+//! This crate alone reads arguments, the environment and files, and it alone prints.
 
-mod address;
-mod advice;
+mod api_endpoints;
 mod cli;
 mod columns;
 mod commands;
 mod config;
-mod console;
 mod core_dumps;
+mod github_names;
+mod github_token;
+mod hints;
 mod http_server;
 mod interrupt;
-mod listening;
-mod logs;
+mod listen_address;
+mod logging;
 mod markdown;
-mod names;
-mod private;
+mod private_files;
 mod progress;
-mod proxy;
+mod proxy_url;
+mod pull_report;
+mod pull_screen;
 mod removed_ref;
 mod report;
-mod sheet;
-mod summary;
+mod row_writer;
 mod terminal;
-mod token;
-mod web;
+mod web_server;
 mod workspace;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use config::{Environment, LogSettings, Resolved};
+use config::{Environment, LogSettings, ResolvedSettings};
 use secrecy::ExposeSecret as _;
 
-/// Parses, resolves, runs, reports.
+/// Parses the arguments, resolves the settings, runs the command and reports its result.
 fn main() -> ExitCode {
     core_dumps::forbid();
-    terminal::end_with_a_report();
+    terminal::install_panic_hook();
     let environment = Environment::read();
-    terminal::hide(|mask| environment.tokens().for_each(|token| mask.hide_token(token)));
-    let cli = match cli::Cli::try_parse_from(cli::arguments(std::env::args_os())) {
+    terminal::update_mask(|mask| environment.tokens().for_each(|token| mask.hide_token(token)));
+    let cli = match cli::Cli::try_parse_from(cli::prepare_arguments(std::env::args_os())) {
         Ok(cli) => cli,
-        Err(error) => return report::unparsed(&error),
+        Err(error) => return report::report_parse_error(&error),
     };
-    let resolved = Resolved::new(&cli.flags(), &environment);
+    let resolved = ResolvedSettings::new(&cli.flag_settings(), &environment);
     hide_secrets(&resolved);
-    resolved.warnings.iter().for_each(|warning| terminal::warn(warning));
-    let folder = commands::logs_folder(&cli, &resolved);
-    logs::begin(&LogSettings::of(&resolved), commands::told_otherwise(&cli), folder);
-    report::exit(commands::run(cli, &resolved, &environment))
+    resolved.warnings.iter().for_each(|warning| terminal::print_warning(warning));
+    let folder = commands::log_folder(&cli, &resolved);
+    logging::init_logging(
+        &LogSettings::from_resolved(&resolved),
+        commands::quiet_log_targets(&cli),
+        folder,
+    );
+    report::report_result(commands::run(cli, &resolved, &environment))
 }
 
-/// Nothing that is resolved is shown by accident from here on.
-fn hide_secrets(resolved: &Resolved) {
-    terminal::hide(|mask| {
+/// Adds every resolved secret to the mask, so that no later output can leak one.
+fn hide_secrets(resolved: &ResolvedSettings) {
+    terminal::update_mask(|mask| {
         resolved.tokens.iter().for_each(|token| mask.hide_token(token.expose_secret()));
-        for secret in resolved.proxies.iter().filter_map(|it| proxy::secret(it.expose_secret())) {
+        for secret in
+            resolved.proxies.iter().filter_map(|url| proxy_url::find_secret(url.expose_secret()))
+        {
             mask.hide_password(secret);
-            mask.hide_password(&config::decoded(secret));
+            mask.hide_password(&config::decode_percent(secret));
         }
         for database in &resolved.databases {
-            for password in config::passwords(database.expose_secret()) {
+            for password in config::find_passwords(database.expose_secret()) {
                 mask.hide_password(password);
-                mask.hide_password(&config::decoded(password));
-                // in `password='it\'s'` the backslash belongs to the quoting
+                mask.hide_password(&config::decode_percent(password));
+                // in `password='it\'s'` the backslash is part of the quoting
                 mask.hide_password(&password.replace('\\', ""));
             }
         }

@@ -1,40 +1,47 @@
-//! One thread with its comments as Markdown: what `show` prints and `export` writes.
+//! Renders one thread with its comments as Markdown, for `show` and `export`.
 //!
-//! Bodies are as they were written, to the byte; `show` then leaves out what could steer a terminal, while
-//! an export keeps it. What stands around them is ours, and on lines of its own.
+//! Bodies are copied byte for byte; `show` then removes control characters, while an export keeps them. Everything that
+//! highwater adds is on lines of its own.
 
-pub(crate) mod front;
-mod talk;
+mod comment_order;
+pub(crate) mod front_matter;
 mod yaml;
 
-use hw_rules::clean::for_terminal_line;
-use hw_rules::item::{Comment, Kind, Sort};
+use hw_rules::item::{Comment, ItemKind, ThreadDetails};
+use hw_rules::safe_text::sanitize_terminal_line;
 use hw_store::{ThreadRow, ThreadView};
 
+use comment_order::NestedComment;
+
 /// The deepest heading that Markdown has.
-const DEEPEST: usize = 6;
+const MAX_HEADING_LEVEL: usize = 6;
 
-/// The thread for people: its title, its facts, and what was said.
-pub(crate) fn page(view: &ThreadView) -> String {
-    format!("{}{}{}", heading(&view.row), facts(view), said(view))
+/// Returns the page that `show` prints: title, facts, body and comments.
+pub(crate) fn thread_page(view: &ThreadView) -> String {
+    format!("{}{}{}", title_heading(&view.row), fact_list(view), body_and_comments(view))
 }
 
-/// The thread as a file: its facts as front matter, its title, and what was said.
-pub(crate) fn file(view: &ThreadView) -> String {
-    front::sealed(&format!("{}{}{}", front::matter(view), heading(&view.row), said(view)))
+/// Returns the file that `export` writes: the facts as front matter, then title, body and comments.
+pub(crate) fn thread_file(view: &ThreadView) -> String {
+    front_matter::add_seal(&format!(
+        "{}{}{}",
+        front_matter::thread_facts(view),
+        title_heading(&view.row),
+        body_and_comments(view)
+    ))
 }
 
-fn heading(row: &ThreadRow) -> String {
-    format!("# {}\n\n", for_terminal_line(&row.thread.title))
+fn title_heading(row: &ThreadRow) -> String {
+    format!("# {}\n\n", sanitize_terminal_line(&row.thread.title))
 }
 
-fn facts(view: &ThreadView) -> String {
+fn fact_list(view: &ThreadView) -> String {
     let ThreadRow { repository, thread, .. } = &view.row;
     let kind = thread.kind().name().replace('_', " ");
     let name = format!("{}/{repository}#{}", view.owner, thread.number);
     let mut facts = vec![
-        format!("{kind} {name}: {}", state(&view.row)),
-        format!("by {}, {}", author(thread.author.as_deref()), thread.created_at),
+        format!("{kind} {name}: {}", describe_state(&view.row)),
+        format!("by {}, {}", author_name(thread.author.as_deref()), thread.created_at),
         format!("updated {}", thread.updated_at),
     ];
     facts.extend(thread.closed_at.iter().map(|at| format!("closed {at}")));
@@ -42,72 +49,81 @@ fn facts(view: &ThreadView) -> String {
         facts.push(format!("labels: {}", thread.labels.join(", ")));
     }
     facts.push(format!("<{}>", thread.url));
-    let facts = facts.iter().map(|fact| format!("- {}\n", for_terminal_line(fact)));
+    let facts = facts.iter().map(|fact| format!("- {}\n", sanitize_terminal_line(fact)));
     format!("{}\n", facts.collect::<String>())
 }
 
-/// Its state, with the reason and what else there is to it.
-fn state(row: &ThreadRow) -> String {
+/// Returns the thread's state, with its reason and kind-specific details.
+fn describe_state(row: &ThreadRow) -> String {
     let thread = &row.thread;
     let state = [thread.state.as_str()].into_iter().chain(thread.state_reason.as_deref());
     let mut state: Vec<String> = state.map(|word| word.to_lowercase().replace('_', " ")).collect();
-    match &thread.sort {
-        Sort::Issue => {}
-        Sort::PullRequest(it) => state.extend(it.is_draft.then(|| "draft".to_owned())),
-        Sort::Discussion(it) => {
-            state.push(it.category.clone());
-            state.extend(it.is_answered.unwrap_or(false).then(|| "answered".to_owned()));
+    match &thread.details {
+        ThreadDetails::Issue => {}
+        ThreadDetails::PullRequest(details) => {
+            state.extend(details.is_draft.then(|| "draft".to_owned()));
+        }
+        ThreadDetails::Discussion(details) => {
+            state.push(details.category.clone());
+            state.extend(details.is_answered.unwrap_or(false).then(|| "answered".to_owned()));
         }
     }
     state.join(", ")
 }
 
-/// The body, and every comment with its replies below it.
-fn said(view: &ThreadView) -> String {
-    let mut text = block(&view.row.thread.body);
-    for (depth, comment) in talk::in_order(&view.comments) {
-        let level = "#".repeat((depth + 2).min(DEEPEST));
-        let title = for_terminal_line(&title(comment, depth));
-        text.push_str(&format!("{level} {title}\n\n<{}>\n\n", for_terminal_line(&comment.url)));
-        text.push_str(&block(&comment.body));
+/// Returns the body, and every comment with its replies below it.
+fn body_and_comments(view: &ThreadView) -> String {
+    let mut text = text_block(&view.row.thread.body);
+    for NestedComment { depth, comment } in comment_order::order_comments(&view.comments) {
+        let level = "#".repeat((depth + 2).min(MAX_HEADING_LEVEL));
+        let title = sanitize_terminal_line(&comment_heading(comment, depth));
+        text.push_str(&format!(
+            "{level} {title}\n\n<{}>\n\n",
+            sanitize_terminal_line(&comment.url)
+        ));
+        text.push_str(&text_block(&comment.body));
     }
     text
 }
 
-fn title(comment: &Comment, depth: usize) -> String {
-    let (who, at) = (author(comment.author.as_deref()), &comment.created_at);
-    let verdict = comment.state.as_deref().unwrap_or_default();
-    let did = match comment.kind {
-        Kind::Review if verdict == "APPROVED" => "approved",
-        Kind::Review if verdict == "CHANGES_REQUESTED" => "requested changes",
-        Kind::Review => "reviewed",
-        Kind::ReviewComment | Kind::DiscussionComment if comment.reply_to.is_some() => "replied",
-        Kind::Repository
-        | Kind::Discussion
-        | Kind::Issue
-        | Kind::PullRequest
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::DiscussionComment => "commented",
+fn comment_heading(comment: &Comment, depth: usize) -> String {
+    let (author, at) = (author_name(comment.author.as_deref()), &comment.created_at);
+    let review_state = comment.state.as_deref().unwrap_or_default();
+    let action = match comment.kind {
+        ItemKind::Review if review_state == "APPROVED" => "approved",
+        ItemKind::Review if review_state == "CHANGES_REQUESTED" => "requested changes",
+        ItemKind::Review => "reviewed",
+        ItemKind::ReviewComment | ItemKind::DiscussionComment if comment.reply_to.is_some() => {
+            "replied"
+        }
+        ItemKind::Repository
+        | ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::PullRequest
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::DiscussionComment => "commented",
     };
     match &comment.path {
-        Some(path) if depth < 2 => format!("{who} {did} on {}, {at}", place(path, comment.line)),
-        Some(_) | None => format!("{who} {did}, {at}"),
+        Some(path) if depth < 2 => {
+            format!("{author} {action} on {}, {at}", file_position(path, comment.line))
+        }
+        Some(_) | None => format!("{author} {action}, {at}"),
     }
 }
 
-/// A file, and the line if it is still there.
-fn place(path: &str, line: Option<i64>) -> String {
+/// Returns the file and the line; GitHub drops the line once it is no longer in the diff.
+fn file_position(path: &str, line: Option<i64>) -> String {
     line.map_or_else(|| path.to_owned(), |line| format!("{path}:{line}"))
 }
 
-/// A deleted account leaves no name; GitHub calls it so.
-pub(crate) fn author(login: Option<&str>) -> &str {
+/// Returns the login, or GitHub's name for a deleted account.
+pub(crate) fn author_name(login: Option<&str>) -> &str {
     login.unwrap_or("ghost")
 }
 
-/// A text, and a blank line below it.
-fn block(text: &str) -> String {
+/// Returns the text followed by a blank line.
+fn text_block(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{text}\n\n") }
 }
 
@@ -116,8 +132,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_file_and_its_line_as_long_as_there_is_one() {
-        assert_eq!(place("src/pump.rs", Some(12)), "src/pump.rs:12");
-        assert_eq!(place("src/pump.rs", None), "src/pump.rs");
+    fn file_position_has_a_line_if_the_comment_has_one() {
+        assert_eq!(file_position("src/pump.rs", Some(12)), "src/pump.rs:12");
+        assert_eq!(file_position("src/pump.rs", None), "src/pump.rs");
     }
 }

@@ -1,14 +1,14 @@
-//! How people name a removed item.
+//! Parses references to removed items.
 
-use hw_rules::address::{RepositoryAddress, ThreadAddress};
+use hw_rules::thread_address::{RepositoryRef, ThreadAddress};
 use hw_store::{RemovedItem, RemovedQuery};
 
-/// A removed item by one of its names.
+/// A reference to a removed item: an id, a thread, a repository or a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RemovedRef {
     Id(i64),
     Thread(ThreadAddress),
-    /// Owner and name.
+    /// `owner/name`.
     Repository(String),
     Url(String),
 }
@@ -25,7 +25,6 @@ impl RemovedRef {
         if let Ok(thread) = ThreadAddress::parse(text) {
             return Ok(Self::Thread(thread));
         }
-        let is_name = |name: &str| !name.is_empty() && !name.contains(['/', '#', ' ']);
         match text.split_once('/') {
             Some((owner, name)) if is_name(owner) && is_name(name) => {
                 Ok(Self::Repository(text.to_owned()))
@@ -36,43 +35,48 @@ impl RemovedRef {
         }
     }
 
-    /// Returns what to look for, the most exact first.
-    pub(crate) fn queries(&self) -> Vec<RemovedQuery> {
+    /// Returns the queries that may find the item, the most specific first.
+    pub(crate) fn store_queries(&self) -> Vec<RemovedQuery> {
         match self {
             Self::Id(id) => vec![RemovedQuery::Id(*id)],
             Self::Thread(thread) => vec![RemovedQuery::Number(thread.number)],
             Self::Repository(_) => vec![RemovedQuery::Repositories],
             Self::Url(url) => {
-                let number = self.thread().map(|thread| RemovedQuery::Number(thread.number));
+                let number =
+                    self.thread_address().map(|thread| RemovedQuery::Number(thread.number));
                 [RemovedQuery::Url(url.clone())].into_iter().chain(number).collect()
             }
         }
     }
 
-    /// Returns whether an item that such a query found is the one that is meant.
-    pub(crate) fn means(&self, item: &RemovedItem) -> bool {
-        let repository = RepositoryAddress::of(&item.repository);
+    /// Returns true if an item that one of the queries found is the referenced one.
+    pub(crate) fn matches_item(&self, item: &RemovedItem) -> bool {
+        let repository = RepositoryRef::parse(&item.repository);
         match self {
             Self::Id(id) => item.key.id == *id,
             Self::Url(url) if item.url == *url => true,
-            Self::Thread(_) | Self::Url(_) => self.thread().is_some_and(|thread| {
+            Self::Thread(_) | Self::Url(_) => self.thread_address().is_some_and(|thread| {
                 let owner = thread.owner.as_deref().unwrap_or(repository.owner.unwrap_or_default());
                 item.number == Some(thread.number)
-                    && repository.means(owner, &thread.repository)
+                    && repository.matches_name(owner, &thread.repository)
                     && thread.is_at_host_of(&item.url)
             }),
             Self::Repository(name) => name.eq_ignore_ascii_case(&item.repository),
         }
     }
 
-    /// Returns the thread that is named; the address of a comment names the comment alone.
-    pub(crate) fn thread(&self) -> Option<ThreadAddress> {
+    /// Returns the referenced thread, if the reference is to one. The URL of a comment refers only to the comment.
+    pub(crate) fn thread_address(&self) -> Option<ThreadAddress> {
         match self {
             Self::Thread(thread) => Some(thread.clone()),
             Self::Url(url) if !url.contains('#') => ThreadAddress::parse(url).ok(),
             Self::Url(_) | Self::Id(_) | Self::Repository(_) => None,
         }
     }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['/', '#', ' '])
 }
 
 impl std::fmt::Display for RemovedRef {
@@ -90,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn removed_ref_reads_every_name_that_a_list_shows() {
+    fn removed_ref_accepts_every_name_in_the_list() {
         let comment = "https://github.com/acme/pump/issues/12#issuecomment-99";
         assert_eq!(RemovedRef::parse("12"), Ok(RemovedRef::Id(12)));
         assert_eq!(RemovedRef::parse(comment), Ok(RemovedRef::Url(comment.to_owned())));
@@ -106,8 +110,10 @@ mod tests {
 
     #[test]
     fn removed_ref_of_a_comment_never_means_its_thread() {
-        let queries = |text| RemovedRef::parse(text).unwrap().queries().len();
-        assert_eq!(queries("https://github.com/acme/pump/issues/12"), 2);
-        assert_eq!(queries("https://github.com/acme/pump/issues/12#issuecomment-99"), 1);
+        let thread = "https://github.com/acme/pump/issues/12";
+        let comment = "https://github.com/acme/pump/issues/12#issuecomment-99";
+        for (url, count) in [(thread, 2), (comment, 1)] {
+            assert_eq!(RemovedRef::parse(url).unwrap().store_queries().len(), count, "{url}");
+        }
     }
 }

@@ -1,117 +1,119 @@
-//! What people see besides results: errors with hints, exit codes.
+//! Reports errors with their hints, and turns them into exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use crate::terminal::tell_lines;
-pub(crate) use crate::terminal::warn;
+use crate::terminal::print_status_lines;
+pub(crate) use crate::terminal::print_warning;
 
-use crate::console;
+use crate::pull_screen;
 
-/// Why a command ended without its result, as an exit code.
-const YOURS_TO_FIX: u8 = 1;
-const WRONG_ARGUMENTS: u8 = 2;
-const OURS: u8 = 3;
-const INTERRUPTED: u8 = 130;
+const EXIT_FAILURE: u8 = 1;
+const EXIT_USAGE: u8 = 2;
+const EXIT_INTERNAL: u8 = 3;
+const EXIT_INTERRUPTED: u8 = 130;
 
-/// How long whoever leaves may take to say so.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+/// The time that printing the last message may take.
+const EXIT_MESSAGE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// What a person can do about an error: added to it as context.
+/// A suggestion for the user, added to an error as context.
 #[derive(Debug)]
-pub(crate) struct Hint(pub String);
+pub(crate) struct ErrorHint(pub String);
 
-impl fmt::Display for Hint {
+impl fmt::Display for ErrorHint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// Not the user's fault: something that must never happen did.
+/// A bug in highwater.
 #[derive(Debug)]
-pub(crate) struct Ours(pub String);
+pub(crate) struct InternalError(pub String);
 
-impl fmt::Display for Ours {
+impl fmt::Display for InternalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Ours {}
+impl std::error::Error for InternalError {}
 
 /// Arguments that do not fit together.
 #[derive(Debug)]
-pub(crate) struct Usage(pub String);
+pub(crate) struct UsageError(pub String);
 
-impl fmt::Display for Usage {
+impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Usage {}
+impl std::error::Error for UsageError {}
 
 /// The user pressed Ctrl-C.
 #[derive(Debug)]
-pub(crate) struct Interrupted;
+pub(crate) struct InterruptedError;
 
-impl fmt::Display for Interrupted {
+impl fmt::Display for InterruptedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted; nothing that was kept is lost")
+        f.write_str("Stopped. Everything done so far is saved.")
     }
 }
 
-impl std::error::Error for Interrupted {}
+impl std::error::Error for InterruptedError {}
 
-/// Ends the process where it stands, told or not: a terminal that takes nothing keeps nobody.
-#[expect(clippy::exit, reason = "whoever is asked to leave twice leaves")]
-pub(crate) fn leave(why: impl std::error::Error + Send + Sync + 'static) -> ! {
-    let error = anyhow::Error::new(why);
-    let last_words = told(&error);
-    let (done, is_done) = channel();
+/// Prints the error and ends the process. Does not wait for a terminal that accepts no output.
+#[expect(clippy::exit, reason = "the work did not stop in time, or was stopped twice")]
+pub(crate) fn exit_now(error: impl std::error::Error + Send + Sync + 'static) -> ! {
+    let error = anyhow::Error::new(error);
+    let message = format_error(&error);
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        console::put_away();
-        tell_lines(&last_words);
-        done.send(()).ok();
+        pull_screen::release_terminal();
+        print_status_lines(&message);
+        sender.send(()).ok();
     });
-    is_done.recv_timeout(LAST_WORDS).ok();
-    std::process::exit(i32::from(code(&error)))
+    receiver.recv_timeout(EXIT_MESSAGE_TIMEOUT).ok();
+    std::process::exit(i32::from(exit_code(&error)))
 }
 
-/// Ends the process after a panic: nothing that it would still do can be trusted.
+/// Ends the process after a panic, because its state can no longer be trusted.
 #[expect(clippy::exit, reason = "a panic in any thread ends all of them")]
-pub(crate) fn leave_by_a_bug() -> ! {
-    std::process::exit(i32::from(OURS))
+pub(crate) fn exit_after_panic() -> ! {
+    std::process::exit(i32::from(EXIT_INTERNAL))
 }
 
-/// Tells a person what went wrong, and the caller how it ended.
-pub(crate) fn exit(result: anyhow::Result<()>) -> ExitCode {
+/// Prints the error of a command, if it failed, and returns the exit code.
+pub(crate) fn report_result(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
     if is_closed_pipe(&error) {
         return ExitCode::SUCCESS;
     }
-    tell_lines(&told(&error));
-    ExitCode::from(code(&error))
+    print_status_lines(&format_error(&error));
+    ExitCode::from(exit_code(&error))
 }
 
-/// Arguments that cannot be read, or a page of help.
-pub(crate) fn unparsed(error: &clap::Error) -> ExitCode {
+/// Prints an error of the argument parser, or the requested help.
+pub(crate) fn report_parse_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        tell_lines(&error.render().to_string());
-        return ExitCode::from(WRONG_ARGUMENTS);
+        print_status_lines(&error.render().to_string());
+        return ExitCode::from(EXIT_USAGE);
     }
-    // help is our own text; clap knows how to set it on a terminal
-    exit(error.print().map_err(|error| Unheard(error).into()))
+    // help contains nothing that needs cleaning, and clap styles it for the terminal
+    report_result(error.print().map_err(|error| OutputError(error).into()))
 }
 
-/// One sentence on what failed, the causes, and what to do.
-fn told(error: &anyhow::Error) -> String {
+/// Formats an error: what failed, the causes, and the hint. Being stopped by the user is not an error.
+fn format_error(error: &anyhow::Error) -> String {
+    if let Some(interrupted) = error.downcast_ref::<InterruptedError>() {
+        return format!("{interrupted}\n");
+    }
     let mut lines = Vec::new();
-    let hint = error.downcast_ref::<Hint>().map(ToString::to_string);
+    let hint = error.downcast_ref::<ErrorHint>().map(ToString::to_string);
     for cause in error.chain() {
-        let text = without_number(&cause.to_string());
+        let text = strip_os_error_number(&cause.to_string());
         if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
             lines.push(text);
         }
@@ -122,49 +124,49 @@ fn told(error: &anyhow::Error) -> String {
     out
 }
 
-/// The number that the operating system gives its errors helps nobody.
-pub(crate) fn without_number(text: &str) -> String {
+/// Removes the operating system's error number, which helps no user.
+pub(crate) fn strip_os_error_number(text: &str) -> String {
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-fn code(error: &anyhow::Error) -> u8 {
-    if error.downcast_ref::<Ours>().is_some() {
-        OURS
-    } else if error.downcast_ref::<Usage>().is_some() {
-        WRONG_ARGUMENTS
-    } else if error.downcast_ref::<Interrupted>().is_some() {
-        INTERRUPTED
+fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.downcast_ref::<InternalError>().is_some() {
+        EXIT_INTERNAL
+    } else if error.downcast_ref::<UsageError>().is_some() {
+        EXIT_USAGE
+    } else if error.downcast_ref::<InterruptedError>().is_some() {
+        EXIT_INTERRUPTED
     } else {
-        YOURS_TO_FIX
+        EXIT_FAILURE
     }
 }
 
-/// Writing a result failed. Nobody listening any more is a success; anything else is an error.
+/// A result could not be written. A closed pipe counts as success, anything else as an error.
 #[derive(Debug)]
-pub(crate) struct Unheard(std::io::Error);
+pub(crate) struct OutputError(std::io::Error);
 
-impl fmt::Display for Unheard {
+impl fmt::Display for OutputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("cannot write the result")
     }
 }
 
-impl std::error::Error for Unheard {
+impl std::error::Error for OutputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.0)
     }
 }
 
-impl From<std::io::Error> for Unheard {
+impl From<std::io::Error> for OutputError {
     fn from(error: std::io::Error) -> Self {
         Self(error)
     }
 }
 
-/// A pipe that broke elsewhere, to a database say, is no success.
+/// Returns true if the reader of stdout is gone. Other broken pipes, such as one to a database, are errors.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let unheard = error.downcast_ref::<Unheard>();
-    unheard.is_some_and(|unheard| unheard.0.kind() == std::io::ErrorKind::BrokenPipe)
+    let output_error = error.downcast_ref::<OutputError>();
+    output_error.is_some_and(|error| error.0.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]
@@ -172,27 +174,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_a_sentence_its_causes_and_a_hint() {
+    fn error_message_has_a_sentence_its_causes_and_a_hint() {
         let error = anyhow::anyhow!("no such file")
             .context("cannot open the workspace")
-            .context(Hint("run `highwater demo --once` first".into()));
+            .context(ErrorHint("run `highwater demo --once` first".into()));
         let expected = "Error: cannot open the workspace\n  because no such file\n\
                         hint: run `highwater demo --once` first\n";
-        assert_eq!(told(&error), expected);
-        assert_eq!(code(&error), YOURS_TO_FIX);
+        assert_eq!(format_error(&error), expected);
+        assert_eq!(exit_code(&error), EXIT_FAILURE);
     }
 
     #[test]
-    fn only_a_closed_stdout_is_a_success() {
-        let broken = || std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        assert!(is_closed_pipe(&Unheard(broken()).into()));
-        assert!(!is_closed_pipe(&anyhow::Error::new(broken()).context("the database failed")));
+    fn closed_pipe_is_a_success_only_on_stdout() {
+        let stdout = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(is_closed_pipe(&OutputError(stdout).into()));
+        let database = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+        assert!(!is_closed_pipe(&anyhow::Error::new(database).context("the database failed")));
     }
 
     #[test]
-    fn whose_fault_it_is_shows_in_the_exit_code() {
-        assert_eq!(code(&anyhow::Error::new(Ours("x".into()))), OURS);
-        assert_eq!(code(&anyhow::Error::new(Usage("x".into()))), WRONG_ARGUMENTS);
-        assert_eq!(code(&anyhow::Error::new(Interrupted).context("stopping")), INTERRUPTED);
+    fn exit_code_depends_on_the_kind_of_error() {
+        assert_eq!(exit_code(&anyhow::Error::new(InternalError("x".into()))), EXIT_INTERNAL);
+        assert_eq!(exit_code(&anyhow::Error::new(UsageError("x".into()))), EXIT_USAGE);
+        assert_eq!(
+            exit_code(&anyhow::Error::new(InterruptedError).context("stopping")),
+            EXIT_INTERRUPTED
+        );
     }
 }

@@ -1,62 +1,61 @@
-//! The one sink: everything that is printed goes through here, cleaned and without this run's secrets.
+//! Prints everything, cleaned of control characters and with the secrets of this run masked.
 //!
-//! Stdout and stderr belong to the process, and so does the mask: there is one.
+//! Stdout, stderr and the mask are global to the process.
 
-mod mask;
-mod panic;
+mod panic_hook;
+mod read_mask;
 
-use std::fmt;
 use std::io::{BufWriter, IsTerminal as _, StdoutLock, Write as _};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use hw_rules::clean::{for_terminal, for_terminal_line, is_harmless};
-use hw_rules::snippet::Piece;
+use hw_rules::safe_text::{is_safe_char, sanitize_for_terminal, sanitize_terminal_line};
+use hw_rules::snippet::SnippetPiece;
 use serde_json::Value;
 
-pub(crate) use mask::Mask;
-pub(crate) use panic::end_with_a_report;
+pub(crate) use panic_hook::install_panic_hook;
+pub(crate) use read_mask::SecretMask;
 
-use crate::config::Screen;
-use crate::report::Unheard;
+use crate::config::TerminalEnv;
+use crate::report::OutputError;
 
-static MASK: RwLock<Mask> = RwLock::new(Mask::new());
+static MASK: RwLock<SecretMask> = RwLock::new(SecretMask::new());
 
-/// From now on this is shown nowhere.
-pub(crate) fn hide(hide: impl FnOnce(&mut Mask)) {
-    hide(&mut MASK.write().unwrap_or_else(PoisonError::into_inner));
+/// Adds secrets to the mask; later output never contains them.
+pub(crate) fn update_mask(update: impl FnOnce(&mut SecretMask)) {
+    update(&mut MASK.write().unwrap_or_else(PoisonError::into_inner));
 }
 
-fn mask() -> RwLockReadGuard<'static, Mask> {
+fn mask() -> RwLockReadGuard<'static, SecretMask> {
     MASK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A text as people may see it: what came from outside cannot steer their terminal.
-pub(crate) fn shown(text: &str) -> String {
-    mask().for_people(&for_terminal(text))
+/// Cleans a text for people: text from outside cannot affect their terminal.
+pub(crate) fn clean_text(text: &str) -> String {
+    mask().mask_text(&sanitize_for_terminal(text))
 }
 
-/// The same on one line.
-pub(crate) fn shown_line(text: &str) -> String {
-    mask().for_people(&for_terminal_line(text))
+/// Cleans a text for people, and puts it on one line.
+pub(crate) fn clean_line(text: &str) -> String {
+    mask().mask_text(&sanitize_terminal_line(text))
 }
 
-/// JSON as programs may see it. What would steer a terminal is written as an escape, so that it stays the same value.
-pub(crate) fn shown_json(json: &str) -> String {
-    mask().for_programs(&escaped(json))
+/// Cleans JSON for programs. Characters that could affect a terminal are escaped, so that the value stays the same.
+pub(crate) fn clean_json(json: &str) -> String {
+    mask().mask_tokens(&escape_json(json))
 }
 
-/// A JSON object of the log: people read it, too.
-pub(crate) fn shown_log_json(json: &str) -> String {
-    mask().for_people(&escaped(json))
+/// Cleans a JSON object of the log, which people read as well.
+pub(crate) fn clean_log_json(json: &str) -> String {
+    mask().mask_text(&escape_json(json))
 }
 
-fn escaped(json: &str) -> String {
-    if json.chars().all(is_harmless) {
+fn escape_json(json: &str) -> String {
+    if json.chars().all(is_safe_char) {
         return json.to_owned();
     }
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
-        if is_harmless(c) {
+        if is_safe_char(c) {
             escaped.push(c);
         } else {
             let mut units = [0; 2];
@@ -67,109 +66,114 @@ fn escaped(json: &str) -> String {
     escaped
 }
 
-/// Whether results or messages go to a terminal.
+/// Returns true if stdout or stderr is a terminal.
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) fn is_watched() -> bool {
     std::io::stdout().is_terminal() || std::io::stderr().is_terminal()
 }
 
 /// Prints one result for people.
-pub(crate) fn say(text: &str) -> Result<(), Unheard> {
-    Ok(writeln!(std::io::stdout(), "{}", shown(text))?)
+pub(crate) fn print_result(text: &str) -> Result<(), OutputError> {
+    Ok(writeln!(std::io::stdout(), "{}", clean_text(text))?)
 }
 
 /// Prints one result for programs.
-pub(crate) fn say_object(object: &Value) -> Result<(), Unheard> {
-    Ok(writeln!(std::io::stdout(), "{}", shown_json(&object.to_string()))?)
+pub(crate) fn print_json(object: &Value) -> Result<(), OutputError> {
+    Ok(writeln!(std::io::stdout(), "{}", clean_json(&object.to_string()))?)
 }
 
-/// Prints what the program has written itself, to the byte: a script or a manual page.
-pub(crate) fn say_bytes(bytes: &[u8]) -> Result<(), Unheard> {
+/// Prints text that highwater generated, byte for byte: a script or a manual page.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), OutputError> {
     Ok(std::io::stdout().write_all(bytes)?)
 }
 
-/// Says one line on stderr; a closed stderr leaves nobody to tell.
-pub(crate) fn tell(line: &str) {
-    writeln!(std::io::stderr(), "{}", shown_line(line)).ok();
+/// Prints one line on stderr; ignores errors, because a closed stderr has no reader.
+pub(crate) fn print_status(line: &str) {
+    writeln!(std::io::stderr(), "{}", clean_line(line)).ok();
 }
 
-/// The same, for a text that has lines of its own and ends with one.
-pub(crate) fn tell_lines(text: &str) {
-    write!(std::io::stderr(), "{}", shown(text)).ok();
+/// Prints a text of several lines, including the last line break, on stderr.
+pub(crate) fn print_status_lines(text: &str) {
+    write!(std::io::stderr(), "{}", clean_text(text)).ok();
 }
 
-/// Says a line of the log, which is shown as it is: it was made fit when it was made.
-pub(crate) fn tell_log(line: &str) {
+/// Prints a log line, which is already clean.
+pub(crate) fn print_log_line(line: &str) {
     writeln!(std::io::stderr(), "{line}").ok();
 }
 
-/// Says on stderr what is no result and no error.
-pub(crate) fn warn(text: &str) {
-    tell(&format!("warning: {text}"));
+/// Prints a warning on stderr.
+pub(crate) fn print_warning(text: &str) {
+    print_status(&format!("warning: {text}"));
 }
 
-/// Whether matched words can stand out.
+/// The style of matched words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum MatchStyle {
     Plain,
     Bold,
 }
 
-impl Style {
-    /// What stdout can show, by what the environment says of it.
-    pub(crate) fn of(screen: &Screen) -> Self {
-        let is_able = !screen.no_color && screen.name.as_deref().is_some_and(|it| it != "dumb");
-        if is_able && std::io::stdout().is_terminal() { Self::Bold } else { Self::Plain }
+impl MatchStyle {
+    /// Returns the style that stdout supports.
+    pub(crate) fn from_terminal(terminal: &TerminalEnv) -> Self {
+        let has_styles =
+            !terminal.no_color && terminal.term.as_deref().is_some_and(|name| name != "dumb");
+        if has_styles && std::io::stdout().is_terminal() { Self::Bold } else { Self::Plain }
     }
 }
 
-/// One line of pieces. Should they make up a secret together, nothing of it is shown.
-fn shown_pieces(pieces: &[Piece], style: Style) -> String {
-    let plain: String = pieces.iter().map(|piece| for_terminal_line(&piece.text)).collect();
-    let masked = mask().for_people(&plain);
-    if style == Style::Plain || masked != plain {
+/// Formats pieces as one line. If the pieces together contain a secret, the line is masked and has no styles.
+fn format_pieces(pieces: &[SnippetPiece], style: MatchStyle) -> String {
+    let plain: String = pieces.iter().map(|piece| sanitize_terminal_line(&piece.text)).collect();
+    let masked = mask().mask_text(&plain);
+    if style == MatchStyle::Plain || masked != plain {
         return masked;
     }
-    let bold = |piece: &Piece| match for_terminal_line(&piece.text) {
+    let pieces = pieces.iter().map(|piece| match sanitize_terminal_line(&piece.text) {
         text if piece.is_match => format!("\x1b[1m{text}\x1b[0m"),
         text => text,
-    };
-    pieces.iter().map(bold).collect()
+    });
+    pieces.collect()
 }
 
-/// Stdout, for as many lines as there are.
-pub(crate) struct Page(BufWriter<StdoutLock<'static>>);
+/// Writes many lines to stdout, buffered.
+pub(crate) struct StdoutWriter(BufWriter<StdoutLock<'static>>);
 
-impl Page {
+impl StdoutWriter {
     pub(crate) fn new() -> Self {
         Self(BufWriter::new(std::io::stdout().lock()))
     }
 
-    /// A line for people.
-    pub(crate) fn line(&mut self, line: &str) -> Result<(), Unheard> {
-        Ok(writeln!(self.0, "{}", shown_line(line))?)
+    /// Writes a line for people.
+    pub(crate) fn write_line(&mut self, line: &str) -> Result<(), OutputError> {
+        Ok(writeln!(self.0, "{}", clean_line(line))?)
     }
 
-    /// A line for people, some pieces of which stand out where that can be shown.
-    pub(crate) fn marked(&mut self, pieces: &[Piece], style: Style) -> Result<(), Unheard> {
-        Ok(writeln!(self.0, "{}", shown_pieces(pieces, style))?)
+    /// Writes a line for people, with the matches in the given style.
+    pub(crate) fn write_pieces(
+        &mut self,
+        pieces: &[SnippetPiece],
+        style: MatchStyle,
+    ) -> Result<(), OutputError> {
+        Ok(writeln!(self.0, "{}", format_pieces(pieces, style))?)
     }
 
-    /// A line of cells for people, with tabs between them.
-    pub(crate) fn columns(&mut self, cells: &[String]) -> Result<(), Unheard> {
-        let cells: Vec<String> = cells.iter().map(|cell| shown_line(cell)).collect();
+    /// Writes a line of tab-separated cells for people.
+    pub(crate) fn write_columns(&mut self, cells: &[String]) -> Result<(), OutputError> {
+        let cells: Vec<String> = cells.iter().map(|cell| clean_line(cell)).collect();
         Ok(writeln!(self.0, "{}", cells.join("\t"))?)
     }
 
-    /// A line for programs: JSON in its `Display`.
-    pub(crate) fn object(&mut self, object: &dyn fmt::Display) -> Result<(), Unheard> {
-        Ok(writeln!(self.0, "{}", shown_json(&object.to_string()))?)
+    /// Writes a line of JSON for programs.
+    pub(crate) fn write_json(&mut self, json: &str) -> Result<(), OutputError> {
+        Ok(writeln!(self.0, "{}", clean_json(json))?)
     }
 
-    /// Cells for programs, to the byte; a terminal that they end on is not steered by them.
-    pub(crate) fn cells(&mut self, text: &str) -> Result<(), Unheard> {
-        let text = mask().for_programs(text);
-        let text = if self.is_terminal() { for_terminal(&text) } else { text };
+    /// Writes cells for programs byte for byte; on a terminal, control characters are removed.
+    pub(crate) fn write_csv(&mut self, text: &str) -> Result<(), OutputError> {
+        let text = mask().mask_tokens(text);
+        let text = if self.is_terminal() { sanitize_for_terminal(&text) } else { text };
         Ok(self.0.write_all(text.as_bytes())?)
     }
 
@@ -177,7 +181,7 @@ impl Page {
         self.0.get_ref().is_terminal()
     }
 
-    pub(crate) fn end(mut self) -> Result<(), Unheard> {
+    pub(crate) fn finish(mut self) -> Result<(), OutputError> {
         Ok(self.0.flush()?)
     }
 }
@@ -187,32 +191,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_stays_the_same_value_and_steers_no_terminal() {
+    fn json_is_escaped_without_changing_its_value() {
         let object =
             serde_json::json!({ "a": "\u{9b}31m \u{202e}x \u{e0041} \u{1b} \"q\" é👩\u{200d}👧" });
-        let shown = shown_json(&object.to_string());
-        assert!(shown.chars().all(is_harmless), "{shown}");
-        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), object);
+        let cleaned = clean_json(&object.to_string());
+        assert!(cleaned.chars().all(is_safe_char), "{cleaned}");
+        assert_eq!(serde_json::from_str::<Value>(&cleaned).unwrap(), object);
     }
 
     #[test]
-    fn matched_words_stand_out_and_nothing_else_steers_the_terminal() {
-        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
-        let pieces = [piece("a \u{1b}[31m\n", false), piece("pu\u{202e}mp\u{9b}", true)];
-        assert_eq!(shown_pieces(&pieces, Style::Bold), "a [31m \u{1b}[1mpump\u{1b}[0m");
-        assert_eq!(shown_pieces(&pieces, Style::Plain), "a [31m pump");
+    fn matched_words_are_bold_and_other_escapes_are_removed() {
+        let pieces = pieces(&[("a \u{1b}[31m\n", false), ("pu\u{202e}mp\u{9b}", true)]);
+        assert_eq!(format_pieces(&pieces, MatchStyle::Bold), "a [31m \u{1b}[1mpump\u{1b}[0m");
+        assert_eq!(format_pieces(&pieces, MatchStyle::Plain), "a [31m pump");
     }
 
     #[test]
-    fn a_secret_is_masked_also_where_a_match_is_in_the_middle_of_it() {
-        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
-        let pieces = [piece("ghp_01234567", false), piece("89abcdef", true), piece("GHI", false)];
-        assert_eq!(shown_pieces(&pieces, Style::Bold), "[masked]");
+    fn secret_is_masked_when_a_match_splits_it() {
+        let pieces = pieces(&[("ghp_01234567", false), ("89abcdef", true), ("GHI", false)]);
+        assert_eq!(format_pieces(&pieces, MatchStyle::Bold), "[masked]");
     }
 
     #[test]
-    fn a_line_stays_one_line() {
-        assert_eq!(shown_line("a\nb\u{1b}[2J\tc"), "a b[2J c");
-        assert_eq!(shown("a\nb\u{202e}"), "a\nb");
+    fn cleaned_line_has_no_line_breaks() {
+        assert_eq!(clean_line("a\nb\u{1b}[2J\tc"), "a b[2J c");
+        assert_eq!(clean_text("a\nb\u{202e}"), "a\nb");
+    }
+
+    fn pieces(texts: &[(&str, bool)]) -> Vec<SnippetPiece> {
+        let pieces = texts.iter();
+        pieces
+            .map(|(text, is_match)| SnippetPiece { text: (*text).to_owned(), is_match: *is_match })
+            .collect()
     }
 }

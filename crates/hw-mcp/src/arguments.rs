@@ -1,48 +1,45 @@
-//! What a caller asks for, looked at before anything is read.
+//! Validates the arguments of a call before anything is read.
 
-use hw_rules::clean::shorten_echo;
-use hw_rules::dates::{self, Span};
+use hw_rules::date_range::{self, DateRange};
+use hw_rules::safe_text::truncate_echo;
 use serde_json::{Map, Value};
 
-/// Why a call is not answered; the caller can do something about it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Refusal(pub(crate) String);
+use crate::tool_error::ToolError;
 
 /// One parameter of a tool.
 #[derive(Clone, Copy)]
-pub(crate) struct Parameter {
+pub(crate) struct ToolParameter {
     pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) shape: Shape,
+    pub(crate) description: &'static str,
+    pub(crate) value_type: ParameterType,
     pub(crate) is_required: bool,
-    /// Values to learn from, where the description is prescribed and cannot say more.
+    /// Sample values, where the description is prescribed and cannot say more.
     pub(crate) examples: &'static [&'static str],
 }
 
-/// What a parameter's value is.
+/// The type of a parameter's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ParameterType {
     Text,
-    Texts,
+    TextList,
     Count,
 }
 
-impl Parameter {
+impl ToolParameter {
     pub(crate) const fn text(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Shape::Text)
+        Self::new(name, about, ParameterType::Text)
     }
 
-    pub(crate) const fn texts(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Shape::Texts)
+    pub(crate) const fn text_list(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, ParameterType::TextList)
     }
 
     pub(crate) const fn count(name: &'static str, about: &'static str) -> Self {
-        Self::new(name, about, Shape::Count)
+        Self::new(name, about, ParameterType::Count)
     }
 
-    const fn new(name: &'static str, about: &'static str, shape: Shape) -> Self {
-        Self { name, about, shape, is_required: false, examples: &[] }
+    const fn new(name: &'static str, description: &'static str, value_type: ParameterType) -> Self {
+        Self { name, description, value_type, is_required: false, examples: &[] }
     }
 
     pub(crate) const fn required(self) -> Self {
@@ -54,47 +51,55 @@ impl Parameter {
     }
 }
 
-/// The arguments of one call; all of their names are known. Null and an empty text are as good as nothing.
-pub(crate) struct Arguments<'a>(&'a Map<String, Value>);
+/// The arguments of one call, all with known names. Null and an empty text count as absent.
+pub(crate) struct ToolArguments<'a>(&'a Map<String, Value>);
 
-impl<'a> Arguments<'a> {
-    pub(crate) fn checked(
-        given: &'a Map<String, Value>,
-        known: &[Parameter],
-    ) -> Result<Self, Refusal> {
-        let names = || known.iter().map(|parameter| parameter.name);
-        match given.keys().find(|name| !names().any(|known| known == *name)) {
-            Some(name) => Err(Refusal(unknown(name, &names().collect::<Vec<_>>()))),
-            None => Ok(Self(given)),
+impl<'a> ToolArguments<'a> {
+    pub(crate) fn from_object(
+        arguments: &'a Map<String, Value>,
+        known: &[ToolParameter],
+    ) -> Result<Self, ToolError> {
+        let names: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+        match arguments.keys().find(|name| !names.contains(&name.as_str())) {
+            Some(name) => Err(ToolError(unknown_parameter(name, &names))),
+            None => Ok(Self(arguments)),
         }
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>, Refusal> {
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, ToolError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-            Some(other) => Err(wrong(name, "a string", other)),
+            Some(other) => Err(wrong_type(name, "a string", other)),
         }
     }
 
-    /// A text that must be there, though it may be empty.
-    pub(crate) fn required_text(&self, name: &str) -> Result<&'a str, Refusal> {
+    /// Returns a text that must be present, but may be empty.
+    pub(crate) fn required_text(&self, name: &str) -> Result<&'a str, ToolError> {
         match self.0.get(name) {
             Some(Value::String(text)) => Ok(text),
-            None | Some(Value::Null) => Err(Refusal(format!("the parameter `{name}` is missing"))),
-            Some(other) => Err(wrong(name, "a string", other)),
+            None | Some(Value::Null) => {
+                Err(ToolError(format!("the parameter `{name}` is missing")))
+            }
+            Some(other) => Err(wrong_type(name, "a string", other)),
         }
     }
 
-    /// The entries of a list. A plain string, which models like to send, is a list with commas.
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Refusal> {
-        let wanted = "an array of strings";
+    /// Returns the entries of a list. A plain string, which models often send, is a comma-separated list.
+    pub(crate) fn text_list(&self, name: &str) -> Result<Vec<String>, ToolError> {
+        let expected = "an array of strings";
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => {
-                let texts = values.iter().map(|it| it.as_str().map(str::to_owned).ok_or(it));
-                let mut texts: Vec<String> =
-                    texts.collect::<Result<_, _>>().map_err(|it| wrong(name, wanted, it))?;
+                let texts = values.iter().map(|value| match value {
+                    Value::String(text) => Ok(text.clone()),
+                    other @ (Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::Array(_)
+                    | Value::Object(_)) => Err(wrong_type(name, expected, other)),
+                });
+                let mut texts: Vec<String> = texts.collect::<Result<_, _>>()?;
                 texts.retain(|text| !text.is_empty());
                 Ok(texts)
             }
@@ -102,61 +107,66 @@ impl<'a> Arguments<'a> {
                 let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
                 Ok(texts.map(str::to_owned).collect())
             }
-            Some(other) => Err(wrong(name, wanted, other)),
+            Some(other) => Err(wrong_type(name, expected, other)),
         }
     }
 
-    /// A whole number of at least one.
-    pub(crate) fn count(&self, name: &str) -> Result<Option<u64>, Refusal> {
+    /// Returns a whole number of at least one.
+    pub(crate) fn positive_count(&self, name: &str) -> Result<Option<u64>, ToolError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => match whole(value) {
-                Some(count) if 0 < count => Ok(Some(count)),
-                _ => Err(wrong(name, "a whole number of at least 1", value)),
+            Some(value) => match parse_whole_number(value) {
+                Some(count) if count > 0 => Ok(Some(count)),
+                _ => Err(wrong_type(name, "a whole number of at least 1", value)),
             },
         }
     }
 
-    /// The time between two parameters, `…_from` and `…_to`.
-    pub(crate) fn span(&self, from: &str, to: &str) -> Result<Span, Refusal> {
-        let refuse = |name: &str, why: dates::NotADate| Refusal(format!("`{name}`: {why}"));
-        let start = self.text(from)?.map(dates::parse_from).transpose();
-        let end = self.text(to)?.map(dates::parse_to).transpose();
-        let start = start.map_err(|why| refuse(from, why))?;
-        let span = Span { from: start, to: end.map_err(|why| refuse(to, why))? };
+    /// Returns the date range between two parameters, `…_from` and `…_to`.
+    pub(crate) fn date_span(&self, from: &str, to: &str) -> Result<DateRange, ToolError> {
+        let start = self.optional_text(from)?.map(date_range::parse_first_instant).transpose();
+        let end = self.optional_text(to)?.map(date_range::parse_last_instant).transpose();
+        let span = DateRange {
+            from: start.map_err(|error| ToolError(format!("`{from}`: {error}")))?,
+            to: end.map_err(|error| ToolError(format!("`{to}`: {error}")))?,
+        };
         if span.is_backwards() {
-            return Err(Refusal(format!("`{from}` is later than `{to}`: nothing is in between")));
+            return Err(ToolError(format!("`{from}` is later than `{to}`, so the range is empty")));
         }
         Ok(span)
     }
 }
 
-/// JSON knows one sort of number: 5.0 is a whole one.
-fn whole(value: &Value) -> Option<u64> {
-    let text = value.as_f64().filter(|it| it.fract() == 0.0).map(|it| format!("{it:.0}"));
-    value.as_u64().or_else(|| text?.parse().ok())
+/// Parses a whole number. JSON has one number type, so 5.0 is whole as well.
+fn parse_whole_number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64().filter(|number| number.fract() == 0.0)?;
+        format!("{number:.0}").parse().ok()
+    })
 }
 
-fn unknown(name: &str, known: &[&str]) -> String {
-    let near = known.iter().map(|it| (strsim::jaro_winkler(it, name), it));
-    let nearest = near.filter(|(likeness, _)| 0.8 < *likeness).max_by(|a, b| a.0.total_cmp(&b.0));
-    let meant = nearest.map_or(String::new(), |(_, it)| format!("; did you mean `{it}`?"));
-    let name = shorten_echo(name);
-    format!("there is no parameter `{name}` (there are {}){meant}", known.join(", "))
+fn unknown_parameter(name: &str, known: &[&str]) -> String {
+    let nearest = known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(known, name), known))
+        .filter(|(similarity, _)| *similarity > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let suggestion =
+        nearest.map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"));
+    let name = truncate_echo(name);
+    format!("unknown parameter `{name}` (available: {}){suggestion}", known.join(", "))
 }
 
-fn wrong(name: &str, wanted: &str, value: &Value) -> Refusal {
-    let is = match value {
+fn wrong_type(name: &str, expected: &str, value: &Value) -> ToolError {
+    let found = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) => {
-            return Refusal(format!("`{name}` must be {wanted}; it is {number}"));
-        }
+        Value::Number(number) => &number.to_string(),
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    Refusal(format!("`{name}` must be {wanted}; it is, or holds, {is}"))
+    ToolError(format!("`{name}` must be {expected}; got {found}"))
 }
 
 #[cfg(test)]
@@ -165,94 +175,102 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_wrong_type_is_told_with_the_name_of_the_parameter() {
-        let given =
+    fn arguments_of_a_wrong_type_are_rejected_by_name() {
+        let arguments =
             json!({ "limit": "5", "authors": {}, "fields": [1], "repository": {}, "from": "x" });
-        let given = given.as_object().unwrap();
-        let arguments = Arguments(given);
+        let arguments = ToolArguments(arguments.as_object().unwrap());
         assert_eq!(
-            told(arguments.count("limit")),
-            "`limit` must be a whole number of at least 1; it is, or holds, a string"
+            error_text(arguments.positive_count("limit")),
+            "`limit` must be a whole number of at least 1; got a string"
         );
         assert_eq!(
-            told(arguments.texts("authors")),
-            "`authors` must be an array of strings; it is, or holds, an object"
+            error_text(arguments.text_list("authors")),
+            "`authors` must be an array of strings; got an object"
         );
         assert_eq!(
-            told(arguments.texts("fields")),
-            "`fields` must be an array of strings; it is 1"
+            error_text(arguments.text_list("fields")),
+            "`fields` must be an array of strings; got 1"
         );
         assert_eq!(
-            told(arguments.text("repository")),
-            "`repository` must be a string; it is, or holds, an object"
+            error_text(arguments.optional_text("repository")),
+            "`repository` must be a string; got an object"
         );
-        assert!(told(arguments.span("from", "to")).starts_with("`from`: "));
-        assert_eq!(told(arguments.required_text("query")), "the parameter `query` is missing");
+        assert!(error_text(arguments.date_span("from", "to")).starts_with("`from`: "));
+        assert_eq!(
+            error_text(arguments.required_text("query")),
+            "the parameter `query` is missing"
+        );
     }
 
     #[test]
-    fn a_time_that_ends_before_it_begins_is_refused() {
-        let given = json!({ "from": "2026-02-01", "to": "2026-01-31" });
-        let arguments = Arguments(given.as_object().unwrap());
-        let expected = "`from` is later than `to`: nothing is in between";
-        assert_eq!(told(arguments.span("from", "to")), expected);
-        assert!(arguments.span("to", "from").is_ok());
+    fn date_span_that_ends_before_it_begins_is_rejected() {
+        let arguments = json!({ "from": "2026-02-01", "to": "2026-01-31" });
+        let arguments = ToolArguments(arguments.as_object().unwrap());
+        let expected = "`from` is later than `to`, so the range is empty";
+        assert_eq!(error_text(arguments.date_span("from", "to")), expected);
+        assert!(arguments.date_span("to", "from").is_ok());
     }
 
     #[test]
-    fn no_count_is_zero_or_less_or_a_part() {
+    fn count_that_is_not_positive_and_whole_is_rejected() {
         for value in [json!(0), json!(-1), json!(1.5), json!(-1.0), json!(0.0), json!(1e300)] {
-            let given = json!({ "limit": value });
-            assert!(Arguments(given.as_object().unwrap()).count("limit").is_err(), "{value}");
+            let arguments = json!({ "limit": value });
+            assert!(
+                ToolArguments(arguments.as_object().unwrap()).positive_count("limit").is_err(),
+                "{value}"
+            );
         }
     }
 
     #[test]
-    fn a_whole_number_may_be_written_with_a_point() {
+    fn count_may_be_written_with_a_decimal_point() {
         for value in [json!(5), json!(5.0), json!(0.5e1)] {
-            let given = json!({ "limit": value });
-            assert_eq!(Arguments(given.as_object().unwrap()).count("limit"), Ok(Some(5)));
+            let arguments = json!({ "limit": value });
+            assert_eq!(
+                ToolArguments(arguments.as_object().unwrap()).positive_count("limit"),
+                Ok(Some(5))
+            );
         }
     }
 
     #[test]
-    fn null_and_an_empty_text_are_as_good_as_nothing() {
-        let given = json!({ "a": null, "b": "", "c": ["", "me", ""] });
-        let arguments = Arguments(given.as_object().unwrap());
-        assert_eq!(arguments.text("a"), Ok(None));
-        assert_eq!(arguments.text("b"), Ok(None));
-        assert_eq!(arguments.texts("a"), Ok(vec![]));
-        assert_eq!(arguments.texts("c"), Ok(vec!["me".to_owned()]));
-        assert_eq!(arguments.count("a"), Ok(None));
+    fn arguments_that_are_null_or_empty_count_as_absent() {
+        let arguments = json!({ "a": null, "b": "", "c": ["", "me", ""] });
+        let arguments = ToolArguments(arguments.as_object().unwrap());
+        assert_eq!(arguments.optional_text("a"), Ok(None));
+        assert_eq!(arguments.optional_text("b"), Ok(None));
+        assert_eq!(arguments.text_list("a"), Ok(vec![]));
+        assert_eq!(arguments.text_list("c"), Ok(vec!["me".to_owned()]));
+        assert_eq!(arguments.positive_count("a"), Ok(None));
         assert_eq!(arguments.required_text("b"), Ok(""));
     }
 
     #[test]
-    fn arguments_take_a_plain_string_for_a_list() {
+    fn arguments_accept_a_plain_string_as_a_list() {
         for (value, expected) in [
             (json!("me"), vec!["me"]),
             (json!("me, you ,"), vec!["me", "you"]),
             (json!(""), vec![]),
             (json!(["me"]), vec!["me"]),
         ] {
-            let given = json!({ "authors": value });
-            let texts = Arguments(given.as_object().unwrap()).texts("authors").unwrap();
+            let arguments = json!({ "authors": value });
+            let texts = ToolArguments(arguments.as_object().unwrap()).text_list("authors").unwrap();
             assert_eq!(texts, expected, "{value}");
         }
     }
 
     #[test]
-    fn an_unknown_parameter_is_answered_with_the_nearest_name() {
-        let given = json!({ "author": "me" });
-        let known = [Parameter::text("authors", ""), Parameter::text("limit", "")];
-        let told = told(Arguments::checked(given.as_object().unwrap(), &known));
+    fn arguments_with_an_unknown_name_are_rejected_with_the_nearest_one() {
+        let arguments = json!({ "author": "me" });
+        let known = [ToolParameter::text("authors", ""), ToolParameter::text("limit", "")];
+        let error = error_text(ToolArguments::from_object(arguments.as_object().unwrap(), &known));
         assert_eq!(
-            told,
-            "there is no parameter `author` (there are authors, limit); did you mean `authors`?"
+            error,
+            "unknown parameter `author` (available: authors, limit); did you mean `authors`?"
         );
     }
 
-    fn told<T>(result: Result<T, Refusal>) -> String {
+    fn error_text<T>(result: Result<T, ToolError>) -> String {
         result.err().unwrap().0
     }
 }

@@ -1,7 +1,7 @@
-//! The protocol over streamable HTTP, at `/mcp`.
+//! Serves the protocol over streamable HTTP, at `/mcp`.
 //!
-//! A page in a browser must not reach it: the names in `Host` and `Origin` are looked at. Beyond this machine
-//! whoever asks needs a token. No session is kept, so nothing grows with the number of callers.
+//! Pages in a browser must not reach it, so `Host` and `Origin` are checked. Callers on other machines need a token.
+//! There are no sessions, so memory does not grow with the number of callers.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,69 +18,66 @@ use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
 
-use crate::Server;
+use crate::McpServer;
 
-/// Where it is served.
-const PATH: &str = "/mcp";
+/// The path of the endpoint.
+const MCP_PATH: &str = "/mcp";
 
-/// Where to listen, by which names it is called, and what a caller must know.
-pub struct Door {
+/// Options for the HTTP server.
+pub struct HttpOptions {
     pub address: SocketAddr,
-    /// Names, with or without a port, besides the address itself.
+    /// Additional host names, with or without a port.
     pub hosts: Vec<String>,
+    /// The token that callers must send.
     pub token: Option<SecretString>,
 }
 
-/// Why nothing is served.
+/// The server could not start.
 #[derive(Debug, thiserror::Error)]
-pub enum NotServed {
-    #[error(
-        "{0} can be reached from other machines, and there is no token that they would have to know"
-    )]
+pub enum ListenError {
+    #[error("{0} is reachable from other machines, but no token is set to protect it")]
     NeedsToken(SocketAddr),
-    #[error(
-        "{0} stands for every address of this machine, so it does not tell by which name it is called"
-    )]
+    #[error("{0} listens on all interfaces, so the host name that clients use must be given")]
     NeedsHost(SocketAddr),
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },
 }
 
-/// A door that is open; nobody has come in yet.
-pub struct Listener {
+/// A listening socket that does not accept connections yet.
+pub struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,
     hosts: Vec<String>,
     token: Option<SecretString>,
 }
 
-impl Listener {
-    pub async fn open(door: Door) -> Result<Self, NotServed> {
-        let Door { address, hosts, token } = door;
+impl HttpListener {
+    pub async fn bind(options: HttpOptions) -> Result<Self, ListenError> {
+        let HttpOptions { address, hosts, token } = options;
         if !address.ip().is_loopback() && token.is_none() {
-            return Err(NotServed::NeedsToken(address));
+            return Err(ListenError::NeedsToken(address));
         }
         if address.ip().is_unspecified() && hosts.is_empty() {
-            return Err(NotServed::NeedsHost(address));
+            return Err(ListenError::NeedsHost(address));
         }
-        let failed = |source| NotServed::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        Ok(Self { listener, address, hosts, token })
+        match listen(address).await {
+            Ok((listener, address)) => Ok(Self { listener, address, hosts, token }),
+            Err(source) => Err(ListenError::Listen { address, source }),
+        }
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}{PATH}", self.address)
+        format!("http://{}{MCP_PATH}", self.address)
     }
 
-    /// The socket, and what answers to the requests that come in there.
-    pub fn into_parts(self, server: Server) -> (TcpListener, Router) {
-        let hosts = hosts(self.address, &self.hosts);
+    /// Returns the socket, and the router that answers its requests.
+    pub fn into_parts(self, server: McpServer) -> (TcpListener, Router) {
+        let hosts = allowed_hosts(self.address, &self.hosts);
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
-            .with_allowed_origins(hosts.iter().flat_map(|host| origins(host)))
-            .with_allowed_hosts(with_bare(&hosts))
+            .with_allowed_origins(hosts.iter().flat_map(|host| allowed_origins(host)))
+            .with_allowed_hosts(with_portless(&hosts))
             .enforce_origin_validation();
         let service = StreamableHttpService::new(
             move || Ok(server.clone()),
@@ -88,20 +85,27 @@ impl Listener {
             config,
         );
         let router = Router::new()
-            .route_service(PATH, service)
-            .layer(from_fn_with_state(Arc::new(self.token), admit));
+            .route_service(MCP_PATH, service)
+            .layer(from_fn_with_state(Arc::new(self.token), require_token));
         (self.listener, router)
     }
 }
 
-/// Lets a request in that knows the token, if there is one.
-async fn admit(
+/// Binds a socket, and returns it with its actual address.
+async fn listen(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// Rejects requests without the token, if one is set.
+async fn require_token(
     State(token): State<Arc<Option<SecretString>>>,
     request: Request,
     next: Next,
 ) -> Response {
     match token.as_ref() {
-        Some(token) if !knows(request.headers(), token) => {
+        Some(token) if !has_valid_token(request.headers(), token) => {
             let challenge = [(header::WWW_AUTHENTICATE, "Bearer realm=\"highwater\"")];
             (StatusCode::UNAUTHORIZED, challenge, "a bearer token is required\n").into_response()
         }
@@ -109,37 +113,38 @@ async fn admit(
     }
 }
 
-/// Whether the header carries the token. How long it takes says nothing about how much of it was right.
-fn knows(headers: &HeaderMap, token: &SecretString) -> bool {
-    let given = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
-    let (scheme, given) = given.split_at(given.len().min("Bearer ".len()));
+/// Checks the token in constant time, so that the duration does not reveal how much of it is right.
+fn has_valid_token(headers: &HeaderMap, token: &SecretString) -> bool {
+    let value = headers.get(header::AUTHORIZATION).map_or(&b""[..], |value| value.as_bytes());
+    let (scheme, credentials) = value.split_at(value.len().min("Bearer ".len()));
     let is_bearer = scheme.eq_ignore_ascii_case(b"Bearer ");
-    is_bearer && bool::from(given.ct_eq(token.expose_secret().as_bytes()))
+    is_bearer && bool::from(credentials.ct_eq(token.expose_secret().as_bytes()))
 }
 
-/// The names by which it may be called, as they stand in `Host`.
-fn hosts(address: SocketAddr, named: &[String]) -> Vec<String> {
+/// Returns the allowed values of `Host`.
+fn allowed_hosts(address: SocketAddr, added: &[String]) -> Vec<String> {
     let port = address.port();
     let own = (!address.ip().is_unspecified()).then(|| address.to_string());
-    let here = ["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
-    let here = here.iter().map(|name| format!("{name}:{port}"));
-    let here = here.filter(|_| is_here(address.ip()));
-    own.into_iter().chain(here).chain(named.iter().cloned()).collect()
+    let loopback = ["localhost", "127.0.0.1", "[::1]"]
+        .into_iter()
+        .filter(|_| is_local_address(address.ip()))
+        .map(|name| format!("{name}:{port}"));
+    own.into_iter().chain(loopback).chain(added.iter().cloned()).collect()
 }
 
-/// The same names, and those with the usual port without it: callers leave it out.
-fn with_bare(hosts: &[String]) -> Vec<String> {
-    let bare = hosts.iter().filter_map(|host| host.strip_suffix(":80")).map(str::to_owned);
-    hosts.iter().cloned().chain(bare).collect()
+/// Adds the names with port 80 without the port, because clients omit it.
+fn with_portless(hosts: &[String]) -> Vec<String> {
+    let portless = hosts.iter().filter_map(|host| host.strip_suffix(":80")).map(str::to_owned);
+    hosts.iter().cloned().chain(portless).collect()
 }
 
-/// Whether this machine reaches it by its names for itself.
-fn is_here(address: IpAddr) -> bool {
+/// Checks whether this machine reaches the address by its loopback names.
+fn is_local_address(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
-/// The origins that belong to a name; a name without a port stands for any.
-fn origins(host: &str) -> [String; 2] {
+/// Returns the allowed origins of a host; a host without a port allows any port.
+fn allowed_origins(host: &str) -> [String; 2] {
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let port = if has_port { "" } else { ":*" };
     ["http", "https"].map(|scheme| format!("{scheme}://{host}{port}"))
@@ -150,51 +155,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn on_loopback_it_is_called_by_this_machines_names_with_its_port() {
-        let hosts = hosts("127.0.0.1:8765".parse().unwrap(), &[]);
+    fn allowed_hosts_on_loopback_are_the_loopback_names() {
+        let hosts = allowed_hosts("127.0.0.1:8765".parse().unwrap(), &[]);
         assert_eq!(hosts, ["127.0.0.1:8765", "localhost:8765", "127.0.0.1:8765", "[::1]:8765"]);
-        assert_eq!(origins("localhost:8765"), ["http://localhost:8765", "https://localhost:8765"]);
         assert_eq!(
-            origins("mcp.example.com"),
+            allowed_origins("localhost:8765"),
+            ["http://localhost:8765", "https://localhost:8765"]
+        );
+        assert_eq!(
+            allowed_origins("mcp.example.com"),
             ["http://mcp.example.com:*", "https://mcp.example.com:*"]
         );
     }
 
     #[test]
-    fn elsewhere_it_is_called_by_its_address_and_the_names_that_were_given() {
-        let named = ["mcp.example.com".to_owned()];
+    fn allowed_hosts_elsewhere_are_the_address_and_the_added_names() {
+        let added = ["mcp.example.com".to_owned()];
         assert_eq!(
-            hosts("192.0.2.1:80".parse().unwrap(), &named),
+            allowed_hosts("192.0.2.1:80".parse().unwrap(), &added),
             ["192.0.2.1:80", "mcp.example.com"]
         );
-        let anywhere = hosts("0.0.0.0:80".parse().unwrap(), &named);
+        let anywhere = allowed_hosts("0.0.0.0:80".parse().unwrap(), &added);
         assert_eq!(anywhere, ["localhost:80", "127.0.0.1:80", "[::1]:80", "mcp.example.com"]);
     }
 
     #[test]
-    fn the_usual_port_needs_no_saying() {
-        let hosts = hosts("[::1]:80".parse().unwrap(), &["mcp.example.com:8080".to_owned()]);
-        let allowed = with_bare(&hosts);
+    fn allowed_hosts_may_omit_port_80() {
+        let hosts =
+            allowed_hosts("[::1]:80".parse().unwrap(), &["mcp.example.com:8080".to_owned()]);
+        let allowed = with_portless(&hosts);
         for name in ["[::1]", "localhost", "127.0.0.1", "localhost:80", "mcp.example.com:8080"] {
-            assert!(allowed.iter().any(|it| it == name), "{name}: {allowed:?}");
+            assert!(allowed.contains(&name.to_owned()), "{name}: {allowed:?}");
         }
-        assert!(!allowed.iter().any(|it| it == "mcp.example.com"), "{allowed:?}");
+        assert!(!allowed.contains(&"mcp.example.com".to_owned()), "{allowed:?}");
     }
 
     #[test]
-    fn only_the_whole_token_is_the_token() {
+    fn token_must_match_as_a_whole() {
         let token = SecretString::from("s3cret".to_owned());
-        let knows = |text: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::AUTHORIZATION, text.parse().unwrap());
-            knows(&headers, &token)
-        };
-        assert!(knows("Bearer s3cret") && knows("bearer s3cret"));
+        for right in ["Bearer s3cret", "bearer s3cret"] {
+            assert!(has_valid_token(&authorization(right), &token), "{right}");
+        }
         for wrong in
             ["", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "s3cret"]
         {
-            assert!(!knows(wrong), "{wrong}");
+            assert!(!has_valid_token(&authorization(wrong), &token), "{wrong}");
         }
-        assert!(!super::knows(&HeaderMap::new(), &token));
+        assert!(!has_valid_token(&HeaderMap::new(), &token));
+    }
+
+    fn authorization(value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::AUTHORIZATION, value.parse().unwrap())])
     }
 }

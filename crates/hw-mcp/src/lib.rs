@@ -1,23 +1,23 @@
-//! A face for language models: the mirror over the Model Context Protocol.
+//! Serves the mirror to language models over the Model Context Protocol.
 //!
-//! It reads the store and nothing else: no request leaves it, and nothing is written. What a tool says is made by
-//! pure functions (`form`, `sheet`, `answer`, `prompt`) from rows that the store has given.
+//! The crate only reads the store: it sends no requests and writes nothing. Pure functions (`item_template`,
+//! `bounded_text`, `tool_answer`, `prompt`) build the answers from stored rows.
 
-mod answer;
 mod arguments;
-mod desk;
-mod form;
+mod bounded_text;
 mod http;
-mod listing;
+mod item_template;
+mod list_tool;
 mod missing_words;
 mod prompt;
 mod schema;
 mod server;
-mod sheet;
 mod stdio;
+mod tool_answer;
+mod tool_error;
 mod tools;
 
-pub use http::{Door, Listener, NotServed};
-pub use server::Server;
-pub use stdio::{Broken, over_stdio};
+pub use http::{HttpListener, HttpOptions, ListenError};
+pub use server::McpServer;
+pub use stdio::{StdioError, serve_over_stdio};
 pub use tools::Toolset;

@@ -1,17 +1,19 @@
-//! The JSON schemas of what tools take and give.
+//! The JSON schemas of the input and output of tools.
 
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{Parameter, Shape};
+use crate::arguments::{ParameterType, ToolParameter};
 
-/// What a tool takes.
-pub(crate) fn input(parameters: &[Parameter]) -> JsonObject {
-    let properties: Map<String, Value> =
-        parameters.iter().map(|it| (it.name.to_owned(), property(it))).collect();
-    let required: Vec<&str> =
-        parameters.iter().filter(|it| it.is_required).map(|it| it.name).collect();
-    let mut schema = object(json!({ "type": "object", "properties": properties }));
+/// Returns the input schema of a tool.
+pub(crate) fn input_schema(parameters: &[ToolParameter]) -> JsonObject {
+    let properties: Map<String, Value> = parameters
+        .iter()
+        .map(|parameter| (parameter.name.to_owned(), property_schema(parameter)))
+        .collect();
+    let required = parameters.iter().filter(|parameter| parameter.is_required);
+    let required: Vec<&str> = required.map(|parameter| parameter.name).collect();
+    let mut schema = into_object(json!({ "type": "object", "properties": properties }));
     schema.insert("additionalProperties".to_owned(), json!(false));
     if !required.is_empty() {
         schema.insert("required".to_owned(), json!(required));
@@ -19,62 +21,64 @@ pub(crate) fn input(parameters: &[Parameter]) -> JsonObject {
     schema
 }
 
-fn property(parameter: &Parameter) -> Value {
-    let about = parameter.about;
-    match parameter.shape {
-        Shape::Text if !parameter.examples.is_empty() => {
-            json!({ "type": "string", "description": about, "examples": parameter.examples })
+fn property_schema(parameter: &ToolParameter) -> Value {
+    let description = parameter.description;
+    match parameter.value_type {
+        ParameterType::Text if !parameter.examples.is_empty() => {
+            json!({ "type": "string", "description": description, "examples": parameter.examples })
         }
-        Shape::Text => json!({ "type": "string", "description": about }),
-        Shape::Texts => {
-            json!({ "type": "array", "items": { "type": "string" }, "description": about })
+        ParameterType::Text => json!({ "type": "string", "description": description }),
+        ParameterType::TextList => {
+            json!({ "type": "array", "items": { "type": "string" }, "description": description })
         }
-        Shape::Count => json!({ "type": "integer", "minimum": 1, "description": about }),
+        ParameterType::Count => {
+            json!({ "type": "integer", "minimum": 1, "description": description })
+        }
     }
 }
 
-/// What a tool gives besides its text: what all of them give, and what only this one does.
-pub(crate) fn output(more: &Value) -> JsonObject {
-    let mut properties = object(json!({
+/// Returns the schema of a tool's structured content: the properties of all tools, and those of this one.
+pub(crate) fn output_schema(own_properties: &Value) -> JsonObject {
+    let mut properties = into_object(json!({
         "items": {
             "type": "array",
-            "items": item(),
-            "description": "The items of the text, in its order, with the fields that were asked for. Bodies are left out: they are in the text."
+            "items": item_schema(),
+            "description": "The items of the text, in its order, with the requested fields. Bodies are in the text only."
         },
-        "items_left_out": count("How many items of the text are not listed here, because the answer would become too large."),
-        "total": count("How many match in all."),
-        "shown": count("How many of them are in the text."),
-        "cut": { "type": "boolean", "description": "Whether the text was cut at 990 kB." },
-        "next_cursor": nullable("string", "Where the next page begins; null at the end."),
-        "fresh_through": nullable("string", "The mirror holds everything up to this time, RFC 3339; null if that is not known."),
+        "items_left_out": count_schema("Number of items of the text that are not listed here, because the answer would be too large."),
+        "total": count_schema("Number of matches on all pages."),
+        "shown": count_schema("Number of items in the text."),
+        "cut": { "type": "boolean", "description": "True if the text was cut at 990 kB." },
+        "next_cursor": nullable_schema("string", "Pass this as `cursor` to get the next page; null on the last page."),
+        "fresh_through": nullable_schema("string", "The mirror is complete up to this time, RFC 3339; null if unknown."),
         "warnings": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "What may be missing from this answer; empty when all is well."
+            "description": "What may be missing from this answer; empty if it is complete."
         },
-        "notice": { "type": "string", "description": "How to take what others wrote." },
+        "notice": { "type": "string", "description": "How to treat texts that others wrote." },
     }));
-    properties.extend(object(more.clone()));
+    properties.extend(into_object(own_properties.clone()));
     let required: Vec<&String> = properties.keys().collect();
-    object(json!({ "type": "object", "required": required, "properties": properties }))
+    into_object(json!({ "type": "object", "required": required, "properties": properties }))
 }
 
-/// An item of any tool; what does not apply, or is not among the requested fields, is absent.
-fn item() -> Value {
+/// Returns the schema of an item of any tool. Properties that do not apply, or are not requested, are absent.
+fn item_schema() -> Value {
     let text = json!({ "type": "string" });
-    let or_null = json!({ "type": ["string", "null"] });
+    let nullable = json!({ "type": ["string", "null"] });
     json!({
         "type": "object",
         "properties": {
             "type": text, "number": { "type": "integer" }, "title": text, "url": text, "repository": text,
-            "created_at": text, "updated_at": text, "closed_at": or_null, "merged_at": or_null,
-            "author": or_null, "status": text, "state": text,
+            "created_at": text, "updated_at": text, "closed_at": nullable, "merged_at": nullable,
+            "author": nullable, "status": text, "state": text,
             "labels": { "type": "array", "items": text }, "node_id": text,
             "comment": {
                 "type": "object",
                 "description": "The comment that matched, where it matched better than the item's own text.",
                 "properties": {
-                    "url": text, "author": or_null, "created_at": text,
+                    "url": text, "author": nullable, "created_at": text,
                     "snippet": { "type": "string", "description": "The part of the comment that matched." }
                 }
             }
@@ -82,15 +86,15 @@ fn item() -> Value {
     })
 }
 
-pub(crate) fn count(about: &str) -> Value {
-    json!({ "type": "integer", "minimum": 0, "description": about })
+pub(crate) fn count_schema(description: &str) -> Value {
+    json!({ "type": "integer", "minimum": 0, "description": description })
 }
 
-pub(crate) fn nullable(kind: &str, about: &str) -> Value {
-    json!({ "type": [kind, "null"], "description": about })
+pub(crate) fn nullable_schema(value_type: &str, description: &str) -> Value {
+    json!({ "type": [value_type, "null"], "description": description })
 }
 
-fn object(value: Value) -> JsonObject {
+fn into_object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {

@@ -1,4 +1,4 @@
-//! The protocol over stdin and stdout, a message a line.
+//! Serves the protocol over stdin and stdout, one message per line.
 
 mod line_transport;
 
@@ -6,22 +6,22 @@ use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 
-use crate::Server;
+use crate::McpServer;
 use line_transport::LineTransport;
 
-/// The conversation broke off.
+/// The connection over stdin and stdout failed.
 #[derive(Debug, thiserror::Error)]
-#[error("the conversation over stdin and stdout broke off: {0}")]
-pub struct Broken(String);
+#[error("the connection over stdin and stdout failed: {0}")]
+pub struct StdioError(String);
 
-/// Answers until stdin ends.
-pub async fn over_stdio(server: Server) -> Result<(), Broken> {
+/// Answers requests until stdin ends.
+pub async fn serve_over_stdio(server: McpServer) -> Result<(), StdioError> {
     let (input, output) = stdio_pipes();
     let running = match server.serve(LineTransport::new(input, output)).await {
         Ok(running) => running,
-        // nobody said anything, and that is nobody's fault
+        // a client that closes stdin without sending anything is not an error
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Broken(error.to_string())),
+        Err(error) => return Err(StdioError(error.to_string())),
     };
-    running.waiting().await.map(drop).map_err(|error| Broken(error.to_string()))
+    running.waiting().await.map(drop).map_err(|error| StdioError(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The tools: one file each, with its words.
+//! The tools, one module each, with their descriptions.
 
 mod get_thread;
 mod list_discussions;
@@ -8,35 +8,36 @@ mod search;
 
 use std::sync::Arc;
 
+use hw_store::WorkspaceHandle;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
-use crate::answer::Answer;
-use crate::arguments::{Arguments, Parameter, Refusal};
-use crate::desk::Desk;
+use crate::arguments::{ToolArguments, ToolParameter};
 use crate::schema;
+use crate::tool_answer::ToolAnswer;
+use crate::tool_error::ToolError;
 
-/// What a tool is called, what it is for, what it takes and gives, and how it is answered.
-pub(crate) struct Definition {
+/// A tool: its description, its schemas and its handler.
+pub(crate) struct ToolDefinition {
     pub(crate) name: &'static str,
     title: &'static str,
-    about: &'static str,
-    parameters: &'static [Parameter],
-    output: fn() -> JsonObject,
-    answer: fn(&Desk, &Arguments<'_>) -> Result<Answer, Refusal>,
+    description: &'static str,
+    parameters: &'static [ToolParameter],
+    output_schema: fn() -> JsonObject,
+    handler: fn(&WorkspaceHandle, &ToolArguments<'_>) -> Result<ToolAnswer, ToolError>,
 }
 
-/// Always offered.
-static USUAL: [&Definition; 4] = [
+/// Tools that are always offered.
+static DEFAULT_TOOLS: [&ToolDefinition; 4] = [
     &list_discussions::DEFINITION,
     &list_issues::DEFINITION,
     &list_pull_requests::DEFINITION,
     &search::DEFINITION,
 ];
 
-/// Offered with the toolset `threads`.
-static THREADS: [&Definition; 1] = [&get_thread::DEFINITION];
+/// Tools of the toolset `threads`.
+static THREAD_TOOLS: [&ToolDefinition; 1] = [&get_thread::DEFINITION];
 
-/// Tools that are offered only when somebody asks for them.
+/// A group of tools that is offered on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
     /// `get_thread`
@@ -52,47 +53,50 @@ impl Toolset {
         }
     }
 
-    /// The toolset of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+    /// Returns the toolset of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|toolset| toolset.name() == name)
     }
 
-    fn tools(self) -> &'static [&'static Definition] {
+    fn tools(self) -> &'static [&'static ToolDefinition] {
         match self {
-            Self::Threads => &THREADS,
+            Self::Threads => &THREAD_TOOLS,
         }
     }
 }
 
-/// The tools that are offered, in their order.
-pub(crate) fn offered(toolsets: &[Toolset]) -> Vec<&'static Definition> {
-    let asked_for = Toolset::ALL.into_iter().filter(|it| toolsets.contains(it));
-    let asked_for = asked_for.flat_map(Toolset::tools);
-    USUAL.iter().chain(asked_for).copied().collect()
+/// Returns the offered tools in order.
+pub(crate) fn offered_tools(toolsets: &[Toolset]) -> Vec<&'static ToolDefinition> {
+    let requested = Toolset::ALL.into_iter().filter(|toolset| toolsets.contains(toolset));
+    DEFAULT_TOOLS.iter().chain(requested.flat_map(Toolset::tools)).copied().collect()
 }
 
-impl Definition {
-    /// The tool as clients are told of it.
-    pub(crate) fn tool(&self) -> Tool {
+impl ToolDefinition {
+    /// Returns the tool as the protocol describes it to clients.
+    pub(crate) fn to_mcp_tool(&self) -> Tool {
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(true)
             .destructive(false)
             .idempotent(true)
             .open_world(false);
-        Tool::new(self.name, self.about, schema::input(self.parameters))
+        Tool::new(self.name, self.description, schema::input_schema(self.parameters))
             .with_title(self.title)
-            .with_raw_output_schema(Arc::new((self.output)()))
+            .with_raw_output_schema(Arc::new((self.output_schema)()))
             .with_annotations(annotations)
     }
 
-    pub(crate) fn call(&self, desk: &Desk, given: &JsonObject) -> Result<Answer, Refusal> {
-        (self.answer)(desk, &Arguments::checked(given, self.parameters)?)
+    pub(crate) fn call_tool(
+        &self,
+        workspace: &WorkspaceHandle,
+        arguments: &JsonObject,
+    ) -> Result<ToolAnswer, ToolError> {
+        (self.handler)(workspace, &ToolArguments::from_object(arguments, self.parameters)?)
     }
 }
 
-/// The output of a list, which has nothing of its own.
-fn of_a_list() -> JsonObject {
-    schema::output(&serde_json::json!({}))
+/// Returns the output schema of a list, which has no properties of its own.
+fn list_schema() -> JsonObject {
+    schema::output_schema(&serde_json::json!({}))
 }
 
 #[cfg(test)]

@@ -1,22 +1,25 @@
-//! The texts of the tools, compared character by character.
+//! Compares the texts of the tools character by character.
 
-use hw_rules::item::{Comment, Discussion, Kind, PullRequest, Sort, Thread};
-use hw_rules::snippet::Piece;
-use hw_rules::time::{Mark, SourceTime};
+use hw_rules::item::{
+    Comment, DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails,
+};
+use hw_rules::snippet::SnippetPiece;
+use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_store::{
-    Behind, CommentRow, Found, Hit, Matches, Ranked, Said, SkippedRows, ThreadRow, ThreadView,
+    CommentRow, Completeness, Hit, MatchCount, MatchedComment, RankedMatches, SearchResults,
+    SkippedRows, ThreadRow, ThreadView,
 };
 use serde_json::json;
 
-use super::{get_thread, list_discussions, list_issues, list_pull_requests, offered, search};
-use crate::arguments::Refusal;
-use crate::listing::{Listing, value};
+use super::{get_thread, list_discussions, list_issues, list_pull_requests, offered_tools, search};
+use crate::bounded_text::{BoundedText, MAX_ANSWER_BYTES};
+use crate::list_tool::{ListTool, thread_field};
 use crate::server::INSTRUCTIONS;
-use crate::sheet::{MOST_BYTES, Sheet};
+use crate::tool_error::ToolError;
 use crate::tools::Toolset;
 
-/// What the tools are and take, as it was ordered; only `limit` and `cursor` were added.
-const ORDERED: &str = r#"list_discussions
+/// The tools and their parameters as prescribed; only `limit` and `cursor` are our own.
+const EXPECTED_TOOLS: &str = r#"list_discussions
 Lists discussions with optional filtering. Discussions are separated by ---.
   repository: Filter by repository name. Example: auth-service. Defaults to any repository in the organization.
   created_from: Filter by created_at after the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.
@@ -50,23 +53,26 @@ Full-text search across discussions, issues, and pull requests.
 "#;
 
 #[test]
-fn the_tools_and_their_parameters_are_those_that_were_ordered() {
-    let mut told = String::new();
-    for tool in offered(&[]) {
-        told.push_str(&format!("{}\n{}\n", tool.name, tool.about));
-        let ordered = tool.parameters.iter().filter(|it| !["limit", "cursor"].contains(&it.name));
-        for parameter in ordered {
+fn tools_have_the_prescribed_descriptions_and_parameters() {
+    let mut text = String::new();
+    for tool in offered_tools(&[]) {
+        text.push_str(&format!("{}\n{}\n", tool.name, tool.description));
+        let prescribed = tool
+            .parameters
+            .iter()
+            .filter(|parameter| !["limit", "cursor"].contains(&parameter.name));
+        for parameter in prescribed {
             let required = if parameter.is_required { " (required)" } else { "" };
-            told.push_str(&format!("  {}: {}{required}\n", parameter.name, parameter.about));
+            text.push_str(&format!("  {}: {}{required}\n", parameter.name, parameter.description));
         }
     }
-    assert_eq!(told, ORDERED);
+    assert_eq!(text, EXPECTED_TOOLS);
 }
 
 #[test]
-fn every_tool_only_reads_and_says_what_it_gives() {
-    for tool in offered(&Toolset::ALL) {
-        let tool = serde_json::to_value(tool.tool()).unwrap();
+fn tools_are_read_only_and_have_an_output_schema() {
+    for tool in offered_tools(&Toolset::ALL) {
+        let tool = serde_json::to_value(tool.to_mcp_tool()).unwrap();
         let hints = json!({
             "title": tool["title"], "readOnlyHint": true, "destructiveHint": false,
             "idempotentHint": true, "openWorldHint": false
@@ -78,189 +84,195 @@ fn every_tool_only_reads_and_says_what_it_gives() {
 }
 
 #[test]
-fn more_tools_are_offered_only_to_those_who_ask() {
-    let names =
-        |toolsets: &[Toolset]| offered(toolsets).iter().map(|it| it.name).collect::<Vec<_>>();
+fn tools_of_a_toolset_are_offered_on_request() {
     let usual = ["list_discussions", "list_issues", "list_pull_requests", "search"];
-    assert_eq!(names(&[]), usual);
-    assert_eq!(names(&[Toolset::Threads]), [&usual[..], &["get_thread"]].concat());
+    assert_eq!(tool_names(&[]), usual);
+    assert_eq!(tool_names(&[Toolset::Threads]), [&usual[..], &["get_thread"]].concat());
 }
 
 #[test]
-fn a_list_of_nothing_is_one_sentence() {
-    assert_eq!(text(&list_discussions::LISTING, &[], &[]), "No discussions found.");
-    assert_eq!(text(&list_issues::LISTING, &[], &[]), "No issues found.");
-    assert_eq!(text(&list_pull_requests::LISTING, &[], &[]), "No pull requests found.");
+fn list_of_no_items_is_one_sentence() {
+    assert_eq!(list_text(&list_discussions::LIST_TOOL, &[], &[]), "No discussions found.");
+    assert_eq!(list_text(&list_issues::LIST_TOOL, &[], &[]), "No issues found.");
+    assert_eq!(list_text(&list_pull_requests::LIST_TOOL, &[], &[]), "No pull requests found.");
 }
 
 #[test]
-fn a_list_of_discussions_is_as_ordered() {
+fn list_of_discussions_is_as_prescribed() {
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Repository: pump\n\
                     - Created at: 2025-06-18T19:19:08Z\n- Author: anchor\n\nA *body*\nof two lines\n\n---";
-    let row = discussion();
-    assert_eq!(text(&list_discussions::LISTING, std::slice::from_ref(&row), &[]), expected);
-    let twice = text(&list_discussions::LISTING, &[row.clone(), row], &[]);
+    let row = discussion_row();
+    assert_eq!(list_text(&list_discussions::LIST_TOOL, std::slice::from_ref(&row), &[]), expected);
+    let twice = list_text(&list_discussions::LIST_TOOL, &[row.clone(), row], &[]);
     assert_eq!(twice, format!("{expected}\n\n{expected}"));
 }
 
 #[test]
-fn a_list_of_issues_is_as_ordered() {
+fn list_of_issues_is_as_prescribed() {
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Repository: pump\n\
                     - Created at: 2025-06-18T19:19:08Z\n- Closed at: 2025-07-01T00:00:00Z\n- Author: anchor\n\
                     - Status: closed\n\nA *body*\nof two lines\n\n---";
-    assert_eq!(text(&list_issues::LISTING, &[issue()], &[]), expected);
+    assert_eq!(list_text(&list_issues::LIST_TOOL, &[issue_row()], &[]), expected);
 }
 
 #[test]
-fn what_is_null_is_printed_as_nothing() {
-    let mut row = issue();
+fn list_prints_null_as_empty() {
+    let mut row = issue_row();
     row.thread.closed_at = None;
     row.thread.author = None;
     row.thread.body = String::new();
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Repository: pump\n\
                     - Created at: 2025-06-18T19:19:08Z\n- Closed at: \n- Author: \n- Status: open\n\n\n\n---";
-    assert_eq!(text(&list_issues::LISTING, &[row], &[]), expected);
+    assert_eq!(list_text(&list_issues::LIST_TOOL, &[row], &[]), expected);
 }
 
 #[test]
-fn a_list_of_pull_requests_begins_with_how_many_there_are() {
+fn list_of_pull_requests_begins_with_the_total() {
     let expected = "Total 1 pull requests found.\n\n## A title\n\n\
                     - URL: https://github.com/acme/pump/issues/7\n- Repository: pump\n\
                     - Created at: 2025-06-18T19:19:08Z\n- Merged at: 2025-06-30T00:00:00Z\n\
                     - Closed at: 2025-07-01T00:00:00Z\n- Author: anchor\n- Status: closed\n\n\
                     A *body*\nof two lines\n\n---";
-    assert_eq!(text(&list_pull_requests::LISTING, &[pull_request()], &[]), expected);
+    assert_eq!(list_text(&list_pull_requests::LIST_TOOL, &[pull_request_row()], &[]), expected);
 }
 
 #[test]
-fn each_field_can_be_left_out_of_each_list() {
-    let lists = [&list_discussions::LISTING, &list_issues::LISTING, &list_pull_requests::LISTING];
-    for listing in lists {
-        let whole = text(listing, &[pull_request()], &[]);
-        for left_out in listing.form.fields {
+fn list_leaves_out_any_field_that_is_not_requested() {
+    let lists =
+        [&list_discussions::LIST_TOOL, &list_issues::LIST_TOOL, &list_pull_requests::LIST_TOOL];
+    for list in lists {
+        let whole = list_text(list, &[pull_request_row()], &[]);
+        for left_out in list.template.fields {
             let others: Vec<&str> =
-                listing.form.fields.iter().filter(|it| *it != left_out).copied().collect();
-            let gone = match *left_out {
+                list.template.fields.iter().filter(|name| *name != left_out).copied().collect();
+            let removed = match *left_out {
                 "title" => "## A title\n\n".to_owned(),
                 "body" => "A *body*\nof two lines\n\n".to_owned(),
                 name => {
-                    let label = listing.form.lines.iter().find(|(it, _)| *it == name).unwrap().1;
+                    let label =
+                        list.template.lines.iter().find(|(line, _)| *line == name).unwrap().1;
                     whole
                         .split_inclusive('\n')
-                        .find(|it| it.starts_with(&format!("- {label}: ")))
+                        .find(|line| line.starts_with(&format!("- {label}: ")))
                         .unwrap()
                         .to_owned()
                 }
             };
-            // the last line of a list keeps its end: what follows is a blank line
-            let expected = whole.replacen(&gone, "", 1);
-            assert_eq!(text(listing, &[pull_request()], &others), expected, "{left_out}");
+            // the last line keeps its end, because a blank line follows
+            let expected = whole.replacen(&removed, "", 1);
+            assert_eq!(list_text(list, &[pull_request_row()], &others), expected, "{left_out}");
         }
     }
 }
 
 #[test]
-fn fields_that_nobody_knows_are_named() {
+fn list_reports_unknown_fields() {
     let expected = [
-        (&list_discussions::LISTING, "title, url, repository, created_at, author, body"),
+        (&list_discussions::LIST_TOOL, "title, url, repository, created_at, author, body"),
         (
-            &list_issues::LISTING,
+            &list_issues::LIST_TOOL,
             "title, url, repository, created_at, closed_at, author, status, body",
         ),
         (
-            &list_pull_requests::LISTING,
+            &list_pull_requests::LIST_TOOL,
             "title, url, repository, created_at, merged_at, closed_at, author, status, body",
         ),
     ];
-    for (listing, available) in expected {
-        let wanted = ["state", "title", "Body"].map(str::to_owned);
-        let told = listing.form.choose(&wanted).err().unwrap();
+    for (list, available) in expected {
+        let requested = ["state", "title", "Body"].map(str::to_owned);
+        let error = list.template.select_fields(&requested).err().unwrap();
         let text =
             format!("Invalid fields: state, Body\n\nUse one of the available fields: {available}");
-        assert_eq!(told, Refusal(text));
+        assert_eq!(error, ToolError(text));
     }
-    let told = search::FORM.choose(&["status".to_owned()]).err().unwrap();
+    let error = search::HIT_TEMPLATE.select_fields(&["status".to_owned()]).err().unwrap();
     let text = "Invalid fields: status\n\n\
                 Use one of the available fields: title, url, repository, created_at, author, type, state, body";
-    assert_eq!(told, Refusal(text.to_owned()));
+    assert_eq!(error, ToolError(text.to_owned()));
 }
 
 #[test]
-fn a_list_that_is_too_long_begins_with_what_is_missing() {
-    let mut row = pull_request();
+fn list_that_is_too_long_begins_with_the_number_of_missing_items() {
+    let mut row = pull_request_row();
     row.thread.body = "b".repeat(300_000);
     let rows = vec![row; 5];
-    for (listing, told) in [
+    for (list, head) in [
         (
-            &list_discussions::LISTING,
+            &list_discussions::LIST_TOOL,
             "Showing only the first 3 discussions. There's 2 more, please refine your search. Use `created_from` and `created_to` parameters\nto narrow the results.\n\n---\n\n## A title",
         ),
         (
-            &list_issues::LISTING,
+            &list_issues::LIST_TOOL,
             "Showing only the first 3 issues. There's 2 more, please refine your search.\n\n---\n\n## A title",
         ),
         (
-            &list_pull_requests::LISTING,
+            &list_pull_requests::LIST_TOOL,
             "Showing only the first 3 pull requests. There's 2 more, please refine your search.\n\n---\n\nTotal 5 pull requests found.\n\n## A title",
         ),
     ] {
-        let text = text(listing, &rows, &[]);
-        assert!(text.starts_with(told), "{}", &text[..200]);
-        assert!(text.len() <= MOST_BYTES);
+        let text = list_text(list, &rows, &[]);
+        assert!(text.starts_with(head), "{}", &text[..200]);
+        assert!(text.len() <= MAX_ANSWER_BYTES);
         assert_eq!(text.matches("\n## A title").count(), 3);
         assert!(text.ends_with("bb\n\n---"));
     }
 }
 
 #[test]
-fn results_are_as_ordered() {
+fn search_results_are_as_prescribed() {
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/pull/7\n- Type: pull_request\n\
                     - Repository: pump\n- Created at: 2025-06-18T19:19:08Z\n- Author: anchor\n\
                     - State: merged\n\nA *body*\n\n---";
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let found =
-        Found { hits: vec![hit(), hit()], matches: Matches::Exactly(2), ..Found::default() };
-    let answer = search::told("a", &chosen, found, None);
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let results = SearchResults {
+        hits: vec![sample_hit(), sample_hit()],
+        matches: MatchCount::Exactly(2),
+        ..SearchResults::default()
+    };
+    let answer = search::build_answer("a", &selection, results, None);
     assert_eq!(answer.page.text, format!("{expected}\n\n{expected}"));
     assert!(answer.notes.is_empty());
 }
 
 #[test]
-fn each_field_can_be_left_out_of_the_results() {
+fn search_leaves_out_any_field_that_is_not_requested() {
     let lines = ["URL", "Type", "Repository", "Created at", "Author", "State"];
     let fields = ["url", "type", "repository", "created_at", "author", "state"];
     for (label, left_out) in lines.iter().zip(fields) {
-        let others: Vec<String> = search::FORM
+        let others: Vec<String> = search::HIT_TEMPLATE
             .fields
             .iter()
-            .filter(|it| **it != left_out)
-            .map(|it| (*it).to_owned())
+            .filter(|name| **name != left_out)
+            .map(|name| (*name).to_owned())
             .collect();
-        let text = results(&others);
+        let text = search_text(&others);
         assert!(!text.contains(&format!("- {label}: ")), "{text}");
         assert_eq!(text.matches("\n- ").count(), 5, "{text}");
     }
-    assert_eq!(results(&["title".to_owned(), "body".to_owned()]), "## A title\n\nA *body*\n\n---");
+    assert_eq!(
+        search_text(&["title".to_owned(), "body".to_owned()]),
+        "## A title\n\nA *body*\n\n---"
+    );
 }
 
 #[test]
-fn no_result_is_told_with_the_query() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let answer = search::told("a \"b\" AND", &chosen, Found::default(), None);
+fn search_without_results_repeats_the_query() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let answer = search::build_answer("a \"b\" AND", &selection, SearchResults::default(), None);
     assert_eq!(answer.page.text, "No results found for \"a \"b\" AND\".");
 }
 
 #[test]
-fn a_ranking_of_the_newest_alone_is_told() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let found = Found {
-        hits: vec![hit()],
-        matches: Matches::AtLeast(5_000),
-        ranked: Ranked::Newest,
-        ..Found::default()
+fn search_notes_when_only_the_newest_matches_were_ranked() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let results = SearchResults {
+        hits: vec![sample_hit()],
+        matches: MatchCount::AtLeast(5_000),
+        ranked_matches: RankedMatches::Newest,
+        ..SearchResults::default()
     };
-    let result = search::told("the", &chosen, found, None).result();
-    let note = "at least 5000 match: only the newest of them were ranked";
+    let result = search::build_answer("the", &selection, results, None).into_result();
+    let note = "at least 5000 matches, of which only the newest were ranked";
     assert_eq!(result.content[1].as_text().unwrap().text, format!("Note: {note}."));
     let facts = result.structured_content.unwrap();
     assert_eq!((&facts["ranked"], &facts["total"]), (&json!(note), &json!(5_000)));
@@ -268,42 +280,51 @@ fn a_ranking_of_the_newest_alone_is_told() {
 }
 
 #[test]
-fn search_prints_a_closed_discussion_as_open_and_tells_programs_that_it_is_closed() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let closed = Hit { kind: Kind::Discussion, state: "closed".into(), ..hit() };
-    let answer = search::told("a", &chosen, Found { hits: vec![closed], ..Found::default() }, None);
+fn search_prints_a_closed_discussion_as_open_except_in_structured_content() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let closed = Hit { kind: ItemKind::Discussion, state: "closed".into(), ..sample_hit() };
+    let answer = search::build_answer(
+        "a",
+        &selection,
+        SearchResults { hits: vec![closed], ..SearchResults::default() },
+        None,
+    );
     assert!(answer.page.text.contains("\n- State: open\n"), "{}", answer.page.text);
     assert_eq!(answer.items[0]["state"], "closed");
 }
 
 #[test]
-fn a_filter_that_is_none_is_told() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let found =
-        Found { misread: vec!["type:\nbug was taken for words".into()], ..Found::default() };
-    let result = search::told("type:\nbug", &chosen, found, None).result();
+fn search_notes_misread_filters() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let results = SearchResults {
+        misread: vec!["type:\nbug was taken for words".into()],
+        ..SearchResults::default()
+    };
+    let result = search::build_answer("type:\nbug", &selection, results, None).into_result();
     let note = result.content[1].as_text().unwrap().text.clone();
     assert_eq!(note, "Note: type: bug was taken for words.");
 }
 
 #[test]
 fn search_names_the_comment_that_matched() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let said = Said {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let comment = MatchedComment {
         url: "https://github.com/acme/pump/pull/7#c1".into(),
         author: None,
-        created_at: time("2025-06-19T00:00:00Z"),
+        created_at: parse_time("2025-06-19T00:00:00Z"),
     };
     let snippet = [("the\ntide ", false), ("gauge", true)];
-    let snippet = snippet.map(|(text, is_match)| Piece { text: text.into(), is_match });
-    let matched = Hit { said: Some(said), snippet: snippet.into(), ..hit() };
-    let found = Found { hits: vec![hit(), matched], ..Found::default() };
-    let plain = Found { hits: vec![hit(), hit()], ..Found::default() };
-    let result = search::told("a", &chosen, found, None).result();
-    let text = |number: usize| result.content[number].as_text().unwrap().text.clone();
-    assert_eq!(text(0), search::told("a", &chosen, plain, None).page.text, "as prescribed");
+    let snippet = snippet.map(|(text, is_match)| SnippetPiece { text: text.into(), is_match });
+    let matched = Hit { matched_comment: Some(comment), snippet: snippet.into(), ..sample_hit() };
+    let results = SearchResults { hits: vec![sample_hit(), matched], ..SearchResults::default() };
+    let plain =
+        SearchResults { hits: vec![sample_hit(), sample_hit()], ..SearchResults::default() };
+    let result = search::build_answer("a", &selection, results, None).into_result();
+    let texts: Vec<&str> =
+        result.content.iter().map(|block| block.as_text().unwrap().text.as_str()).collect();
+    assert_eq!(texts[0], search::build_answer("a", &selection, plain, None).page.text);
     let note = "Result 2 matches in a comment by a deleted account, https://github.com/acme/pump/pull/7#c1: the tide gauge";
-    assert_eq!(text(1), note);
+    assert_eq!(texts[1], note);
     let comment = json!({
         "url": "https://github.com/acme/pump/pull/7#c1", "author": null,
         "created_at": "2025-06-19T00:00:00Z", "snippet": "the tide gauge"
@@ -314,27 +335,29 @@ fn search_names_the_comment_that_matched() {
 }
 
 #[test]
-fn search_without_hits_says_which_word_has_none() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let why = "no text contains: frobnicate";
-    let result = search::told("frobnicate", &chosen, Found::default(), Some(why)).result();
+fn search_without_results_names_the_missing_words() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let explanation = "no text contains: frobnicate";
+    let results = SearchResults::default();
+    let result =
+        search::build_answer("frobnicate", &selection, results, Some(explanation)).into_result();
     let texts: Vec<&str> =
         result.content.iter().map(|block| block.as_text().unwrap().text.as_str()).collect();
     let note = "Note: no text contains: frobnicate.";
     assert_eq!(texts, ["No results found for \"frobnicate\".", note]);
-    assert_eq!(result.structured_content.unwrap()["notes"], json!([why]));
+    assert_eq!(result.structured_content.unwrap()["notes"], json!([explanation]));
 }
 
 #[test]
-fn search_teaches_its_grammar_by_examples() {
-    let tool = serde_json::to_value(search::DEFINITION.tool()).unwrap();
+fn search_shows_its_grammar_by_examples() {
+    let tool = serde_json::to_value(search::DEFINITION.to_mcp_tool()).unwrap();
     let examples = tool["inputSchema"]["properties"]["query"]["examples"].to_string();
-    for (place, text) in [("examples", examples.as_str()), ("instructions", INSTRUCTIONS)] {
+    for (source, text) in [("examples", examples.as_str()), ("instructions", INSTRUCTIONS)] {
         for part in [
             "* ", " -", " OR ", "repo:", "author:", "type:", "state:", "label:", "created:",
             "updated:",
         ] {
-            assert!(text.contains(part), "{place}: {part}");
+            assert!(text.contains(part), "{source}: {part}");
         }
     }
     assert!(INSTRUCTIONS.contains("\"last reading\"") && examples.contains("last reading"));
@@ -343,22 +366,23 @@ fn search_teaches_its_grammar_by_examples() {
 }
 
 #[test]
-fn results_too_long_for_one_answer_are_left_out_and_told() {
-    let chosen = search::FORM.choose(&[]).unwrap();
-    let long = Hit { body: "b".repeat(400_000), ..hit() };
-    let found = Found { hits: vec![long.clone(), long.clone(), long], ..Found::default() };
-    let answer = search::told("a", &chosen, found, None);
-    assert_eq!((answer.page.shown, answer.items.len()), (2, 2));
-    let told =
-        "Note: 1 results are left out, because the text would exceed 990 kB; name fewer `fields`.";
-    assert_eq!(answer.notes, [told]);
+fn search_notes_results_that_do_not_fit() {
+    let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
+    let long = Hit { body: "b".repeat(400_000), ..sample_hit() };
+    let results =
+        SearchResults { hits: vec![long.clone(), long.clone(), long], ..SearchResults::default() };
+    let answer = search::build_answer("a", &selection, results, None);
+    assert_eq!((answer.page.item_count, answer.items.len()), (2, 2));
+    let note =
+        "Note: 1 result is left out, because the text would exceed 990 kB; request fewer `fields`.";
+    assert_eq!(answer.notes, [note]);
 }
 
 #[test]
-fn a_thread_comes_with_what_was_said_in_it() {
-    let view = view_of(issue(), vec![comment()]);
-    let behind = Behind { fresh_through: Some(Mark(0)), missing: vec![] };
-    let answer = get_thread::told(&view, behind);
+fn thread_answer_contains_the_comments() {
+    let view = thread_view(issue_row(), vec![comment_row()]);
+    let completeness = Completeness { fresh_through: Some(SourceInstant(0)), missing: vec![] };
+    let answer = get_thread::build_answer(&view, completeness);
     let expected = "## A title\n\n- URL: https://github.com/acme/pump/issues/7\n- Type: issue\n\
                     - Repository: acme/pump\n- Created at: 2025-06-18T19:19:08Z\n\
                     - Closed at: 2025-07-01T00:00:00Z\n- Author: anchor\n- State: closed\n- Labels: bug, ui\n\n\
@@ -366,7 +390,7 @@ fn a_thread_comes_with_what_was_said_in_it() {
                     - URL: https://github.com/acme/pump/issues/7#r1\n- Created at: 2025-06-19T00:00:00Z\n\
                     - Author: gull\n- File: src/a.rs:3\n\nwords\n\n---";
     assert_eq!(answer.page.text, expected);
-    let facts = answer.result().structured_content.unwrap();
+    let facts = answer.into_result().structured_content.unwrap();
     assert_eq!(facts["comments_total"], 1);
     assert_eq!(facts["comments"][0]["id"], 1);
     assert_eq!(facts["items"][0]["labels"], json!(["bug", "ui"]));
@@ -374,12 +398,12 @@ fn a_thread_comes_with_what_was_said_in_it() {
 }
 
 #[test]
-fn comments_that_do_not_fit_are_counted() {
-    let mut long = comment();
+fn thread_answer_counts_comments_that_do_not_fit() {
+    let mut long = comment_row();
     long.comment.body = "b".repeat(400_000);
-    let view = view_of(issue(), vec![long; 4]);
-    let answer = get_thread::told(&view, Behind::default());
-    assert!(answer.page.text.len() <= MOST_BYTES && answer.page.is_cut);
+    let view = thread_view(issue_row(), vec![long; 4]);
+    let answer = get_thread::build_answer(&view, Completeness::default());
+    assert!(answer.page.text.len() <= MAX_ANSWER_BYTES && answer.page.is_cut);
     assert_eq!(
         answer.notes,
         ["Note: 2 comments are left out, because the text would exceed 990 kB."]
@@ -387,67 +411,88 @@ fn comments_that_do_not_fit_are_counted() {
 }
 
 #[test]
-fn a_body_that_does_not_fit_is_cut_at_a_character_and_told() {
-    let mut row = issue();
+fn thread_answer_cuts_a_body_that_does_not_fit() {
+    let mut row = issue_row();
     row.thread.body = "ü".repeat(600_000);
-    let view = view_of(row, vec![comment()]);
-    let answer = get_thread::told(&view, Behind::default());
+    let view = thread_view(row, vec![comment_row()]);
+    let answer = get_thread::build_answer(&view, Completeness::default());
     let text = &answer.page.text;
-    assert!((MOST_BYTES - 4..=MOST_BYTES).contains(&text.len()) && answer.page.is_cut);
+    assert!((MAX_ANSWER_BYTES - 4..=MAX_ANSWER_BYTES).contains(&text.len()) && answer.page.is_cut);
     assert!(text.starts_with("## A title\n\n- URL: ") && text.ends_with("üü\n\n---"));
     assert_eq!(
         answer.notes,
         [
             "Note: only the beginning of the body is shown, because the text would exceed 990 kB.",
-            "Note: 1 comments are left out, because the text would exceed 990 kB."
+            "Note: 1 comment is left out, because the text would exceed 990 kB."
         ]
     );
 }
 
 #[test]
-fn comments_for_programs_leave_room_for_the_text() {
-    let view = view_of(issue(), vec![comment(); 4_000]);
-    let facts = get_thread::told(&view, Behind::default()).result();
+fn thread_answer_keeps_structured_comments_and_text_within_the_limit() {
+    let view = thread_view(issue_row(), vec![comment_row(); 4_000]);
+    let facts = get_thread::build_answer(&view, Completeness::default()).into_result();
     let text = facts.content[0].as_text().unwrap().text.len();
     let comments = &facts.structured_content.unwrap()["comments"];
     let count = comments.as_array().unwrap().len();
-    assert!((1..4_000).contains(&count), "{count} of them");
-    assert!(text + comments.to_string().len() <= MOST_BYTES + count + 2);
+    assert!((1..4_000).contains(&count), "{count} comments");
+    assert!(text + comments.to_string().len() <= MAX_ANSWER_BYTES + count + 2);
 }
 
-/// What a list says of these rows.
-fn text(listing: &'static Listing, rows: &[ThreadRow], fields: &[&str]) -> String {
-    let fields: Vec<String> = fields.iter().map(|it| (*it).to_owned()).collect();
-    let chosen = listing.form.choose(&fields).unwrap();
-    let mut sheet = Sheet::default();
-    let _fits = rows.iter().all(|row| sheet.add(&chosen.entry(&|name| value(row, name))));
-    sheet.page(&listing.words, rows.len() as u64, rows.len() as u64).text
+/// Returns the text of a list of these rows.
+fn list_text(list: &'static ListTool, rows: &[ThreadRow], fields: &[&str]) -> String {
+    let fields: Vec<String> = fields.iter().map(|name| (*name).to_owned()).collect();
+    let selection = list.template.select_fields(&fields).unwrap();
+    let mut text = BoundedText::default();
+    let _fits = rows
+        .iter()
+        .all(|row| text.push_item(&selection.render_item(&|name| thread_field(row, name))));
+    text.finish_list(&list.wording, rows.len() as u64, rows.len() as u64).text
 }
 
-fn results(fields: &[String]) -> String {
-    let chosen = search::FORM.choose(fields).unwrap();
-    search::told("a", &chosen, Found { hits: vec![hit()], ..Found::default() }, None).page.text
+fn tool_names(toolsets: &[Toolset]) -> Vec<&'static str> {
+    offered_tools(toolsets).iter().map(|tool| tool.name).collect()
 }
 
-fn view_of(row: ThreadRow, comments: Vec<CommentRow>) -> ThreadView {
+fn search_text(fields: &[String]) -> String {
+    let selection = search::HIT_TEMPLATE.select_fields(fields).unwrap();
+    search::build_answer(
+        "a",
+        &selection,
+        SearchResults { hits: vec![sample_hit()], ..SearchResults::default() },
+        None,
+    )
+    .page
+    .text
+}
+
+fn thread_view(row: ThreadRow, comments: Vec<CommentRow>) -> ThreadView {
     ThreadView { owner: "acme".into(), row, comments, skipped: SkippedRows::default() }
 }
 
-fn issue() -> ThreadRow {
-    row(Sort::Issue)
+fn issue_row() -> ThreadRow {
+    thread_row(ThreadDetails::Issue)
 }
 
-fn discussion() -> ThreadRow {
-    row(Sort::Discussion(Discussion { category: "Q&A".into(), is_answered: None }))
+fn discussion_row() -> ThreadRow {
+    thread_row(ThreadDetails::Discussion(DiscussionDetails {
+        category: "Q&A".into(),
+        is_answered: None,
+    }))
 }
 
-fn pull_request() -> ThreadRow {
-    let merged_at = Some(time("2025-06-30T00:00:00Z"));
+fn pull_request_row() -> ThreadRow {
+    let merged_at = Some(parse_time("2025-06-30T00:00:00Z"));
     let head_ref = "topic".to_owned();
-    row(Sort::PullRequest(PullRequest { is_draft: false, merged_at, head_ref, closes: vec![] }))
+    thread_row(ThreadDetails::PullRequest(PullRequestDetails {
+        is_draft: false,
+        merged_at,
+        head_ref,
+        closes: vec![],
+    }))
 }
 
-fn row(sort: Sort) -> ThreadRow {
+fn thread_row(details: ThreadDetails) -> ThreadRow {
     let thread = Thread {
         id: 70,
         node_id: "T_70".into(),
@@ -461,17 +506,17 @@ fn row(sort: Sort) -> ThreadRow {
         labels: vec!["bug".into(), "ui".into()],
         author: Some("anchor".into()),
         author_id: Some(1),
-        created_at: time("2025-06-18T19:19:08Z"),
-        updated_at: time("2025-07-01T00:00:00Z"),
-        closed_at: Some(time("2025-07-01T00:00:00Z")),
-        sort,
+        created_at: parse_time("2025-06-18T19:19:08Z"),
+        updated_at: parse_time("2025-07-01T00:00:00Z"),
+        closed_at: Some(parse_time("2025-07-01T00:00:00Z")),
+        details,
     };
     ThreadRow { host: "github.com".into(), repository: "pump".into(), thread }
 }
 
-fn comment() -> CommentRow {
+fn comment_row() -> CommentRow {
     let comment = Comment {
-        kind: Kind::ReviewComment,
+        kind: ItemKind::ReviewComment,
         id: 1,
         node_id: "C_1".into(),
         repository_id: 1,
@@ -485,15 +530,15 @@ fn comment() -> CommentRow {
         line: Some(3),
         author: Some("gull".into()),
         author_id: None,
-        created_at: time("2025-06-19T00:00:00Z"),
-        updated_at: time("2025-06-19T00:00:00Z"),
+        created_at: parse_time("2025-06-19T00:00:00Z"),
+        updated_at: parse_time("2025-06-19T00:00:00Z"),
     };
     CommentRow { host: "github.com".into(), repository: "pump".into(), comment }
 }
 
-fn hit() -> Hit {
+fn sample_hit() -> Hit {
     Hit {
-        kind: Kind::PullRequest,
+        kind: ItemKind::PullRequest,
         id: 70,
         host: "github.com".into(),
         owner: "acme".into(),
@@ -502,17 +547,17 @@ fn hit() -> Hit {
         title: "A title".into(),
         url: "https://github.com/acme/pump/pull/7".into(),
         author: Some("anchor".into()),
-        created_at: time("2025-06-18T19:19:08Z"),
-        updated_at: time("2025-06-18T19:19:08Z"),
+        created_at: parse_time("2025-06-18T19:19:08Z"),
+        updated_at: parse_time("2025-06-18T19:19:08Z"),
         state: "merged".into(),
         labels: vec![],
         body: "A *body*".into(),
-        said: None,
+        matched_comment: None,
         marked_title: vec![],
         snippet: vec![],
     }
 }
 
-fn time(text: &str) -> SourceTime {
+fn parse_time(text: &str) -> SourceTime {
     SourceTime::parse(text).unwrap()
 }

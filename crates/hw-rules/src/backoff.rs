@@ -1,67 +1,68 @@
-//! When to try again: how long to wait after each kind of trouble.
+//! Computes the delay before a retry, for each kind of failure.
 
 const MINUTE_MS: i64 = 60_000;
-const LONGEST_MS: i64 = 30 * MINUTE_MS;
+const MAX_DELAY_MS: i64 = 30 * MINUTE_MS;
 
-/// How often a server error is tried before the lane gives up for this turn.
-pub const SERVER_TRIES: u32 = 10;
+/// The number of attempts at a request that ends in server errors, before the lane gives up for this turn.
+pub const MAX_SERVER_ATTEMPTS: u32 = 10;
 
-/// A number in 0..1 that the caller drew; waits are spread by it so that processes do not march in step.
+/// A random number in 0..1 from the caller. It spreads delays, so that processes do not retry in step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Jitter(pub f64);
 
 impl Jitter {
-    /// The wait, plus up to this share of it.
-    #[expect(clippy::cast_possible_truncation, reason = "waits are far below 2^53 ms")]
-    fn stretch(self, ms: i64, share: f64) -> i64 {
+    /// Returns the delay plus up to this share of it.
+    #[expect(clippy::cast_possible_truncation, reason = "delays are far below 2^53 ms")]
+    fn stretch_delay(self, ms: i64, share: f64) -> i64 {
         ms + (ms as f64 * share * self.0.clamp(0.0, 1.0)) as i64
     }
 }
 
-/// The wait after the n-th server error or unclassified answer (first = 1): 5 s doubling.
-pub fn after_server_error(attempt: u32, jitter: Jitter) -> i64 {
-    jitter.stretch(doubling(5_000, attempt), 0.25).min(LONGEST_MS)
+/// Returns the delay after the n-th server error or unclassified response (first = 1): 5 s, doubling.
+pub fn server_error_delay_ms(attempt: u32, jitter: Jitter) -> i64 {
+    jitter.stretch_delay(exponential_delay_ms(5_000, attempt), 0.25).min(MAX_DELAY_MS)
 }
 
-/// The wait before asking for less: the next try is another question, so it does not grow.
-pub fn before_asking_for_less(jitter: Jitter) -> i64 {
-    jitter.stretch(2_000, 0.25)
+/// Returns the delay before a smaller page is requested. It does not grow, because the next request is a different one.
+pub fn smaller_page_delay_ms(jitter: Jitter) -> i64 {
+    jitter.stretch_delay(2_000, 0.25)
 }
 
-/// The wait after the n-th network failure (first = 1): three quick tries, then 60 to 120 s.
-pub fn after_network_error(attempt: u32, jitter: Jitter) -> i64 {
+/// Returns the delay after the n-th network failure (first = 1): three quick attempts, then 60 to 120 s.
+pub fn network_error_delay_ms(attempt: u32, jitter: Jitter) -> i64 {
     match attempt {
-        0..=3 => doubling(1_000, attempt),
-        _ => jitter.stretch(MINUTE_MS, 1.0),
+        0..=3 => exponential_delay_ms(1_000, attempt),
+        _ => jitter.stretch_delay(MINUTE_MS, 1.0),
     }
 }
 
-/// The wait before a plain 403 is asked about once more.
-pub fn after_refusal(jitter: Jitter) -> i64 {
-    jitter.stretch(5_000, 0.25)
+/// Returns the delay before a request is repeated after a plain 403.
+pub fn refusal_delay_ms(jitter: Jitter) -> i64 {
+    jitter.stretch_delay(5_000, 0.25)
 }
 
-/// The wait after the n-th secondary limit in a row that came without any header: a minute, growing.
-pub fn after_silent_limit(attempt: u32, jitter: Jitter) -> i64 {
-    jitter.stretch(doubling(MINUTE_MS, attempt), 0.25).min(LONGEST_MS)
+/// Returns the delay after the n-th secondary rate limit in a row without any header: a minute, doubling.
+pub fn silent_limit_delay_ms(attempt: u32, jitter: Jitter) -> i64 {
+    jitter.stretch_delay(exponential_delay_ms(MINUTE_MS, attempt), 0.25).min(MAX_DELAY_MS)
 }
 
-/// The wait before a lane that failed n turns in a row is tried again.
-pub fn after_failed_turn(failures: u32, jitter: Jitter) -> i64 {
-    jitter.stretch(doubling(15_000, failures), 0.25).min(LONGEST_MS)
+/// Returns the delay before a lane that failed n turns in a row is tried again.
+pub fn failed_turn_delay_ms(failures: u32, jitter: Jitter) -> i64 {
+    jitter.stretch_delay(exponential_delay_ms(15_000, failures), 0.25).min(MAX_DELAY_MS)
 }
 
-/// The wait before the n-th attempt (first = 1) to reach a database server that was lost `lost_for_ms` ago; none when
-/// it has been away for too long. A session that the server still takes for alive holds its locks for a minute.
-pub fn after_lost_database(attempt: u32, lost_for_ms: i64) -> Option<i64> {
-    const GIVE_UP_MS: i64 = 90_000;
-    const LONGEST_WAIT_MS: i64 = 16_000;
-    (lost_for_ms < GIVE_UP_MS).then(|| doubling(1_000, attempt).min(LONGEST_WAIT_MS))
+/// Returns the delay before the n-th attempt (first = 1) to reach a database server that was lost `lost_for_ms` ago;
+/// none when it has been away for too long. A session that the server still considers alive holds its locks for a
+/// minute, so a shorter patience would give up too early.
+pub fn lost_database_delay_ms(attempt: u32, lost_for_ms: i64) -> Option<i64> {
+    const GIVE_UP_AFTER_MS: i64 = 90_000;
+    const MAX_WAIT_MS: i64 = 16_000;
+    (lost_for_ms < GIVE_UP_AFTER_MS).then(|| exponential_delay_ms(1_000, attempt).min(MAX_WAIT_MS))
 }
 
-fn doubling(first_ms: i64, attempt: u32) -> i64 {
-    let factor = 1i64.checked_shl(attempt.saturating_sub(1)).filter(|f| 0 < *f && *f < 1 << 20);
-    factor.map_or(LONGEST_MS, |factor| first_ms.saturating_mul(factor)).min(LONGEST_MS)
+fn exponential_delay_ms(first_ms: i64, attempt: u32) -> i64 {
+    let factor = 1i64.checked_shl(attempt.saturating_sub(1)).filter(|f| (1..1 << 20).contains(f));
+    factor.map_or(MAX_DELAY_MS, |factor| first_ms.saturating_mul(factor)).min(MAX_DELAY_MS)
 }
 
 #[cfg(test)]
@@ -69,25 +70,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_and_end_at_half_an_hour() {
+    fn backoff_doubles_up_to_half_an_hour() {
         let waits: Vec<i64> =
-            (1..=11).map(|n| after_server_error(n, Jitter(0.0)) / 1_000).collect();
+            (1..=11).map(|n| server_error_delay_ms(n, Jitter(0.0)) / 1_000).collect();
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800]);
-        assert_eq!(after_silent_limit(1, Jitter(0.0)), MINUTE_MS);
-        assert_eq!(after_silent_limit(u32::MAX, Jitter(1.0)), LONGEST_MS);
+        assert_eq!(silent_limit_delay_ms(1, Jitter(0.0)), MINUTE_MS);
+        assert_eq!(silent_limit_delay_ms(u32::MAX, Jitter(1.0)), MAX_DELAY_MS);
     }
 
     #[test]
-    fn a_lost_database_is_tried_again_for_a_minute_and_a_half() {
-        let waits: Vec<_> = (1..=7).filter_map(|n| after_lost_database(n, 0)).collect();
+    fn backoff_retries_a_lost_database_for_ninety_seconds() {
+        let waits: Vec<_> = (1..=7).filter_map(|n| lost_database_delay_ms(n, 0)).collect();
         assert_eq!(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000, 16_000]);
-        assert_eq!(after_lost_database(7, 90_000), None);
+        assert_eq!(lost_database_delay_ms(7, 90_000), None);
     }
 
     #[test]
-    fn a_lost_connection_is_tried_quickly_three_times_and_then_patiently() {
+    fn backoff_retries_the_network_quickly_three_times_then_slowly() {
         let waits: Vec<i64> =
-            (1..=5).map(|n| after_network_error(n, Jitter(0.5)) / 1_000).collect();
+            (1..=5).map(|n| network_error_delay_ms(n, Jitter(0.5)) / 1_000).collect();
         assert_eq!(waits, [1, 2, 4, 90, 90]);
     }
 }

@@ -1,110 +1,113 @@
-//! What is held of each object, and what one more look changes about it.
+//! Merges observations into cells, and finds out what each observation changed.
 //!
-//! A cell is two maxima: the greatest version ever seen, and the latest look that confirmed the object
-//! gone. Maxima do not care about order or repetition, so neither does the mirror. The object is there
-//! when its greatest version was seen after it was last confirmed gone.
+//! A cell is two maxima: the greatest version ever observed, and the latest lookup that confirmed the object
+//! gone. Maxima do not depend on order or repetition, so neither does the mirror. The object is present
+//! if its greatest version was observed after it was last confirmed gone.
 
 use std::collections::BTreeMap;
 
-use crate::item::{Key, Observation};
-use crate::source_clock::{SAFE_BACKFILL_MS, TOLERANCE_MS};
-use crate::time::Mark;
-use crate::version::{Seen, Version};
+use crate::item::{ItemKey, ItemObservation};
+use crate::source_clock::{DATE_TOLERANCE_MS, SAFE_BACKFILL_MS};
+use crate::source_time::SourceInstant;
+use crate::version::{ItemVersion, ObservedAt};
 
-/// What is held of one object.
+/// The stored state of one object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// The greatest version seen.
-    pub version: Option<Version>,
-    /// The tombstone: the latest look that confirmed the object gone.
-    pub gone: Option<Seen>,
+pub struct ItemCell {
+    /// The greatest version observed.
+    pub version: Option<ItemVersion>,
+    /// The latest lookup that confirmed the object gone.
+    pub tombstone: Option<ObservedAt>,
 }
 
-impl Cell {
-    /// Whether the object belongs into the mirror.
+impl ItemCell {
+    /// Returns true if the object is part of the mirror.
     ///
-    /// An older version seen after the tombstone does not revive: it is a lagging replica speaking.
+    /// An older version observed after the tombstone does not revive the object: it came from a lagging replica.
     pub fn is_present(&self) -> bool {
         self.version
             .as_ref()
-            .is_some_and(|version| self.gone.is_none_or(|gone| gone < version.seen))
+            .is_some_and(|version| self.tombstone.is_none_or(|gone| gone < version.observed_at))
     }
 
-    /// The cell after one more look that showed this version.
-    pub fn observe(&self, version: &Version) -> Self {
-        let known = self.as_of(version.seen);
+    /// Returns the cell after an observation of this version.
+    pub fn observe_version(&self, version: &ItemVersion) -> Self {
+        let known = self.as_known_at(version.observed_at);
         if known.version.as_ref() > Some(version) {
             return self.clone();
         }
-        Self { version: Some(version.clone()), gone: known.gone }
+        Self { version: Some(version.clone()), tombstone: known.tombstone }
     }
 
-    /// The cell after one more look that confirmed the object gone.
-    pub fn bury(&self, seen: Seen) -> Self {
-        let known = self.as_of(seen);
-        Self { gone: known.gone.max(Some(seen)), version: known.version }
+    /// Returns the cell after a lookup that confirmed the object gone.
+    pub fn add_tombstone(&self, looked_up_at: ObservedAt) -> Self {
+        let known = self.as_known_at(looked_up_at);
+        Self { tombstone: known.tombstone.max(Some(looked_up_at)), version: known.version }
     }
 
-    /// The cell as a look at this time may take it.
-    fn as_of(&self, seen: Seen) -> Self {
-        self.redated(Mark(seen.at_ms).plus(TOLERANCE_MS))
+    /// Returns the cell without any date that the source had not reached at this time.
+    fn as_known_at(&self, observed_at: ObservedAt) -> Self {
+        self.redate_after(SourceInstant(observed_at.at_ms).plus_ms(DATE_TOLERANCE_MS))
     }
 
-    /// The cell with whatever is later than `latest` dated a day back: the source had not reached that time,
-    /// so a clock was wrong. What is there stays there, and what is gone stays gone.
-    pub fn redated(&self, latest: Mark) -> Self {
-        let day_before = latest.minus(SAFE_BACKFILL_MS);
-        let bound = |at_ms: i64| if at_ms > latest.0 { day_before.0 } else { at_ms };
+    /// Returns the cell with everything later than `latest` dated a day back: the source had not reached that
+    /// time, so a clock was wrong. The object stays present or absent as it was.
+    pub fn redate_after(&self, latest: SourceInstant) -> Self {
         let version = self.version.clone().map(|mut version| {
-            version.ordered_at = Mark(bound(version.ordered_at.0));
-            version.seen.at_ms = bound(version.seen.at_ms);
+            version.ordered_at = SourceInstant(redate_ms(version.ordered_at.0, latest));
+            version.observed_at.at_ms = redate_ms(version.observed_at.at_ms, latest);
             version
         });
-        let gone = self.gone.map(|gone| Seen { at_ms: bound(gone.at_ms), ..gone });
-        let seen = version.as_ref().map(|version| version.seen);
-        let gone = if self.is_present() {
-            let just_before = seen.map(|seen| Seen { request: seen.request - 1, ..seen });
-            gone.min(just_before)
+        let gone_at =
+            self.tombstone.map(|gone| ObservedAt { at_ms: redate_ms(gone.at_ms, latest), ..gone });
+        let observed_at = version.as_ref().map(|version| version.observed_at);
+        let tombstone = if self.is_present() {
+            let just_before = observed_at.map(|at| ObservedAt { request: at.request - 1, ..at });
+            gone_at.min(just_before)
         } else {
-            gone.map(|gone| seen.map_or(gone, |seen| gone.max(seen)))
+            gone_at.map(|gone| observed_at.map_or(gone, |observed| gone.max(observed)))
         };
-        Self { version, gone }
+        Self { version, tombstone }
     }
 }
 
-/// What one look changed about one object.
+fn redate_ms(at_ms: i64, latest: SourceInstant) -> i64 {
+    if at_ms > latest.0 { latest.minus_ms(SAFE_BACKFILL_MS).0 } else { at_ms }
+}
+
+/// The change that one observation made to one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Change {
-    /// Never held before.
+pub enum CellChange {
+    /// Never stored before.
     Created,
-    /// Held, with another content.
+    /// Stored with another content.
     Edited,
-    /// Held, same content, a newer `updated_at` (a cross-reference, a reaction).
+    /// Stored with the same content, and now a newer `updated_at` (a cross-reference, a reaction).
     Bumped,
     /// It was gone and is back.
     Revived,
-    /// It was there and is gone.
+    /// It was present and is gone.
     Removed,
-    /// Nothing a person could see; only our record of when we looked.
+    /// No visible change; only the record of the observation is new.
     Touched,
-    /// Nothing at all: an older version, or one already held.
-    Nothing,
+    /// No change at all: an older version, or one already stored.
+    Unchanged,
 }
 
-impl Change {
-    /// Tells the change between two states of one cell.
-    pub fn between(before: &Cell, after: &Cell) -> Self {
+impl CellChange {
+    /// Classifies the change between two states of one cell.
+    pub fn from_cells(before: &ItemCell, after: &ItemCell) -> Self {
         match (before.is_present(), after.is_present()) {
-            (false, true) if before.gone.is_some() => Self::Revived,
+            (false, true) if before.tombstone.is_some() => Self::Revived,
             (false, true) => Self::Created,
             (true, false) => Self::Removed,
-            _ if before == after => Self::Nothing,
-            (true, true) => Self::while_present(before, after),
+            _ if before == after => Self::Unchanged,
+            (true, true) => Self::from_present_cells(before, after),
             (false, false) => Self::Touched,
         }
     }
 
-    fn while_present(before: &Cell, after: &Cell) -> Self {
+    fn from_present_cells(before: &ItemCell, after: &ItemCell) -> Self {
         let (Some(old), Some(new)) = (&before.version, &after.version) else {
             return Self::Touched;
         };
@@ -117,43 +120,55 @@ impl Change {
         }
     }
 
-    /// Whether the text held must be written anew.
+    /// Returns true if the stored text must be replaced.
     pub fn writes_text(self) -> bool {
         matches!(self, Self::Created | Self::Edited | Self::Bumped | Self::Revived)
     }
 }
 
-/// One cell to write: its new state, why, and which of the observations carries its text.
+/// One cell to write: its new state, the change, and the observation that carries its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Write {
-    pub key: Key,
-    pub cell: Cell,
-    pub change: Change,
+pub struct CellWrite {
+    pub key: ItemKey,
+    pub cell: ItemCell,
+    pub change: CellChange,
     /// Index into the observations, when the text comes from there.
-    pub text: Option<usize>,
+    pub text_index: Option<usize>,
 }
 
-/// Compares what one page showed with what is held. A key that a page shows twice is written once.
-pub fn diff(held: &BTreeMap<Key, Cell>, observations: &[Observation]) -> Vec<Write> {
-    let mut after: BTreeMap<Key, (Cell, Option<usize>)> = BTreeMap::new();
+/// Compares the observations of one page with the stored cells. A key that a page shows twice is written once.
+pub fn diff_cells(
+    stored: &BTreeMap<ItemKey, ItemCell>,
+    observations: &[ItemObservation],
+) -> Vec<CellWrite> {
+    let mut after: BTreeMap<ItemKey, (ItemCell, Option<usize>)> = BTreeMap::new();
     for (index, observation) in observations.iter().enumerate() {
         let key = observation.key();
         let version = observation.version();
-        let (cell, text) =
-            after.entry(key).or_insert_with(|| (held.get(&key).cloned().unwrap_or_default(), None));
-        let next = cell.observe(&version);
+        let (cell, text_index) = after
+            .entry(key)
+            .or_insert_with(|| (stored.get(&key).cloned().unwrap_or_default(), None));
+        let next = cell.observe_version(&version);
         if next.version.as_ref() == Some(&version) && next.version != cell.version {
-            *text = Some(index);
+            *text_index = Some(index);
         }
         *cell = next;
     }
-    after.into_iter().map(|(key, (cell, text))| write(held, key, cell, text)).collect()
+    after
+        .into_iter()
+        .map(|(key, (cell, text_index))| build_write(stored, key, cell, text_index))
+        .collect()
 }
 
-fn write(held: &BTreeMap<Key, Cell>, key: Key, cell: Cell, text: Option<usize>) -> Write {
-    let before = held.get(&key).cloned().unwrap_or_default();
-    let change = Change::between(&before, &cell);
-    Write { key, cell, change, text }
+fn build_write(
+    stored: &BTreeMap<ItemKey, ItemCell>,
+    key: ItemKey,
+    cell: ItemCell,
+    text_index: Option<usize>,
+) -> CellWrite {
+    let before = stored.get(&key).cloned().unwrap_or_default();
+    let change = CellChange::from_cells(&before, &cell);
+    CellWrite { key, cell, change, text_index }
 }
 
 #[cfg(test)]

@@ -1,96 +1,100 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::item::{Item, Sort, Thread};
-use crate::time::SourceTime;
-use crate::version::Digest;
+use crate::item::{MirrorItem, Thread, ThreadDetails};
+use crate::source_time::SourceTime;
+use crate::version::ContentDigest;
 
 #[test]
-fn a_lagging_replica_does_not_undo_an_edit() {
-    let held = cell().observe(&version(12, 1, "new"));
-    let after = held.observe(&version(10, 2, "old"));
-    assert_eq!(Change::between(&held, &after), Change::Nothing);
+fn cell_keeps_the_newer_text_when_a_replica_lags() {
+    let stored = cell().observe_version(&version(12, 1, "new"));
+    let after = stored.observe_version(&version(10, 2, "old"));
+    assert_eq!(CellChange::from_cells(&stored, &after), CellChange::Unchanged);
 }
 
 #[test]
-fn a_second_edit_within_the_second_is_an_edit() {
-    let held = cell().observe(&version(10, 1, "first"));
-    let after = held.observe(&version(10, 2, "second"));
-    assert_eq!(Change::between(&held, &after), Change::Edited);
+fn cell_takes_a_second_edit_within_one_second() {
+    let stored = cell().observe_version(&version(10, 1, "first"));
+    let after = stored.observe_version(&version(10, 2, "second"));
+    assert_eq!(CellChange::from_cells(&stored, &after), CellChange::Edited);
 }
 
 #[test]
-fn what_was_confirmed_gone_is_revived_by_a_later_look_only() {
-    let gone = cell().observe(&version(10, 1, "text")).bury(seen(5));
+fn cell_is_revived_only_by_a_later_observation() {
+    let gone = cell().observe_version(&version(10, 1, "text")).add_tombstone(observed_at(5));
     assert!(!gone.is_present());
-    let early = gone.observe(&version(10, 4, "text"));
-    assert_eq!(Change::between(&gone, &early), Change::Touched);
-    let late = gone.observe(&version(10, 6, "text"));
-    assert_eq!(Change::between(&gone, &late), Change::Revived);
+    let early = gone.observe_version(&version(10, 4, "text"));
+    assert_eq!(CellChange::from_cells(&gone, &early), CellChange::Touched);
+    let late = gone.observe_version(&version(10, 6, "text"));
+    assert_eq!(CellChange::from_cells(&gone, &late), CellChange::Revived);
 }
 
 #[test]
-fn an_older_version_seen_after_the_tombstone_revives_nothing() {
-    let gone = cell().observe(&version(10, 1, "text")).bury(seen(5));
-    assert!(!gone.observe(&version(9, 7, "older")).is_present());
+fn cell_is_not_revived_by_an_older_version() {
+    let gone = cell().observe_version(&version(10, 1, "text")).add_tombstone(observed_at(5));
+    assert!(!gone.observe_version(&version(9, 7, "older")).is_present());
 }
 
 #[test]
-fn cell_from_beyond_the_time_of_a_look_gives_way_to_it() {
+fn cell_from_the_future_gives_way_to_an_observation() {
     let wrong = SourceTime::parse("2026-01-01T02:00:00Z").unwrap();
-    let ahead = Seen::at(wrong.mark().0, 1);
-    let held = cell().observe(&Version::observed(wrong, ahead, Digest::of(["ahead"])));
+    let ahead = ObservedAt::new(wrong.instant().0, 1);
+    let stored = cell().observe_version(&ItemVersion::new(
+        wrong,
+        ahead,
+        ContentDigest::from_fields(["ahead"]),
+    ));
     let now = version(30, 2, "now");
-    assert_eq!(held.observe(&now).version, Some(now.clone()));
-    assert!(!held.bury(now.seen).is_present(), "what is gone now is gone");
-    assert!(held.bury(ahead).observe(&now).is_present(), "and what is there now is there");
+    assert_eq!(stored.observe_version(&now).version, Some(now.clone()));
+    assert!(!stored.add_tombstone(now.observed_at).is_present(), "it is gone now");
+    assert!(stored.add_tombstone(ahead).observe_version(&now).is_present(), "it is present now");
 }
 
 proptest! {
     #[test]
-    fn cell_that_is_redated_is_there_as_it_was_before(looks in looks(), hours in 0i64..4) {
-        let latest = Mark(seen(0).at_ms - hours * 3_600_000);
-        for cell in fold(&looks).values() {
-            let redated = cell.redated(latest);
+    fn cell_stays_present_or_absent_when_redated(lookups in lookups_strategy(), hours in 0i64..4) {
+        let latest = SourceInstant(observed_at(0).at_ms - hours * 3_600_000);
+        for cell in apply_lookups(&lookups).values() {
+            let redated = cell.redate_after(latest);
             prop_assert_eq!(redated.is_present(), cell.is_present());
-            prop_assert!(redated.gone.is_none_or(|gone| gone.at_ms <= latest.0));
-            prop_assert!(redated.version.is_none_or(|it| it.seen.at_ms <= latest.0));
+            prop_assert!(redated.tombstone.is_none_or(|gone| gone.at_ms <= latest.0));
+            prop_assert!(redated.version.is_none_or(|version| version.observed_at.at_ms <= latest.0));
         }
     }
 }
 
 #[test]
-fn the_same_content_with_a_newer_time_is_a_bump() {
-    let held = cell().observe(&version(10, 1, "text"));
-    let after = held.observe(&version(11, 2, "text"));
-    assert_eq!(Change::between(&held, &after), Change::Bumped);
+fn cell_with_the_same_content_and_a_newer_time_is_bumped() {
+    let stored = cell().observe_version(&version(10, 1, "text"));
+    let after = stored.observe_version(&version(11, 2, "text"));
+    assert_eq!(CellChange::from_cells(&stored, &after), CellChange::Bumped);
 }
 
-/// One look at one of a few objects.
+/// One lookup of one of a few objects.
 #[derive(Debug, Clone)]
-enum Look {
-    Shows(u8, Version),
-    ConfirmsGone(u8, Seen),
+enum CellLookup {
+    Shows(u8, ItemVersion),
+    ConfirmsGone(u8, ObservedAt),
 }
 
 proptest! {
     #[test]
-    fn any_order_and_repetition_of_looks_ends_in_the_same_cells(
-        (looks, shuffled) in looks().prop_flat_map(|looks| {
-            let mut twice = looks.clone();
-            twice.extend(looks.iter().step_by(2).cloned());
-            (Just(looks), Just(twice).prop_shuffle())
+    fn cells_do_not_depend_on_order_or_repetition(
+        (lookups, shuffled) in lookups_strategy().prop_flat_map(|lookups| {
+            let mut twice = lookups.clone();
+            twice.extend(lookups.iter().step_by(2).cloned());
+            (Just(lookups), Just(twice).prop_shuffle())
         })
     ) {
-        prop_assert_eq!(fold(&looks), fold(&shuffled));
+        prop_assert_eq!(apply_lookups(&lookups), apply_lookups(&shuffled));
     }
 
     #[test]
-    fn an_older_updated_at_never_replaces_a_newer_one(looks in looks()) {
-        let mut cells: BTreeMap<u8, Cell> = BTreeMap::new();
-        for look in &looks {
+    fn cell_never_takes_an_older_updated_at(lookups in lookups_strategy()) {
+        let mut cells: BTreeMap<u8, ItemCell> = BTreeMap::new();
+        for lookup in &lookups {
             let before = cells.clone();
-            apply(&mut cells, look);
+            apply_lookup(&mut cells, lookup);
             for (id, cell) in &cells {
                 let old = before.get(id).and_then(|c| c.version.as_ref()).map(|v| &v.updated_at);
                 let new = cell.version.as_ref().map(|v| &v.updated_at);
@@ -101,45 +105,46 @@ proptest! {
 }
 
 proptest! {
-    /// The same for whole pages, with the text that the store writes: what is held in the end does not
-    /// depend on which page came first, or twice.
+    /// Applies whole pages, with the texts that the store writes.
     #[test]
-    fn any_order_of_pages_ends_in_the_same_texts(
-        (pages, shuffled) in prop::collection::vec(page(), 0..6).prop_flat_map(|pages| {
+    fn cells_keep_the_same_texts_for_any_order_of_pages(
+        (pages, shuffled) in prop::collection::vec(page_strategy(), 0..6).prop_flat_map(|pages| {
             let mut twice = pages.clone();
             twice.extend(pages.iter().step_by(2).cloned());
             (Just(pages), Just(twice).prop_shuffle())
         })
     ) {
-        prop_assert_eq!(written(&pages), written(&shuffled));
+        prop_assert_eq!(apply_pages(&pages), apply_pages(&shuffled));
     }
 }
 
-/// Each key's cell and the title that is held, after these pages.
-fn written(pages: &[Vec<Observation>]) -> BTreeMap<Key, (Cell, String)> {
-    let mut held: BTreeMap<Key, Cell> = BTreeMap::new();
-    let mut texts: BTreeMap<Key, String> = BTreeMap::new();
+/// Returns the cell and the stored title of each key after these pages.
+fn apply_pages(pages: &[Vec<ItemObservation>]) -> BTreeMap<ItemKey, (ItemCell, String)> {
+    let mut stored: BTreeMap<ItemKey, ItemCell> = BTreeMap::new();
+    let mut texts: BTreeMap<ItemKey, String> = BTreeMap::new();
     for page in pages {
-        for write in diff(&held, page) {
+        for write in diff_cells(&stored, page) {
             if write.change.writes_text()
-                && let Some(Item::Thread(issue)) = write.text.map(|index| page[index].item.clone())
+                && let Some(MirrorItem::Thread(issue)) =
+                    write.text_index.map(|index| page[index].item.clone())
             {
                 texts.insert(write.key, issue.title);
             }
-            held.insert(write.key, write.cell);
+            stored.insert(write.key, write.cell);
         }
     }
-    held.into_iter().map(|(key, cell)| (key, (cell, texts[&key].clone()))).collect()
+    stored.into_iter().map(|(key, cell)| (key, (cell, texts[&key].clone()))).collect()
 }
 
-fn page() -> impl Strategy<Value = Vec<Observation>> {
+fn page_strategy() -> impl Strategy<Value = Vec<ItemObservation>> {
     let row = (0i64..3, 0i64..4, 0u8..3);
     (prop::collection::vec(row, 1..5), 0i64..6).prop_map(|(rows, request)| {
-        let observe = |(id, second, text): (i64, i64, u8)| Observation {
-            item: Item::Thread(issue(id, second, &text.to_string())),
-            seen: seen(request),
-        };
-        rows.into_iter().map(observe).collect()
+        rows.into_iter()
+            .map(|(id, second, text)| ItemObservation {
+                item: MirrorItem::Thread(issue(id, second, &text.to_string())),
+                observed_at: observed_at(request),
+            })
+            .collect()
     })
 }
 
@@ -161,52 +166,52 @@ fn issue(id: i64, second: i64, title: &str) -> Thread {
         created_at: updated_at.clone(),
         updated_at,
         closed_at: None,
-        sort: Sort::Issue,
+        details: ThreadDetails::Issue,
     }
 }
 
-fn looks() -> impl Strategy<Value = Vec<Look>> {
-    let look = (0u8..3, 0i64..4, 0i64..6, 0u8..3, prop::bool::weighted(0.2)).prop_map(
+fn lookups_strategy() -> impl Strategy<Value = Vec<CellLookup>> {
+    let lookup = (0u8..3, 0i64..4, 0i64..6, 0u8..3, prop::bool::weighted(0.2)).prop_map(
         |(id, second, request, text, gone)| {
             if gone {
-                Look::ConfirmsGone(id, seen(request))
+                CellLookup::ConfirmsGone(id, observed_at(request))
             } else {
-                Look::Shows(id, version(second, request, &text.to_string()))
+                CellLookup::Shows(id, version(second, request, &text.to_string()))
             }
         },
     );
-    prop::collection::vec(look, 0..24)
+    prop::collection::vec(lookup, 0..24)
 }
 
-fn fold(looks: &[Look]) -> BTreeMap<u8, Cell> {
+fn apply_lookups(lookups: &[CellLookup]) -> BTreeMap<u8, ItemCell> {
     let mut cells = BTreeMap::new();
-    looks.iter().for_each(|look| apply(&mut cells, look));
+    lookups.iter().for_each(|lookup| apply_lookup(&mut cells, lookup));
     cells
 }
 
-fn apply(cells: &mut BTreeMap<u8, Cell>, look: &Look) {
-    match look {
-        Look::Shows(id, version) => {
+fn apply_lookup(cells: &mut BTreeMap<u8, ItemCell>, lookup: &CellLookup) {
+    match lookup {
+        CellLookup::Shows(id, version) => {
             let cell = cells.entry(*id).or_default();
-            *cell = cell.observe(version);
+            *cell = cell.observe_version(version);
         }
-        Look::ConfirmsGone(id, seen) => {
+        CellLookup::ConfirmsGone(id, looked_up_at) => {
             let cell = cells.entry(*id).or_default();
-            *cell = cell.bury(*seen);
+            *cell = cell.add_tombstone(*looked_up_at);
         }
     }
 }
 
-fn cell() -> Cell {
-    Cell::default()
+fn cell() -> ItemCell {
+    ItemCell::default()
 }
 
-fn seen(request: i64) -> Seen {
-    let at_ms = SourceTime::parse("2026-01-01T00:01:00Z").unwrap().mark().0;
-    Seen::at(at_ms, request)
+fn observed_at(request: i64) -> ObservedAt {
+    let at_ms = SourceTime::parse("2026-01-01T00:01:00Z").unwrap().instant().0;
+    ObservedAt::new(at_ms, request)
 }
 
-fn version(second: i64, request: i64, text: &str) -> Version {
+fn version(second: i64, request: i64, text: &str) -> ItemVersion {
     let updated_at = SourceTime::parse(&format!("2026-01-01T00:00:{second:02}Z")).unwrap();
-    Version::observed(updated_at, seen(request), Digest::of([text]))
+    ItemVersion::new(updated_at, observed_at(request), ContentDigest::from_fields([text]))
 }

@@ -1,93 +1,96 @@
-//! What a lane may claim to hold: complete over [from, through], plus at most one open gap.
+//! Tracks how much of a lane is complete: the range [from, through], plus at most one open gap.
 //!
-//! `through`, the watermark, moves only when a walk has reached its stop, and never back; the one way
-//! back is [`Coverage::reset`], which opens a gap. An unfinished walk keeps its place. When the next turn
-//! finds one, it becomes the gap: the head is read first, then the gap is filled from that place.
+//! `through`, the watermark, moves only when a walk has reached its stop. Only a reset moves it back, and
+//! [`Coverage::reset_newest_first`] opens a gap when it does. An unfinished walk keeps its cursor. The next turn
+//! turns such a walk into the gap: it reads the head first, then fills the gap from that cursor.
 
 use serde::{Deserialize, Serialize};
 
 use crate::OVERLAP_MS;
-use crate::page_guard::Nonsense;
-use crate::probe::Probe;
-use crate::since::SinceWalk;
-use crate::time::Mark;
-use crate::walk::{Circle, Closed, Cursor, Floor, Head, Page, Step, Walk};
+use crate::page_guard::EndlessListing;
+use crate::probe::ListingProbe;
+use crate::since_walk::SinceWalk;
+use crate::source_time::SourceInstant;
+use crate::walk::{
+    ClosedWalk, CursorLoop, ListingFloor, ListingHead, ListingPage, NewestFirstWalk, PageCursor,
+    WalkStep,
+};
 
-/// What is complete, what is being read, and where to go on.
+/// The state of one lane: its complete range, and the walks that are still open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// How far down it is complete; none before the first walk has closed.
-    pub from: Option<Floor>,
-    /// The watermark: how far up it is complete.
-    pub through: Option<Mark>,
-    pub gap: Option<Gap>,
+    /// The lower end of the complete range; none before the first walk has closed.
+    pub from: Option<ListingFloor>,
+    /// The watermark: the upper end of the complete range.
+    pub through: Option<SourceInstant>,
+    pub gap: Option<CoverageGap>,
     /// The walk from the top that has not reached its stop.
-    pub walk: Option<Walk>,
-    /// The last row above `from`: a wider window is read after it.
-    pub bottom: Option<Cursor>,
-    /// What the first page of the last completed walk said.
-    pub head: Option<Head>,
-    /// At a lane that is listed since a mark: the walk that has not reached the end.
+    pub walk: Option<NewestFirstWalk>,
+    /// The last row above `from`. After the window is widened, reading continues there.
+    pub bottom: Option<PageCursor>,
+    /// The head of the listing, as the last completed walk recorded it.
+    pub head: Option<ListingHead>,
+    /// The unfinished walk of a lane whose list takes `since`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<SinceWalk>,
 }
 
-/// A stretch that is known to be unread, and the place where reading goes on.
+/// A range that is known to be unread, and the cursor where reading continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gap {
-    pub side: Side,
-    /// The top of what has been read above it.
-    pub target: Mark,
-    pub floor: Floor,
-    pub cursor: Option<Cursor>,
+pub struct CoverageGap {
+    pub side: GapSide,
+    /// The upper end of the range read above the gap.
+    pub target: SourceInstant,
+    pub floor: ListingFloor,
+    pub cursor: Option<PageCursor>,
 }
 
-/// Where a gap lies as seen from [from, through].
+/// The side of [from, through] that a gap is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Side {
-    /// Between the watermark and a newer stretch: filling it moves the watermark to its target.
+pub enum GapSide {
+    /// Between the watermark and a newer range: filling the gap moves the watermark to its target.
     Above,
-    /// Below `from`, after the window was widened: filling it moves `from`.
+    /// Below `from`, after the window was widened: filling the gap moves `from`.
     Below,
 }
 
-/// Which of the two places of a lane a page was read at.
+/// The part of a lane that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum LaneSection {
     Head,
     Gap,
 }
 
-/// A page to ask for.
+/// A page to request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask {
-    pub place: Place,
-    pub after: Option<Cursor>,
-    pub stop: Floor,
+pub struct PageRequest {
+    pub section: LaneSection,
+    pub after: Option<PageCursor>,
+    pub stop: ListingFloor,
 }
 
-/// Why a page cannot be used.
+/// A page that the coverage cannot take in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum CoverageError {
     #[error(transparent)]
-    Circle(#[from] Circle),
+    CursorLoop(#[from] CursorLoop),
     #[error(transparent)]
-    Nonsense(#[from] Nonsense),
-    #[error("the watermark {through} lies beyond the source's own time {date}")]
-    Future { through: Mark, date: Mark },
-    #[error("no walk is open there")]
-    NotOpen,
+    EndlessListing(#[from] EndlessListing),
+    #[error("the watermark {through} is later than the source's own time {date}")]
+    FutureWatermark { through: SourceInstant, date: SourceInstant },
+    #[error("no walk is open for this page")]
+    NoOpenWalk,
 }
 
 impl Coverage {
-    /// The coverage at the start of a turn, with what the last turn left behind turned into a gap.
+    /// Returns the coverage at the start of a turn: a walk that the last turn left unfinished becomes the gap.
     ///
-    /// `window` is how far down this lane is to be held.
-    pub fn open_turn(mut self, window: Floor) -> Self {
+    /// `window` is the floor down to which this lane is mirrored.
+    pub fn open_turn(mut self, window: ListingFloor) -> Self {
         if self.gap.is_none()
             && let Some(walk) = self.walk.take()
         {
-            self.gap = Some(Gap::left_by(walk));
+            self.gap = Some(CoverageGap::from_unfinished_walk(walk));
         }
         if let Some(gap) = &mut self.gap
             && self.through.is_none()
@@ -95,102 +98,117 @@ impl Coverage {
             gap.floor = gap.floor.min(window);
         }
         if self.gap.is_none() && self.from.is_some_and(|from| window < from) {
-            self.gap = self.widened_to(window);
+            self.gap = self.gap_below(window);
         }
         self
     }
 
-    fn widened_to(&self, window: Floor) -> Option<Gap> {
+    fn gap_below(&self, window: ListingFloor) -> Option<CoverageGap> {
         let target = self.through?;
-        Some(Gap { side: Side::Below, target, floor: window, cursor: self.bottom.clone() })
+        Some(CoverageGap {
+            side: GapSide::Below,
+            target,
+            floor: window,
+            cursor: self.bottom.clone(),
+        })
     }
 
-    /// Whether an earlier turn's walk from the top waits to be finished before a new one starts.
+    /// Returns true if an earlier turn's walk from the top has to be finished before a new one starts.
     pub fn has_unfinished_head(&self) -> bool {
         self.walk.is_some()
     }
 
-    /// The next page of the walk from the top: where it was left, or the top itself.
-    pub fn ask_head(&self, window: Floor) -> Ask {
+    /// Returns the next page of the walk from the top: at its cursor, or at the top itself.
+    pub fn next_head_request(&self, window: ListingFloor) -> PageRequest {
         let stop = self.walk.as_ref().map_or_else(|| self.head_stop(window), |walk| walk.stop);
         let after = self.walk.as_ref().and_then(|walk| walk.cursor.clone());
-        Ask { place: Place::Head, after, stop }
+        PageRequest { section: LaneSection::Head, after, stop }
     }
 
-    /// The next page of the gap, while there is one.
-    pub fn ask_gap(&self) -> Option<Ask> {
+    /// Returns the next page of the gap, if there is a gap.
+    pub fn next_gap_request(&self) -> Option<PageRequest> {
         let gap = self.gap.as_ref()?;
-        Some(Ask { place: Place::Gap, after: gap.cursor.clone(), stop: gap.floor })
+        Some(PageRequest { section: LaneSection::Gap, after: gap.cursor.clone(), stop: gap.floor })
     }
 
-    /// Where a walk from the top may stop: at what is complete already, less the overlap.
-    fn head_stop(&self, window: Floor) -> Floor {
+    /// Returns the point where a walk from the top may stop: the end of the complete range, less the overlap.
+    fn head_stop(&self, window: ListingFloor) -> ListingFloor {
         let top = match &self.gap {
-            Some(gap) if gap.side == Side::Above => Some(gap.target),
+            Some(gap) if gap.side == GapSide::Above => Some(gap.target),
             _ => self.through,
         };
-        top.map_or(window, |mark| Floor::At(mark.minus(OVERLAP_MS)))
+        top.map_or(window, |top| ListingFloor::At(top.minus_ms(OVERLAP_MS)))
     }
 
-    /// The coverage after one page, read as `ask` said.
-    pub fn step(self, ask: &Ask, page: &Page) -> Result<Self, Refused> {
-        self.check_time(page.date)?;
-        match ask.place {
-            Place::Head => self.step_head(ask, page),
-            Place::Gap => self.step_gap(page),
+    /// Returns the coverage after one page.
+    pub fn apply_page(
+        self,
+        request: &PageRequest,
+        page: &ListingPage,
+    ) -> Result<Self, CoverageError> {
+        self.check_source_date(page.date)?;
+        match request.section {
+            LaneSection::Head => self.apply_head_page(request, page),
+            LaneSection::Gap => self.apply_gap_page(page),
         }
     }
 
-    /// How far down rows of this page are kept: to the window, but never less than what reading it claims.
+    /// Returns the floor down to which rows of this page are stored: the window, or lower if reading the page
+    /// claims more.
     ///
-    /// The window moves with time and with the settings; a walk that was begun with a wider one goes on
+    /// The window moves with time and with the settings. A walk that started with a wider window continues
     /// to its own floor.
-    pub fn keeps_down_to(&self, ask: &Ask, window: Floor) -> Floor {
-        let begun = window.min(ask.stop);
-        self.from.map_or(begun, |from| from.min(begun))
+    pub fn retention_floor(&self, request: &PageRequest, window: ListingFloor) -> ListingFloor {
+        let floor = window.min(request.stop);
+        self.from.map_or(floor, |from| from.min(floor))
     }
 
-    /// Goes back to the top, when the source no longer knows the place where this page was to begin.
-    pub fn forget_place(mut self, place: Place) -> Self {
-        match place {
-            Place::Head => self.walk = None,
-            Place::Gap => self.gap = self.gap.map(|gap| Gap { cursor: None, ..gap }),
+    /// Starts over at the top, for a source that no longer accepts the cursor of this section.
+    pub fn restart_walk(mut self, section: LaneSection) -> Self {
+        match section {
+            LaneSection::Head => self.walk = None,
+            LaneSection::Gap => self.gap = self.gap.map(|gap| CoverageGap { cursor: None, ..gap }),
         }
         self
     }
 
-    /// When the lane was last looked at, if this step ended a look: the first page of the walk that closed.
-    pub fn looked_at(&self, ask: &Ask) -> Option<Mark> {
-        let closed = ask.place == Place::Head && self.walk.is_none();
-        self.head.as_ref().filter(|_| closed).map(|head| head.date)
+    /// Returns the time at which the lane was checked, if this page closed the walk from the top: the `Date` of
+    /// the walk's first page.
+    pub fn checked_at(&self, request: &PageRequest) -> Option<SourceInstant> {
+        let is_closed = request.section == LaneSection::Head && self.walk.is_none();
+        self.head.as_ref().filter(|_| is_closed).map(|head| head.date)
     }
 
-    /// Refuses a watermark that the source itself has not reached yet.
-    pub(crate) fn check_time(&self, date: Mark) -> Result<(), Refused> {
+    /// Rejects a watermark that the source's own clock has not reached yet.
+    pub(crate) fn check_source_date(&self, date: SourceInstant) -> Result<(), CoverageError> {
         match self.through {
-            Some(through) if date.plus(OVERLAP_MS) < through => {
-                Err(Refused::Future { through, date })
+            Some(through) if date.plus_ms(OVERLAP_MS) < through => {
+                Err(CoverageError::FutureWatermark { through, date })
             }
             _ => Ok(()),
         }
     }
 
-    fn step_head(mut self, ask: &Ask, page: &Page) -> Result<Self, Refused> {
-        let walk = self.walk.take().unwrap_or_else(|| Walk::down_to(ask.stop));
-        match walk.step(page)? {
-            Step::Open(walk) => self.walk = Some(walk),
-            Step::Closed(closed) => self.close_head(closed),
+    fn apply_head_page(
+        mut self,
+        request: &PageRequest,
+        page: &ListingPage,
+    ) -> Result<Self, CoverageError> {
+        let walk = self.walk.take().unwrap_or_else(|| NewestFirstWalk::with_stop(request.stop));
+        match walk.apply_page(page)? {
+            WalkStep::Open(walk) => self.walk = Some(walk),
+            WalkStep::Closed(closed) => self.close_head(closed),
         }
         Ok(self)
     }
 
-    fn close_head(&mut self, closed: Closed) {
-        let mark = closed.head.mark();
-        // a gap without a place begins at the top: a walk that went down to its floor has filled it
+    fn close_head(&mut self, closed: ClosedWalk) {
+        let through = closed.head.claimable_through();
+        // a gap without a cursor starts at the top: a walk that reached its floor has filled it
         self.gap.take_if(|gap| gap.is_filled_by(&closed));
         match &mut self.gap {
-            Some(gap) if gap.side == Side::Above => gap.target = gap.target.max(mark),
-            _ => self.raise(mark),
+            Some(gap) if gap.side == GapSide::Above => gap.target = gap.target.max(through),
+            _ => self.raise_watermark(through),
         }
         if self.from.is_none() && self.gap.is_none() {
             self.from = Some(closed.reached);
@@ -199,104 +217,108 @@ impl Coverage {
         self.head = Some(closed.head);
     }
 
-    fn step_gap(mut self, page: &Page) -> Result<Self, Refused> {
-        let gap = self.gap.take().ok_or(Refused::NotOpen)?;
-        let walk = Walk { stop: gap.floor, head: None, cursor: gap.cursor.clone() };
-        match walk.step(page)? {
-            Step::Open(walk) => self.gap = Some(Gap { cursor: walk.cursor, ..gap }),
-            Step::Closed(closed) => self.close_gap(&gap, closed),
+    fn apply_gap_page(mut self, page: &ListingPage) -> Result<Self, CoverageError> {
+        let gap = self.gap.take().ok_or(CoverageError::NoOpenWalk)?;
+        let walk = NewestFirstWalk { stop: gap.floor, head: None, cursor: gap.cursor.clone() };
+        match walk.apply_page(page)? {
+            WalkStep::Open(walk) => self.gap = Some(CoverageGap { cursor: walk.cursor, ..gap }),
+            WalkStep::Closed(closed) => self.close_gap(&gap, closed),
         }
         Ok(self)
     }
 
-    fn close_gap(&mut self, gap: &Gap, closed: Closed) {
-        if gap.side == Side::Above {
-            self.raise(gap.target);
+    fn close_gap(&mut self, gap: &CoverageGap, closed: ClosedWalk) {
+        if gap.side == GapSide::Above {
+            self.raise_watermark(gap.target);
         }
-        if gap.side == Side::Below || self.from.is_none() {
+        if gap.side == GapSide::Below || self.from.is_none() {
             self.from = Some(closed.reached);
             self.bottom = closed.bottom;
         }
     }
 
-    /// Moves the watermark up. A lagging replica's top may lie below it, and moves nothing.
-    pub(crate) fn raise(&mut self, mark: Mark) {
-        self.through = self.through.max(Some(mark));
+    /// Moves the watermark up. The head of a lagging replica may be below the watermark, and moves nothing.
+    pub(crate) fn raise_watermark(&mut self, to: SourceInstant) {
+        self.through = self.through.max(Some(to));
     }
 
-    /// The latest time that reading has relied on so far: whatever is stamped before it is not looked for.
-    pub fn latest_claim(&self) -> Option<Mark> {
+    /// Returns the latest time that this coverage relies on. Rows stamped before it are not looked for again.
+    pub fn latest_claim(&self) -> Option<SourceInstant> {
         let gap = self.gap.as_ref().map(|gap| gap.target);
-        let walk = self.walk.as_ref().and_then(|walk| Some(walk.head.as_ref()?.mark()));
+        let walk =
+            self.walk.as_ref().and_then(|walk| Some(walk.head.as_ref()?.claimable_through()));
         let since = self.since.as_ref().and_then(|walk| walk.since.max(walk.newest));
         [self.through, gap, walk, since].into_iter().max().flatten()
     }
 
-    /// The one way back: claims nothing above `to` any more, and says so with a gap. A lane that was never
+    /// Moves the watermark of a newest-first lane back to `to`, and opens a gap above it. A lane that was never
     /// complete starts over.
-    pub fn reset(mut self, to: Mark) -> Self {
+    pub fn reset_newest_first(mut self, to: SourceInstant) -> Self {
         let Some(through) = self.through else { return Self::default() };
         let through = through.min(to);
         self.through = Some(through);
         self.walk = None;
         self.head = None;
-        let floor = Floor::At(through.minus(OVERLAP_MS));
-        self.gap = Some(Gap { side: Side::Above, target: through, floor, cursor: None });
+        let floor = ListingFloor::At(through.minus_ms(OVERLAP_MS));
+        self.gap = Some(CoverageGap { side: GapSide::Above, target: through, floor, cursor: None });
         self
     }
 
-    /// Whether [from, through] is all there is to say: no gap, and no walk that was left in the middle.
+    /// Returns true if [from, through] is the whole state: there is no gap, and no walk is unfinished.
     pub fn is_complete(&self) -> bool {
         self.through.is_some() && self.gap.is_none() && self.walk.is_none() && self.since.is_none()
     }
 
-    /// Whether nothing that existed at the last completed walk can still be on its way.
+    /// Returns true if no item that existed at the last completed walk can still be missing from the lists.
     ///
-    /// The lists may lag by the overlap; a first page that is later than its newest item by more than
-    /// that has seen everything up to it.
+    /// The lists may lag by the overlap. A first page that is later than its newest item by more than that
+    /// shows everything up to this item.
     pub fn is_settled(&self) -> bool {
         self.gap.is_none()
             && self.walk.is_none()
             && self.since.is_none()
-            && self.head.as_ref().is_some_and(Head::is_settled)
+            && self.head.as_ref().is_some_and(ListingHead::is_settled)
     }
 
-    /// Whether a probe's answer differs from what the last completed walk recorded.
-    pub fn has_moved(&self, probe: &Probe) -> bool {
+    /// Returns true if a probe differs from the head that the last completed walk recorded.
+    pub fn has_moved(&self, probe: &ListingProbe) -> bool {
         let Some(head) = &self.head else { return true };
         !self.is_settled()
             || head.newest != probe.newest
             || head.total_count != Some(probe.total_count)
     }
 
-    /// Whether the listing has fewer items than it had then, as the latest walk of either time told: some
-    /// are gone, and only a sweep tells which.
-    pub fn has_shrunk_since(&self, then: &Self) -> bool {
-        let latest = |coverage: &Self| {
-            let under_way = coverage.walk.as_ref().and_then(|walk| walk.head.clone());
-            under_way.or_else(|| coverage.head.clone())
-        };
-        let total = |coverage: &Self| latest(coverage)?.total_count;
-        total(self).zip(total(then)).is_some_and(|(now, then)| now < then)
+    /// Returns true if the listing counts fewer items than in `earlier`. Some are gone, and only a sweep finds
+    /// out which.
+    pub fn has_shrunk_since(&self, earlier: &Self) -> bool {
+        let totals = self.latest_total().zip(earlier.latest_total());
+        totals.is_some_and(|(now, before)| now < before)
+    }
+
+    /// Returns the item count reported to the latest walk, open or closed.
+    fn latest_total(&self) -> Option<i64> {
+        let open_head = self.walk.as_ref().and_then(|walk| walk.head.as_ref());
+        open_head.or(self.head.as_ref())?.total_count
     }
 }
 
-impl Gap {
-    fn is_filled_by(&self, closed: &Closed) -> bool {
-        self.side == Side::Above && self.cursor.is_none() && closed.reached <= self.floor
+impl CoverageGap {
+    fn is_filled_by(&self, closed: &ClosedWalk) -> bool {
+        self.side == GapSide::Above && self.cursor.is_none() && closed.reached <= self.floor
     }
 
-    /// What an interrupted walk left: everything between its place and its stop.
-    fn left_by(walk: Walk) -> Self {
-        let target = walk.head.as_ref().map_or(Mark::BEGINNING, Head::mark);
-        Self { side: Side::Above, target, floor: walk.stop, cursor: walk.cursor }
+    /// Returns the range that an interrupted walk left unread: everything between its cursor and its stop.
+    fn from_unfinished_walk(walk: NewestFirstWalk) -> Self {
+        let target =
+            walk.head.as_ref().map_or(SourceInstant::BEGINNING, ListingHead::claimable_through);
+        Self { side: GapSide::Above, target, floor: walk.stop, cursor: walk.cursor }
     }
 }
 
-impl Head {
+impl ListingHead {
     fn is_settled(&self) -> bool {
-        let newest = self.newest.as_ref().map(|(_, updated_at)| updated_at.mark());
-        newest.is_none_or(|newest| newest.plus(OVERLAP_MS) < self.date)
+        let newest = self.newest.as_ref().map(|(_, updated_at)| updated_at.instant());
+        newest.is_none_or(|newest| newest.plus_ms(OVERLAP_MS) < self.date)
     }
 }
 

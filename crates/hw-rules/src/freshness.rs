@@ -1,32 +1,32 @@
-//! How fresh an answer is: what every face says beside what it shows.
+//! Reports how fresh a result is: every interface shows this beside the result itself.
 
 use crate::OVERLAP_MS;
 use crate::plan::LaneState;
-use crate::time::Mark;
+use crate::source_time::SourceInstant;
 
-/// What is true of an answer that rests on some lanes.
+/// The freshness of a result that is drawn from some lanes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Freshness {
-    /// Everything that was said up to here is in the answer; none when a lane was never read.
-    pub fresh_through: Option<Mark>,
-    /// Lanes that are not complete: never read to the end, with an open gap, or with a walk under way.
+pub struct AnswerFreshness {
+    /// The time up to which the result includes every change; none when a lane was never read.
+    pub fresh_through: Option<SourceInstant>,
+    /// Lanes that are not complete: never read to the end, with an open gap, or with an unfinished walk.
     pub incomplete: Vec<String>,
     /// Lanes whose last turn failed.
     pub failing: Vec<String>,
 }
 
-impl Freshness {
-    /// The freshness of an answer from these lanes, each with its name.
-    pub fn of<'a>(lanes: impl IntoIterator<Item = (String, &'a LaneState)>) -> Self {
+impl AnswerFreshness {
+    /// Combines the freshness of these lanes, each with its name.
+    pub fn from_lanes<'a>(lanes: impl IntoIterator<Item = (String, &'a LaneState)>) -> Self {
         let mut fresh = Self::default();
-        let mut earliest: Option<Option<Mark>> = None;
+        let mut earliest: Option<Option<SourceInstant>> = None;
         for (name, lane) in lanes {
-            let looked = lane.checked_at_ms.map(|at| Mark(at).minus(OVERLAP_MS));
-            earliest = Some(earliest.map_or(looked, |earliest| earliest.min(looked)));
+            let fresh_at = lane.checked_at_ms.map(|at| SourceInstant(at).minus_ms(OVERLAP_MS));
+            earliest = Some(earliest.map_or(fresh_at, |earliest| earliest.min(fresh_at)));
             if !lane.coverage.is_complete() {
                 fresh.incomplete.push(name.clone());
             }
-            if 0 < lane.failures {
+            if lane.failures > 0 {
                 fresh.failing.push(name);
             }
         }
@@ -34,8 +34,8 @@ impl Freshness {
         fresh
     }
 
-    /// Whether the answer is all that can be said.
-    pub fn is_whole(&self) -> bool {
+    /// Returns true if every lane was read completely and none is failing.
+    pub fn is_complete(&self) -> bool {
         self.fresh_through.is_some() && self.incomplete.is_empty() && self.failing.is_empty()
     }
 }
@@ -44,21 +44,22 @@ impl Freshness {
 mod tests {
     use super::*;
     use crate::coverage::Coverage;
-    use crate::walk::{Floor, Walk};
+    use crate::walk::{ListingFloor, NewestFirstWalk};
 
     #[test]
-    fn an_answer_is_as_fresh_as_its_oldest_lane() {
+    fn freshness_is_that_of_the_oldest_lane() {
         let (early, late) = (lane(Some(100_000)), lane(Some(200_000)));
-        let fresh = Freshness::of([("a".into(), &late), ("b".into(), &early)]);
-        assert_eq!(fresh.fresh_through, Some(Mark(40_000)));
-        assert!(fresh.is_whole());
+        let fresh = AnswerFreshness::from_lanes([("a".into(), &late), ("b".into(), &early)]);
+        assert_eq!(fresh.fresh_through, Some(SourceInstant(40_000)));
+        assert!(fresh.is_complete());
     }
 
     #[test]
-    fn a_lane_that_was_never_read_or_fails_is_named() {
+    fn freshness_names_unread_and_failing_lanes() {
         let never = LaneState::default();
         let failing = LaneState { failures: 1, ..lane(Some(100_000)) };
-        let fresh = Freshness::of([("never".into(), &never), ("failing".into(), &failing)]);
+        let fresh =
+            AnswerFreshness::from_lanes([("never".into(), &never), ("failing".into(), &failing)]);
         assert_eq!(fresh.fresh_through, None);
         assert_eq!(
             (fresh.incomplete, fresh.failing),
@@ -67,19 +68,23 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_left_in_the_middle_is_not_complete() {
+    fn freshness_reports_an_unfinished_walk_as_incomplete() {
         let mut lane = lane(Some(100_000));
-        lane.coverage.walk = Some(Walk::down_to(Floor::Beginning));
-        assert_eq!(Freshness::of([("a".into(), &lane)]).incomplete, vec!["a".to_owned()]);
+        lane.coverage.walk = Some(NewestFirstWalk::with_stop(ListingFloor::Beginning));
+        assert_eq!(
+            AnswerFreshness::from_lanes([("a".into(), &lane)]).incomplete,
+            vec!["a".to_owned()]
+        );
     }
 
     #[test]
-    fn an_answer_from_no_lane_claims_nothing() {
-        assert!(!Freshness::of([]).is_whole());
+    fn freshness_without_lanes_claims_nothing() {
+        assert!(!AnswerFreshness::from_lanes([]).is_complete());
     }
 
     fn lane(checked_at_ms: Option<i64>) -> LaneState {
-        let coverage = Coverage { through: checked_at_ms.map(Mark), ..Coverage::default() };
+        let coverage =
+            Coverage { through: checked_at_ms.map(SourceInstant), ..Coverage::default() };
         LaneState { coverage, checked_at_ms, ..LaneState::default() }
     }
 }

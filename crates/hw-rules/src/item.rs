@@ -1,4 +1,4 @@
-//! What is said: the objects of the mirror, each with its identity and its digest.
+//! Defines the objects of the mirror, each with its identity and its digest.
 
 mod comment;
 
@@ -6,14 +6,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::SourceTime;
-use crate::version::{Digest, Seen, Version};
+use crate::source_time::SourceTime;
+use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
 pub use comment::Comment;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ItemKind {
     Repository,
     Discussion,
     Issue,
@@ -24,7 +24,7 @@ pub enum Kind {
     DiscussionComment,
 }
 
-impl Kind {
+impl ItemKind {
     pub const ALL: [Self; 8] = [
         Self::Repository,
         Self::Discussion,
@@ -35,12 +35,11 @@ impl Kind {
         Self::Review,
         Self::DiscussionComment,
     ];
-    /// The kinds that people write in.
     pub const THREADS: [Self; 3] = [Self::Discussion, Self::Issue, Self::PullRequest];
-    /// The kinds of what is said in threads.
+    /// The kinds of comments in threads.
     pub const COMMENTS: [Self; 4] =
         [Self::IssueComment, Self::ReviewComment, Self::Review, Self::DiscussionComment];
-    /// Everything that has a text.
+    /// The kinds that have a text.
     pub const TEXTS: [Self; 7] = [
         Self::Discussion,
         Self::Issue,
@@ -51,7 +50,7 @@ impl Kind {
         Self::DiscussionComment,
     ];
 
-    /// The name in tables and messages.
+    /// Returns the name used in tables and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repository => "repository",
@@ -65,20 +64,20 @@ impl Kind {
         }
     }
 
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 /// An object's identity: kind and numeric id at one host. Names and URLs are attributes that change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
-    pub kind: Kind,
+pub struct ItemKey {
+    pub kind: ItemKind,
     pub id: i64,
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ItemKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind.name(), self.id)
     }
@@ -99,7 +98,7 @@ pub struct Repository {
     pub updated_at: SourceTime,
 }
 
-/// What people write: an issue, a pull request or a discussion.
+/// An issue, a pull request or a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     pub id: i64,
@@ -118,67 +117,70 @@ pub struct Thread {
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
     pub closed_at: Option<SourceTime>,
-    pub sort: Sort,
+    #[serde(rename = "sort")]
+    pub details: ThreadDetails,
 }
 
-/// Which sort of thread it is, with what only that sort has.
+/// The kind of a thread, with the fields that only this kind has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sort {
+pub enum ThreadDetails {
     Issue,
-    PullRequest(PullRequest),
-    Discussion(Discussion),
+    PullRequest(PullRequestDetails),
+    Discussion(DiscussionDetails),
 }
 
-/// What only a pull request has.
+/// The fields that only a pull request has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PullRequest {
+pub struct PullRequestDetails {
     pub is_draft: bool,
     pub merged_at: Option<SourceTime>,
-    /// The branch it comes from; the name stays when the branch is gone.
+    /// The source branch; the name stays when the branch is deleted.
     pub head_ref: String,
     /// The numbers of the issues of its own repository that it closes, in order.
     pub closes: Vec<i64>,
 }
 
-/// What only a discussion has.
+/// The fields that only a discussion has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Discussion {
+pub struct DiscussionDetails {
     pub category: String,
-    /// None where the category takes no answers.
+    /// None if the category does not support answers.
     pub is_answered: Option<bool>,
 }
 
 impl Thread {
-    pub fn kind(&self) -> Kind {
-        match self.sort {
-            Sort::Issue => Kind::Issue,
-            Sort::PullRequest(_) => Kind::PullRequest,
-            Sort::Discussion(_) => Kind::Discussion,
+    pub fn kind(&self) -> ItemKind {
+        match self.details {
+            ThreadDetails::Issue => ItemKind::Issue,
+            ThreadDetails::PullRequest(_) => ItemKind::PullRequest,
+            ThreadDetails::Discussion(_) => ItemKind::Discussion,
         }
     }
 
-    pub fn key(&self) -> Key {
-        Key { kind: self.kind(), id: self.id }
+    pub fn key(&self) -> ItemKey {
+        ItemKey { kind: self.kind(), id: self.id }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Item {
+pub enum MirrorItem {
     Repository(Repository),
     Thread(Thread),
     Comment(Comment),
 }
 
-impl Item {
-    pub fn key(&self) -> Key {
+impl MirrorItem {
+    pub fn key(&self) -> ItemKey {
         match self {
-            Self::Repository(repository) => Key { kind: Kind::Repository, id: repository.id },
+            Self::Repository(repository) => {
+                ItemKey { kind: ItemKind::Repository, id: repository.id }
+            }
             Self::Thread(thread) => thread.key(),
             Self::Comment(comment) => comment.key(),
         }
     }
 
-    /// The source's own name for it.
+    /// Returns the source's own id.
     pub fn node_id(&self) -> &str {
         match self {
             Self::Repository(repository) => &repository.node_id,
@@ -195,7 +197,7 @@ impl Item {
         }
     }
 
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> ContentDigest {
         match self {
             Self::Repository(repository) => repository.digest(),
             Self::Thread(thread) => thread.digest(),
@@ -205,25 +207,25 @@ impl Item {
 }
 
 impl Repository {
-    fn digest(&self) -> Digest {
-        Digest::of([
+    fn digest(&self) -> ContentDigest {
+        ContentDigest::from_fields([
             self.node_id.as_str(),
             &self.owner,
             &self.name,
             &self.url,
-            flag(self.is_archived),
-            flag(self.is_fork),
-            flag(self.has_issues_enabled),
-            flag(self.has_discussions_enabled),
+            encode_flag(self.is_archived),
+            encode_flag(self.is_fork),
+            encode_flag(self.has_issues_enabled),
+            encode_flag(self.has_discussions_enabled),
             self.created_at.as_str(),
         ])
     }
 }
 
 impl Thread {
-    /// The repository's name and the URL are left out: a rename changes them without touching the
-    /// thread, and the store rewrites them when it learns of the rename.
-    fn digest(&self) -> Digest {
+    /// Hashes everything but the repository's name and the URL: a rename changes them without updating the
+    /// thread, and the store rewrites them when it observes the rename.
+    fn digest(&self) -> ContentDigest {
         let number = self.number.to_string();
         let repository = self.repository_id.to_string();
         let author_id = self.author_id.map(|id| id.to_string());
@@ -242,56 +244,58 @@ impl Thread {
             author_id.as_deref(),
             self.closed_at.as_ref().map(SourceTime::as_str),
         ] {
-            fields.extend(told(optional));
+            fields.extend(encode_optional(optional));
         }
-        let of_its_sort = self.sort.fields();
-        fields.extend(of_its_sort.iter().map(String::as_str));
+        let details = self.details.digest_fields();
+        fields.extend(details.iter().map(String::as_str));
         fields.extend(self.labels.iter().map(String::as_str));
-        Digest::of(fields)
+        ContentDigest::from_fields(fields)
     }
 }
 
-impl Sort {
-    /// As many texts for every thread of a sort, so that none can be mistaken for a label.
-    fn fields(&self) -> Vec<String> {
-        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+impl ThreadDetails {
+    /// Returns as many fields for every thread of a kind, so that none can be mistaken for a label.
+    fn digest_fields(&self) -> Vec<String> {
         match self {
             Self::Issue => Vec::new(),
-            Self::PullRequest(PullRequest { is_draft, merged_at, head_ref, closes }) => {
-                let [is_merged, merged_at] = told(merged_at.as_ref().map(SourceTime::as_str));
+            Self::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref, closes }) => {
+                let [is_merged, merged_at] =
+                    encode_optional(merged_at.as_ref().map(SourceTime::as_str));
                 let closes: Vec<String> = closes.iter().map(ToString::to_string).collect();
-                owned(&[flag(*is_draft), is_merged, merged_at, head_ref, &closes.join(",")])
+                [encode_flag(*is_draft), is_merged, merged_at, head_ref, &closes.join(",")]
+                    .map(str::to_owned)
+                    .into()
             }
-            Self::Discussion(Discussion { category, is_answered }) => {
-                let [is_told, is_answered] = told(is_answered.map(flag));
-                owned(&[category, is_told, is_answered])
+            Self::Discussion(DiscussionDetails { category, is_answered }) => {
+                let [has_answers, is_answered] = encode_optional(is_answered.map(encode_flag));
+                [category, has_answers, is_answered].map(str::to_owned).into()
             }
         }
     }
 }
 
-fn flag(on: bool) -> &'static str {
+fn encode_flag(on: bool) -> &'static str {
     if on { "1" } else { "0" }
 }
 
-/// Whether it is there, and what it says: nothing and an empty text are not the same.
-fn told(optional: Option<&str>) -> [&str; 2] {
-    [flag(optional.is_some()), optional.unwrap_or("")]
+/// Encodes an optional field as two: a missing text and an empty text are not the same.
+fn encode_optional(optional: Option<&str>) -> [&str; 2] {
+    [encode_flag(optional.is_some()), optional.unwrap_or("")]
 }
 
-/// One object as one answer showed it.
+/// One object as one response showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Observation {
-    pub item: Item,
-    pub seen: Seen,
+pub struct ItemObservation {
+    pub item: MirrorItem,
+    pub observed_at: ObservedAt,
 }
 
-impl Observation {
-    pub fn key(&self) -> Key {
+impl ItemObservation {
+    pub fn key(&self) -> ItemKey {
         self.item.key()
     }
 
-    pub fn version(&self) -> Version {
-        Version::observed(self.item.updated_at().clone(), self.seen, self.item.digest())
+    pub fn version(&self) -> ItemVersion {
+        ItemVersion::new(self.item.updated_at().clone(), self.observed_at, self.item.digest())
     }
 }

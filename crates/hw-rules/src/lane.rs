@@ -1,12 +1,12 @@
-//! The names of what we follow.
+//! Names the lanes of a mirror: which listing of which scope at which source.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::item::Kind;
+use crate::item::ItemKind;
 
-/// What is followed: an organisation's repositories, or one repository by its immutable id.
+/// The owner of a listing: an organization, or one repository by its immutable id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
     Organization(String),
@@ -22,22 +22,22 @@ pub enum Surface {
     PullRequests,
     /// The conversation of issues and pull requests.
     IssueComments,
-    /// On lines of a pull request.
+    /// Comments on lines of a pull request.
     ReviewComments,
     Reviews,
-    /// Of discussions, with the replies.
+    /// Comments and replies of discussions.
     DiscussionComments,
 }
 
-/// How a surface is read.
+/// The order in which a surface is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadStrategy {
     /// Newest change first, down to a stop.
-    Walk,
-    /// Everything since a mark, oldest change first.
+    NewestFirst,
+    /// Everything since a point in time, oldest change first.
     Since,
-    /// Thread by thread, those that moved.
-    Talks,
+    /// Thread by thread, only threads that moved.
+    PerThread,
 }
 
 impl Surface {
@@ -53,7 +53,7 @@ impl Surface {
     ];
     /// The listings of a repository's threads.
     pub const THREADS: [Self; 3] = [Self::Discussions, Self::Issues, Self::PullRequests];
-    /// The listings of what is said in them.
+    /// The listings of the comments in these threads.
     pub const COMMENTS: [Self; 4] =
         [Self::IssueComments, Self::ReviewComments, Self::Reviews, Self::DiscussionComments];
 
@@ -68,7 +68,7 @@ impl Surface {
         }
     }
 
-    /// The name in tables, metrics and messages.
+    /// Returns the name used in tables, metrics and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repositories => "repositories",
@@ -82,70 +82,70 @@ impl Surface {
         }
     }
 
-    /// The surface of that name.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the surface with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|surface| surface.name() == name)
     }
 
-    /// What is listed there.
-    pub fn kind(self) -> Kind {
+    /// Returns the kind of item that the surface lists.
+    pub fn kind(self) -> ItemKind {
         match self {
-            Self::Repositories => Kind::Repository,
-            Self::Discussions => Kind::Discussion,
-            Self::Issues => Kind::Issue,
-            Self::PullRequests => Kind::PullRequest,
-            Self::IssueComments => Kind::IssueComment,
-            Self::ReviewComments => Kind::ReviewComment,
-            Self::Reviews => Kind::Review,
-            Self::DiscussionComments => Kind::DiscussionComment,
+            Self::Repositories => ItemKind::Repository,
+            Self::Discussions => ItemKind::Discussion,
+            Self::Issues => ItemKind::Issue,
+            Self::PullRequests => ItemKind::PullRequest,
+            Self::IssueComments => ItemKind::IssueComment,
+            Self::ReviewComments => ItemKind::ReviewComment,
+            Self::Reviews => ItemKind::Review,
+            Self::DiscussionComments => ItemKind::DiscussionComment,
         }
     }
 
-    pub fn reading(self) -> Reading {
+    pub fn read_strategy(self) -> ReadStrategy {
         match self {
             Self::Repositories | Self::Discussions | Self::Issues | Self::PullRequests => {
-                Reading::Walk
+                ReadStrategy::NewestFirst
             }
-            Self::IssueComments | Self::ReviewComments => Reading::Since,
-            Self::Reviews | Self::DiscussionComments => Reading::Talks,
+            Self::IssueComments | Self::ReviewComments => ReadStrategy::Since,
+            Self::Reviews | Self::DiscussionComments => ReadStrategy::PerThread,
         }
     }
 
-    /// The threads whose talk is listed there, where it is read thread by thread.
-    pub fn talks_in(self) -> Option<Kind> {
-        Kind::THREADS.into_iter().find(|kind| Self::of_talks_in(*kind) == Some(self))
+    /// Returns the kind of thread whose comments this surface lists, if they are read thread by thread.
+    pub fn per_thread_kind(self) -> Option<ItemKind> {
+        ItemKind::THREADS.into_iter().find(|kind| Self::per_thread_surface(*kind) == Some(self))
     }
 
-    /// Where the talk of such threads is listed.
-    pub fn of_talks_in(kind: Kind) -> Option<Self> {
+    /// Returns the surface that lists the comments of these threads, if they are read thread by thread.
+    pub fn per_thread_surface(kind: ItemKind) -> Option<Self> {
         match kind {
-            Kind::PullRequest => Some(Self::Reviews),
-            Kind::Discussion => Some(Self::DiscussionComments),
-            Kind::Repository
-            | Kind::Issue
-            | Kind::IssueComment
-            | Kind::ReviewComment
-            | Kind::Review
-            | Kind::DiscussionComment => None,
+            ItemKind::PullRequest => Some(Self::Reviews),
+            ItemKind::Discussion => Some(Self::DiscussionComments),
+            ItemKind::Repository
+            | ItemKind::Issue
+            | ItemKind::IssueComment
+            | ItemKind::ReviewComment
+            | ItemKind::Review
+            | ItemKind::DiscussionComment => None,
         }
     }
 
-    /// What a person chooses when this is to be read.
-    pub fn choice(self) -> Choice {
+    /// Returns the item that a user selects in order to pull this surface.
+    pub fn pull_item(self) -> PullItem {
         match self {
-            Self::Repositories => Choice::Repositories,
-            Self::Discussions => Choice::Discussions,
-            Self::Issues => Choice::Issues,
-            Self::PullRequests => Choice::PullRequests,
+            Self::Repositories => PullItem::Repositories,
+            Self::Discussions => PullItem::Discussions,
+            Self::Issues => PullItem::Issues,
+            Self::PullRequests => PullItem::PullRequests,
             Self::IssueComments
             | Self::ReviewComments
             | Self::Reviews
-            | Self::DiscussionComments => Choice::Comments,
+            | Self::DiscussionComments => PullItem::Comments,
         }
     }
 
-    /// Whether a window cuts it: discussions and repositories are few, and read whole; what is read thread
-    /// by thread goes as far back as the threads.
+    /// Returns true if the window limits the surface. Discussions and repositories are few, and always read whole;
+    /// a per-thread surface goes as far back as its threads.
     pub fn has_window(self) -> bool {
         matches!(
             self,
@@ -154,9 +154,9 @@ impl Surface {
     }
 }
 
-/// What a person chooses to pull.
+/// An item that a user selects for a pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Choice {
+pub enum PullItem {
     Repositories,
     Discussions,
     Issues,
@@ -164,14 +164,14 @@ pub enum Choice {
     Comments,
 }
 
-impl Choice {
+impl PullItem {
     pub const ALL: [Self; 5] =
         [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests, Self::Comments];
-    /// What is pulled when nothing is chosen.
-    pub const USUAL: [Self; 4] =
+    /// The items that are pulled when the user selects none.
+    pub const DEFAULT: [Self; 4] =
         [Self::Repositories, Self::Discussions, Self::Issues, Self::PullRequests];
 
-    /// The name in arguments and answers.
+    /// Returns the name used in arguments and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Repositories => "repositories",
@@ -182,9 +182,9 @@ impl Choice {
         }
     }
 
-    /// The choice of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|choice| choice.name() == name)
+    /// Returns the item with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|item| item.name() == name)
     }
 }
 
@@ -198,25 +198,25 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// The listing of an organisation's repositories.
-    pub fn repositories(host: &str, organization: &str) -> Self {
+    /// Returns the lane of an organization's repositories.
+    pub fn organization_repositories(host: &str, organization: &str) -> Self {
         let scope = Scope::Organization(organization.to_owned());
         Self { host: host.to_owned(), scope, surface: Surface::Repositories }
     }
 
-    /// One listing of one repository.
-    pub fn of_repository(host: &str, repository_id: i64, surface: Surface) -> Self {
+    /// Returns the lane of one surface of one repository.
+    pub fn for_repository(host: &str, repository_id: i64, surface: Surface) -> Self {
         let scope = Scope::Repository(repository_id);
         Self { host: host.to_owned(), scope, surface }
     }
 
-    /// The issues of one repository.
-    pub fn issues(host: &str, repository_id: i64) -> Self {
-        Self::of_repository(host, repository_id, Surface::Issues)
+    /// Returns the lane of one repository's issues.
+    pub fn repository_issues(host: &str, repository_id: i64) -> Self {
+        Self::for_repository(host, repository_id, Surface::Issues)
     }
 }
 
-/// The lane's name, unique in a workspace; also its key in the store.
+/// Formats the lane's name. It is unique in a workspace, and the lane's key in the store.
 impl fmt::Display for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let surface = self.surface.name();

@@ -1,114 +1,110 @@
-//! Bounds a reading by what it brings: a source that goes in circles is not followed for ever.
+//! Stops reading a listing whose pages bring nothing new, so that a looping source is not followed forever.
 //!
 //! Cursors can lead A → B → A, pages can be empty and still name a next one, and the same rows can come again
-//! under new cursors. Whatever the trick, such pages show nothing that was not seen before.
+//! under new cursors. In each case the pages show only rows that were read before.
 
 use std::collections::HashSet;
 
-use crate::time::Mark;
+use crate::source_time::SourceInstant;
 
-/// How many pages in a row may show nothing new.
-const BARREN_PAGES: u32 = 3;
-/// How many more rows than its `totalCount` a listing may show: it grows while it is read.
-const GROWTH: usize = 1_000;
+/// The number of pages in a row that may show nothing new.
+const MAX_BARREN_PAGES: u32 = 3;
+/// The number of rows beyond its `totalCount` that a listing may show, because it grows while it is read.
+const MAX_GROWTH_ROWS: usize = 1_000;
 
-/// The source sends pages that lead nowhere.
+/// A listing that does not end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Nonsense {
-    #[error(
-        "nonsense from the source: {pages} pages in a row show nothing that was not there before"
-    )]
+pub enum EndlessListing {
+    #[error("endless listing from the source: {pages} pages in a row without a new row")]
     NothingNew { pages: u32 },
-    #[error(
-        "nonsense from the source: {rows} rows so far, of a listing that claims to have {total}"
-    )]
+    #[error("endless listing from the source: {rows} rows so far, but it reports only {total}")]
     MoreThanTotal { rows: usize, total: i64 },
 }
 
-/// What one reading has shown so far.
+/// The rows that one reading of a listing has shown so far.
 #[derive(Debug, Default)]
 pub struct PageGuard {
     ids: HashSet<i64>,
-    /// Rows whose id could not be read, by their place in the listing.
-    places: HashSet<String>,
+    /// Rows whose id could not be read, by their cursor.
+    unreadable_rows: HashSet<String>,
     barren_pages: u32,
     largest_total: Option<i64>,
 }
 
 impl PageGuard {
-    /// Takes note of one page that has a next one, by the ids and places of its rows.
+    /// Records one page that has a next one: the ids of its rows, and the cursors of unreadable ones.
     pub fn check_page(
         &mut self,
         ids: impl IntoIterator<Item = i64>,
-        places: impl IntoIterator<Item = String>,
+        unreadable_rows: impl IntoIterator<Item = String>,
         total: Option<i64>,
-    ) -> Result<(), Nonsense> {
-        let before = self.rows();
+    ) -> Result<(), EndlessListing> {
+        let before = self.row_count();
         self.ids.extend(ids);
-        self.places.extend(places);
+        self.unreadable_rows.extend(unreadable_rows);
         self.largest_total = self.largest_total.max(total);
-        if self.rows() > before {
+        if self.row_count() > before {
             self.barren_pages = 0;
         } else {
             self.barren_pages += 1;
         }
-        if self.barren_pages >= BARREN_PAGES {
-            return Err(Nonsense::NothingNew { pages: self.barren_pages });
+        if self.barren_pages >= MAX_BARREN_PAGES {
+            return Err(EndlessListing::NothingNew { pages: self.barren_pages });
         }
         match self.largest_total {
-            Some(total) if exceeds(self.rows(), total) => {
-                Err(Nonsense::MoreThanTotal { rows: self.rows(), total })
+            Some(total) if exceeds_total(self.row_count(), total) => {
+                Err(EndlessListing::MoreThanTotal { rows: self.row_count(), total })
             }
             _ => Ok(()),
         }
     }
 
-    fn rows(&self) -> usize {
-        self.ids.len() + self.places.len()
+    fn row_count(&self) -> usize {
+        self.ids.len() + self.unreadable_rows.len()
     }
 }
 
-fn exceeds(rows: usize, total: i64) -> bool {
-    usize::try_from(total).unwrap_or(0).saturating_add(GROWTH) < rows
+fn exceeds_total(rows: usize, total: i64) -> bool {
+    rows > usize::try_from(total).unwrap_or(0).saturating_add(MAX_GROWTH_ROWS)
 }
 
-/// The same for a list that is read since a mark: each new mark shows some rows of the mark before again.
+/// Guards a list that takes `since`. Each new value of `since`, the anchor, shows some rows of the previous one again.
 #[derive(Debug, Default)]
 pub struct SinceGuard {
-    since: Option<Mark>,
-    /// What was shown at this mark.
-    here: PageGuard,
-    ever: HashSet<i64>,
-    /// Whether this mark has brought anything new.
+    since: Option<SourceInstant>,
+    /// The rows shown at this anchor.
+    page_guard: PageGuard,
+    all_ids: HashSet<i64>,
+    /// This anchor has brought a new row.
     is_fruitful: bool,
-    barren_marks: u32,
+    barren_anchors: u32,
 }
 
 impl SinceGuard {
-    /// Takes note of one page, read since this mark, that has a next one.
+    /// Records one page at this anchor that has a next one.
     pub fn check_page(
         &mut self,
-        since: Option<Mark>,
+        since: Option<SourceInstant>,
         ids: impl IntoIterator<Item = i64>,
-    ) -> Result<(), Nonsense> {
+    ) -> Result<(), EndlessListing> {
         if since != self.since {
-            self.barren_marks = if self.is_fruitful { 0 } else { self.barren_marks + 1 };
+            self.barren_anchors = if self.is_fruitful { 0 } else { self.barren_anchors + 1 };
             self.since = since;
-            self.restart_mark();
+            self.restart_anchor();
         }
         let ids: Vec<i64> = ids.into_iter().collect();
-        let before = self.ever.len();
-        self.ever.extend(&ids);
-        self.is_fruitful |= self.ever.len() > before;
-        if self.barren_marks > BARREN_PAGES {
-            return Err(Nonsense::NothingNew { pages: self.barren_marks });
+        let before = self.all_ids.len();
+        self.all_ids.extend(&ids);
+        self.is_fruitful |= self.all_ids.len() > before;
+        if self.barren_anchors > MAX_BARREN_PAGES {
+            return Err(EndlessListing::NothingNew { pages: self.barren_anchors });
         }
-        self.here.check_page(ids, [], None)
+        self.page_guard.check_page(ids, [], None)
     }
 
-    /// Forgets what was shown at this mark: it is read from its first page again.
-    pub fn restart_mark(&mut self) {
-        self.here = PageGuard::default();
+    /// Forgets the rows of this anchor, because it is read from its first page again.
+    pub fn restart_anchor(&mut self) {
+        self.page_guard = PageGuard::default();
         self.is_fruitful = false;
     }
 }
@@ -118,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_guard_stops_a_circle_of_any_length() {
+    fn page_guard_stops_a_loop_of_any_length() {
         for length in [1, 2, 50] {
             let mut guard = PageGuard::default();
             let read = (0..).take_while(|page| guard.check_page([page % length], [], None).is_ok());
@@ -137,27 +133,28 @@ mod tests {
     fn page_guard_stops_a_listing_that_invents_rows() {
         let mut guard = PageGuard::default();
         let read = (0..).take_while(|page| guard.check_page([*page], [], Some(5)).is_ok());
-        assert_eq!(read.count(), 5 + GROWTH);
+        assert_eq!(read.count(), 5 + MAX_GROWTH_ROWS);
     }
 
     #[test]
-    fn since_guard_lets_a_busy_second_be_read_again_at_the_next_mark() {
+    fn since_guard_allows_a_busy_second_to_repeat_at_the_next_anchor() {
         let mut guard = SinceGuard::default();
         for page in 0..50 {
-            guard.check_page(Some(Mark(1_000)), [page]).unwrap();
+            guard.check_page(Some(SourceInstant(1_000)), [page]).unwrap();
         }
         for page in 1..50 {
-            guard.check_page(Some(Mark(2_000)), [page]).unwrap();
+            guard.check_page(Some(SourceInstant(2_000)), [page]).unwrap();
         }
     }
 
     #[test]
-    fn since_guard_stops_pages_and_marks_that_bring_nothing() {
+    fn since_guard_stops_pages_and_anchors_without_new_rows() {
         let mut guard = SinceGuard::default();
-        let read = (0..).take_while(|_| guard.check_page(Some(Mark(1_000)), [7]).is_ok());
+        let read = (0..).take_while(|_| guard.check_page(Some(SourceInstant(1_000)), [7]).is_ok());
         assert_eq!(read.count(), 3);
         let mut guard = SinceGuard::default();
-        let read = (0..).take_while(|second| guard.check_page(Some(Mark(*second)), [7]).is_ok());
+        let read =
+            (0..).take_while(|second| guard.check_page(Some(SourceInstant(*second)), [7]).is_ok());
         assert!(read.count() < 7);
     }
 }

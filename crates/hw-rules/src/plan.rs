@@ -1,76 +1,77 @@
-//! What a lane does next, and why.
+//! Plans a lane's next turn, or the reason for waiting.
 
 use crate::coverage::Coverage;
 use crate::page_size;
 
-/// Everything the decision needs to know of one lane.
+/// The stored state of one lane, as far as the rules need it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaneState {
     pub coverage: Coverage,
-    /// Not before this (our own clock): the lane failed, or was read a moment ago.
+    /// The earliest time of the next turn, by our own clock: the lane failed, or was read a moment ago.
     pub due_ms: i64,
-    /// Turns that failed in a row.
+    /// The number of turns that failed in a row.
     pub failures: u32,
-    /// When a sweep is due; none when nobody asked for one.
+    /// The time at which a sweep is due; none when no sweep was requested.
     pub sweep_due_ms: Option<i64>,
-    /// Whether a sweep was begun and not finished; it stays due until it is.
-    pub sweeping: bool,
-    /// How many rows a page may have at this lane; what the source could not serve is remembered.
+    /// A sweep has started and not finished; it stays due until it has.
+    pub is_sweeping: bool,
+    /// The number of rows to request per page; smaller after a page that the source could not serve.
     pub page_size: u32,
-    /// When the source was last looked at successfully, in the source's own time.
+    /// The time of the last successful check, by the source's own clock.
     pub checked_at_ms: Option<i64>,
 }
 
 impl LaneState {
-    /// A lane that was never seen: nothing is complete, and the largest page is worth a try.
+    /// Creates the state of an unknown lane: nothing is complete, and the largest page is worth a try.
     pub fn new() -> Self {
-        Self { page_size: page_size::LARGEST, ..Self::default() }
+        Self { page_size: page_size::MAX_PAGE_SIZE, ..Self::default() }
     }
 
-    /// Whether an earlier turn left something to do, whatever the source says now.
+    /// Returns true if an earlier turn left work to do, even if nothing changed at the source.
     pub fn has_leftovers(&self) -> bool {
         !self.coverage.is_complete()
-            || 0 < self.failures
+            || self.failures > 0
             || self.sweep_due_ms.is_some()
-            || self.sweeping
+            || self.is_sweeping
     }
 }
 
+/// The next step of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plan {
-    /// Read what changed, newest first.
+pub enum TurnPlan {
+    /// Read the changes, newest first.
     Scan,
-    /// Read what changed, and then the whole listing, in order to reconcile.
+    /// Read the changes, and then the whole listing, in order to reconcile.
     Sweep,
     Sleep {
         until_ms: i64,
-        why: Why,
+        reason: SleepReason,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// The source asked us to wait.
+pub enum SleepReason {
+    /// A rate limit stops all requests.
     Paused,
-    /// The lane failed and is given time.
+    /// The lane failed, and its retry is delayed.
     BackingOff,
     /// Nothing is due yet.
     NotDue,
 }
 
 /// Decides what a lane does now.
-pub fn next(state: &LaneState, paused_until_ms: Option<i64>, now_ms: i64) -> Plan {
+pub fn plan_turn(state: &LaneState, paused_until_ms: Option<i64>, now_ms: i64) -> TurnPlan {
     if let Some(until_ms) = paused_until_ms.filter(|until| now_ms < *until) {
-        return Plan::Sleep { until_ms, why: Why::Paused };
+        return TurnPlan::Sleep { until_ms, reason: SleepReason::Paused };
     }
     if now_ms < state.due_ms {
-        let why = if 0 < state.failures { Why::BackingOff } else { Why::NotDue };
-        return Plan::Sleep { until_ms: state.due_ms, why };
+        let reason = if state.failures > 0 { SleepReason::BackingOff } else { SleepReason::NotDue };
+        return TurnPlan::Sleep { until_ms: state.due_ms, reason };
     }
     if state.sweep_due_ms.is_some_and(|due| due <= now_ms) {
-        return Plan::Sweep;
+        return TurnPlan::Sweep;
     }
-    Plan::Scan
+    TurnPlan::Scan
 }
 
 #[cfg(test)]
@@ -78,24 +79,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_comes_before_everything() {
+    fn plan_puts_a_pause_before_everything() {
         let state = LaneState { sweep_due_ms: Some(0), due_ms: 9, ..LaneState::default() };
-        assert_eq!(next(&state, Some(8), 5), Plan::Sleep { until_ms: 8, why: Why::Paused });
-        assert_eq!(next(&state, Some(8), 8), Plan::Sleep { until_ms: 9, why: Why::NotDue });
-        assert_eq!(next(&state, Some(8), 9), Plan::Sweep);
+        assert_eq!(
+            plan_turn(&state, Some(8), 5),
+            TurnPlan::Sleep { until_ms: 8, reason: SleepReason::Paused }
+        );
+        assert_eq!(
+            plan_turn(&state, Some(8), 8),
+            TurnPlan::Sleep { until_ms: 9, reason: SleepReason::NotDue }
+        );
+        assert_eq!(plan_turn(&state, Some(8), 9), TurnPlan::Sweep);
     }
 
     #[test]
-    fn a_failed_lane_is_given_time() {
+    fn plan_backs_off_after_a_failed_turn() {
         let state = LaneState { due_ms: 9, failures: 2, ..LaneState::default() };
-        assert_eq!(next(&state, None, 5), Plan::Sleep { until_ms: 9, why: Why::BackingOff });
-        assert_eq!(next(&state, None, 9), Plan::Scan);
+        assert_eq!(
+            plan_turn(&state, None, 5),
+            TurnPlan::Sleep { until_ms: 9, reason: SleepReason::BackingOff }
+        );
+        assert_eq!(plan_turn(&state, None, 9), TurnPlan::Scan);
     }
 
     #[test]
-    fn a_sweep_runs_when_it_is_due() {
+    fn plan_sweeps_when_a_sweep_is_due() {
         let due = LaneState { sweep_due_ms: Some(7), ..LaneState::default() };
-        assert_eq!(next(&due, None, 6), Plan::Scan);
-        assert_eq!(next(&due, None, 7), Plan::Sweep);
+        assert_eq!(plan_turn(&due, None, 6), TurnPlan::Scan);
+        assert_eq!(plan_turn(&due, None, 7), TurnPlan::Sweep);
     }
 }

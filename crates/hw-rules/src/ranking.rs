@@ -1,76 +1,84 @@
-//! How well a text matches: bm25, worked out from a short profile of each text.
+//! Scores matches with BM25, from a short profile of each text.
 //!
-//! The databases' own ranking counts every text that has a word before it ranks the first one, which takes longer
-//! the more common a word is. A profile lies beside each row of the index: how often each of its words is there.
+//! The databases' own ranking counts every text that contains a word before it ranks the first one, which takes longer
+//! the more common the word is. Instead, each row of the index stores a profile with the counts of its words.
 
-/// What is known of a text's words: how many there are, and how often each is there.
+/// The word counts of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Profile {
-    /// How long the text is, in words.
+pub struct WordProfile {
+    /// The length of the text, in words.
     pub length: u32,
-    /// Four bytes for each word that counts more than once, in order: three that stand for it, and how often it is
-    /// there. Most words of a text are there once, and need no entry.
+    /// Four bytes for each word that counts more than once, in order: three of its hash, and one of its count. Most
+    /// words of a text occur once, and need no entry.
     pub words: Vec<u8>,
 }
 
-/// How often a word counts for each time it is in a title.
+/// The weight of a word in a title.
 pub const TITLE_WEIGHT: u32 = 2;
 
-/// How many words a profile holds; of a longer text the rest counts as being there once.
-const WORDS_MAX: usize = 4_000;
+/// The number of words in a profile; the remaining words of a longer text count once.
+const MAX_PROFILE_WORDS: usize = 4_000;
 
-impl Profile {
-    /// The profile of a text, from its words and how much each counts.
-    pub fn of<'a>(words: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
-        let mut counted = std::collections::BTreeMap::<u32, u32>::new();
+impl WordProfile {
+    /// Builds the profile of a text from its words and their weights.
+    pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
+        let mut counts = std::collections::BTreeMap::<u32, u32>::new();
         let mut length = 0_u32;
         for (word, weight) in words {
             length = length.saturating_add(1);
-            let is_known = counted.len() < WORDS_MAX;
-            let mark = mark(word);
-            if is_known || counted.contains_key(&mark) {
-                *counted.entry(mark).or_default() += weight;
+            let has_space = counts.len() < MAX_PROFILE_WORDS;
+            let hash = hash_word(word);
+            if has_space || counts.contains_key(&hash) {
+                *counts.entry(hash).or_default() += weight;
             }
         }
-        let often = counted.into_iter().filter(|(_, count)| 1 < *count);
-        let entry = |(mark, count): (u32, u32)| (mark << 8 | count.min(255)).to_be_bytes();
-        Self { length, words: often.flat_map(entry).collect() }
+        let words = counts
+            .into_iter()
+            .filter(|(_, count)| *count > 1)
+            .flat_map(|(hash, count)| (hash << 8 | count.min(255)).to_be_bytes())
+            .collect();
+        Self { length, words }
     }
 
-    /// How often a word is there, with its weight; at least once, as the text was found by it.
-    pub fn count(&self, word: &str) -> u32 {
+    /// Returns the weighted count of a word; at least 1, because the text was found by it.
+    pub fn word_count(&self, word: &str) -> u32 {
         let (entries, _) = self.words.as_chunks::<4>();
-        let mark = mark(word);
-        let found = entries.binary_search_by_key(&mark, |entry| u32::from_be_bytes(*entry) >> 8);
+        let hash = hash_word(word);
+        let found = entries.binary_search_by_key(&hash, |entry| u32::from_be_bytes(*entry) >> 8);
         found.map_or(1, |at| (u32::from_be_bytes(entries[at]) & 255).max(1))
     }
 }
 
-/// Three bytes that stand for a word. That two words of a text share them is rare, and no harm.
-fn mark(word: &str) -> u32 {
-    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
-    let hash = word.bytes().fold(2_166_136_261, mix);
+/// Hashes a word to three bytes (FNV-1a). Collisions within a text are rare, and only shift a score.
+fn hash_word(word: &str) -> u32 {
+    let hash = word
+        .bytes()
+        .fold(2_166_136_261, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(16_777_619));
     (hash ^ hash >> 24) & 0x00ff_ffff
 }
 
-/// How telling a word is that is in so many of all texts.
+/// Returns the inverse document frequency of a word that occurs in `with_word` of `texts`.
 #[expect(clippy::cast_precision_loss, reason = "a score is compared, not counted")]
-pub fn telling(texts: u64, with_word: u64) -> f64 {
+pub fn idf(texts: u64, with_word: u64) -> f64 {
     let (all, with) = (texts.max(with_word) as f64, with_word as f64);
     ((all - with + 0.5) / (with + 0.5)).ln_1p()
 }
 
-/// What a match scores: for each term how telling it is and how often it is there.
-pub fn score(terms: impl IntoIterator<Item = (f64, u32)>, length: u32, average_length: f64) -> f64 {
+/// Computes the BM25 score of a text from the inverse document frequency and the count of each term.
+pub fn bm25_score(
+    terms: impl IntoIterator<Item = (f64, u32)>,
+    length: u32,
+    average_length: f64,
+) -> f64 {
     const K1: f64 = 1.2;
     const B: f64 = 0.75;
     let relative = f64::from(length) / average_length.max(1.0);
-    let normal = K1 * (1.0 - B + B * relative);
-    let of_term = |(telling, count): (f64, u32)| {
+    let normalization = K1 * (1.0 - B + B * relative);
+    let scores = terms.into_iter().map(|(idf, count)| {
         let count = f64::from(count);
-        telling * count * (K1 + 1.0) / (count + normal)
-    };
-    terms.into_iter().map(of_term).sum()
+        idf * count * (K1 + 1.0) / (count + normalization)
+    });
+    scores.sum()
 }
 
 #[cfg(test)]
@@ -80,43 +88,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_tells_how_often_a_word_is_there() {
-        let profile = Profile::of([("oil", 2), ("leaks", 1), ("oil", 1)]);
-        assert_eq!((profile.length, profile.count("oil"), profile.count("leaks")), (3, 3, 1));
-        assert_eq!(profile.count("unknown"), 1);
-        assert_eq!(profile.words.len(), 4, "what is there once needs no entry");
+    fn profile_counts_words() {
+        let profile = WordProfile::from_words([("oil", 2), ("leaks", 1), ("oil", 1)]);
+        assert_eq!(
+            (profile.length, profile.word_count("oil"), profile.word_count("leaks")),
+            (3, 3, 1)
+        );
+        assert_eq!(profile.word_count("unknown"), 1);
+        assert_eq!(profile.words.len(), 4, "a word that occurs once needs no entry");
     }
 
     #[test]
-    fn a_huge_text_has_a_small_profile() {
+    fn profile_of_a_huge_text_is_small() {
         let words: Vec<String> = (0..50_000).map(|n| format!("w{n}")).collect();
-        let profile = Profile::of(words.iter().map(|word| (word.as_str(), 2)));
-        assert!(profile.words.len() <= 4 * WORDS_MAX && profile.length == 50_000);
+        let profile = WordProfile::from_words(words.iter().map(|word| (word.as_str(), 2)));
+        assert!(profile.words.len() <= 4 * MAX_PROFILE_WORDS && profile.length == 50_000);
     }
 
     #[test]
-    fn more_of_a_word_more_telling_words_and_shorter_texts_score_higher() {
-        let (rare, common) = (telling(1_000, 3), telling(1_000, 300));
-        assert!(common < rare && 0.0 < telling(10, 10));
-        assert!(score([(rare, 1)], 100, 100.0) < score([(rare, 2)], 100, 100.0));
-        assert!(score([(common, 1)], 100, 100.0) < score([(rare, 1)], 100, 100.0));
-        assert!(score([(rare, 1)], 200, 100.0) < score([(rare, 1)], 100, 100.0));
+    fn score_rises_with_count_rarity_and_shortness() {
+        let (rare, common) = (idf(1_000, 3), idf(1_000, 300));
+        assert!(common < rare && idf(10, 10) > 0.0);
+        assert!(bm25_score([(rare, 1)], 100, 100.0) < bm25_score([(rare, 2)], 100, 100.0));
+        assert!(bm25_score([(common, 1)], 100, 100.0) < bm25_score([(rare, 1)], 100, 100.0));
+        assert!(bm25_score([(rare, 1)], 200, 100.0) < bm25_score([(rare, 1)], 100, 100.0));
     }
 
     proptest! {
         #[test]
-        fn counts_are_those_of_the_words(words in proptest::collection::vec("[a-z]{1,4}", 0..60)) {
-            let profile = Profile::of(words.iter().map(|word| (word.as_str(), 1)));
+        fn profile_never_undercounts_a_word(words in proptest::collection::vec("[a-z]{1,4}", 0..60)) {
+            let profile = WordProfile::from_words(words.iter().map(|word| (word.as_str(), 1)));
             for word in &words {
-                let count = words.iter().filter(|it| *it == word).count();
-                prop_assert!(count <= profile.count(word) as usize);
+                let count = words.iter().filter(|other| *other == word).count();
+                prop_assert!(count <= profile.word_count(word) as usize);
             }
         }
 
         #[test]
-        fn any_bytes_are_a_profile(words in proptest::collection::vec(any::<u8>(), 0..60), word in "[a-z]{1,4}") {
-            let profile = Profile { length: 3, words };
-            prop_assert!(1 <= profile.count(&word));
+        fn profile_accepts_any_bytes(words in proptest::collection::vec(any::<u8>(), 0..60), word in "[a-z]{1,4}") {
+            let profile = WordProfile { length: 3, words };
+            prop_assert!(profile.word_count(&word) >= 1);
         }
     }
 }

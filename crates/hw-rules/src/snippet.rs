@@ -1,104 +1,112 @@
-//! The part of a text that shows why it was found.
+//! Extracts the part of a text that shows why it was found.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::query::{Query, Term};
-use crate::tokens::{self, Word};
+use crate::query::{Query, QueryTerm};
+use crate::tokens::{self, WordOccurrence};
 
-/// A run of text, marked or not.
+/// A piece of text, highlighted or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct SnippetPiece {
     pub text: String,
     pub is_match: bool,
 }
 
-/// How much of a text is shown, in bytes.
-const WIDTH: usize = 220;
-/// How much of that stands before the first match.
-const BEFORE: usize = 50;
-/// How much of a text is looked through.
-const LOOKED_THROUGH: usize = 256 * 1024;
+const MAX_SNIPPET_BYTES: usize = 220;
+/// The part of a snippet before the first match.
+const LEADING_BYTES: usize = 50;
+/// The part of a text that is searched for a snippet.
+const MAX_SEARCHED_BYTES: usize = 256 * 1024;
+/// The number of matches that are compared as the start of a snippet.
+const MAX_COMPARED_MATCHES: usize = 1_000;
 
-/// How many places are compared with each other.
-const COMPARED: usize = 1_000;
-
-/// A whole text, with what the query asks for marked.
-pub fn marked(text: &str, query: &Query) -> Vec<Piece> {
-    let matches = matches(&tokens::words(text), query);
-    pieces(text, 0..text.len(), &matches)
+/// Highlights the matches of a query in a whole text.
+pub fn highlight_text(text: &str, query: &Query) -> Vec<SnippetPiece> {
+    let matches = find_matches(&tokens::split_words(text), query);
+    split_pieces(text, 0..text.len(), &matches)
 }
 
-/// The part of a text with the most of what the query asks for; its beginning when there is nothing.
-/// Spaces and line breaks are one space each.
-pub fn snippet(text: &str, query: &Query) -> Vec<Piece> {
-    let text = &text[..text.floor_char_boundary(LOOKED_THROUGH)];
-    let words = tokens::words(text);
-    let matches = matches(&words, query);
-    let window = window(text, &words, &matches);
-    let mut shown = pieces(text, window.clone(), &matches);
+/// Returns the part of a text with the most matches of a query; its beginning if there are none.
+/// Each run of spaces and line breaks becomes one space.
+pub fn extract_snippet(text: &str, query: &Query) -> Vec<SnippetPiece> {
+    let text = &text[..text.floor_char_boundary(MAX_SEARCHED_BYTES)];
+    let words = tokens::split_words(text);
+    let matches = find_matches(&words, query);
+    let window = best_window(text, &words, &matches);
+    let mut pieces = split_pieces(text, window.clone(), &matches);
     if !text[..window.start].trim().is_empty() {
-        shown.insert(0, cut());
+        pieces.insert(0, ellipsis_piece());
     }
     if !text[window.end..].trim().is_empty() {
-        shown.push(cut());
+        pieces.push(ellipsis_piece());
     }
-    shown
+    pieces
 }
 
-fn cut() -> Piece {
-    Piece { text: "…".into(), is_match: false }
+fn ellipsis_piece() -> SnippetPiece {
+    SnippetPiece { text: "…".into(), is_match: false }
 }
 
-/// Something that was asked for, and where it stands.
-struct Match {
+/// A match of one term of the query.
+struct TermMatch {
+    /// The index of the term in the query.
     term: usize,
     range: Range<usize>,
 }
 
-/// Everything that was asked for, in the order of the text.
-fn matches(words: &[Word], query: &Query) -> Vec<Match> {
-    let mut found = Vec::new();
+/// Returns the matches of all terms, in the order of the text.
+fn find_matches(words: &[WordOccurrence], query: &Query) -> Vec<TermMatch> {
+    let mut matches = Vec::new();
     for start in 0..words.len() {
-        for (term, wanted) in query.all_terms().enumerate() {
-            if let Some(words) = words.get(start..start + wanted.tokens.len())
-                && is_there(wanted, words)
+        for (index, term) in query.all_terms().enumerate() {
+            if let Some(words) = words.get(start..start + term.tokens.len())
+                && is_term_match(term, words)
                 && let (Some(first), Some(last)) = (words.first(), words.last())
             {
-                found.push(Match { term, range: first.range.start..last.range.end });
+                let range = first.range.start..last.range.end;
+                matches.push(TermMatch { term: index, range });
             }
         }
     }
-    found
+    matches
 }
 
-fn is_there(term: &Term, words: &[Word]) -> bool {
+fn is_term_match(term: &QueryTerm, words: &[WordOccurrence]) -> bool {
     let last = term.tokens.len().saturating_sub(1);
-    term.tokens.iter().zip(words).enumerate().all(|(place, (token, word))| {
+    term.tokens.iter().zip(words).enumerate().all(|(index, (token, word))| {
         word.token == *token
-            || (term.is_prefix && place == last && word.token.starts_with(token.as_str()))
+            || (term.is_prefix && index == last && word.token.starts_with(token.as_str()))
     })
 }
 
-/// Where the most different terms stand together, and among those places the one with the most of them.
-fn window(text: &str, words: &[Word], matches: &[Match]) -> Range<usize> {
-    let mut best = (0, 0, 0);
-    for (first, found) in matches.iter().enumerate().take(COMPARED) {
-        let start = begin(words, found.range.start);
-        let inside = matches[first..].iter().take_while(|it| it.range.end <= start + WIDTH);
-        let terms: BTreeSet<usize> = inside.clone().map(|it| it.term).collect();
-        let (terms, count) = (terms.len(), inside.count());
-        if best.0 < terms || (best.0 == terms && best.1 < count) {
-            best = (terms, count, start);
-        }
-    }
-    let start = if best.0 == 0 { text.len() - text.trim_start().len() } else { best.2 };
-    start..end(text, words, start)
+/// The matches inside a possible snippet. The greater rank is the better snippet.
+#[derive(Default, PartialEq, Eq, PartialOrd, Ord)]
+struct WindowRank {
+    distinct_terms: usize,
+    matches: usize,
 }
 
-/// The beginning of a word, some way before a match.
-fn begin(words: &[Word], at: usize) -> usize {
-    let earliest = at.saturating_sub(BEFORE);
+/// Returns the window with the most different terms, and among those the first with the most matches.
+fn best_window(text: &str, words: &[WordOccurrence], matches: &[TermMatch]) -> Range<usize> {
+    let mut best = WindowRank::default();
+    let mut best_start = text.len() - text.trim_start().len();
+    for (first, leading) in matches.iter().enumerate().take(MAX_COMPARED_MATCHES) {
+        let start = window_start(words, leading.range.start);
+        let end = start + MAX_SNIPPET_BYTES;
+        let inside = matches[first..].iter().take_while(|inner| inner.range.end <= end);
+        let terms: BTreeSet<usize> = inside.clone().map(|inner| inner.term).collect();
+        let rank = WindowRank { distinct_terms: terms.len(), matches: inside.count() };
+        if rank > best {
+            (best, best_start) = (rank, start);
+        }
+    }
+    best_start..window_end(text, words, best_start)
+}
+
+/// Returns the beginning of a word, some way before a match.
+fn window_start(words: &[WordOccurrence], at: usize) -> usize {
+    let earliest = at.saturating_sub(LEADING_BYTES);
     if earliest == 0 {
         return 0;
     }
@@ -106,37 +114,37 @@ fn begin(words: &[Word], at: usize) -> usize {
     words.get(index).map_or(at, |word| word.range.start.min(at))
 }
 
-/// The end of a word that still fits; of a letter where a word is longer than all the room.
-fn end(text: &str, words: &[Word], start: usize) -> usize {
-    let room = start + WIDTH;
-    if text.len() <= room {
+/// Returns the end of the last word that fits, or of the last letter if a word is longer than half a snippet.
+fn window_end(text: &str, words: &[WordOccurrence], start: usize) -> usize {
+    let latest = start + MAX_SNIPPET_BYTES;
+    if text.len() <= latest {
         return text.trim_end().len().max(start);
     }
-    let index = words.partition_point(|word| word.range.end <= room);
+    let index = words.partition_point(|word| word.range.end <= latest);
     let last = index.checked_sub(1).and_then(|index| words.get(index));
-    let whole = last.map(|word| word.range.end).filter(|end| start + WIDTH / 2 < *end);
-    whole.unwrap_or_else(|| text.floor_char_boundary(room))
+    let whole = last.map(|word| word.range.end).filter(|end| *end > start + MAX_SNIPPET_BYTES / 2);
+    whole.unwrap_or_else(|| text.floor_char_boundary(latest))
 }
 
-/// A part of a text, cut where marks begin and end.
-fn pieces(text: &str, window: Range<usize>, matches: &[Match]) -> Vec<Piece> {
+/// Splits a part of a text where matches begin and end.
+fn split_pieces(text: &str, window: Range<usize>, matches: &[TermMatch]) -> Vec<SnippetPiece> {
     let mut pieces = Vec::new();
     let mut at = window.start;
-    for found in matches.iter().map(|found| &found.range) {
-        if found.start < at || window.end < found.end {
+    for range in matches.iter().map(|found| &found.range) {
+        if range.start < at || range.end > window.end {
             continue;
         }
-        push(&mut pieces, &text[at..found.start], false);
-        push(&mut pieces, &text[found.clone()], true);
-        at = found.end;
+        push_piece(&mut pieces, &text[at..range.start], false);
+        push_piece(&mut pieces, &text[range.clone()], true);
+        at = range.end;
     }
-    push(&mut pieces, &text[at..window.end], false);
+    push_piece(&mut pieces, &text[at..window.end], false);
     pieces
 }
 
-fn push(pieces: &mut Vec<Piece>, text: &str, is_match: bool) {
+fn push_piece(pieces: &mut Vec<SnippetPiece>, text: &str, is_match: bool) {
     let mut shown = String::with_capacity(text.len());
-    let ends_in_space = pieces.last().is_none_or(|piece: &Piece| piece.text.ends_with(' '));
+    let ends_in_space = pieces.last().is_none_or(|piece: &SnippetPiece| piece.text.ends_with(' '));
     let mut after_space = ends_in_space && !is_match;
     for c in text.chars() {
         let is_space = c.is_whitespace() || c.is_control();
@@ -148,7 +156,7 @@ fn push(pieces: &mut Vec<Piece>, text: &str, is_match: bool) {
         after_space = is_space;
     }
     if !shown.is_empty() {
-        pieces.push(Piece { text: shown, is_match });
+        pieces.push(SnippetPiece { text: shown, is_match });
     }
 }
 
@@ -159,63 +167,84 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_for_is_marked() {
-        assert_eq!(shown(&marked("Oil leaks, oil!", &Query::parse("oil"))), "[Oil] leaks, [oil]!");
-        assert_eq!(shown(&marked("foo-bar foo", &Query::parse("foo-bar"))), "[foo]-[bar] [foo]");
-        assert_eq!(shown(&marked("authentication", &Query::parse("auth*"))), "[authentication]");
-        assert_eq!(shown(&marked("日本語の検索", &Query::parse("検索 本"))), "日[本]語の[検索]");
+    fn highlight_marks_matches() {
+        assert_eq!(
+            format_pieces(&highlight_text("Oil leaks, oil!", &Query::parse("oil"))),
+            "[Oil] leaks, [oil]!"
+        );
+        assert_eq!(
+            format_pieces(&highlight_text("foo-bar foo", &Query::parse("foo-bar"))),
+            "[foo]-[bar] [foo]"
+        );
+        assert_eq!(
+            format_pieces(&highlight_text("authentication", &Query::parse("auth*"))),
+            "[authentication]"
+        );
+        assert_eq!(
+            format_pieces(&highlight_text("日本語の検索", &Query::parse("検索 本"))),
+            "日[本]語の[検索]"
+        );
     }
 
     #[test]
-    fn a_phrase_is_marked_as_a_whole_and_only_together() {
+    fn highlight_marks_a_phrase_only_as_a_whole() {
         let query = Query::parse("\"oil leaks\"");
-        assert_eq!(shown(&marked("oil; oil leaks", &query)), "oil; [oil leaks]");
+        assert_eq!(format_pieces(&highlight_text("oil; oil leaks", &query)), "oil; [oil leaks]");
     }
 
     #[test]
-    fn a_snippet_shows_where_most_of_it_is() {
+    fn snippet_shows_the_part_with_the_most_matches() {
         let text = format!("oil {} leaks {} oil and leaks {}", filler(80), filler(80), filler(80));
-        let snippet = shown(&snippet(&text, &Query::parse("oil leaks")));
+        let snippet = format_pieces(&extract_snippet(&text, &Query::parse("oil leaks")));
         assert!(snippet.contains("[oil] and [leaks]"), "{snippet}");
         assert!(snippet.starts_with('…') && snippet.ends_with('…'), "{snippet}");
         assert!(snippet.len() < 300, "{snippet}");
     }
 
     #[test]
-    fn without_a_match_it_is_the_beginning_on_one_line() {
-        assert_eq!(shown(&snippet("\n\n  a\r\n\tb  c \n", &Query::parse("x"))), "a b c");
-        assert_eq!(snippet("", &Query::parse("x")), []);
+    fn snippet_without_a_match_is_the_beginning_on_one_line() {
+        assert_eq!(
+            format_pieces(&extract_snippet("\n\n  a\r\n\tb  c \n", &Query::parse("x"))),
+            "a b c"
+        );
+        assert_eq!(extract_snippet("", &Query::parse("x")), []);
     }
 
     #[test]
-    fn one_endless_word_is_cut_between_letters() {
+    fn snippet_cuts_an_endless_word_between_letters() {
         let text = "ä".repeat(4_000);
-        let shown = shown(&snippet(&text, &Query::parse("x")));
+        let shown = format_pieces(&extract_snippet(&text, &Query::parse("x")));
         assert!(shown.ends_with('…') && shown.len() < 300, "{shown}");
     }
 
     proptest! {
         #[test]
-        fn any_text_and_query_give_a_snippet(text in any::<String>(), query in "\\PC{0,20}") {
+        fn snippet_accepts_any_text_and_query(text in any::<String>(), query in "\\PC{0,20}") {
             let query = Query::parse(&query);
-            let whole: String = marked(&text, &query).into_iter().map(|it| it.text).collect();
-            let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect::<String>();
-            prop_assert_eq!(plain(&whole), plain(&text));
-            prop_assert!(snippet(&text, &query).iter().all(|piece| !piece.text.contains('\n')));
+            let whole: String =
+                highlight_text(&text, &query).into_iter().map(|piece| piece.text).collect();
+            prop_assert_eq!(visible_text(&whole), visible_text(&text));
+            prop_assert!(extract_snippet(&text, &query).iter().all(|piece| !piece.text.contains('\n')));
         }
 
         #[test]
-        fn a_word_of_the_text_is_marked(before in "[a-c ]{0,600}", after in "[a-c ]{0,600}") {
+        fn snippet_contains_a_matching_word(before in "[a-c ]{0,600}", after in "[a-c ]{0,600}") {
             let text = format!("{before} zebra {after}");
-            let found = snippet(&text, &Query::parse("zebra"));
+            let found = extract_snippet(&text, &Query::parse("zebra"));
             prop_assert!(found.iter().any(|piece| piece.is_match && piece.text == "zebra"));
         }
     }
 
-    fn shown(pieces: &[Piece]) -> String {
-        let shown =
-            |it: &Piece| if it.is_match { format!("[{}]", it.text) } else { it.text.clone() };
-        pieces.iter().map(shown).collect()
+    fn format_pieces(pieces: &[SnippetPiece]) -> String {
+        let mut text = String::new();
+        for piece in pieces {
+            text += &if piece.is_match { format!("[{}]", piece.text) } else { piece.text.clone() };
+        }
+        text
+    }
+
+    fn visible_text(text: &str) -> String {
+        text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect()
     }
 
     fn filler(words: usize) -> String {

@@ -1,41 +1,41 @@
 //! Bounds the source's clock by our own.
 //!
-//! Source times order everything, so one answer with a wrong `Date` could silence a lane for years. Our own
+//! Source times order everything, so one response with a wrong `Date` could silence a lane for years. Our own
 //! clock is never compared with the source's; only the time that passes on both is. A `Date` that ran ahead
-//! by more than our own elapsed time explains is replaced by an estimate until answers over ten minutes agree.
-//! One that fell back is asked for again, and believed when the next answer agrees.
+//! by more than our own elapsed time explains is replaced by an estimate until responses over ten minutes agree.
+//! One that fell back is requested again, and trusted when the next response agrees.
 
 use serde::{Deserialize, Serialize};
 
-use crate::time::Mark;
+use crate::source_time::SourceInstant;
 
-/// How much further than our own elapsed time a `Date` may move between two answers.
-pub const TOLERANCE_MS: i64 = 10 * 60_000;
-/// How long answers have to agree before a `Date` that ran ahead is believed.
-pub const CONFIRM_MS: i64 = 10 * 60_000;
-/// How far from our own clock the very first `Date` may be to be taken at its word.
-pub const FIRST_CONTACT_MS: i64 = 24 * 3_600_000;
-/// How far below the last trusted time a lane goes back when its watermark turns out to be wrong.
+/// The amount by which a `Date` may move further than our own elapsed time between two responses.
+pub const DATE_TOLERANCE_MS: i64 = 10 * 60_000;
+/// The time for which responses have to agree before a `Date` that ran ahead is trusted.
+const CONFIRM_AFTER_MS: i64 = 10 * 60_000;
+/// The largest distance from our own clock at which the very first `Date` is trusted.
+const MAX_FIRST_OFFSET_MS: i64 = 24 * 3_600_000;
+/// The distance that a lane goes back below the last trusted time when its watermark turns out to be wrong.
 pub const SAFE_BACKFILL_MS: i64 = 24 * 3_600_000;
 
-/// What is believed of a source's clock. Offsets are the source's time minus ours.
+/// An estimate of a source's clock. Offsets are the source's time minus ours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceClock {
     offset_ms: i64,
-    /// The greatest offset believed within the last ten minutes: going back up to it is no surprise.
+    /// The greatest offset trusted within the last ten minutes: a return to it needs no confirmation.
     ceiling_ms: i64,
-    /// Our own time of the last trusted answer.
+    /// Our own time of the last trusted response.
     at_ms: i64,
-    /// Since when all answers have agreed with `offset_ms`.
+    /// The time since which all responses have agreed with `offset_ms`.
     agreed_since_ms: i64,
     /// An offset that ran ahead and is not confirmed yet.
     ahead: Option<UnconfirmedOffset>,
-    /// Where the source's clock stood at the last contact, by its present reckoning, after one answer fell back.
-    falling_from: Option<Mark>,
-    /// The base of a step back that was confirmed: whatever relies on a later time still has to be reset. It is
-    /// stored with the clock, so that a run that dies in between leaves it to the next one.
+    /// The source's time at the last contact by its present offset, after one response fell back.
+    falling_from: Option<SourceInstant>,
+    /// The base of a confirmed step back. Everything that relies on a later time still has to be reset. It is
+    /// stored with the clock, so that the next run finishes what a crashed run left.
     #[serde(default)]
-    unresolved_step: Option<Mark>,
+    unresolved_step: Option<SourceInstant>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,36 +44,36 @@ struct UnconfirmedOffset {
     since_ms: i64,
 }
 
-/// How the `Date` of one answer is to be used.
+/// The interpretation of one response's `Date`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateReading {
-    Trusted(Mark),
-    /// It ran ahead; this estimate takes its place.
-    Estimated(Mark),
-    /// It fell back for the first time: the same is asked again.
+    Trusted(SourceInstant),
+    /// It ran ahead; this estimate replaces it.
+    Estimated(SourceInstant),
+    /// It fell back for the first time: the request is repeated.
     FellBack {
         by_ms: i64,
     },
-    /// It fell back and a second answer agrees. Whatever was stamped later than `base` was stamped wrongly.
+    /// It fell back and a second response agrees. Everything stamped later than `base` was stamped wrongly.
     SteppedBack {
-        date: Mark,
-        base: Mark,
+        date: SourceInstant,
+        base: SourceInstant,
     },
 }
 
 impl SourceClock {
-    /// The clock after the very first answer.
-    pub fn first_contact(date: Mark, now_ms: i64) -> (Self, DateReading) {
+    /// Returns the clock after the very first response, and the reading of its `Date`.
+    pub fn from_first_date(date: SourceInstant, now_ms: i64) -> (Self, DateReading) {
         let offset_ms = date.0.saturating_sub(now_ms);
-        if offset_ms.abs() <= FIRST_CONTACT_MS {
-            return (Self::agreed(offset_ms, now_ms), DateReading::Trusted(date));
+        if offset_ms.abs() <= MAX_FIRST_OFFSET_MS {
+            return (Self::with_offset(offset_ms, now_ms), DateReading::Trusted(date));
         }
-        let mut clock = Self::agreed(0, now_ms);
-        let reading = clock.read(date, now_ms);
+        let mut clock = Self::with_offset(0, now_ms);
+        let reading = clock.read_date(date, now_ms);
         (clock, reading)
     }
 
-    fn agreed(offset_ms: i64, now_ms: i64) -> Self {
+    fn with_offset(offset_ms: i64, now_ms: i64) -> Self {
         Self {
             offset_ms,
             ceiling_ms: offset_ms,
@@ -85,41 +85,41 @@ impl SourceClock {
         }
     }
 
-    /// Our own time of the last trusted answer: what is read now is not earlier than that.
+    /// Returns our own time of the last trusted response; the current time is not earlier than that.
     pub fn at_ms(&self) -> i64 {
         self.at_ms
     }
 
-    /// The time beyond which everything was stamped by a clock that has been set back since.
-    pub fn unresolved_step(&self) -> Option<Mark> {
+    /// Returns the time after which everything was stamped by a clock that has been set back since.
+    pub fn unresolved_step(&self) -> Option<SourceInstant> {
         self.unresolved_step
     }
 
-    /// Forgets the step back: nothing relies on a later time any more.
+    /// Forgets the step back, once nothing relies on a later time any more.
     pub fn resolve_step(&mut self) {
         self.unresolved_step = None;
     }
 
-    /// The source's time now, as far as we can tell. One answer that fell back is not believed yet.
-    pub fn estimate(&self, now_ms: i64) -> Mark {
+    /// Estimates the source's current time. A single response that fell back is not trusted yet.
+    pub fn estimate_now(&self, now_ms: i64) -> SourceInstant {
         let is_falling = self.falling_from.is_some();
         let offset_ms = if is_falling { self.ceiling_ms } else { self.offset_ms };
-        Mark(now_ms.saturating_add(offset_ms))
+        SourceInstant(now_ms.saturating_add(offset_ms))
     }
 
-    /// Judges the `Date` of one answer and learns from it. `now_ms` is our own time and never falls.
-    pub fn read(&mut self, date: Mark, now_ms: i64) -> DateReading {
+    /// Interprets the `Date` of one response and updates the estimate. `now_ms` is our own time and never falls.
+    pub fn read_date(&mut self, date: SourceInstant, now_ms: i64) -> DateReading {
         let offset_ms = date.0.saturating_sub(now_ms);
-        if offset_ms > self.ceiling_ms.saturating_add(TOLERANCE_MS) {
+        if offset_ms > self.ceiling_ms.saturating_add(DATE_TOLERANCE_MS) {
             return self.read_ahead(date, offset_ms, now_ms);
         }
         self.ahead = None;
-        if offset_ms < self.offset_ms.saturating_sub(TOLERANCE_MS) {
+        if offset_ms < self.offset_ms.saturating_sub(DATE_TOLERANCE_MS) {
             return self.read_behind(offset_ms, now_ms);
         }
-        // before the answer is agreed with: ten minutes of agreement bring the ceiling down
-        let is_below = offset_ms < self.ceiling_ms.saturating_sub(TOLERANCE_MS);
-        self.agree(offset_ms, now_ms);
+        // compared before the offset is followed: ten minutes of agreement bring the ceiling down
+        let is_below = offset_ms < self.ceiling_ms.saturating_sub(DATE_TOLERANCE_MS);
+        self.follow_offset(offset_ms, now_ms);
         match self.falling_from.take() {
             Some(base) if is_below => {
                 let base = self.unresolved_step.map_or(base, |known| known.min(base));
@@ -130,31 +130,31 @@ impl SourceClock {
         }
     }
 
-    fn read_ahead(&mut self, date: Mark, offset_ms: i64, now_ms: i64) -> DateReading {
+    fn read_ahead(&mut self, date: SourceInstant, offset_ms: i64, now_ms: i64) -> DateReading {
         let known = self.ahead.take().filter(|known| is_close(known.offset_ms, offset_ms));
         let ahead = known.unwrap_or(UnconfirmedOffset { offset_ms, since_ms: now_ms });
-        if now_ms.saturating_sub(ahead.since_ms) >= CONFIRM_MS {
+        if now_ms.saturating_sub(ahead.since_ms) >= CONFIRM_AFTER_MS {
             let unresolved_step = self.unresolved_step;
-            *self = Self { unresolved_step, ..Self::agreed(offset_ms, now_ms) };
+            *self = Self { unresolved_step, ..Self::with_offset(offset_ms, now_ms) };
             return DateReading::Trusted(date);
         }
         self.ahead = Some(ahead);
-        DateReading::Estimated(self.estimate(now_ms))
+        DateReading::Estimated(self.estimate_now(now_ms))
     }
 
     fn read_behind(&mut self, offset_ms: i64, now_ms: i64) -> DateReading {
         let by_ms = self.offset_ms.saturating_sub(offset_ms);
-        let base = Mark(self.at_ms.saturating_add(offset_ms));
+        let base = SourceInstant(self.at_ms.saturating_add(offset_ms));
         self.falling_from = Some(self.falling_from.map_or(base, |known| known.min(base)));
         self.offset_ms = offset_ms;
         self.agreed_since_ms = now_ms;
         DateReading::FellBack { by_ms }
     }
 
-    /// Follows what agrees with the clock, slowly: many small lies must not add up to a large one.
-    fn agree(&mut self, offset_ms: i64, now_ms: i64) {
-        if offset_ms > self.offset_ms.saturating_add(TOLERANCE_MS) {
-            // an answer fell back, and this one did not
+    /// Follows an offset that agrees with the clock, slowly: many small errors must not add up to a large one.
+    fn follow_offset(&mut self, offset_ms: i64, now_ms: i64) {
+        if offset_ms > self.offset_ms.saturating_add(DATE_TOLERANCE_MS) {
+            // an earlier response fell back, and this one did not
             self.offset_ms = offset_ms.min(self.ceiling_ms);
             self.agreed_since_ms = now_ms;
         } else {
@@ -162,7 +162,7 @@ impl SourceClock {
             let moved_ms = offset_ms.saturating_sub(self.offset_ms);
             self.offset_ms += moved_ms.clamp(-drift_ms, drift_ms);
         }
-        if now_ms.saturating_sub(self.agreed_since_ms) >= CONFIRM_MS {
+        if now_ms.saturating_sub(self.agreed_since_ms) >= CONFIRM_AFTER_MS {
             self.ceiling_ms = self.offset_ms;
         }
         self.at_ms = self.at_ms.max(now_ms);
@@ -170,7 +170,7 @@ impl SourceClock {
 }
 
 fn is_close(a_ms: i64, b_ms: i64) -> bool {
-    a_ms.abs_diff(b_ms) <= TOLERANCE_MS.unsigned_abs()
+    a_ms.abs_diff(b_ms) <= DATE_TOLERANCE_MS.unsigned_abs()
 }
 
 #[cfg(test)]
@@ -182,114 +182,121 @@ mod tests {
 
     #[test]
     fn source_clock_replaces_one_date_that_ran_ahead() {
-        let mut clock = started(1_000);
+        let mut clock = clock_with_offset(1_000);
         assert_eq!(
-            clock.read(Mark(MINUTE + 10 * YEAR), MINUTE),
-            DateReading::Estimated(Mark(MINUTE + 1_000))
+            clock.read_date(SourceInstant(MINUTE + 10 * YEAR), MINUTE),
+            DateReading::Estimated(SourceInstant(MINUTE + 1_000))
         );
-        let after = Mark(2 * MINUTE + 1_000);
-        assert_eq!(clock.read(after, 2 * MINUTE), DateReading::Trusted(after));
+        let after = SourceInstant(2 * MINUTE + 1_000);
+        assert_eq!(clock.read_date(after, 2 * MINUTE), DateReading::Trusted(after));
     }
 
     #[test]
-    fn source_clock_estimates_by_what_agreed_when_answers_differ_both_ways() {
-        let mut clock = started(1_000);
-        let fell = clock.read(Mark(MINUTE - 10 * YEAR), MINUTE);
+    fn source_clock_estimates_by_the_agreed_offset_when_responses_differ_both_ways() {
+        let mut clock = clock_with_offset(1_000);
+        let fell = clock.read_date(SourceInstant(MINUTE - 10 * YEAR), MINUTE);
         assert!(matches!(fell, DateReading::FellBack { .. }), "{fell:?}");
-        let ahead = clock.read(Mark(2 * MINUTE + YEAR), 2 * MINUTE);
-        assert_eq!(ahead, DateReading::Estimated(Mark(2 * MINUTE + 1_000)));
+        let ahead = clock.read_date(SourceInstant(2 * MINUTE + YEAR), 2 * MINUTE);
+        assert_eq!(ahead, DateReading::Estimated(SourceInstant(2 * MINUTE + 1_000)));
     }
 
     #[test]
-    fn source_clock_believes_a_later_time_after_ten_minutes_of_agreement() {
-        let mut clock = started(0);
+    fn source_clock_trusts_a_later_time_after_ten_minutes_of_agreement() {
+        let mut clock = clock_with_offset(0);
         for minute in 1..=10 {
-            let reading = clock.read(Mark(YEAR + minute * MINUTE), minute * MINUTE);
+            let reading = clock.read_date(SourceInstant(YEAR + minute * MINUTE), minute * MINUTE);
             assert!(matches!(reading, DateReading::Estimated(_)), "minute {minute}: {reading:?}");
         }
-        let date = Mark(YEAR + 11 * MINUTE);
-        assert_eq!(clock.read(date, 11 * MINUTE), DateReading::Trusted(date));
+        let date = SourceInstant(YEAR + 11 * MINUTE);
+        assert_eq!(clock.read_date(date, 11 * MINUTE), DateReading::Trusted(date));
     }
 
     #[test]
-    fn source_clock_never_confirms_a_lie_among_true_answers() {
-        let mut clock = started(0);
+    fn source_clock_never_confirms_a_wrong_date_among_right_ones() {
+        let mut clock = clock_with_offset(0);
         for minute in 1..60 {
-            let lie = clock.read(Mark(YEAR), minute * MINUTE);
+            let lie = clock.read_date(SourceInstant(YEAR), minute * MINUTE);
             assert!(matches!(lie, DateReading::Estimated(_)), "{lie:?}");
-            let truth = Mark(minute * MINUTE);
-            assert_eq!(clock.read(truth, minute * MINUTE), DateReading::Trusted(truth));
+            let truth = SourceInstant(minute * MINUTE);
+            assert_eq!(clock.read_date(truth, minute * MINUTE), DateReading::Trusted(truth));
         }
     }
 
     #[test]
-    fn source_clock_asks_again_before_it_believes_a_step_back() {
-        let mut clock = started(120 * MINUTE);
+    fn source_clock_asks_for_a_second_response_before_it_trusts_a_step_back() {
+        let mut clock = clock_with_offset(120 * MINUTE);
         let hour = 60 * MINUTE;
-        let fell = clock.read(Mark(hour), hour);
+        let fell = clock.read_date(SourceInstant(hour), hour);
         assert_eq!(fell, DateReading::FellBack { by_ms: 120 * MINUTE });
-        let (date, base) = (Mark(hour + 5_000), Mark(0));
-        assert_eq!(clock.read(date, hour + 5_000), DateReading::SteppedBack { date, base });
-        let later = Mark(hour + MINUTE);
-        assert_eq!(clock.read(later, hour + MINUTE), DateReading::Trusted(later), "told once");
+        let (date, base) = (SourceInstant(hour + 5_000), SourceInstant(0));
+        assert_eq!(clock.read_date(date, hour + 5_000), DateReading::SteppedBack { date, base });
+        let later = SourceInstant(hour + MINUTE);
+        assert_eq!(
+            clock.read_date(later, hour + MINUTE),
+            DateReading::Trusted(later),
+            "reported once"
+        );
     }
 
     #[test]
-    fn source_clock_believes_a_step_back_however_late_the_second_answer_comes() {
+    fn source_clock_trusts_a_step_back_however_late_the_second_response_is() {
         let (hour, day) = (60 * MINUTE, 24 * 60 * MINUTE);
-        let mut clock = started(2 * hour);
-        clock.read(Mark(hour), hour);
-        let reading = clock.read(Mark(day), day);
-        assert_eq!(reading, DateReading::SteppedBack { date: Mark(day), base: Mark(0) });
+        let mut clock = clock_with_offset(2 * hour);
+        clock.read_date(SourceInstant(hour), hour);
+        let reading = clock.read_date(SourceInstant(day), day);
+        assert_eq!(
+            reading,
+            DateReading::SteppedBack { date: SourceInstant(day), base: SourceInstant(0) }
+        );
     }
 
     #[test]
     fn source_clock_keeps_a_step_back_until_it_is_resolved() {
-        let mut clock = started(120 * MINUTE);
+        let mut clock = clock_with_offset(120 * MINUTE);
         let hour = 60 * MINUTE;
-        clock.read(Mark(hour), hour);
-        clock.read(Mark(hour + 5_000), hour + 5_000);
+        clock.read_date(SourceInstant(hour), hour);
+        clock.read_date(SourceInstant(hour + 5_000), hour + 5_000);
         let stored = serde_json::to_string(&clock).unwrap();
         let mut clock: SourceClock = serde_json::from_str(&stored).unwrap();
-        assert_eq!(clock.unresolved_step(), Some(Mark(0)));
+        assert_eq!(clock.unresolved_step(), Some(SourceInstant(0)));
         clock.resolve_step();
         assert_eq!(clock.unresolved_step(), None);
     }
 
     #[test]
-    fn source_clock_forgets_one_answer_that_fell_back() {
-        let mut clock = started(0);
-        let fell = clock.read(Mark(MINUTE - YEAR), MINUTE);
+    fn source_clock_forgets_a_single_response_that_fell_back() {
+        let mut clock = clock_with_offset(0);
+        let fell = clock.read_date(SourceInstant(MINUTE - YEAR), MINUTE);
         assert!(matches!(fell, DateReading::FellBack { .. }), "{fell:?}");
-        let truth = Mark(2 * MINUTE);
-        assert_eq!(clock.read(truth, 2 * MINUTE), DateReading::Trusted(truth));
-        let next = Mark(3 * MINUTE);
-        assert_eq!(clock.read(next, 3 * MINUTE), DateReading::Trusted(next));
+        let truth = SourceInstant(2 * MINUTE);
+        assert_eq!(clock.read_date(truth, 2 * MINUTE), DateReading::Trusted(truth));
+        let next = SourceInstant(3 * MINUTE);
+        assert_eq!(clock.read_date(next, 3 * MINUTE), DateReading::Trusted(next));
     }
 
     #[test]
     fn source_clock_is_not_led_astray_in_small_steps() {
-        let mut clock = started(0);
+        let mut clock = clock_with_offset(0);
         let lies = (1..=100).filter(|step| {
-            let date = Mark(step * 9 * MINUTE);
-            matches!(clock.read(date, step * 1_000), DateReading::Trusted(_))
+            let date = SourceInstant(step * 9 * MINUTE);
+            matches!(clock.read_date(date, step * 1_000), DateReading::Trusted(_))
         });
         assert!(lies.count() < 3);
     }
 
     #[test]
-    fn source_clock_takes_a_first_date_within_a_day_at_its_word() {
+    fn source_clock_trusts_a_first_date_within_a_day() {
         for date in [0, 23 * 60 * MINUTE, -23 * 60 * MINUTE] {
-            let (_, reading) = SourceClock::first_contact(Mark(date), 0);
-            assert_eq!(reading, DateReading::Trusted(Mark(date)));
+            let (_, reading) = SourceClock::from_first_date(SourceInstant(date), 0);
+            assert_eq!(reading, DateReading::Trusted(SourceInstant(date)));
         }
-        let (_, reading) = SourceClock::first_contact(Mark(YEAR), 5);
-        assert_eq!(reading, DateReading::Estimated(Mark(5)));
-        let (_, reading) = SourceClock::first_contact(Mark(-YEAR), 5);
+        let (_, reading) = SourceClock::from_first_date(SourceInstant(YEAR), 5);
+        assert_eq!(reading, DateReading::Estimated(SourceInstant(5)));
+        let (_, reading) = SourceClock::from_first_date(SourceInstant(-YEAR), 5);
         assert!(matches!(reading, DateReading::FellBack { .. }), "{reading:?}");
     }
 
-    fn started(offset_ms: i64) -> SourceClock {
-        SourceClock::first_contact(Mark(offset_ms), 0).0
+    fn clock_with_offset(offset_ms: i64) -> SourceClock {
+        SourceClock::from_first_date(SourceInstant(offset_ms), 0).0
     }
 }

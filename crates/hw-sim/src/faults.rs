@@ -1,39 +1,39 @@
-//! Bad weather: what can go wrong with one request, by chance or by order.
+//! The faults that can hit a request, at random or armed by a test.
 
 use std::collections::BTreeMap;
 
-/// One way in which an answer differs from what was asked for.
+/// One way in which a response can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+pub enum ApiFault {
     BadGateway,
     GatewayTimeout,
     SecondaryWithRetryAfter,
-    /// A secondary limit that only its message gives away.
+    /// A secondary limit that is recognizable by its message only.
     SecondaryWithoutHeaders,
     SecondaryAs200,
     /// REST: 403 with nothing remaining. GraphQL: 200 with `RATE_LIMIT`.
     PrimaryExhausted,
     /// As `PrimaryExhausted`, with the older type `RATE_LIMITED`.
-    RateLimited200Old,
+    PrimaryExhaustedLegacy,
     /// 200 with `RESOURCE_LIMITS_EXCEEDED` and partial or null data.
     ResourceLimits,
     Reset,
     Stall,
     Truncated,
-    /// A repository or node that exists answers null and `NOT_FOUND`, by itself or in a list.
+    /// An existing repository or node is null with `NOT_FOUND`, by itself or in a list.
     NotFoundOnce,
-    /// One root, node or connection is null, with an error whose path names it; where null is no value
-    /// for a connection, whatever holds it is null.
+    /// One root, node or connection is null, with an error whose path names it; a connection that cannot be null
+    /// makes its parent null.
     PartialError,
-    /// One node lacks a mandatory field, or has it in a wrong type.
+    /// One node lacks a mandatory field, or has it with a wrong type.
     BadNode,
     Unauthorized,
     HtmlInsteadOfJson,
-    /// The token may not see it. GraphQL: a root or node is null with `FORBIDDEN`, or 403; REST: 403.
+    /// The token has no access. GraphQL: a root or node is null with `FORBIDDEN`, or 403; REST: 403.
     Forbidden,
 }
 
-impl Fault {
+impl ApiFault {
     pub const ALL: [Self; 17] = [
         Self::BadGateway,
         Self::GatewayTimeout,
@@ -41,7 +41,7 @@ impl Fault {
         Self::SecondaryWithoutHeaders,
         Self::SecondaryAs200,
         Self::PrimaryExhausted,
-        Self::RateLimited200Old,
+        Self::PrimaryExhaustedLegacy,
         Self::ResourceLimits,
         Self::Reset,
         Self::Stall,
@@ -54,7 +54,7 @@ impl Fault {
         Self::Forbidden,
     ];
 
-    /// Whether it lives inside a GraphQL answer, and so needs one to happen in.
+    /// Returns true if it happens inside a GraphQL response.
     pub(crate) fn needs_graphql(self) -> bool {
         matches!(self, Self::ResourceLimits | Self::PartialError | Self::BadNode)
     }
@@ -62,7 +62,7 @@ impl Fault {
 
 /// The probability of each fault, per request.
 #[derive(Debug, Clone, Default)]
-pub struct FaultRates(BTreeMap<Fault, f64>);
+pub struct FaultRates(BTreeMap<ApiFault, f64>);
 
 impl FaultRates {
     #[must_use]
@@ -70,85 +70,101 @@ impl FaultRates {
         Self::default()
     }
 
-    /// Every fault that passes by itself; a refused token does not.
+    /// Gives every fault that passes by itself this probability; a rejected token does not pass.
     #[must_use]
-    pub fn every(probability: f64) -> Self {
-        let passing = Fault::ALL.into_iter().filter(|fault| *fault != Fault::Unauthorized);
-        Self(passing.map(|fault| (fault, probability)).collect())
+    pub fn all_transient(probability: f64) -> Self {
+        let transient = ApiFault::ALL.into_iter().filter(|fault| *fault != ApiFault::Unauthorized);
+        Self(transient.map(|fault| (fault, probability)).collect())
     }
 
     #[must_use]
-    pub fn with(mut self, fault: Fault, probability: f64) -> Self {
+    pub fn with_rate(mut self, fault: ApiFault, probability: f64) -> Self {
         self.0.insert(fault, probability);
         self
     }
 }
 
-/// The dice and the orders, and a count of what came of them.
+/// Chooses faults by their rates and by what tests armed, and counts the ones that fired.
 #[derive(Debug)]
-pub(crate) struct Weather {
+pub(crate) struct FaultInjector {
     rates: FaultRates,
-    armed: Vec<(Fault, u32)>,
-    fired: BTreeMap<Fault, u64>,
+    armed_faults: Vec<ArmedFault>,
+    fired_counts: BTreeMap<ApiFault, u64>,
 }
 
-/// What a request is, as far as the weather cares.
+/// A fault that hits the next requests it can.
+#[derive(Debug)]
+struct ArmedFault {
+    fault: ApiFault,
+    remaining: u32,
+}
+
+/// The properties of a request that decide which faults can hit it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Target {
-    pub(crate) graphql: bool,
-    /// See [`crate::WorldSpec::heaviest`].
+pub(crate) struct FaultTarget {
+    pub(crate) is_graphql: bool,
+    /// See [`crate::WorldSpec::max_request_weight`].
     pub(crate) weight: u64,
 }
 
-impl Weather {
+impl FaultTarget {
+    fn can_meet(self, fault: ApiFault) -> bool {
+        self.is_graphql || !fault.needs_graphql()
+    }
+}
+
+impl FaultInjector {
     pub(crate) fn new(rates: FaultRates) -> Self {
-        Self { rates, armed: Vec::new(), fired: BTreeMap::new() }
+        Self { rates, armed_faults: Vec::new(), fired_counts: BTreeMap::new() }
     }
 
-    pub(crate) fn arm(&mut self, fault: Fault, times: u32) {
-        if 0 < times {
-            self.armed.push((fault, times));
+    pub(crate) fn arm_fault(&mut self, fault: ApiFault, times: u32) {
+        if times > 0 {
+            self.armed_faults.push(ArmedFault { fault, remaining: times });
         }
     }
 
-    pub(crate) fn change(&mut self, rates: FaultRates) {
+    pub(crate) fn replace_rates(&mut self, rates: FaultRates) {
         self.rates = rates;
-        self.armed.clear();
+        self.armed_faults.clear();
     }
 
-    pub(crate) fn fired(&self) -> &BTreeMap<Fault, u64> {
-        &self.fired
+    pub(crate) fn fired_counts(&self) -> &BTreeMap<ApiFault, u64> {
+        &self.fired_counts
     }
 
-    /// The faults this request might meet: the ordered ones in their order, then at most one by chance.
-    pub(crate) fn candidates(&self, target: Target, dice: &mut fastrand::Rng) -> Vec<Fault> {
-        let fits = |fault: Fault| target.graphql || !fault.needs_graphql();
-        let mut found: Vec<Fault> =
-            self.armed.iter().map(|(fault, _)| *fault).filter(|fault| fits(*fault)).collect();
-        found.extend(self.by_chance(target, dice).filter(|fault| fits(*fault)));
-        found
+    /// Returns the faults that may hit this request: the armed ones in their order, then at most one at random.
+    pub(crate) fn candidate_faults(
+        &self,
+        target: FaultTarget,
+        rng: &mut fastrand::Rng,
+    ) -> Vec<ApiFault> {
+        let mut faults: Vec<ApiFault> = self.armed_faults.iter().map(|armed| armed.fault).collect();
+        faults.extend(self.roll_fault(target, rng));
+        faults.retain(|fault| target.can_meet(*fault));
+        faults
     }
 
-    /// Counts what looks like a fault but was neither ordered nor by chance.
-    pub(crate) fn count(&mut self, fault: Fault) {
-        *self.fired.entry(fault).or_default() += 1;
+    /// Counts a failure that was neither armed nor chosen at random.
+    pub(crate) fn count_fault(&mut self, fault: ApiFault) {
+        *self.fired_counts.entry(fault).or_default() += 1;
     }
 
-    /// Notes that a fault really happened, and uses up one order for it.
-    pub(crate) fn happened(&mut self, fault: Fault) {
-        self.count(fault);
-        if let Some(order) = self.armed.iter_mut().find(|(armed, _)| *armed == fault) {
-            order.1 -= 1;
+    /// Counts a fault that fired, and uses up one armed occurrence of it.
+    pub(crate) fn record_fired(&mut self, fault: ApiFault) {
+        self.count_fault(fault);
+        if let Some(armed) = self.armed_faults.iter_mut().find(|armed| armed.fault == fault) {
+            armed.remaining -= 1;
         }
-        self.armed.retain(|(_, times)| 0 < *times);
+        self.armed_faults.retain(|armed| armed.remaining > 0);
     }
 
-    fn by_chance(&self, target: Target, dice: &mut fastrand::Rng) -> Option<Fault> {
-        let likely = self.rates.0.iter().filter(|(_, probability)| 0.0 < **probability);
+    fn roll_fault(&self, target: FaultTarget, rng: &mut fastrand::Rng) -> Option<ApiFault> {
+        let possible = self.rates.0.iter().filter(|(_, probability)| **probability > 0.0);
         let mut hit = None;
-        for (fault, probability) in likely {
-            let roll = dice.f64();
-            if hit.is_none() && roll < probability * share(*fault, target) {
+        for (fault, probability) in possible {
+            let roll = rng.f64();
+            if hit.is_none() && roll < probability * probability_scale(*fault, target) {
                 hit = Some(*fault);
             }
         }
@@ -156,12 +172,12 @@ impl Weather {
     }
 }
 
-/// How much of its probability a fault keeps: small pages never exceed resource limits, so that
-/// asking for less helps.
-fn share(fault: Fault, target: Target) -> f64 {
+/// Returns the factor for the probability of a fault: small pages never exceed resource limits, so that requesting less
+/// helps.
+fn probability_scale(fault: ApiFault, target: FaultTarget) -> f64 {
     match (fault, target.weight) {
-        (Fault::ResourceLimits, 0..=10) => 0.0,
-        (Fault::ResourceLimits, 11..=50) => 0.5,
+        (ApiFault::ResourceLimits, 0..=10) => 0.0,
+        (ApiFault::ResourceLimits, 11..=50) => 0.5,
         _ => 1.0,
     }
 }

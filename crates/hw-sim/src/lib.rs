@@ -1,25 +1,26 @@
-//! A simulated GitHub, and the judge of whoever reads it.
+//! A simulated GitHub, and an oracle to check its readers against.
 //!
-//! The service is a function from request bytes to what the client gets, on a clock its caller
-//! holds: it reads no clock, opens no socket (only [`server`] does, when asked) and rolls only
-//! seeded dice. It knows none of the reader's rules. What is really true in the simulated world is
-//! told by [`World::truth`], which never looks at an answer.
+//! The service is a function from request bytes and a time to a response: it reads no clock, opens no socket (only
+//! [`server`] does) and uses only seeded random numbers. It knows none of the reader's rules. [`World::truth`] returns
+//! the content of the simulated world, independently of any response.
 
 mod faults;
 mod github;
-mod json;
+mod json_writer;
 mod oracle;
 pub mod server;
-mod spec;
-mod times;
+mod timestamps;
 mod world;
+mod world_spec;
 
-pub use faults::{Fault, FaultRates};
+pub use faults::{ApiFault, FaultRates};
 pub use github::{
-    Answer, Circle, Echo, GitHub, Outcome, RequestEntry, RequestKind, RequestLog, ServedPage,
-    TokenSpec,
+    DelayedResponse, PaginationLoop, RequestEntry, RequestKind, RequestLog, ServedPage,
+    SimulatedGitHub, TokenEcho, TokenSpec, WireOutcome,
 };
-pub use oracle::{TrueComment, TruePull, TrueRepository, TrueTalk, TrueThread, Truth};
-pub use spec::{Limits, Weights, WorldSpec, Writers};
-pub use times::rfc3339;
-pub use world::{CommentKind, Text, ThreadKind, World};
+pub use oracle::{
+    GroundTruth, TrueComment, TrueDiscussion, TruePullRequest, TrueRepository, TrueThread,
+};
+pub use timestamps::format_rfc3339;
+pub use world::{CommentKind, ThreadKind, WireText, World};
+pub use world_spec::{ActionWeights, ActivitySpec, RateLimitSpec, WorldSpec};

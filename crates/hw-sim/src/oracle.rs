@@ -1,20 +1,20 @@
-//! The judge: what is true in the world, for a test to compare a reader's memory with.
+//! The oracle: the true content of the world, for tests to compare a mirror with.
 
-mod told;
+mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::world::{CommentKind, ThreadKind, World};
-use told::Teller;
+use snapshot::SnapshotBuilder;
 
-/// Everything a reader of the organisation could know now, keyed by numeric id.
+/// Everything that a reader of the organization can know now, keyed by numeric id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Truth {
-    /// All that exist, archived ones and forks included.
+pub struct GroundTruth {
+    /// All that exist, including archived ones and forks.
     pub repositories: BTreeMap<i64, TrueRepository>,
     /// Ids are unique within one kind of thread only.
     pub threads: BTreeMap<(ThreadKind, i64), TrueThread>,
-    /// As above.
+    /// Ids are unique within one kind of comment only.
     pub comments: BTreeMap<(CommentKind, i64), TrueComment>,
 }
 
@@ -40,44 +40,44 @@ pub struct TrueThread {
     pub node_id: String,
     pub number: i64,
     pub repository_id: i64,
-    /// Its name, without the organisation.
+    /// Its name, without the organization.
     pub repository: String,
     pub url: String,
     pub title: String,
     pub body: String,
-    /// `OPEN`, `CLOSED` or, of a pull request, `MERGED`.
+    /// `OPEN`, `CLOSED` or, for a pull request, `MERGED`.
     pub state: String,
     pub state_reason: Option<String>,
     pub labels: Vec<String>,
     pub author: Option<String>,
-    /// `None` also for the one sort of author that has no numeric id.
+    /// `None` also for the one kind of author without a numeric id.
     pub author_id: Option<i64>,
     pub created_at: String,
     pub updated_at: String,
     pub closed_at: Option<String>,
-    /// What only a pull request has.
-    pub pull_request: Option<TruePull>,
-    /// What only a discussion has.
-    pub talk: Option<TrueTalk>,
-    /// Whether it was hidden for a while: that moves none of its times.
-    pub is_shown_again: bool,
+    /// The fields of a pull request.
+    pub pull_request: Option<TruePullRequest>,
+    /// The fields of a discussion.
+    pub discussion: Option<TrueDiscussion>,
+    /// True if it was hidden for a while, which changes none of its times.
+    pub was_hidden: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TruePull {
+pub struct TruePullRequest {
     pub is_draft: bool,
     pub merged_at: Option<String>,
     pub head_ref_name: String,
-    /// Numbers of the issues of the same repository it closes, as far as they are there to be seen.
+    /// Numbers of the visible issues of the same repository that it closes.
     pub closing_issues: Vec<i64>,
-    /// All numbers it would close, whether there is such an issue or not.
-    pub mentions: Vec<i64>,
+    /// All numbers that it would close, whether there is such an issue or not.
+    pub mentioned_issues: Vec<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrueTalk {
+pub struct TrueDiscussion {
     pub category: String,
-    /// `None` where the category takes no answers.
+    /// `None` if the category does not allow answers.
     pub is_answered: Option<bool>,
 }
 
@@ -91,11 +91,11 @@ pub struct TrueComment {
     pub thread_id: i64,
     pub thread_number: i64,
     pub repository_id: i64,
-    /// Whether it came with a thread from another repository: that moves none of its times.
-    pub is_transferred: bool,
-    /// Whether it was hidden for a while: that moves none of its times, either.
-    pub is_shown_again: bool,
-    /// The id of the comment it answers, or of the review it belongs to.
+    /// True if it came with a thread from another repository, which changes none of its times.
+    pub was_transferred: bool,
+    /// True if it was hidden for a while, which changes none of its times.
+    pub was_hidden: bool,
+    /// The id of the comment it replies to, or of the review it belongs to.
     pub parent_id: Option<i64>,
     pub url: String,
     pub body: String,
@@ -105,87 +105,87 @@ pub struct TrueComment {
     pub updated_at: String,
 }
 
-impl Truth {
-    /// The threads of one kind, by id.
-    pub fn of_kind(&self, kind: ThreadKind) -> impl Iterator<Item = &TrueThread> {
-        let held = self.threads.range((kind, i64::MIN)..=(kind, i64::MAX));
-        held.map(|(_, thread)| thread)
+impl GroundTruth {
+    /// Returns the threads of one kind, by id.
+    pub fn threads_of_kind(&self, kind: ThreadKind) -> impl Iterator<Item = &TrueThread> {
+        self.threads.range((kind, i64::MIN)..=(kind, i64::MAX)).map(|(_, thread)| thread)
     }
 
     #[must_use]
-    pub fn ids(&self, kind: ThreadKind) -> Vec<i64> {
-        self.of_kind(kind).map(|thread| thread.id).collect()
+    pub fn thread_ids(&self, kind: ThreadKind) -> Vec<i64> {
+        self.threads_of_kind(kind).map(|thread| thread.id).collect()
     }
 }
 
 impl World {
-    /// What a complete mirror of the repositories that are neither archived nor forks holds.
+    /// Returns the content of a complete mirror of the repositories that are neither archived nor forks.
     ///
-    /// What the token has no access to is left out, and so is what is switched off.
+    /// Everything that is disabled, or to which the token has no access, is left out.
     #[must_use]
-    pub fn truth(&self) -> Truth {
+    pub fn truth(&self) -> GroundTruth {
         self.truth_where(|repository| !repository.is_archived && !repository.is_fork)
     }
 
-    /// The same for the repositories a test chooses; `repositories` always lists all.
+    /// Returns the same for the repositories that a test selects; `repositories` always contains all.
     #[must_use]
-    pub fn truth_where(&self, keep: impl Fn(&TrueRepository) -> bool) -> Truth {
-        let teller = Teller::new(self, i64::MAX);
-        let mut truth = Truth::default();
-        let mut kept = BTreeSet::new();
-        for repository in self.view(i64::MAX).repositories() {
-            let told = teller.repository(repository);
-            if keep(&told) {
-                kept.insert(repository.index);
+    pub fn truth_where(&self, is_selected: impl Fn(&TrueRepository) -> bool) -> GroundTruth {
+        let view = self.view_at(i64::MAX);
+        let builder = SnapshotBuilder::new(self, i64::MAX);
+        let mut truth = GroundTruth::default();
+        let mut selected = BTreeSet::new();
+        for repository in view.repositories() {
+            let snapshot = builder.build_repository(repository);
+            if is_selected(&snapshot) {
+                selected.insert(repository.index);
             }
-            truth.repositories.insert(told.id, told);
+            truth.repositories.insert(snapshot.id, snapshot);
         }
-        let threads = self.view(i64::MAX).threads();
-        for thread in threads.filter(|thread| kept.contains(&thread.repository)) {
-            truth.threads.insert((thread.kind, thread.id), teller.thread(thread));
+        for thread in view.threads().filter(|thread| selected.contains(&thread.repository)) {
+            truth.threads.insert((thread.kind, thread.id), builder.build_thread(thread));
         }
-        for comment in self.view(i64::MAX).comments() {
-            let told = teller.comment(comment);
-            truth.comments.extend(
-                told.filter(|(at, _)| kept.contains(at))
-                    .map(|(_, told)| ((told.kind, told.id), told)),
-            );
+        for comment in view.comments() {
+            let Some(thread) = view.thread(comment.thread) else { continue };
+            if selected.contains(&thread.repository) {
+                let snapshot = builder.build_comment(comment, thread);
+                truth.comments.insert((snapshot.kind, snapshot.id), snapshot);
+            }
         }
         truth
     }
 
-    /// Every state a thread was ever in, with the moment it began, whether anybody could see it or not.
+    /// Returns every state that a thread was ever in, with the time at which it began, visible or not.
     ///
-    /// The name of its repository is part of it. The issues a pull request closes are those of that
-    /// moment: their own coming and going makes no new state.
+    /// The name of its repository is part of the state. The issues that a pull request closes are those of that
+    /// time: their own changes make no new state.
     #[must_use]
-    pub fn history_of(&self, kind: ThreadKind, id: i64) -> Vec<(i64, TrueThread)> {
+    pub fn thread_history(&self, kind: ThreadKind, id: i64) -> Vec<(i64, TrueThread)> {
         let mut history: Vec<(i64, TrueThread)> = Vec::new();
-        for (moment, thread) in self.states_of(kind, id) {
-            let told = Teller::of_everything(self, moment).thread(thread);
-            if history.last().is_none_or(|(_, last)| *last != told) {
-                history.push((moment, told));
+        for (at_ms, thread) in self.thread_states(kind, id) {
+            let state = SnapshotBuilder::including_hidden(self, at_ms).build_thread(thread);
+            if history.last().is_none_or(|(_, last)| *last != state) {
+                history.push((at_ms, state));
             }
         }
         history
     }
 
-    /// Whether a repository's issues could always be seen: never switched off, the repository never
-    /// hidden or archived, and nobody hidden who wrote one.
+    /// Returns true if a repository's issues were always visible: never disabled, the repository never hidden or
+    /// archived, and none of their authors hidden.
     #[must_use]
-    pub fn issues_always_shown(&self, repository: i64) -> bool {
-        self.states_of_repository(repository).all(|it| {
-            it.has_issues
-                && !it.is_hidden
-                && !it.is_archived
-                && !self.had_hidden_threads.contains(&it.index)
+    pub fn were_issues_always_visible(&self, repository: i64) -> bool {
+        self.repository_states(repository).all(|state| {
+            state.has_issues
+                && !state.is_hidden
+                && !state.is_archived
+                && !self.had_hidden_threads.contains(&state.index)
         })
     }
 
-    /// Whether a repository could always be read whole: never hidden or archived, and nothing of it switched off.
+    /// Returns true if a repository was always completely readable: never hidden or archived, and nothing disabled.
     #[must_use]
-    pub fn was_always_shown(&self, repository: i64) -> bool {
-        self.states_of_repository(repository)
-            .all(|it| it.has_issues && it.has_discussions && !it.is_hidden && !it.is_archived)
+    pub fn was_always_visible(&self, repository: i64) -> bool {
+        self.repository_states(repository).all(|state| {
+            state.has_issues && state.has_discussions && !state.is_hidden && !state.is_archived
+        })
     }
 }

@@ -1,19 +1,19 @@
 //! The simulated world: everything that was ever written, with its history.
 //!
-//! Only verbs change it, each at a moment its caller names. Nobody in here knows that it is read.
+//! Only the public actions change it, each at a time passed in by the caller. Reading never changes it.
 
 mod comments;
-mod hiding;
-mod ledger;
+mod hidden_author;
 mod objects;
+mod random_activity;
+mod replica_view;
 mod repositories;
 mod seeding;
-mod shelf;
-mod texts;
+mod text_generator;
+mod thread_index;
+mod thread_store;
 mod threads;
-mod versions;
-mod view;
-mod writers;
+mod version_history;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-pub(crate) use objects::{Comment, Repository, Thread, User, takes_answers};
 pub use objects::{CommentKind, ThreadKind};
-use shelf::Shelf;
-pub(crate) use shelf::{OrderBy, Place};
-use texts::Author;
-pub use texts::Text;
-pub(crate) use versions::Versions;
-pub(crate) use view::{Departure, Found, View};
+pub(crate) use objects::{SimComment, SimRepository, SimThread, SimUser, is_answerable};
+pub(crate) use replica_view::{NodeTarget, ReplicaView, ThreadDeparture};
+use text_generator::TextGenerator;
+pub use text_generator::WireText;
+use thread_index::ThreadIndex;
+pub(crate) use thread_index::{ThreadOrder, ThreadPosition};
+pub(crate) use version_history::VersionHistory;
 
-use crate::spec::Writers;
+use crate::world_spec::ActivitySpec;
 
 /// The first id of issues, pull requests and comments alike: beyond 32 bits, and the same for all,
 /// because GitHub's ids are unique within one kind only.
-const WIDE_IDS_FROM: i64 = 3_000_000_000;
+const FIRST_WIDE_ID: i64 = 3_000_000_000;
 
-/// Everything that is and was.
+/// Everything that exists or ever existed.
 #[derive(Debug)]
 pub struct World {
     organization: Arc<str>,
@@ -46,62 +46,62 @@ pub struct World {
     threads: Vec<ThreadEntry>,
     comments: Vec<CommentEntry>,
     users: Vec<UserEntry>,
-    nodes: HashMap<Arc<str>, Found>,
-    /// Whoever had a name, oldest first, in lower case.
-    names: HashMap<String, Vec<usize>>,
+    nodes: HashMap<Arc<str>, NodeTarget>,
+    /// The repositories that ever had a name, oldest first, by the name in lower case.
+    name_holders: HashMap<String, Vec<usize>>,
     thread_ids: HashMap<(ThreadKind, i64), usize>,
-    ids: Ids,
-    dice: fastrand::Rng,
-    author: Author,
+    ids: IdSequences,
+    rng: fastrand::Rng,
+    texts: TextGenerator,
     list_lag_ms: u64,
-    writers: Writers,
+    activity: ActivitySpec,
     next_action_ms: i64,
-    /// How far the service's clock is from the true time; stamps are made by it.
+    /// The error of the service's clock, which all timestamps come from.
     clock_offset_ms: i64,
-    /// What somebody wrote who is hidden now.
-    hidden: hiding::Hidden,
-    /// Comments that were hidden for a while: they came back with their old times.
-    shown_again: HashSet<usize>,
-    threads_shown_again: HashSet<usize>,
+    /// The content of an author who is hidden now.
+    hidden: hidden_author::HiddenContent,
+    /// Comments that were hidden for a while and came back with their old times.
+    unhidden_comments: HashSet<usize>,
+    unhidden_threads: HashSet<usize>,
     /// Repositories in which a thread was ever hidden with its author.
     pub(crate) had_hidden_threads: HashSet<usize>,
 }
 
 #[derive(Debug)]
 struct RepositoryEntry {
-    versions: Versions<Repository>,
+    versions: VersionHistory<SimRepository>,
     /// In the order of [`ThreadKind::ALL`].
-    threads: [Shelf; 3],
-    /// Whoever got each number, from 1 on; numbers are never given twice.
-    numbered: Vec<usize>,
+    thread_indexes: [ThreadIndex; 3],
+    /// The thread with each number, from 1 on; numbers are never reused.
+    threads_by_number: Vec<usize>,
 }
 
 #[derive(Debug)]
 struct ThreadEntry {
-    versions: Versions<Thread>,
-    /// Every comment that ever was here; a transfer takes them along.
+    versions: VersionHistory<SimThread>,
+    /// Every comment that was ever on it; a transfer moves them along.
     comments: Vec<usize>,
     moved_to: Option<usize>,
-    /// Before this moment no list shows it, whatever becomes of it.
+    /// Before this time no list contains it, even if it changes.
     unlisted_until_ms: i64,
 }
 
 #[derive(Debug)]
 struct CommentEntry {
-    versions: Versions<Comment>,
+    versions: VersionHistory<SimComment>,
     /// Replies to it, or the line comments of a review.
     children: Vec<usize>,
 }
 
 #[derive(Debug)]
 struct UserEntry {
-    user: User,
+    user: SimUser,
     is_deleted: bool,
 }
 
-/// The last id given out, per sequence.
+/// The last id of each sequence.
 #[derive(Debug)]
-struct Ids {
+struct IdSequences {
     repository: i64,
     issue: i64,
     pull_request: i64,
@@ -112,21 +112,21 @@ struct Ids {
     discussion_comment: i64,
 }
 
-impl Ids {
+impl IdSequences {
     fn new() -> Self {
         Self {
             repository: 700_000_000,
-            issue: WIDE_IDS_FROM,
-            pull_request: WIDE_IDS_FROM,
+            issue: FIRST_WIDE_ID,
+            pull_request: FIRST_WIDE_ID,
             discussion: 7_000_000,
-            conversation: WIDE_IDS_FROM,
-            review_comment: WIDE_IDS_FROM,
-            review: WIDE_IDS_FROM,
+            conversation: FIRST_WIDE_ID,
+            review_comment: FIRST_WIDE_ID,
+            review: FIRST_WIDE_ID,
             discussion_comment: 12_000_000,
         }
     }
 
-    fn thread(&mut self, kind: ThreadKind) -> &mut i64 {
+    fn thread_sequence(&mut self, kind: ThreadKind) -> &mut i64 {
         match kind {
             ThreadKind::Issue => &mut self.issue,
             ThreadKind::PullRequest => &mut self.pull_request,
@@ -134,7 +134,7 @@ impl Ids {
         }
     }
 
-    fn comment(&mut self, kind: CommentKind) -> &mut i64 {
+    fn comment_sequence(&mut self, kind: CommentKind) -> &mut i64 {
         match kind {
             CommentKind::Conversation => &mut self.conversation,
             CommentKind::ReviewComment => &mut self.review_comment,
@@ -145,45 +145,46 @@ impl Ids {
 }
 
 impl World {
-    /// The organisation's login.
+    /// Returns the organization's login.
     #[must_use]
     pub fn organization(&self) -> &str {
         &self.organization
     }
 
-    /// The login behind every token.
+    /// Returns the login of every token's user.
     #[must_use]
     pub fn viewer(&self) -> &str {
         self.users.get(self.viewer).map_or("", |entry| &entry.user.login)
     }
 
-    /// What a replica that stopped at a moment shows.
-    pub(crate) fn view(&self, at_ms: i64) -> View<'_> {
-        View::new(self, at_ms)
+    /// Returns the view of a replica that stopped at this time.
+    pub(crate) fn view_at(&self, at_ms: i64) -> ReplicaView<'_> {
+        ReplicaView::new(self, at_ms)
     }
 
-    /// What a thread was whenever it, or the repository it is in, changed; oldest first, whether a
-    /// reader could see it or not.
+    /// Returns the states of a thread after each change to it or its repository, oldest first, visible or not.
     ///
-    /// Of two changes in one millisecond both are told: a list may show the first of them for a while.
-    pub(crate) fn states_of(&self, kind: ThreadKind, id: i64) -> Vec<(i64, &Thread)> {
+    /// Both of two changes in one millisecond are included: a list may contain the first of them for a while.
+    pub(crate) fn thread_states(&self, kind: ThreadKind, id: i64) -> Vec<(i64, &SimThread)> {
         let Some(index) = self.thread_ids.get(&(kind, id)) else { return Vec::new() };
         let versions = &self.threads[*index].versions;
-        let own = versions.iter().filter_map(|it| Some((it.at_ms, it.state.as_ref()?)));
-        let mut states: Vec<(i64, &Thread)> = own.collect();
-        let home = states.first().map(|(_, thread)| &self.repositories[thread.repository]);
-        let moves = home.into_iter().flat_map(|home| home.versions.iter());
-        states.extend(moves.filter_map(|it| Some((it.at_ms, versions.at(it.at_ms)?))));
+        let own =
+            versions.iter().filter_map(|version| Some((version.at_ms, version.state.as_ref()?)));
+        let mut states: Vec<(i64, &SimThread)> = own.collect();
+        let repository = states.first().map(|(_, thread)| &self.repositories[thread.repository]);
+        let changes = repository.into_iter().flat_map(|repository| repository.versions.iter());
+        states.extend(
+            changes.filter_map(|version| Some((version.at_ms, versions.state_at(version.at_ms)?))),
+        );
         states.sort_by_key(|(at_ms, _)| *at_ms);
-        let was_there = |(at_ms, thread): &(i64, &Thread)| {
-            self.view(*at_ms).of_everything().repository(thread.repository).is_some()
-        };
-        states.retain(was_there);
+        states.retain(|(at_ms, thread)| {
+            self.view_at(*at_ms).including_hidden().repository(thread.repository).is_some()
+        });
         states
     }
 
-    /// Sets the service's clock.
-    pub(crate) fn set_clock_by(&mut self, ms: i64) {
+    /// Shifts the service's clock.
+    pub(crate) fn shift_clock(&mut self, ms: i64) {
         self.clock_offset_ms += ms;
     }
 
@@ -191,34 +192,34 @@ impl World {
         self.clock_offset_ms
     }
 
-    /// A moment as the service's clock tells it.
-    fn stamp(&self, now_ms: i64) -> i64 {
+    /// Converts a time to the service's clock.
+    fn service_time(&self, now_ms: i64) -> i64 {
         now_ms + self.clock_offset_ms
     }
 
-    /// When a change made now reaches the lists: often at once.
-    fn listed_from(&mut self, now_ms: i64) -> i64 {
-        if self.list_lag_ms == 0 || self.dice.bool() {
+    /// Picks the time at which a change made now reaches the lists: often at once.
+    fn pick_listing_time(&mut self, now_ms: i64) -> i64 {
+        if self.list_lag_ms == 0 || self.rng.bool() {
             return now_ms;
         }
-        let lag = self.dice.u64(0..=self.list_lag_ms);
+        let lag = self.rng.u64(0..=self.list_lag_ms);
         now_ms.saturating_add_unsigned(lag)
     }
 
-    fn living_user(&mut self) -> Option<usize> {
+    fn pick_active_user(&mut self) -> Option<usize> {
         let alive: Vec<usize> =
             (0..self.users.len()).filter(|index| !self.users[*index].is_deleted).collect();
-        alive.get(self.dice.usize(0..alive.len().max(1))).copied()
+        alive.get(self.rng.usize(0..alive.len().max(1))).copied()
     }
 }
 
-/// An opaque id in the newer of GitHub's two formats.
+/// Returns an opaque id in the newer of GitHub's two formats.
 fn node_id(prefix: &str, id: i64) -> Arc<str> {
     format!("{prefix}_kwDO{}", URL_SAFE_NO_PAD.encode(id.to_be_bytes())).into()
 }
 
-/// The next id of a sequence; ids have gaps, as everywhere.
-fn next_id(last: &mut i64, dice: &mut fastrand::Rng) -> i64 {
-    *last += dice.i64(1..=3);
+/// Returns the next id of a sequence; ids have gaps, as on GitHub.
+fn next_id(last: &mut i64, rng: &mut fastrand::Rng) -> i64 {
+    *last += rng.i64(1..=3);
     *last
 }

@@ -1,20 +1,20 @@
-//! GitHub, as its API really behaves.
+//! The GitHub client: queries for both APIs, and readers for responses as the API really sends them.
 
 pub mod comments;
 pub mod graphql;
 pub mod limits;
-pub mod receipt;
 pub mod repositories;
+pub mod response_meta;
 pub mod rest;
 pub mod threads;
-pub mod user;
+pub mod token_info;
 pub mod viewer;
 
-mod headers;
-mod listing;
-mod look;
+mod duplicate_ids;
+mod lookup;
 mod node;
-mod twins;
+mod request_headers;
+mod thread_schema;
 
 #[cfg(test)]
-mod answers;
+mod sample_responses;

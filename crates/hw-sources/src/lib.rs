@@ -1,15 +1,15 @@
-//! The clients of the sources: requests out, observations in.
+//! Clients of the sources: they build requests and turn responses into observations.
 //!
-//! A client remembers nothing and cannot see the store. Bytes become observations here, each with the
-//! `seen` of the answer that carried it; every signal that the source gives about limits and trouble is
-//! told apart here. Nobody waits here: the gate says until when, its caller waits.
+//! A client remembers nothing and cannot see the store. Each observation carries the `observed_at` of its response.
+//! This crate classifies every signal about limits and errors, but never waits: the limiter state computes the wait,
+//! and its caller sleeps.
 
-pub mod gate;
+pub mod error;
 pub mod github;
-pub mod http;
-pub mod json;
+pub mod http_transport;
+pub mod json_repair;
+pub mod limiter_state;
 pub mod page;
 pub mod raw_json;
 mod token_mask;
 pub mod transport;
-pub mod trouble;

@@ -1,79 +1,79 @@
-//! What a client hands over: observations, the shape of the page for the rules, and what was unreadable.
+//! The result types of the clients: observations, the page's shape for the rules, and unreadable rows.
 
-use hw_rules::item::{Comment, Item, Observation};
-use hw_rules::plausible::Impossible;
-use hw_rules::time::{Mark, SourceTime};
-use hw_rules::version::Seen;
+use hw_rules::item::{Comment, ItemObservation, MirrorItem};
+use hw_rules::item_validation::ImpossibleItem;
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::version::ObservedAt;
 use hw_rules::walk;
 
 /// One page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemsPage {
-    pub observations: Vec<Observation>,
-    pub shape: walk::Page,
-    pub unreadable: Vec<Unreadable>,
+    pub observations: Vec<ItemObservation>,
+    pub walk_page: walk::ListingPage,
+    pub unreadable: Vec<UnreadableRow>,
 }
 
 impl ItemsPage {
-    /// The ids of its rows.
-    pub fn ids(&self) -> impl Iterator<Item = i64> {
-        self.shape.entries.iter().map(|entry| entry.id)
+    /// Returns the ids of its rows.
+    pub fn row_ids(&self) -> impl Iterator<Item = i64> {
+        self.walk_page.entries.iter().map(|entry| entry.id)
     }
 
-    /// The places of its rows that could not be read.
-    pub fn places(&self) -> impl Iterator<Item = String> {
+    /// Returns the subjects of the rows that could not be read.
+    pub fn unreadable_subjects(&self) -> impl Iterator<Item = String> {
         self.unreadable.iter().map(|row| row.subject.to_string())
     }
 }
 
-/// One page of a sweep: who is there, and since when unchanged.
+/// One page of a sweep: the ids of the listed items, with the time of their last change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RollPage {
-    pub date: Mark,
-    pub seen: Seen,
-    pub rows: Vec<RollRow>,
-    pub next: Option<walk::Cursor>,
-    /// Rows that could not be read: with any of these the roll is not complete.
-    pub unreadable: usize,
+pub struct InventoryPage {
+    pub date: SourceInstant,
+    pub observed_at: ObservedAt,
+    pub rows: Vec<InventoryRow>,
+    pub next: Option<walk::PageCursor>,
+    /// Rows that could not be read: with any of these the inventory is incomplete.
+    pub unreadable_count: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RollRow {
+pub struct InventoryRow {
     pub id: i64,
     pub node_id: String,
     pub updated_at: SourceTime,
 }
 
-impl RollRow {
-    /// The row of something that was read whole.
-    pub fn of(observation: &Observation) -> Option<Self> {
-        let Item::Comment(comment) = &observation.item else { return None };
+impl InventoryRow {
+    /// Returns the row of a comment that was read completely; `None` for other items.
+    pub fn from_observation(observation: &ItemObservation) -> Option<Self> {
+        let MirrorItem::Comment(comment) = &observation.item else { return None };
         let Comment { id, node_id, updated_at, .. } = comment;
         Some(Self { id: *id, node_id: node_id.clone(), updated_at: updated_at.clone() })
     }
 }
 
-/// Items asked for by id: those that answered, and those that did not.
+/// The result of a lookup by id: found and absent items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookPage {
-    pub date: Mark,
-    pub seen: Seen,
-    /// Whether what must be there answered in the same look: the scope, and one of the siblings.
+pub struct LookupPage {
+    pub date: SourceInstant,
+    pub observed_at: ObservedAt,
+    /// True if the same response contains the objects that must exist: the scope, and one of the siblings.
     pub is_vouched_for: bool,
-    pub observations: Vec<Observation>,
-    /// Node ids that the source says it does not know, or no longer of this scope.
+    pub observations: Vec<ItemObservation>,
+    /// Node ids that the source does not know, or that no longer belong to this scope.
     pub absent: Vec<String>,
-    /// What answered from another scope, where it went with all it holds: neither absent nor of this one.
-    pub elsewhere: Vec<Observation>,
-    pub unreadable: Vec<Unreadable>,
+    /// Items that moved to another scope: neither absent nor part of this one.
+    pub elsewhere: Vec<ItemObservation>,
+    pub unreadable: Vec<UnreadableRow>,
 }
 
-impl LookPage {
-    /// A look that has met nobody yet.
-    pub(crate) fn empty(date: Mark, seen: Seen, is_vouched_for: bool) -> Self {
+impl LookupPage {
+    /// Creates an empty result.
+    pub(crate) fn new(date: SourceInstant, observed_at: ObservedAt, is_vouched_for: bool) -> Self {
         Self {
             date,
-            seen,
+            observed_at,
             is_vouched_for,
             observations: Vec::new(),
             absent: Vec::new(),
@@ -85,52 +85,57 @@ impl LookPage {
 
 /// One row of a page that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    pub subject: Subject,
+pub struct UnreadableRow {
+    pub subject: RowSubject,
     pub reason: String,
-    /// What came instead, as JSON.
+    /// The received JSON.
     pub raw: String,
-    /// When it was last changed, where that much could be read.
+    /// The time of its last change, if that could be read.
     pub updated_at: Option<SourceTime>,
-    pub seen: Seen,
+    pub observed_at: ObservedAt,
 }
 
-impl Unreadable {
-    /// Whether it is something that no source can have: asking again does not help.
+impl UnreadableRow {
+    /// Returns true if no source can have such an item: another request does not help.
     pub fn is_impossible(&self) -> bool {
-        Impossible::is_reason(&self.reason)
+        ImpossibleItem::is_impossible_reason(&self.reason)
     }
 }
 
-/// How to ask for an unreadable row again.
+/// Identifies an unreadable row, so that it can be requested again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum RowSubject {
     /// By its node id.
     Node(String),
-    /// Not even its id came: by its own place in the listing, and the place before it.
-    Place { at: walk::Cursor, after: Option<walk::Cursor> },
+    /// By its own cursor in the listing and the one before it, because not even its id could be read.
+    Position { at: walk::PageCursor, after: Option<walk::PageCursor> },
 }
 
-impl std::fmt::Display for Subject {
+impl std::fmt::Display for RowSubject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Node(id) => f.write_str(id),
-            Self::Place { at, after: None } => write!(f, "at {}", at.0),
-            Self::Place { at, after: Some(after) } => write!(f, "at {} after {}", at.0, after.0),
+            Self::Position { at, after: None } => write!(f, "at {}", at.0),
+            Self::Position { at, after: Some(after) } => write!(f, "at {} after {}", at.0, after.0),
         }
     }
 }
 
-impl Subject {
-    /// Reads what [`Display`](std::fmt::Display) wrote.
+impl RowSubject {
+    /// Parses the output of [`Display`](std::fmt::Display).
     pub fn parse(text: &str) -> Self {
-        let Some(place) = text.strip_prefix("at ") else { return Self::Node(text.to_owned()) };
-        let cursor = |text: &str| walk::Cursor(text.to_owned());
-        match place.split_once(" after ") {
-            None => Self::Place { at: cursor(place), after: None },
-            Some((at, after)) => Self::Place { at: cursor(at), after: Some(cursor(after)) },
+        let Some(position) = text.strip_prefix("at ") else { return Self::Node(text.to_owned()) };
+        match position.split_once(" after ") {
+            None => Self::Position { at: to_cursor(position), after: None },
+            Some((at, after)) => {
+                Self::Position { at: to_cursor(at), after: Some(to_cursor(after)) }
+            }
         }
     }
+}
+
+fn to_cursor(text: &str) -> walk::PageCursor {
+    walk::PageCursor(text.to_owned())
 }
 
 #[cfg(test)]
@@ -138,14 +143,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_subject_reads_what_it_wrote() {
-        let cursor = |text: &str| walk::Cursor(text.to_owned());
+    fn subject_round_trips_through_its_text() {
         for subject in [
-            Subject::Node("I_kwDO".into()),
-            Subject::Place { at: cursor("Y3Vy=="), after: None },
-            Subject::Place { at: cursor("Y3Vy=="), after: Some(cursor("abc")) },
+            RowSubject::Node("I_kwDO".into()),
+            RowSubject::Position { at: to_cursor("Y3Vy=="), after: None },
+            RowSubject::Position { at: to_cursor("Y3Vy=="), after: Some(to_cursor("abc")) },
         ] {
-            assert_eq!(Subject::parse(&subject.to_string()), subject);
+            assert_eq!(RowSubject::parse(&subject.to_string()), subject);
         }
     }
 }

@@ -1,130 +1,102 @@
-//! One request out, one answer back: the door through which both real and simulated sources speak.
+//! Sends one request and receives one response; implemented over HTTP and by the simulator.
 
 use std::pin::Pin;
+
+use http::{HeaderMap, Method};
 
 use crate::token_mask::TokenMask;
 
 /// A request as the source sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct HttpRequest {
     pub method: Method,
     pub url: String,
-    /// Names in lower case.
-    pub headers: Vec<(&'static str, Secretive)>,
+    /// The value with the token is marked as sensitive.
+    pub headers: HeaderMap,
     pub body: Option<Vec<u8>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    Get,
-    Post,
-}
+/// The largest body that is read. GitHub's own pages stay far below; larger ones are requested in parts.
+pub const MAX_BODY_BYTES: usize = 32 << 20;
 
-impl Method {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-        }
-    }
-}
-
-/// A header's value; one that carries the token never shows it.
-#[derive(Clone, PartialEq, Eq)]
-pub enum Secretive {
-    Plain(String),
-    Secret(String),
-}
-
-impl Secretive {
-    /// The value for the wire.
-    pub fn expose(&self) -> &str {
-        match self {
-            Self::Plain(value) | Self::Secret(value) => value,
-        }
-    }
-}
-
-impl std::fmt::Debug for Secretive {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Plain(value) => write!(f, "{value:?}"),
-            Self::Secret(_) => f.write_str("***"),
-        }
-    }
-}
-
-/// The largest body that is read. GitHub's own pages stay far below; what is larger is asked for in parts.
-pub const LARGEST_BODY: usize = 32 << 20;
-
-/// An answer, whatever it says.
+/// A response with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub struct HttpResponse {
     pub status: u16,
-    /// Names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// A transport stops reading once it is larger than [`LARGEST_BODY`].
+    /// A transport replaces bytes that are not UTF-8.
+    pub headers: HeaderMap,
+    /// A transport stops reading once it is larger than [`MAX_BODY_BYTES`].
     pub body: Vec<u8>,
 }
 
-impl Response {
-    /// The first header of that name, which is given in lower case.
+impl HttpResponse {
+    /// Returns the first header of that name, if it is UTF-8.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        // `HeaderValue::to_str` accepts ASCII only
+        std::str::from_utf8(self.headers.get(name)?.as_bytes()).ok()
     }
 }
 
-/// No answer: the connection failed, broke off, or the body ended early.
+/// No response: the connection failed, broke off, or the body ended early.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct Broken {
+pub struct TransportError {
     pub reason: String,
-    pub stage: BrokenStage,
+    pub stage: ExchangeStage,
 }
 
-/// How far an exchange came before it failed.
+/// The stage at which an exchange failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BrokenStage {
-    /// No connection: the host is unknown, or refuses it.
+pub enum ExchangeStage {
+    /// No connection: the host is unknown, or refuses connections.
     Connect,
-    /// The host was reached, and TLS could not be set up: its certificate is not trusted, or it does not speak TLS.
+    /// TLS with the host could not be set up: its certificate is not trusted, or it does not use TLS.
     Tls,
-    /// The connection was there, or took too long.
+    /// The connection was established, or took too long.
     Exchange,
 }
 
-impl Broken {
-    /// An exchange that broke off.
+impl TransportError {
+    /// Creates the error of an exchange that broke off.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), stage: BrokenStage::Exchange }
+        Self { reason: reason.into(), stage: ExchangeStage::Exchange }
     }
 
-    /// The same failure, in other words.
+    /// Replaces the reason.
     #[must_use]
     pub fn with_reason(self, reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..self }
     }
 }
 
-pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<Response, Broken>> + Send + 'a>>;
+pub type ResponseFuture<'a> =
+    Pin<Box<dyn Future<Output = Result<HttpResponse, TransportError>> + Send + 'a>>;
 
-/// Sends one request and masks its token in whatever comes back.
+/// Sends one request and masks its token in the response.
 ///
-/// A proxy that answers with the headers of the request, or redirects to an address that quotes them, would have
-/// the token stored, logged and shown otherwise. All requests go through here, whatever carries them.
-pub async fn exchange(transport: &dyn Transport, request: Request) -> Result<Response, Broken> {
+/// Otherwise a proxy that repeats the headers of the request, or redirects to a URL that quotes them, would have the
+/// token stored, logged and printed. All requests go through here, over any transport.
+pub async fn send_and_mask(
+    transport: &dyn Transport,
+    request: HttpRequest,
+) -> Result<HttpResponse, TransportError> {
     let mask = TokenMask::from_request(&request);
-    let answer = transport.send(request).await;
-    answer
+    let result = transport.send(request).await;
+    result
         .map(|response| mask.mask_response(response))
-        .map_err(|broken| Broken { reason: mask.mask_text(broken.reason), ..broken })
+        .map_err(|error| TransportError { reason: mask.mask_text(error.reason), ..error })
 }
 
-/// Sends one request. It never retries, never follows a redirect, never waits for a limit.
+/// Sends one request. Never retries, never follows a redirect, never waits for a limit.
 pub trait Transport: Send + Sync {
-    /// Callers go through [`exchange`].
-    fn send(&self, request: Request) -> Sending<'_>;
+    /// Callers use [`send_and_mask`] instead.
+    fn send(&self, request: HttpRequest) -> ResponseFuture<'_>;
 
-    /// Starts over with new connections, after several failed in a row.
-    fn renew(&self);
+    /// Replaces the connections with new ones, after several failures in a row.
+    fn reset_connections(&self);
+}
+
+#[cfg(test)]
+pub(crate) fn test_headers(headers: &[(&str, &str)]) -> HeaderMap {
+    headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
 }

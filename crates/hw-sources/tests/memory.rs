@@ -1,107 +1,142 @@
-//! How much memory the readers take of one answer: at most eight times its own size, whatever is in it.
+//! Bounds the memory that the readers take for one response: at most eight times its size, for any content.
 //!
-//! A program of its own, because the allocator counts for the whole process; one test, because tests run at once.
+//! A test binary of its own, because the allocator counts for the whole process; a single test, because tests run in
+//! parallel.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+use http::header::DATE;
+use http::{HeaderMap, HeaderValue};
 use hw_rules::lane::Surface;
-use hw_sources::github::comments::{self, Listed};
+use hw_sources::error::SourceError;
+use hw_sources::github::comments::{self, CommentListResult};
 use hw_sources::github::{graphql, repositories, rest, threads};
-use hw_sources::transport::Response;
-use hw_sources::trouble::Trouble;
+use hw_sources::transport::HttpResponse;
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-const BODY: usize = 16 << 20;
-const TIMES: usize = 8;
+const BODY_BYTES: usize = 16 << 20;
+const MAX_MEMORY_FACTOR: usize = 8;
 const ISSUES: Surface = Surface::Issues;
 
 /// Shapes whose trees are largest for their text.
-const TINY: [&str; 3] = ["[]", r#"{"a":{}}"#, "0"];
+const TINY_VALUES: [&str; 3] = ["[]", r#"{"a":{}}"#, "0"];
 
 #[test]
-fn answer_takes_at_most_eight_times_its_size() {
-    for tiny in TINY {
-        let many = many(tiny);
-        let unknown = format!(r#"{{"data":{},"extensions":{many}}}"#, page(&[thread(1, "")]));
-        measure(&format!("{tiny} in an unknown field"), &unknown, read_page);
-        let errors = format!(r#"{{"data":{},"errors":{many}}}"#, page(&[thread(1, "")]));
-        measure(&format!("{tiny} as errors"), &errors, read_page);
+fn response_takes_at_most_eight_times_its_size() {
+    for tiny in TINY_VALUES {
+        let many = tiny_array(tiny);
+        let unknown =
+            format!(r#"{{"data":{},"extensions":{many}}}"#, issues_page_json(&[issue_json(1, "")]));
+        assert_memory_bounded(&format!("{tiny} in an unknown field"), &unknown, read_thread_page);
+        let errors =
+            format!(r#"{{"data":{},"errors":{many}}}"#, issues_page_json(&[issue_json(1, "")]));
+        assert_memory_bounded(&format!("{tiny} as errors"), &errors, read_thread_page);
         let path = format!(r#"[{{"message":"m","path":{many}}}]"#);
-        let path = format!(r#"{{"data":{},"errors":{path}}}"#, page(&[thread(1, "")]));
-        measure(&format!("{tiny} as the path of an error"), &path, read_page);
-        let edges = page(&[]).replace(r#""edges":[]"#, &format!(r#""edges":{many}"#));
-        measure(&format!("{tiny} as rows"), &data(&edges), read_page);
+        let path =
+            format!(r#"{{"data":{},"errors":{path}}}"#, issues_page_json(&[issue_json(1, "")]));
+        assert_memory_bounded(&format!("{tiny} as the path of an error"), &path, read_thread_page);
+        let edges = issues_page_json(&[]).replace(r#""edges":[]"#, &format!(r#""edges":{many}"#));
+        assert_memory_bounded(&format!("{tiny} as rows"), &data_json(&edges), read_thread_page);
         for field in ["extra", "title", "fullDatabaseId", "updatedAt", "author", "labels"] {
-            let node = thread(1, &format!(r#""{field}":{many},"#));
-            measure(&format!("{tiny} as {field} of a node"), &data(&page(&[node])), read_page);
+            let node = issue_json(1, &format!(r#""{field}":{many},"#));
+            assert_memory_bounded(
+                &format!("{tiny} as {field} of a node"),
+                &data_json(&issues_page_json(&[node])),
+                read_thread_page,
+            );
         }
-        let labels = thread(1, &format!(r#""labels":{{"nodes":{many}}},"#));
-        measure(&format!("{tiny} as labels"), &data(&page(&[labels])), read_page);
-        measure(&format!("{tiny} as a list"), &many, read_list);
-        measure(&format!("{tiny} as repositories"), &data(&organization(&many)), read_repositories);
+        let labels = issue_json(1, &format!(r#""labels":{{"nodes":{many}}},"#));
+        assert_memory_bounded(
+            &format!("{tiny} as labels"),
+            &data_json(&issues_page_json(&[labels])),
+            read_thread_page,
+        );
+        assert_memory_bounded(&format!("{tiny} as a list"), &many, read_comment_list);
+        assert_memory_bounded(
+            &format!("{tiny} as repositories"),
+            &data_json(&organization_json(&many)),
+            read_repositories,
+        );
     }
-    let rows: Vec<String> = (1..=100).map(|n| thread(n, &body(BODY / 100))).collect();
-    measure("an ordinary page", &data(&page(&rows)), read_page);
-    let halves = body(BODY / 100).replace('x', r"\ud83d x");
-    let rows: Vec<String> = (1..=10).map(|n| thread(n, &halves)).collect();
-    measure("a page with halves of pairs", &data(&page(&rows)), read_page);
+    let rows: Vec<String> =
+        (1..=100).map(|n| issue_json(n, &body_field(BODY_BYTES / 100))).collect();
+    assert_memory_bounded(
+        "an ordinary page",
+        &data_json(&issues_page_json(&rows)),
+        read_thread_page,
+    );
+    let halves = body_field(BODY_BYTES / 100).replace('x', r"\ud83d x");
+    let rows: Vec<String> = (1..=10).map(|n| issue_json(n, &halves)).collect();
+    assert_memory_bounded(
+        "a page with halves of pairs",
+        &data_json(&issues_page_json(&rows)),
+        read_thread_page,
+    );
 }
 
-fn measure(what: &str, body: &str, read: fn(&Response)) {
-    let date = ("date".to_owned(), "Thu, 01 Jan 2026 00:00:00 GMT".to_owned());
-    let response = Response { status: 200, headers: vec![date], body: body.as_bytes().to_vec() };
+fn assert_memory_bounded(name: &str, body: &str, read: fn(&HttpResponse)) {
+    let date = HeaderValue::from_static("Thu, 01 Jan 2026 00:00:00 GMT");
+    let headers = HeaderMap::from_iter([(DATE, date)]);
+    let response = HttpResponse { status: 200, headers, body: body.as_bytes().to_vec() };
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     read(&response);
-    // the answer itself was there before
+    // the response itself was allocated before
     let peak = MEMORY.peak_usage() - before + body.len();
-    assert!(peak <= TIMES * body.len(), "{what}: {peak} bytes for an answer of {}", body.len());
+    assert!(
+        peak <= MAX_MEMORY_FACTOR * body.len(),
+        "{name}: {peak} bytes for a response of {}",
+        body.len()
+    );
 }
 
-fn read_page(response: &Response) {
-    match graphql::read(response) {
-        Ok(answer) => drop(threads::read_page(&answer, ISSUES, 7, None, 1)),
-        Err(trouble) => assert!(matches!(trouble, Trouble::TooMuch(_)), "{trouble:?}"),
+fn read_thread_page(response: &HttpResponse) {
+    match graphql::read_response(response) {
+        Ok(response) => drop(threads::read_page(&response, ISSUES, 7, None, 1)),
+        Err(error) => assert!(matches!(error, SourceError::TooExpensive(_)), "{error:?}"),
     }
 }
 
-fn read_repositories(response: &Response) {
-    drop(repositories::read_list(&graphql::read(response).unwrap(), None, 1));
+fn read_repositories(response: &HttpResponse) {
+    drop(repositories::read_list(&graphql::read_response(response).unwrap(), None, 1));
 }
 
-fn read_list(response: &Response) {
-    let answer = rest::read(response).unwrap();
-    let read = comments::read_list(&answer, Surface::IssueComments, 7, 100, 1);
-    assert!(!matches!(read, Ok(Listed::Unchanged(_))));
+fn read_comment_list(response: &HttpResponse) {
+    let response = rest::read_response(response).unwrap();
+    let read = comments::read_list(&response, Surface::IssueComments, 7, 100, 1);
+    assert!(!matches!(read, Ok(CommentListResult::NotModified(_))));
 }
 
-/// An array of this many times over, as large as an answer can be.
-fn many(tiny: &str) -> String {
-    format!("[{tiny}{}]", format!(",{tiny}").repeat(BODY / (tiny.len() + 1) - 1))
+/// An array of this value, as large as a response can be.
+fn tiny_array(tiny: &str) -> String {
+    format!("[{tiny}{}]", format!(",{tiny}").repeat(BODY_BYTES / (tiny.len() + 1) - 1))
 }
 
-fn data(data: &str) -> String {
+fn data_json(data: &str) -> String {
     format!(r#"{{"data":{data}}}"#)
 }
 
-fn organization(edges: &str) -> String {
+fn organization_json(edges: &str) -> String {
     let info = r#""pageInfo":{"hasNextPage":false}"#;
     format!(r#"{{"organization":{{"repositories":{{{info},"edges":{edges}}}}}}}"#)
 }
 
-fn page(nodes: &[String]) -> String {
-    let edge = |(n, node): (usize, &String)| format!(r#"{{"cursor":"c{n}","node":{node}}}"#);
-    let edges: Vec<String> = nodes.iter().enumerate().map(edge).collect();
+fn issues_page_json(nodes: &[String]) -> String {
+    let edges: Vec<String> = nodes
+        .iter()
+        .enumerate()
+        .map(|(n, node)| format!(r#"{{"cursor":"c{n}","node":{node}}}"#))
+        .collect();
     let info = r#""pageInfo":{"hasNextPage":false}"#;
     let issues = format!(r#"{{"totalCount":1,{info},"edges":[{}]}}"#, edges.join(","));
     format!(r#"{{"node":{{"databaseId":7,"hasIssuesEnabled":true,"issues":{issues}}}}}"#)
 }
 
-/// An issue; `first` comes before its own fields.
-fn thread(n: usize, first: &str) -> String {
+/// An issue; the fields in `first` come before its own.
+fn issue_json(n: usize, first: &str) -> String {
     let body = if first.contains("body") { "" } else { r#""body":"","# };
     format!(
         r#"{{{first}"id":"I_{n}","fullDatabaseId":"{n}","number":{n},"url":"https://github.com/acme/pump/{n}",
@@ -110,6 +145,6 @@ fn thread(n: usize, first: &str) -> String {
     )
 }
 
-fn body(bytes: usize) -> String {
+fn body_field(bytes: usize) -> String {
     format!(r#""body":"{}","#, "x".repeat(bytes))
 }

@@ -1,20 +1,21 @@
-//! A consistent copy of an SQLite workspace.
+//! Copies an SQLite workspace consistently.
 
 use std::path::Path;
 
-use crate::driver::{sorting, sqlite};
-use crate::error::Error;
-use crate::{Place, Store};
+use crate::driver::{error_mapping, sqlite};
+use crate::error::StoreError;
+use crate::{DatabaseLocation, Store};
 
 impl Store {
-    /// Copies the whole database into an empty file, as it is at one moment, while others read and write.
+    /// Copies the whole database into an empty file, as of one moment, while others read and write.
     ///
-    /// Only a database file can be copied so; PostgreSQL has `pg_dump`.
-    pub fn copy_into(&self, target: &Path) -> Result<(), Error> {
-        let Place::File(source) = &self.inner.place else {
+    /// Only a database file can be copied this way; PostgreSQL has `pg_dump`.
+    pub fn copy_database(&self, target: &Path) -> Result<(), StoreError> {
+        let DatabaseLocation::File(source) = &self.inner.location else {
             let reason = "only a database file can be copied".to_owned();
-            return Err(Error::Database { step: "backup", reason });
+            return Err(StoreError::Database { step: "backup", reason });
         };
-        sqlite::copy(source, target).map_err(|error| sorting::sorted("backup", &*error))
+        sqlite::copy_database(source, target)
+            .map_err(|error| error_mapping::map_error("backup", &*error))
     }
 }

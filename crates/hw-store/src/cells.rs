@@ -1,65 +1,78 @@
-//! The cells of objects: read before a comparison, written after it, in the same transaction.
+//! Reads and writes the cells of items. A comparison reads them and writes them back in the same transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::cells::Cell;
-use hw_rules::item::{Key, Kind};
-use hw_rules::time::{Mark, SourceTime};
-use hw_rules::version::{Digest, Seen, Version};
+use hw_rules::cells::ItemCell;
+use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::version::{ContentDigest, ItemVersion, ObservedAt};
 
-use crate::error::Error;
-use crate::sql::{Param, Row, Sql, params};
-use crate::tx::Tx;
+use crate::error::StoreError;
+use crate::sql::{Sql, SqlParam, SqlRow, params};
+use crate::transaction::Transaction;
 
-/// What is held of some objects: their cells, and where their search rows are.
+/// The cells of some items, and the rowids of their search rows.
 #[derive(Default)]
-pub(crate) struct Held {
-    pub(crate) cells: BTreeMap<Key, Cell>,
-    pub(crate) search_rowids: BTreeMap<Key, i64>,
+pub(crate) struct StoredCells {
+    pub(crate) cells: BTreeMap<ItemKey, ItemCell>,
+    pub(crate) search_rowids: BTreeMap<ItemKey, i64>,
 }
 
-impl Held {
-    /// Has any version of an object supersede the one that is held.
-    pub(crate) fn give_way(&mut self, key: Key) {
+impl StoredCells {
+    /// Lets any version of an item replace the stored one.
+    pub(crate) fn accept_any_version(&mut self, key: ItemKey) {
         let version = self.cells.get_mut(&key).and_then(|cell| cell.version.as_mut());
         if let Some(version) = version {
-            version.ordered_at = Mark::BEGINNING;
+            version.ordered_at = SourceInstant::BEGINNING;
         }
     }
 }
 
 /// One cell to write.
 pub(crate) struct CellRow<'a> {
-    pub(crate) key: Key,
-    pub(crate) cell: &'a Cell,
+    pub(crate) key: ItemKey,
+    pub(crate) cell: &'a ItemCell,
     pub(crate) search_rowid: Option<i64>,
 }
 
-/// What is held of these objects.
-pub(crate) fn held(
-    tx: &mut Tx<'_>,
+/// A stored cell.
+pub(crate) struct StoredCell {
+    pub(crate) key: ItemKey,
+    pub(crate) cell: ItemCell,
+    pub(crate) search_rowid: Option<i64>,
+}
+
+impl StoredCell {
+    pub(crate) fn as_row(&self) -> CellRow<'_> {
+        CellRow { key: self.key, cell: &self.cell, search_rowid: self.search_rowid }
+    }
+}
+
+/// Reads the cells of these items.
+pub(crate) fn read_cells(
+    tx: &mut Transaction<'_>,
     host: &str,
-    keys: impl IntoIterator<Item = Key>,
-) -> Result<Held, Error> {
-    let mut by_kind: BTreeMap<Kind, Vec<i64>> = BTreeMap::new();
+    keys: impl IntoIterator<Item = ItemKey>,
+) -> Result<StoredCells, StoreError> {
+    let mut by_kind: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
     for key in keys {
         by_kind.entry(key.kind).or_default().push(key.id);
     }
-    let mut held = Held::default();
+    let mut stored = StoredCells::default();
     for (kind, ids) in by_kind {
-        held_of_kind(tx, host, kind, &ids, &mut held)?;
+        read_cells_of_kind(tx, host, kind, &ids, &mut stored)?;
     }
-    Ok(held)
+    Ok(stored)
 }
 
-fn held_of_kind(
-    tx: &mut Tx<'_>,
+fn read_cells_of_kind(
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-    held: &mut Held,
-) -> Result<(), Error> {
-    const HELD: Sql = Sql::each(
+    stored: &mut StoredCells,
+) -> Result<(), StoreError> {
+    const SELECT_CELLS: Sql = Sql::per_dialect(
         "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
                 updated_at_ms, search_rowid
            from cells
@@ -69,36 +82,42 @@ fn held_of_kind(
            from cells
           where host = $1 and kind = $2 and id = any($3)",
     );
-    // an object whose cell is damaged is read again as if it had never been seen
-    let read = |mut row: Row| Ok((row.int(0)?, row.maybe_int(8)?, read(&mut row)?));
-    let rows = tx.query_readable(HELD, &params![host, kind.name(), ids], read)?.rows;
-    for (id, search_rowid, cell) in rows {
-        let key = Key { kind, id };
-        held.cells.insert(key, cell);
-        held.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
+    // an item whose cell is damaged is read again as if it were new
+    let readable =
+        tx.query_readable(SELECT_CELLS, &params![host, kind.name(), ids], |mut row| {
+            let key = ItemKey { kind, id: row.int(0)? };
+            Ok(StoredCell { key, search_rowid: row.maybe_int(8)?, cell: read_cell(&mut row)? })
+        })?;
+    for StoredCell { key, cell, search_rowid } in readable.rows {
+        stored.cells.insert(key, cell);
+        stored.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
     }
     Ok(())
 }
 
-/// All cells of a lane, tombstones too.
-pub(crate) fn of_lane(tx: &mut Tx<'_>, lane: i64) -> Result<BTreeMap<i64, Cell>, Error> {
-    const OF_LANE: Sql = Sql::both(
+/// Reads all cells of a lane, including tombstones.
+pub(crate) fn read_lane_cells(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+) -> Result<BTreeMap<i64, ItemCell>, StoreError> {
+    const OF_LANE: Sql = Sql::portable(
         "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
                 updated_at_ms
            from cells where lane = $1",
     );
-    let read = |mut row: Row| Ok((row.int(0)?, read(&mut row)?));
-    let rows = tx.query_readable(OF_LANE, &params![lane], read)?.rows;
-    Ok(rows.into_iter().collect())
+    let readable = tx.query_readable(OF_LANE, &params![lane], |mut row| {
+        Ok((row.int(0)?, read_cell(&mut row)?))
+    })?;
+    Ok(readable.rows.into_iter().collect())
 }
 
-/// The next cells of a lane that bear a time later than this, with where their search rows are.
-pub(crate) fn beyond(
-    tx: &mut Tx<'_>,
+/// Reads the next cells of a lane that contain a time later than `latest`.
+pub(crate) fn read_cells_beyond(
+    tx: &mut Transaction<'_>,
     lane: i64,
-    latest: Mark,
-) -> Result<Vec<(Key, Cell, Option<i64>)>, Error> {
-    const BEYOND: Sql = Sql::both(
+    latest: SourceInstant,
+) -> Result<Vec<StoredCell>, StoreError> {
+    const BEYOND: Sql = Sql::portable(
         "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
                 updated_at_ms, search_rowid, kind
            from cells
@@ -107,21 +126,21 @@ pub(crate) fn beyond(
     );
     tx.query(BEYOND, &params![lane, latest.0], |mut row| {
         let (id, search_rowid, name) = (row.int(0)?, row.maybe_int(8)?, row.text(9)?);
-        let kind = Kind::named(&name)
-            .ok_or_else(|| Error::Damaged(format!("no kind is named {name:?}")))?;
-        Ok((Key { kind, id }, read(&mut row)?, search_rowid))
+        let kind = ItemKind::from_name(&name)
+            .ok_or_else(|| StoreError::Damaged(format!("unknown kind {name:?}")))?;
+        Ok(StoredCell { key: ItemKey { kind, id }, cell: read_cell(&mut row)?, search_rowid })
     })
 }
 
-/// Which of these objects came by another lane when they were last read.
-pub(crate) fn in_other_lanes(
-    tx: &mut Tx<'_>,
+/// Returns those of these items that were last read through another lane.
+pub(crate) fn ids_in_other_lanes(
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     lane: i64,
     ids: &[i64],
-) -> Result<BTreeSet<i64>, Error> {
-    const ELSEWHERE: Sql = Sql::each(
+) -> Result<BTreeSet<i64>, StoreError> {
+    const ELSEWHERE: Sql = Sql::per_dialect(
         "select id from cells
           where host = $1 and kind = $2 and lane <> $3 and id in (select value from json_each($4))",
         "select id from cells where host = $1 and kind = $2 and lane <> $3 and id = any($4)",
@@ -130,25 +149,25 @@ pub(crate) fn in_other_lanes(
     Ok(rows.into_iter().collect())
 }
 
-/// How many objects of a lane are there.
-pub(crate) fn present_in_lane(tx: &mut Tx<'_>, lane: i64) -> Result<u64, Error> {
-    const PRESENT: Sql = Sql::both(
+/// Counts the items of a lane that are present.
+pub(crate) fn count_present(tx: &mut Transaction<'_>, lane: i64) -> Result<u64, StoreError> {
+    const PRESENT: Sql = Sql::portable(
         "select count(*) from cells
           where lane = $1 and updated_at is not null
             and (gone_at_ms is null
                  or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))",
     );
-    tx.count(PRESENT, &params![lane])
+    tx.query_count(PRESENT, &params![lane])
 }
 
-/// Writes cells as the rules left them; the comparison was made in this transaction.
-pub(crate) fn keep(
-    tx: &mut Tx<'_>,
+/// Writes cells without comparing them: the rules did that in this transaction.
+pub(crate) fn store_cells(
+    tx: &mut Transaction<'_>,
     host: &str,
     lane: i64,
     rows: &[CellRow<'_>],
-) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both(
+) -> Result<(), StoreError> {
+    const UPSERT: Sql = Sql::portable(
         "insert into cells (host, kind, id, lane, updated_at_ms, updated_at, seen_at_ms,
                             seen_request, digest, gone_at_ms, gone_request, search_rowid)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -159,31 +178,32 @@ pub(crate) fn keep(
                 gone_at_ms = excluded.gone_at_ms, gone_request = excluded.gone_request,
                 search_rowid = excluded.search_rowid",
     );
-    let rows: Vec<_> = rows.iter().map(|row| values(host, lane, row)).collect();
-    tx.execute_each(KEEP, &rows)
+    let rows: Vec<_> = rows.iter().map(|row| cell_params(host, lane, row)).collect();
+    tx.execute_each(UPSERT, &rows)
 }
 
-/// Has the next look at these objects count as an edit, whatever it shows: their texts are not what the
-/// source showed.
+/// Makes the next observation of these items count as an edit: their stored texts differ from the observed ones.
 pub(crate) fn forget_digests(
-    tx: &mut Tx<'_>,
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-) -> Result<(), Error> {
-    const FORGET: Sql = Sql::both(
+) -> Result<(), StoreError> {
+    const FORGET: Sql = Sql::portable(
         "update cells set digest = $1
           where host = $2 and kind = $3 and id = $4 and digest is not null",
     );
-    const NONE: Digest = Digest([0; 32]);
-    let row = |id: &i64| params![NONE.0.as_slice(), host, kind.name(), *id].to_vec();
-    let rows: Vec<_> = ids.iter().map(row).collect();
+    const NO_DIGEST: ContentDigest = ContentDigest([0; 32]);
+    let rows: Vec<_> = ids
+        .iter()
+        .map(|id| params![NO_DIGEST.0.as_slice(), host, kind.name(), *id].to_vec())
+        .collect();
     tx.execute_each(FORGET, &rows)
 }
 
-fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
+fn cell_params<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<SqlParam<'a>> {
     let version = row.cell.version.as_ref();
-    let gone = row.cell.gone;
+    let tombstone = row.cell.tombstone;
     params![
         host,
         row.key.kind.name(),
@@ -191,35 +211,41 @@ fn values<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<Param<'a>> {
         lane,
         version.map(|version| version.ordered_at.0),
         version.map(|version| version.updated_at.as_str()),
-        version.map(|version| version.seen.at_ms),
-        version.map(|version| version.seen.request),
+        version.map(|version| version.observed_at.at_ms),
+        version.map(|version| version.observed_at.request),
         version.map(|version| version.digest.0.as_slice()),
-        gone.map(|seen| seen.at_ms),
-        gone.map(|seen| seen.request),
+        tombstone.map(|observed| observed.at_ms),
+        tombstone.map(|observed| observed.request),
         row.search_rowid,
     ]
     .to_vec()
 }
 
-/// The cell in the columns 1 to 7.
-fn read(row: &mut Row) -> Result<Cell, Error> {
-    let gone = seen(row.maybe_int(5)?, row.maybe_int(6)?);
-    let parts = (row.maybe_text(1)?, seen(row.maybe_int(2)?, row.maybe_int(3)?));
-    let digest = row.maybe_bytes(4)?;
-    let ((Some(updated_at), Some(seen)), Some(digest)) = (parts, digest) else {
-        return Ok(Cell { version: None, gone });
+/// Reads the cell in the columns 1 to 7.
+fn read_cell(row: &mut SqlRow) -> Result<ItemCell, StoreError> {
+    let tombstone = read_observed_at(row.maybe_int(5)?, row.maybe_int(6)?);
+    let observed_at = read_observed_at(row.maybe_int(2)?, row.maybe_int(3)?);
+    let (updated_at, digest) = (row.maybe_text(1)?, row.maybe_bytes(4)?);
+    let (Some(updated_at), Some(observed_at), Some(digest)) = (updated_at, observed_at, digest)
+    else {
+        return Ok(ItemCell { version: None, tombstone });
     };
     let updated_at =
-        SourceTime::parse(&updated_at).map_err(|e| Error::UnreadableRow(e.to_string()))?;
+        SourceTime::parse(&updated_at).map_err(|e| StoreError::UnreadableRow(e.to_string()))?;
     let digest = <[u8; 32]>::try_from(digest)
-        .map_err(|_| Error::UnreadableRow("a digest of another length".to_owned()))?;
-    let ordered_at = row.maybe_int(7)?.map_or(updated_at.mark(), Mark);
-    Ok(Cell {
-        version: Some(Version { updated_at, ordered_at, seen, digest: Digest(digest) }),
-        gone,
+        .map_err(|_| StoreError::UnreadableRow("a digest with the wrong length".to_owned()))?;
+    let ordered_at = row.maybe_int(7)?.map_or(updated_at.instant(), SourceInstant);
+    Ok(ItemCell {
+        version: Some(ItemVersion {
+            updated_at,
+            ordered_at,
+            observed_at,
+            digest: ContentDigest(digest),
+        }),
+        tombstone,
     })
 }
 
-fn seen(at_ms: Option<i64>, request: Option<i64>) -> Option<Seen> {
-    Some(Seen::at(at_ms?, request?))
+fn read_observed_at(at_ms: Option<i64>, request: Option<i64>) -> Option<ObservedAt> {
+    Some(ObservedAt::new(at_ms?, request?))
 }

@@ -1,60 +1,62 @@
-//! The seam between what highwater means and how a database runs it.
+//! The interface that both databases implement: sessions, transactions and statements.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use crate::error::DriverError;
-use crate::sql::{Dialect, Param, Row, Sql};
+use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 
-mod permits;
+pub(crate) mod error_mapping;
 pub(crate) mod postgres;
-pub(crate) mod sorting;
+mod semaphore;
 pub(crate) mod sqlite;
 mod timeouts;
 
 pub use timeouts::DatabaseTimeouts;
 
-/// How many may read at once, each on a connection of its own, and how long one more waits.
-const READERS: usize = 8;
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The number of concurrent readers. Each has a connection of its own.
+const MAX_READERS: usize = 8;
+/// The time a further reader waits for one of them to finish.
+const MAX_READER_WAIT: Duration = Duration::from_secs(30);
 
-/// A database: hands out sessions.
-pub(crate) trait Driver: Send + Sync {
-    /// A session that may write.
-    fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError>;
-    /// A session for views; waits while too many are reading.
-    fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError>;
-    /// Closes the connections that wait for a reader, where they remember anything of the database.
+/// A database that hands out sessions.
+pub(crate) trait DatabaseDriver: Send + Sync {
+    /// Returns a session that may write.
+    fn write_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError>;
+    /// Returns a session for views. Waits while too many readers are active.
+    fn read_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError>;
+    /// Closes the idle reading connections if they cache anything of the database.
     fn drop_idle_readers(&self) {}
 }
 
-/// What is called with each row of an answer; `Break` ends the reading.
-pub(crate) type EachRow<'a> = dyn FnMut(Row) -> ControlFlow<()> + 'a;
+/// Receives each row of a result; `Break` ends the query.
+pub(crate) type RowCallback<'a> = dyn FnMut(SqlRow) -> ControlFlow<()> + 'a;
 
 /// One connection, used by one caller at a time.
-pub(crate) trait Session {
+pub(crate) trait DatabaseSession {
     fn dialect(&self) -> Dialect;
 
-    /// Begins a write transaction. At most one is open per workspace, across processes: what it reads
-    /// stays true until it commits.
+    /// Begins a write transaction. At most one is open per workspace, across processes, so the rows it reads cannot
+    /// change until it commits.
     fn begin_write(&mut self) -> Result<(), DriverError>;
     /// Begins a transaction that sees one state of the database throughout.
     fn begin_read(&mut self) -> Result<(), DriverError>;
-    /// Lets the statements of this transaction take as long as they need: a migration rewrites whole tables.
+    /// Removes the time limit from this transaction's statements: a migration rewrites whole tables.
     fn lift_time_limit(&mut self) -> Result<(), DriverError>;
     fn commit(&mut self) -> Result<(), DriverError>;
     fn rollback(&mut self) -> Result<(), DriverError>;
 
     /// Runs a script without parameters.
-    fn batch(&mut self, script: &str) -> Result<(), DriverError>;
-    /// Runs a statement; tells how many rows it changed.
-    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError>;
+    fn execute_batch(&mut self, script: &str) -> Result<(), DriverError>;
+    /// Runs a statement and returns the number of rows it changed.
+    fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError>;
     /// Runs one statement for each row of parameters, in order, without waiting in between.
-    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError>;
+    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<SqlParam<'_>>])
+    -> Result<(), DriverError>;
     fn query_each(
         &mut self,
         sql: Sql<'_>,
-        params: &[Param<'_>],
-        each: &mut EachRow<'_>,
+        params: &[SqlParam<'_>],
+        each: &mut RowCallback<'_>,
     ) -> Result<(), DriverError>;
 }

@@ -1,137 +1,143 @@
-//! The one search engine of all faces.
+//! The search engine behind every interface.
 //!
-//! A query goes through tiers until there are enough hits: what has its words literally (`foo-bar`), what has
-//! its words, and what has a word that begins with its last one. A match in a comment counts for its thread.
+//! A query runs in tiers until there are enough hits: texts that contain its words literally (`foo-bar`), texts that
+//! contain its words, and texts with a word that starts with its last word. A match in a comment counts for its
+//! thread.
 
-mod ask;
-mod asks;
-mod exclude;
-mod gather;
+mod cache;
+mod candidates;
+mod collector;
+mod exclusions;
 mod hit;
-mod memory;
-mod rank;
-mod reading;
+mod index_query;
+mod passes;
+mod scoring;
 
 use hw_rules::query::Query;
 
-use crate::error::Error;
-use crate::views::behind::Behind;
-use crate::views::skipped::SkippedRows;
+use crate::error::StoreError;
+use crate::views::completeness::Completeness;
+use crate::views::skipped_rows::SkippedRows;
 use crate::workspace::Workspace;
-use gather::Gather;
-use memory::Memory;
+use cache::EngineCache;
+use collector::HitCollector;
+use index_query::QueryTier;
 
-pub use hit::{Hit, Said};
+pub use hit::{Hit, MatchedComment};
 
-/// What is looked for.
+/// A query and the number of hits to return.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchRequest {
     pub query: String,
     pub limit: u64,
 }
 
-impl Search {
-    /// The ten best.
+impl SearchRequest {
+    /// Requests the ten best hits.
     pub fn new(query: impl Into<String>) -> Self {
         Self { query: query.into(), limit: 10 }
     }
 }
 
-/// What was found, best first, and what is to be said about it.
+/// The hits of a search, best first, and notes about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResults {
     pub hits: Vec<Hit>,
-    pub matches: Matches,
-    pub ranked: Ranked,
-    pub behind: Behind,
-    /// What looked like a filter and was taken for words, or names what is not held: a sentence each.
+    pub matches: MatchCount,
+    pub ranked_matches: RankedMatches,
+    pub completeness: Completeness,
+    /// One sentence for each part of the query that looks like a filter but was searched as text, and for each filter
+    /// that names an unknown repository.
     pub misread: Vec<String>,
-    /// Matches that could not be read; `behind` says so, too.
+    /// Matches that could not be read; `completeness` reports them, too.
     pub skipped: SkippedRows,
 }
 
-impl Found {
-    /// Explains a count that says "at least"; none where it is exact.
+impl SearchResults {
+    /// Explains why a count is a lower bound; `None` if it is exact.
     pub fn count_note(&self) -> Option<&'static str> {
-        match (self.matches, self.ranked) {
-            (Matches::Exactly(_), _) => None,
-            (Matches::AtLeast(_), Ranked::Newest) => {
+        match (self.matches, self.ranked_matches) {
+            (MatchCount::Exactly(_), _) => None,
+            (MatchCount::AtLeast(_), RankedMatches::Newest) => {
                 Some("only the newest were counted and ranked")
             }
-            (Matches::AtLeast(_), Ranked::All) => {
+            (MatchCount::AtLeast(_), RankedMatches::All) => {
                 Some("looser matches, such as longer words, were not counted")
             }
         }
     }
 }
 
-/// How many threads match; where comments are asked for, comments.
+/// The number of matching threads, or of matching comments if the query asks for comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Matches {
+pub enum MatchCount {
     Exactly(u64),
-    /// Not all of them were looked at.
+    /// Some matches were not examined.
     AtLeast(u64),
 }
 
-impl Default for Matches {
+impl Default for MatchCount {
     fn default() -> Self {
         Self::Exactly(0)
     }
 }
 
-/// Which of the matches were compared with each other.
+/// The matches that were ranked against each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ranked {
+pub enum RankedMatches {
     #[default]
     All,
-    /// There were too many: only the newest of them.
+    /// There were too many, so only the newest were ranked.
     Newest,
 }
 
-/// Searches a workspace. Clones share what it remembers.
+/// Searches a workspace. Clones share a cache.
 #[derive(Clone)]
 pub struct SearchEngine {
     workspace: Workspace,
-    memory: Memory,
+    cache: EngineCache,
 }
 
 impl SearchEngine {
-    pub fn over(workspace: Workspace) -> Self {
-        Self { workspace, memory: Memory::default() }
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace, cache: EngineCache::default() }
     }
 
-    /// Finds what a query asks for. Any text is a query; an empty one finds nothing.
-    pub fn search(&self, search: &Search) -> Result<Found, Error> {
-        let store = self.workspace.store()?;
-        let remembered = self.memory.of(&store)?;
-        let query = Query::parse(&search.query);
-        if query.is_empty() || query.filters.is_impossible() || search.limit == 0 {
-            let behind = remembered.behind(&query.filters).clone();
-            return Ok(Found { behind, misread: query.misread, ..Found::default() });
+    /// Runs a search. Any text is a valid query; an empty one finds nothing.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchResults, StoreError> {
+        let store = self.workspace.open_store()?;
+        let facts = self.cache.load(&store)?;
+        let query = Query::parse(&request.query);
+        if query.is_empty() || query.filters.is_impossible() || request.limit == 0 {
+            return Ok(SearchResults {
+                completeness: facts.completeness_for(&query.filters).clone(),
+                misread: query.notes,
+                ..SearchResults::default()
+            });
         }
         store.read("search", |tx| {
-            let excluded = exclude::excluded(tx, &query)?;
-            let mut gather = Gather::new(search.limit, &remembered, excluded);
-            gather.named(tx, &query, &search.query)?;
-            if !query.literals.is_empty() && !gather.is_full() {
-                gather.tier(tx, &query, true)?;
+            let excluded = exclusions::find_excluded(tx, &query)?;
+            let mut collector = HitCollector::new(request.limit, &facts, excluded);
+            collector.add_named_thread(tx, &query, &request.query)?;
+            if !query.literals.is_empty() && !collector.is_full() {
+                collector.add_tier(tx, &query, QueryTier::Literal)?;
             }
-            if gather.is_full() {
-                gather.leave_the_rest();
+            if collector.is_full() {
+                collector.leave_uncounted();
             } else {
-                gather.tier(tx, &query, false)?;
+                collector.add_tier(tx, &query, QueryTier::Words)?;
             }
-            if let Some(unfinished) = query.unfinished() {
-                // what begins so is costly to find, and nobody would see it
-                if gather.is_full() {
-                    gather.leave_the_rest();
+            if let Some(prefix_query) = query.with_last_word_as_prefix() {
+                // matching prefixes is expensive, and a full page has no space for more hits
+                if collector.is_full() {
+                    collector.leave_uncounted();
                 } else {
-                    gather.tier(tx, &unfinished, false)?;
+                    collector.add_tier(tx, &prefix_query, QueryTier::Words)?;
                 }
             }
-            let mut found = gather.found(&query);
-            found.misread.extend(asks::unheld(tx, &query.filters)?);
-            Ok(found)
+            let mut results = collector.into_results(&query);
+            results.misread.extend(passes::unknown_repositories(tx, &query.filters)?);
+            Ok(results)
         })
     }
 }

@@ -1,109 +1,113 @@
-//! What can go wrong with the store, sorted by what one can do about it.
+//! The errors of the store, grouped by what the caller can do about them.
 
 use std::path::PathBuf;
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::Lane;
-use hw_rules::reconcile::Brake;
-use hw_rules::time::Mark;
+use hw_rules::reconcile::RemovalBrake;
+use hw_rules::source_time::SourceInstant;
 
-/// What a driver reports; its library stays behind the seam.
+/// An error of a database library. Only `driver::error_mapping` looks inside it.
 pub(crate) type DriverError = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error("the lease {name:?} was lost to another owner; nothing was written")]
+pub enum StoreError {
+    #[error("the lease {name:?} now belongs to another process; nothing was written")]
     LeaseLost { name: String },
     #[error("interrupted at {0:?}")]
     Interrupted(&'static str),
-    #[error("{}", .items.append_to(&braked(*.kind, .brake)))]
-    Brake { kind: Kind, brake: Brake, items: ItemNames },
-    #[error("the lock file {} cannot be made or locked; is its folder there for writing?", .path.display())]
-    Lock { path: PathBuf, source: std::io::Error },
-    #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", shown(.to.as_ref()))]
-    WatermarkBack { lane: Box<Lane>, from: Mark, to: Option<Mark> },
-    #[error("{lane}: no complete sweep is there to finish")]
-    NoSweep { lane: Box<Lane> },
+    #[error("{}", .items.append_to(&brake_message(*.kind, .brake)))]
+    Brake { kind: ItemKind, brake: RemovalBrake, items: ItemNames },
+    #[error("cannot create or lock the lock file {}; check that you can write to its directory", .path.display())]
+    LockFile { path: PathBuf, source: std::io::Error },
+    #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", format_watermark(.to.as_ref()))]
+    WatermarkRegression { lane: Box<Lane>, from: SourceInstant, to: Option<SourceInstant> },
+    #[error("{lane}: there is no complete sweep to finish")]
+    NoCompleteSweep { lane: Box<Lane> },
     #[error(
-        "this database was written by a newer highwater (schema {found}, this one knows {known})"
+        "this database was written by a newer highwater (schema {found}, this one supports {known})"
     )]
     NewerSchema { found: i64, known: i64 },
     #[error(
-        "this database was written by an older highwater; a command that writes brings it up to date"
+        "this database was written by an older highwater; the next command that writes upgrades it"
     )]
     OlderSchema,
-    #[error("migration {number} ({name}) is not the one this database was made with")]
+    #[error("migration {number} ({name}) differs from the one applied to this database")]
     ChangedMigration { number: i64, name: String },
     #[error("there is no database at {0}")]
     NoDatabase(String),
-    #[error("a PostgreSQL schema cannot be named {name:?}: {why}")]
-    SchemaName { name: String, why: &'static str },
-    #[error("the PostgreSQL schema {schema:?} also holds {other:?}, which highwater did not make")]
+    #[error("invalid PostgreSQL schema name {name:?}: {why}")]
+    InvalidSchemaName { name: String, why: &'static str },
+    #[error(
+        "the PostgreSQL schema {schema:?} also contains {other:?}, which highwater did not create"
+    )]
     SharedSchema { schema: String, other: String },
     #[error("the store was opened for reading only")]
     ReadOnly,
-    #[error("that file is no database")]
+    #[error("that file is not a highwater database")]
     NotADatabase,
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// The file itself is broken, and nothing that is stored elsewhere can mend it.
+    /// The file itself is broken, and nothing stored elsewhere can repair it.
     #[error("the database file cannot be repaired in place: {0}")]
     BeyondRepair(String),
-    /// One row is not what was written; the others can be read.
+    /// One row is damaged; the others are readable.
     #[error("a stored row cannot be read: {0}")]
     UnreadableRow(String),
-    /// No space, a quota, or a disk that fails.
-    #[error("the disk takes no more: {0}")]
-    Full(String),
-    #[error("the database may not be written to: {0}")]
+    /// No space, a quota, or a failing disk.
+    #[error("disk full or not writable: {0}")]
+    DiskFull(String),
+    #[error("the database is not writable: {0}")]
     NotWritable(String),
-    #[error("somebody else is writing to the database, and does not end: {0}")]
-    Locked(String),
-    /// The server ended a statement that took longer than its limit.
-    #[error("a statement took longer than the database server allows: {0}")]
+    #[error("the database is locked by another process: {0}")]
+    DatabaseLocked(String),
+    /// The server canceled a statement that exceeded its time limit.
+    #[error("a statement exceeded the time limit of the database server: {0}")]
     StatementTimeout(String),
-    #[error("PostgreSQL does not answer: {0}")]
+    #[error("PostgreSQL is unreachable: {0}")]
     Unreachable(String),
-    #[error("PostgreSQL does not let us in: {0}")]
-    Refused(String),
+    #[error("PostgreSQL denied access: {0}")]
+    AccessDenied(String),
     #[error("the database failed at {step:?}: {reason}")]
     Database { step: &'static str, reason: String },
 }
 
-impl Error {
-    /// Whether the same may well succeed a moment later, with nobody doing anything about it.
-    pub fn may_pass(&self) -> bool {
+impl StoreError {
+    /// Returns true if a retry a moment later may well succeed without any action by the user.
+    pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            Self::Locked(_)
+            Self::DatabaseLocked(_)
                 | Self::StatementTimeout(_)
                 | Self::Unreachable(_)
                 | Self::Database { .. }
         )
     }
 
-    /// Whether the connection to the database server was lost: what was under way is repeated on a new one.
+    /// Returns true if the connection to the database server was lost, so the caller repeats its work on a new one.
     pub fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Unreachable(_))
     }
 }
 
-fn braked(kind: Kind, brake: &Brake) -> String {
-    format!("{} of {} {} would be removed at once", brake.removals, brake.held, plural(kind))
+fn brake_message(kind: ItemKind, brake: &RemovalBrake) -> String {
+    format!("{} of {} {} would be removed at once", brake.removals, brake.stored, plural_name(kind))
 }
 
-fn shown(mark: Option<&Mark>) -> String {
-    mark.map_or_else(|| "nothing".to_owned(), Mark::to_string)
+fn format_watermark(mark: Option<&SourceInstant>) -> String {
+    mark.map_or_else(|| "nothing".to_owned(), SourceInstant::to_string)
 }
 
-fn plural(kind: Kind) -> &'static str {
+fn plural_name(kind: ItemKind) -> &'static str {
     match kind {
-        Kind::Repository => "repositories",
-        Kind::Discussion => "discussions",
-        Kind::Issue => "issues",
-        Kind::PullRequest => "pull requests",
-        Kind::IssueComment | Kind::ReviewComment | Kind::DiscussionComment => "comments",
-        Kind::Review => "reviews",
+        ItemKind::Repository => "repositories",
+        ItemKind::Discussion => "discussions",
+        ItemKind::Issue => "issues",
+        ItemKind::PullRequest => "pull requests",
+        ItemKind::IssueComment | ItemKind::ReviewComment | ItemKind::DiscussionComment => {
+            "comments"
+        }
+        ItemKind::Review => "reviews",
     }
 }

@@ -1,83 +1,83 @@
-//! Ingest: what one page showed, and how far the lane got with it, in one write transaction.
+//! Ingests pages: writes a page's items and the lane's progress in one transaction.
 
-use hw_rules::cells::{self as rule, Change, Write};
+use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{Key, Kind, Observation};
+use hw_rules::item::{ItemKind, ItemObservation};
 use hw_rules::lane::Lane;
-use hw_rules::time::Mark;
+use hw_rules::source_time::SourceInstant;
 
 use crate::Store;
-use crate::cells::{self, CellRow, Held};
-use crate::error::Error;
-use crate::identity;
+use crate::cells::{self, CellRow, StoredCells};
+use crate::comment_queue;
+use crate::error::StoreError;
+use crate::id_conflicts;
 use crate::lanes;
 use crate::late_threads;
 use crate::leases::Lease;
 use crate::mirror;
-use crate::quarantine::{self, Unreadable};
-use crate::removed_items::{Cause, RemovalReason};
+use crate::quarantine::{self, UnreadableItem};
+use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
-use crate::talks;
-use crate::tx::{Step, Tx, step};
+use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
 
-/// What one page brought.
+/// One page to ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IngestPage {
     pub lane: Lane,
-    pub observations: Vec<Observation>,
-    /// The lane's coverage with this page; none for items read by id, which move nothing.
+    pub observations: Vec<ItemObservation>,
+    /// The lane's coverage including this page; none for items read by id, which advance nothing.
     pub coverage: Option<Coverage>,
-    /// Lanes that were looked at as a whole, with the source's time of that look: this one when the page
-    /// closed a walk, and, on a listing of repositories, those whose probe showed that nothing moved.
-    pub looked_at: Vec<(Lane, i64)>,
+    /// Lanes that were checked as a whole, with the source's time of that check: this lane if the page completes a
+    /// walk, and, for a listing of repositories, the lanes whose probe found no change.
+    pub checked_lanes: Vec<(Lane, i64)>,
     pub page_size: u32,
-    pub quarantined: Vec<Unreadable>,
-    /// Subjects that were in quarantine and were read now; those known by node id need no naming.
-    pub cleared: Vec<String>,
-    /// Node ids that the same look did not find: whatever is stored of them has no claim on its id.
+    pub quarantined: Vec<UnreadableItem>,
+    /// Quarantined subjects that are readable now. Those identified by node id are released without being listed.
+    pub cleared_subjects: Vec<String>,
+    /// Node ids that the same request did not find: a stored row of such a node has no claim to its id.
     pub absent_nodes: Vec<String>,
-    /// What the source calls the lane's newest page, whose rows these are; it vouches for them.
+    /// The source's ETag of the lane's newest page, which is this page.
     pub etag: Option<Etag>,
-    /// Threads whose talk is read to its end with this page, each with the source's time of its beginning.
-    pub read_talks: Vec<(i64, i64)>,
-    /// Whom the source told this; it says so at the beginning of a pull.
+    /// Threads whose comments are complete with this page, each with the source's time at which reading them began.
+    pub read_threads: Vec<(i64, i64)>,
+    /// The login of the token's user, which the source reports at the beginning of a pull.
     pub viewer: Option<String>,
 }
 
-/// A name that the source gave to what it showed, and whom it showed it: it may show others something else.
+/// An ETag, with the principal that received it: the source may answer others differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Etag {
     pub principal: String,
     pub value: String,
-    /// When the source sent it, by its own time; not known of those that were kept without it.
-    pub at: Option<Mark>,
+    /// The source's time when it sent the ETag; unknown for ETags stored by older versions.
+    pub sent_at: Option<SourceInstant>,
 }
 
 impl IngestPage {
-    /// A page of this lane that says nothing and moves nothing.
-    pub fn of(lane: Lane, page_size: u32) -> Self {
+    /// Creates an empty page that advances nothing.
+    pub fn new(lane: Lane, page_size: u32) -> Self {
         Self {
             lane,
             observations: Vec::new(),
             coverage: None,
-            looked_at: Vec::new(),
+            checked_lanes: Vec::new(),
             page_size,
             quarantined: Vec::new(),
-            cleared: Vec::new(),
+            cleared_subjects: Vec::new(),
             absent_nodes: Vec::new(),
             etag: None,
-            read_talks: Vec::new(),
+            read_threads: Vec::new(),
             viewer: None,
         }
     }
 }
 
-/// What one page changed.
+/// The changes made by one page.
 ///
-/// An item whose `updated_at` alone moved counts as unchanged.
+/// An item of which only `updated_at` changed counts as unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ingested {
+pub struct IngestCounts {
     pub created: u64,
     pub edited: u64,
     pub revived: u64,
@@ -86,111 +86,126 @@ pub struct Ingested {
     pub quarantined: u64,
 }
 
-const INGEST: Step = step!("ingest");
+const INGEST: TransactionStep = step!("ingest");
 
 impl Store {
-    /// Compares a page with what is held and writes what follows from it, all of it or nothing.
-    pub fn ingest(&self, lease: &Lease, page: &IngestPage) -> Result<Ingested, Error> {
-        let done = self.ingest_all(lease, std::slice::from_ref(page))?;
-        Ok(done.into_iter().next().unwrap_or_default())
+    /// Compares a page with the stored items and writes the changes, all of them or none.
+    pub fn ingest_page(
+        &self,
+        lease: &Lease,
+        page: &IngestPage,
+    ) -> Result<IngestCounts, StoreError> {
+        let counts = self.ingest_pages(lease, std::slice::from_ref(page))?;
+        Ok(counts.into_iter().next().unwrap_or_default())
     }
 
-    /// Ingests the pages of several lanes that came in one answer, one after the other, all of them or
-    /// none.
-    pub fn ingest_all(&self, lease: &Lease, pages: &[IngestPage]) -> Result<Vec<Ingested>, Error> {
-        self.write_for(lease, INGEST, |tx| pages.iter().map(|page| take_in(tx, page)).collect())
+    /// Ingests the pages of several lanes from one response in order, all of them or none.
+    pub fn ingest_pages(
+        &self,
+        lease: &Lease,
+        pages: &[IngestPage],
+    ) -> Result<Vec<IngestCounts>, StoreError> {
+        self.write_with_lease(lease, INGEST, |tx| {
+            pages.iter().map(|page| write_page(tx, page)).collect()
+        })
     }
 }
 
-/// Each page is compared with what is held by then: what an earlier one of the same answer brought, too.
-fn take_in(tx: &mut Tx<'_>, page: &IngestPage) -> Result<Ingested, Error> {
-    let lane = lanes::lane_id(tx, &page.lane)?;
+/// Compares a page with the stored items, including those from earlier pages of the same response.
+fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCounts, StoreError> {
+    let lane = lanes::ensure_lane_id(tx, &page.lane)?;
     let host = page.lane.host.as_str();
-    let mut held = cells::held(tx, host, page.observations.iter().map(Observation::key))?;
-    let claims = identity::claim_ids(tx, &mut held, page)?;
+    let mut stored =
+        cells::read_cells(tx, host, page.observations.iter().map(ItemObservation::key))?;
+    let claims = id_conflicts::claim_ids(tx, &mut stored, page)?;
     if !claims.taken.is_empty() {
-        return take_in(tx, &identity::set_aside(page, &claims.taken));
+        return write_page(tx, &id_conflicts::quarantine_taken_ids(page, &claims.taken));
     }
-    let writes = rule::diff(&held.cells, &page.observations);
-    let left = identity::places_left(tx, host, &claims.free)?;
-    keep(tx, host, lane, &held, &writes, &page.observations)?;
-    identity::give_back_urls(tx, host, &left)?;
-    late_threads::request_comments(tx, host, &writes, &page.observations)?;
-    talks::queue(tx, host, &writes, &page.observations)?;
-    talks::done(tx, &page.lane, &page.read_talks)?;
-    page.viewer.iter().try_for_each(|login| viewers::keep(tx, host, login))?;
-    quarantine::settle(tx, lane, page)?;
-    move_lane(tx, lane, page)?;
-    Ok(counted(&writes, page.quarantined.len() as u64))
+    let writes = rule::diff_cells(&stored.cells, &page.observations);
+    let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
+    write_changes(tx, host, lane, &stored, &writes, &page.observations)?;
+    id_conflicts::restore_urls(tx, host, &vacated)?;
+    late_threads::request_comment_sweeps(tx, host, &writes, &page.observations)?;
+    comment_queue::queue_moved_threads(tx, host, &writes, &page.observations)?;
+    comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
+    page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
+    quarantine::update_quarantine(tx, lane, page)?;
+    advance_lane(tx, lane, page)?;
+    Ok(count_changes(&writes, page.quarantined.len() as u64))
 }
 
 /// Writes texts, search rows and cells.
-fn keep(
-    tx: &mut Tx<'_>,
+fn write_changes(
+    tx: &mut Transaction<'_>,
     host: &str,
     lane: i64,
-    held: &Held,
-    writes: &[Write],
-    observations: &[Observation],
-) -> Result<(), Error> {
+    stored: &StoredCells,
+    writes: &[CellWrite],
+    observations: &[ItemObservation],
+) -> Result<(), StoreError> {
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())
-        .filter_map(|write| observations.get(write.text?))
+        .filter_map(|write| observations.get(write.text_index?))
         .collect();
-    let nameless = mirror::repositories::keep(tx, host, observations, &written)?;
+    let displaced = mirror::repositories::store_repositories(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let mut new_rowids = mirror::threads::keep(tx, host, held, &items)?;
-    new_rowids.extend(mirror::comments::keep(tx, host, held, &items)?);
-    let removed = writes.iter().filter(|write| write.change == Change::Removed);
+    let mut new_rowids = mirror::threads::store_threads(tx, host, stored, &items)?;
+    new_rowids.extend(mirror::comments::store_comments(tx, host, stored, &items)?);
+    let removed = writes.iter().filter(|write| write.change == CellChange::Removed);
     let removed = removed.map(|write| (write.key, &write.cell));
-    mirror::removal::remove(tx, host, removed, Cause::new(RemovalReason::NotListed))?;
-    let rowid = |key: Key| new_rowids.get(&key).or_else(|| held.search_rowids.get(&key)).copied();
+    mirror::tombstones::remove_items(
+        tx,
+        host,
+        removed,
+        RemovalCause::new(RemovalReason::NotListed),
+    )?;
     let rows: Vec<_> = writes
         .iter()
-        .filter(|write| write.change != Change::Nothing)
-        .map(|Write { key, cell, .. }| CellRow {
-            key: *key,
-            cell,
-            search_rowid: rowid(*key).filter(|_| cell.is_present()),
+        .filter(|write| write.change != CellChange::Unchanged)
+        .map(|CellWrite { key, cell, .. }| {
+            let rowid = new_rowids.get(key).or_else(|| stored.search_rowids.get(key)).copied();
+            CellRow { key: *key, cell, search_rowid: rowid.filter(|_| cell.is_present()) }
         })
         .collect();
-    cells::keep(tx, host, lane, &rows)?;
-    lanes::stored::count(tx, lane, writes.iter().map(gained).sum())?;
-    cells::forget_digests(tx, host, Kind::Repository, &nameless)
+    cells::store_cells(tx, host, lane, &rows)?;
+    lanes::object_count::add_objects(tx, lane, writes.iter().map(count_delta).sum())?;
+    cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
 }
 
-/// How many objects more there are after a write.
-fn gained(write: &Write) -> i64 {
+/// Returns the change in the number of items that a write makes.
+fn count_delta(write: &CellWrite) -> i64 {
     match write.change {
-        Change::Created | Change::Revived => 1,
-        Change::Removed => -1,
-        Change::Edited | Change::Bumped | Change::Touched | Change::Nothing => 0,
+        CellChange::Created | CellChange::Revived => 1,
+        CellChange::Removed => -1,
+        CellChange::Edited | CellChange::Bumped | CellChange::Touched | CellChange::Unchanged => 0,
     }
 }
 
-fn move_lane(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {
-    const PAGE_SIZE: Sql = Sql::both("update lanes set page_size = $1 where id = $2");
+fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Result<(), StoreError> {
+    const PAGE_SIZE: Sql = Sql::portable("update lanes set page_size = $1 where id = $2");
     if let Some(coverage) = &page.coverage {
-        lanes::advance(tx, lane, &page.lane, coverage)?;
+        lanes::advance_coverage(tx, lane, &page.lane, coverage)?;
     }
     if let Some(etag) = &page.etag {
-        lanes::keep_etag(tx, lane, etag)?;
+        lanes::store_etag(tx, lane, etag)?;
     }
-    lanes::looked_at(tx, &page.looked_at)?;
+    lanes::record_checks(tx, &page.checked_lanes)?;
     tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)
 }
 
-fn counted(writes: &[Write], quarantined: u64) -> Ingested {
-    let mut ingested = Ingested { quarantined, ..Ingested::default() };
+fn count_changes(writes: &[CellWrite], quarantined: u64) -> IngestCounts {
+    let mut counts = IngestCounts { quarantined, ..IngestCounts::default() };
     for write in writes {
         match write.change {
-            Change::Created => ingested.created += 1,
-            Change::Edited => ingested.edited += 1,
-            Change::Revived => ingested.revived += 1,
-            Change::Removed => ingested.removed += 1,
-            Change::Bumped | Change::Touched | Change::Nothing => ingested.unchanged += 1,
+            CellChange::Created => counts.created += 1,
+            CellChange::Edited => counts.edited += 1,
+            CellChange::Revived => counts.revived += 1,
+            CellChange::Removed => counts.removed += 1,
+            CellChange::Bumped | CellChange::Touched | CellChange::Unchanged => {
+                counts.unchanged += 1;
+            }
         }
     }
-    ingested
+    counts
 }

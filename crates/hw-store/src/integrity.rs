@@ -1,130 +1,139 @@
-//! Is the database file sound, below the level of rows?
+//! Checks the integrity of the database file, and rebuilds its indexes.
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::leases::Lease;
 use crate::search;
 use crate::sql::{Dialect, Sql};
-use crate::tables::{OfKind, of_kind};
-use crate::tx::{Step, Tx, step};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::{Transaction, TransactionStep, step};
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 
-/// How thoroughly SQLite looks through its file.
+/// The thoroughness with which SQLite checks its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegrityCheck {
-    /// Every page, and every row's form.
+    /// Checks every page and the format of every row.
     Quick,
-    /// Also whether each index agrees with its table, and the search index with itself.
+    /// Also compares each index with its table, and checks the search index.
     Full,
 }
 
-/// What a look through the file found.
+/// The result of an integrity check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IntegrityReport {
     Sound,
-    /// What SQLite says is wrong, a few of them.
+    /// The first few problems that SQLite reports.
     Damaged(Vec<String>),
-    /// PostgreSQL has no such check. It verifies its pages when it reads them, if this is on.
+    /// PostgreSQL has no such check. It verifies its pages when it reads them, if data checksums are on.
     NotChecked {
         data_checksums: bool,
     },
 }
 
-const REPAIR: Step = step!("repair");
+const REPAIR: TransactionStep = step!("repair");
 
 impl Store {
-    /// Looks through the whole file.
-    pub fn check_integrity(&self, check: IntegrityCheck) -> Result<IntegrityReport, Error> {
+    /// Checks the whole file.
+    pub fn check_integrity(&self, check: IntegrityCheck) -> Result<IntegrityReport, StoreError> {
         let done = self.read("integrity", |tx| match tx.dialect() {
-            Dialect::Postgres => data_checksums(tx),
+            Dialect::Postgres => read_data_checksums(tx),
             Dialect::Sqlite => check_file(tx, check),
         });
         match done {
-            Err(Error::Damaged(reason)) => Ok(IntegrityReport::Damaged(vec![reason])),
+            Err(StoreError::Damaged(reason)) => Ok(IntegrityReport::Damaged(vec![reason])),
             done => done,
         }
     }
 
-    /// Makes what can be made from the texts again: the indexes, and the search rows where these are broken.
-    /// Fails when the file stays damaged: then only a backup or a fresh pull helps.
-    pub fn rebuild_indexes(&self, lease: &Lease) -> Result<(), Error> {
+    /// Rebuilds what derives from the texts: the indexes, and the search rows if they are damaged.
+    ///
+    /// Fails if the file stays damaged. Then only a backup or a fresh pull helps.
+    pub fn rebuild_indexes(&self, lease: &Lease) -> Result<(), StoreError> {
         let IntegrityReport::Damaged(found) = self.check_integrity(IntegrityCheck::Full)? else {
             return Ok(());
         };
-        tracing::warn!(?found, "the database is damaged; its indexes are built again");
-        self.write_for(lease, REPAIR, |tx| rebuild_cells(tx).and_then(|()| tx.batch("reindex")))
-            .map_err(beyond_repair)?;
-        if let IntegrityReport::Damaged(_) = self.check_again()? {
-            self.write_for(lease, REPAIR, rebuild_search).map_err(beyond_repair)?;
+        tracing::warn!(?found, "the database is damaged; rebuilding its indexes");
+        self.write_with_lease(lease, REPAIR, |tx| {
+            rebuild_cells(tx).and_then(|()| tx.execute_batch("reindex"))
+        })
+        .map_err(into_beyond_repair)?;
+        if let IntegrityReport::Damaged(_) = self.recheck_integrity()? {
+            self.write_with_lease(lease, REPAIR, rebuild_search_rows)
+                .map_err(into_beyond_repair)?;
         }
-        match self.check_again()? {
-            IntegrityReport::Damaged(found) => Err(Error::BeyondRepair(found.join("; "))),
+        match self.recheck_integrity()? {
+            IntegrityReport::Damaged(found) => Err(StoreError::BeyondRepair(found.join("; "))),
             IntegrityReport::Sound | IntegrityReport::NotChecked { .. } => Ok(()),
         }
     }
 
-    /// Looks through the file with a connection that has not seen it before: one that met a broken search index
-    /// keeps a part of it in memory, and goes on reporting it after it was mended.
-    fn check_again(&self) -> Result<IntegrityReport, Error> {
+    /// Checks the file again on a new connection: one that read a damaged search index caches a part of it, and still
+    /// reports the damage after the repair.
+    fn recheck_integrity(&self) -> Result<IntegrityReport, StoreError> {
         self.inner.driver.drop_idle_readers();
         self.check_integrity(IntegrityCheck::Full)
     }
 }
 
-fn beyond_repair(error: Error) -> Error {
-    if let Error::Damaged(reason) | Error::Database { reason, .. } = error {
-        return Error::BeyondRepair(reason);
+fn into_beyond_repair(error: StoreError) -> StoreError {
+    if let StoreError::Damaged(reason) | StoreError::Database { reason, .. } = error {
+        return StoreError::BeyondRepair(reason);
     }
     error
 }
 
-fn data_checksums(tx: &mut Tx<'_>) -> Result<IntegrityReport, Error> {
-    const SETTING: Sql = Sql::both("select current_setting('data_checksums')");
-    let setting = tx.first(SETTING, &[], |mut row| row.text(0))?;
+fn read_data_checksums(tx: &mut Transaction<'_>) -> Result<IntegrityReport, StoreError> {
+    const SETTING: Sql = Sql::portable("select current_setting('data_checksums')");
+    let setting = tx.query_first(SETTING, &[], |mut row| row.text(0))?;
     Ok(IntegrityReport::NotChecked { data_checksums: setting.as_deref() == Some("on") })
 }
 
-fn check_file(tx: &mut Tx<'_>, check: IntegrityCheck) -> Result<IntegrityReport, Error> {
+fn check_file(
+    tx: &mut Transaction<'_>,
+    check: IntegrityCheck,
+) -> Result<IntegrityReport, StoreError> {
     let sql = match check {
         IntegrityCheck::Quick => "pragma quick_check(5)",
         IntegrityCheck::Full => "pragma integrity_check(5)",
     };
-    let mut found = tx.query(Sql::both(sql), &[], |mut row| row.text(0))?;
-    found.retain(|word| word != "ok");
-    // SQLite writes one finding over several lines
+    let mut found = tx.query(Sql::portable(sql), &[], |mut row| row.text(0))?;
+    found.retain(|line| line != "ok");
+    // SQLite spreads one finding over several lines
     let found = found.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let found: Vec<String> = found.collect();
     Ok(if found.is_empty() { IntegrityReport::Sound } else { IntegrityReport::Damaged(found) })
 }
 
-/// Writes all cells again, in the order of their keys: the table is its own index, and no index can be built from
-/// one that is out of order. A cell that contradicts another, or whose lane is none, is left out; its text then has
-/// no cell, and is read again.
-fn rebuild_cells(tx: &mut Tx<'_>) -> Result<(), Error> {
-    const SCHEMA: Sql = Sql::both(
+/// Rewrites all cells in the order of their keys: the table is its own index, and SQLite cannot reindex a table that is
+/// out of order. A cell with a duplicate key or without a lane is left out. Its text then has no cell, and is read again.
+fn rebuild_cells(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    const SCHEMA: Sql = Sql::portable(
         "select sql from sqlite_master where tbl_name = 'cells' and sql is not null
           order by type desc",
     );
     let schema = tx.query(SCHEMA, &[], |mut row| row.text(0))?;
-    // rows cannot be deleted one by one: an index that lacks one of them refuses
-    tx.batch("create temp table kept_cells as select * from cells; drop table cells")?;
-    schema.iter().try_for_each(|sql| tx.batch(sql))?;
-    tx.batch(
+    // rows cannot be deleted one by one: that fails if an index lacks one of them
+    tx.execute_batch("create temp table kept_cells as select * from cells; drop table cells")?;
+    schema.iter().try_for_each(|sql| tx.execute_batch(sql))?;
+    tx.execute_batch(
         "insert or ignore into cells
          select * from kept_cells where lane in (select id from lanes);
          drop table kept_cells",
     )
 }
 
-/// Makes all search rows again from the texts that are stored.
-fn rebuild_search(tx: &mut Tx<'_>) -> Result<(), Error> {
-    const HOMES: OfKind = of_kind!("select distinct host, repository_id from", "");
-    tx.batch("insert into search (search) values ('delete-all'); delete from search_places")?;
-    for kind in Kind::TEXTS {
-        let homes = tx.query(HOMES.of(kind), &[], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
-        for (host, repository_id) in homes {
-            search::again::index(tx, &host, repository_id, kind)?;
+/// Rebuilds all search rows from the stored texts.
+fn rebuild_search_rows(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    const REPOSITORIES: KindStatements = of_kind!("select distinct host, repository_id from", "");
+    tx.execute_batch(
+        "insert into search (search) values ('delete-all'); delete from search_places",
+    )?;
+    for kind in ItemKind::TEXTS {
+        let repositories =
+            tx.query(REPOSITORIES.for_kind(kind), &[], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
+        for (host, repository_id) in repositories {
+            search::reindex::reindex_repository(tx, &host, repository_id, kind)?;
         }
     }
     Ok(())

@@ -1,31 +1,31 @@
-//! Lanes: how far each one is complete, and when it is looked at next.
+//! Stores the lanes: how far each one is complete, and when its next turn is due.
 //!
-//! There is no way to set a watermark by itself: it comes with the page that justifies it.
+//! There is no way to set a watermark by itself: it is written with the page that justifies it.
 
-use hw_rules::clean;
 use hw_rules::coverage::Coverage;
-use hw_rules::lane::{Lane, Reading, Scope, Surface};
+use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::safe_text;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
-use hw_rules::time::Mark;
+use hw_rules::source_time::SourceInstant;
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::ingest::Etag;
 use crate::leases::Lease;
-use crate::sql::{Row, Sql, params};
-use crate::tx::{Step, Tx, step};
+use crate::sql::{Sql, SqlRow, params};
+use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{source_clocks, sweeps};
 
-pub(crate) mod fresh;
-pub(crate) mod stored;
+pub(crate) mod object_count;
+pub(crate) mod restart;
 
 /// A lane, its state, and the message of its last failed turn.
 pub type LaneRow = (Lane, LaneState, Option<String>);
 
-/// How a turn failed, and what follows from it.
+/// A failed turn and its consequences for the lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct TurnFailure {
     pub due_ms: i64,
     pub failures: u32,
     pub page_size: u32,
@@ -34,157 +34,179 @@ pub struct Failure {
 
 const FIRST_PAGE_SIZE: u32 = 100;
 
-const FINISH_TURN: Step = step!("finish turn");
-const POSTPONE: Step = step!("postpone");
-const MAKE_DUE: Step = step!("make due");
-const REQUEST_SWEEP: Step = step!("request sweep");
-const FOLLOW: Step = step!("follow lanes");
-/// How many lanes are noted in one transaction.
-const FOLLOWED_AT_ONCE: usize = 1_000;
-const RESET: Step = step!("reset");
+const FINISH_TURN: TransactionStep = step!("finish turn");
+const POSTPONE: TransactionStep = step!("postpone");
+const MAKE_DUE: TransactionStep = step!("make due");
+const REQUEST_SWEEP: TransactionStep = step!("request sweep");
+const FOLLOW: TransactionStep = step!("follow lanes");
+const RESET: TransactionStep = step!("reset");
+
+/// The number of lanes that are created in one transaction.
+const LANES_PER_TRANSACTION: usize = 1_000;
+
+/// A lane with the id of its row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredLane<'a> {
+    pub(crate) id: i64,
+    pub(crate) lane: &'a Lane,
+}
 
 impl Store {
-    /// What is known of a lane; of one never seen, that nothing is complete. Reading creates nothing.
-    pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, Error> {
-        const STATE: Sql = Sql::both(
+    /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
+    pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
+        const STATE: Sql = Sql::portable(
             "select coverage, due_ms, failures, sweep_due_ms, sweep_began_at_ms, page_size,
                     checked_at_ms
                from lanes where name = $1",
         );
         let name = lane.to_string();
-        let state = self.read("lane", |tx| tx.first(STATE, &params![&name], |r| state(r, 0)))?;
+        let state = self
+            .read("lane", |tx| tx.query_first(STATE, &params![&name], |r| read_lane_state(r, 0)))?;
         Ok(state
             .unwrap_or_else(|| LaneState { page_size: FIRST_PAGE_SIZE, ..LaneState::default() }))
     }
 
-    /// All lanes by name. One whose row is damaged is left out, as if it had never been read.
-    pub fn lanes(&self) -> Result<Vec<LaneRow>, Error> {
-        const ALL: Sql = Sql::both(
+    /// Returns all lanes by name. A lane whose row is damaged is left out, as if it had never been read.
+    pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
+        const ALL: Sql = Sql::portable(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
                     failures, sweep_due_ms, sweep_began_at_ms, page_size, checked_at_ms
                from lanes order by name",
         );
         self.read("lanes", |tx| {
             let lanes = tx.query_readable(ALL, &[], |mut row| {
-                let (lane, error) = (lane(&mut row)?, row.maybe_text(4)?);
-                Ok((lane, state(row, 5)?, error))
+                let (lane, error) = (read_lane(&mut row)?, row.maybe_text(4)?);
+                Ok((lane, read_lane_state(row, 5)?, error))
             });
             Ok(lanes?.rows)
         })
     }
 
-    /// What the source called a lane's newest page when it told this principal.
-    pub fn etag(&self, lane: &Lane, principal: &str) -> Result<Option<Etag>, Error> {
-        const ETAG: Sql = Sql::both(
+    /// Returns the ETag of a lane's newest page that the source sent to this principal.
+    pub fn lane_etag(&self, lane: &Lane, principal: &str) -> Result<Option<Etag>, StoreError> {
+        const ETAG: Sql = Sql::portable(
             "select etag, etag_at_ms from lanes
               where name = $1 and etag_principal = $2 and etag is not null",
         );
         let name = lane.to_string();
-        let etag = |mut row: Row| {
-            let (value, at_ms) = (row.text(0)?, row.maybe_int(1)?);
-            Ok(Etag { principal: principal.to_owned(), value, at: at_ms.map(Mark) })
-        };
-        self.read("etag", |tx| tx.first(ETAG, &params![&name, principal], etag))
+        self.read("etag", |tx| {
+            tx.query_first(ETAG, &params![&name, principal], |mut row| {
+                let (value, sent_at) = (row.text(0)?, row.maybe_int(1)?.map(SourceInstant));
+                Ok(Etag { principal: principal.to_owned(), value, sent_at })
+            })
+        })
     }
 
     /// Records a failed turn.
-    pub fn postpone(&self, lease: &Lease, lane: &Lane, failure: Failure) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both(
+    pub fn postpone_lane(
+        &self,
+        lease: &Lease,
+        lane: &Lane,
+        failure: TurnFailure,
+    ) -> Result<(), StoreError> {
+        const RECORD_FAILURE: Sql = Sql::portable(
             "update lanes set due_ms = $1, failures = $2, page_size = $3, last_error = $4
               where id = $5",
         );
-        let Failure { due_ms, failures, page_size, message } = failure;
+        let TurnFailure { due_ms, failures, page_size, message } = failure;
         let (failures, page_size) = (i64::from(failures), i64::from(page_size));
-        let message = clean::storable(&message);
-        self.write_for(lease, POSTPONE, |tx| {
-            let id = lane_id(tx, lane)?;
-            tx.execute(KEEP, &params![due_ms, failures, page_size, &message, id]).map(drop)
+        let message = safe_text::sanitize_for_storage(&message);
+        self.write_with_lease(lease, POSTPONE, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.execute(RECORD_FAILURE, &params![due_ms, failures, page_size, &message, id])
+                .map(drop)
         })
     }
 
-    /// Records a turn that ended well: earlier failures are over.
-    pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
-        const KEEP: Sql =
-            Sql::both("update lanes set failures = 0, last_error = null where id = $1");
-        self.write_for(lease, FINISH_TURN, |tx| {
-            let id = lane_id(tx, lane)?;
-            tx.execute(KEEP, &params![id]).map(drop)
+    /// Records a successful turn, which clears earlier failures.
+    pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
+        const CLEAR_FAILURE: Sql =
+            Sql::portable("update lanes set failures = 0, last_error = null where id = $1");
+        self.write_with_lease(lease, FINISH_TURN, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.execute(CLEAR_FAILURE, &params![id]).map(drop)
         })
     }
 
-    /// Makes a lane due at once, whatever it was waiting for: somebody asked.
-    pub fn make_due(&self, lease: &Lease, lane: &Lane) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both("update lanes set due_ms = 0 where id = $1");
-        self.write_for(lease, MAKE_DUE, |tx| {
-            let id = lane_id(tx, lane)?;
-            tx.execute(KEEP, &params![id]).map(drop)
+    /// Makes a lane due at once, regardless of any backoff, because the user requested it.
+    pub fn make_lane_due(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
+        const SET_DUE: Sql = Sql::portable("update lanes set due_ms = 0 where id = $1");
+        self.write_with_lease(lease, MAKE_DUE, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.execute(SET_DUE, &params![id]).map(drop)
         })
     }
 
-    /// Asks for a sweep; an earlier request stays.
-    pub fn request_sweep(&self, lane: &Lane, due_ms: i64) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both(
+    /// Requests a sweep. An earlier due time stays.
+    pub fn request_sweep(&self, lane: &Lane, due_ms: i64) -> Result<(), StoreError> {
+        const SET_SWEEP_DUE: Sql = Sql::portable(
             "update lanes set sweep_due_ms = $1
               where id = $2 and (sweep_due_ms is null or $1 < sweep_due_ms)",
         );
         self.write(REQUEST_SWEEP, |tx| {
-            let id = lane_id(tx, lane)?;
-            tx.execute(KEEP, &params![due_ms, id]).map(drop)
+            let id = ensure_lane_id(tx, lane)?;
+            tx.execute(SET_SWEEP_DUE, &params![due_ms, id]).map(drop)
         })
     }
 
-    /// Notes that lanes are followed, before any of them is read: what is left out on purpose has none.
-    pub fn follow_lanes(&self, lease: &Lease, lanes: &[&Lane]) -> Result<(), Error> {
-        for some in lanes.chunks(FOLLOWED_AT_ONCE) {
-            self.write_for(lease, FOLLOW, |tx| {
-                some.iter().try_for_each(|lane| lane_id(tx, lane).map(drop))
+    /// Creates the rows of lanes before any of them is read. A lane that is excluded on purpose has no row.
+    pub fn follow_lanes(&self, lease: &Lease, lanes: &[&Lane]) -> Result<(), StoreError> {
+        for chunk in lanes.chunks(LANES_PER_TRANSACTION) {
+            self.write_with_lease(lease, FOLLOW, |tx| {
+                chunk.iter().try_for_each(|lane| ensure_lane_id(tx, lane).map(drop))
             })?;
         }
         Ok(())
     }
 
-    /// The one way a watermark moves back: whatever the lane holds from beyond `base` was stamped by a
-    /// clock that was wrong. Claims nothing later than a day before it, opens a gap, and requests a sweep.
+    /// Moves a watermark back, which nothing else does, because a wrong clock stamped the items from beyond `base`.
+    ///
+    /// The lane then claims nothing later than a day before `base`, has a gap, and is due for a sweep.
     pub fn reset_lane(
         &self,
         lease: &Lease,
         lane: &Lane,
-        base: Mark,
+        base: SourceInstant,
         why: &str,
-    ) -> Result<(), Error> {
-        let to = base.minus(SAFE_BACKFILL_MS);
-        self.write_for(lease, RESET, |tx| {
-            let id = lane_id(tx, lane)?;
-            let before = coverage_of(tx, id)?;
-            let after = match lane.surface.reading() {
-                Reading::Since => before.clone().reset_since(to),
-                Reading::Walk => before.clone().reset(to),
-                Reading::Talks => before.clone().reset_talks(to),
+    ) -> Result<(), StoreError> {
+        let to = base.minus_ms(SAFE_BACKFILL_MS);
+        self.write_with_lease(lease, RESET, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            let before = read_coverage(tx, id)?;
+            let after = match lane.surface.read_strategy() {
+                ReadStrategy::Since => before.clone().reset_since(to),
+                ReadStrategy::NewestFirst => before.clone().reset_newest_first(to),
+                ReadStrategy::PerThread => before.clone().reset_per_thread(to),
             };
-            tracing::warn!(%lane, from = ?before.through, %to, why, "the watermark is reset");
-            source_clocks::redate_lane(tx, (id, lane), base)?;
-            source_clocks::forget_look(tx, id, to)?;
+            tracing::warn!(%lane, from = ?before.through, %to, why, "resetting the watermark");
+            source_clocks::redate_lane(tx, StoredLane { id, lane }, base)?;
+            source_clocks::forget_last_check(tx, id, to)?;
             write_coverage(tx, id, &after)
         })
     }
 }
 
-/// Keeps what the source called a lane's newest page.
-pub(crate) fn keep_etag(tx: &mut Tx<'_>, lane: i64, etag: &Etag) -> Result<(), Error> {
-    const KEEP: Sql =
-        Sql::both("update lanes set etag = $1, etag_principal = $2, etag_at_ms = $3 where id = $4");
-    let at_ms = etag.at.map(|at| at.0);
-    tx.execute(KEEP, &params![&etag.value, &etag.principal, at_ms, lane]).map(drop)
+/// Stores the ETag of a lane's newest page.
+pub(crate) fn store_etag(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    etag: &Etag,
+) -> Result<(), StoreError> {
+    const UPDATE_ETAG: Sql = Sql::portable(
+        "update lanes set etag = $1, etag_principal = $2, etag_at_ms = $3 where id = $4",
+    );
+    let at_ms = etag.sent_at.map(|at| at.0);
+    tx.execute(UPDATE_ETAG, &params![&etag.value, &etag.principal, at_ms, lane]).map(drop)
 }
 
-/// The row of a lane; made when it is missing.
-pub(crate) fn lane_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<i64, Error> {
-    const MAKE: Sql = Sql::both(
+/// Returns the id of a lane's row, and creates the row if it is missing.
+pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i64, StoreError> {
+    const INSERT: Sql = Sql::portable(
         "insert into lanes (name, host, organization, repository_id, surface, coverage, page_size)
          values ($1, $2, $3, $4, $5, $6, $7)
          returning id",
     );
-    if let Some(id) = known_id(tx, lane)? {
+    if let Some(id) = find_lane_id(tx, lane)? {
         return Ok(id);
     }
     let (organization, repository) = match &lane.scope {
@@ -192,129 +214,144 @@ pub(crate) fn lane_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<i64, Error> {
         Scope::Repository(id) => (None, Some(*id)),
     };
     let (name, surface) = (lane.to_string(), lane.surface.name());
-    let nothing = coverage_text(&Coverage::default());
+    let coverage = serialize_coverage(&Coverage::default());
     let size = i64::from(FIRST_PAGE_SIZE);
-    let params = params![&name, &lane.host, organization, repository, surface, &nothing, size];
-    tx.first(MAKE, &params, |mut row| row.int(0))?
-        .ok_or_else(|| Error::Damaged(format!("the lane {name} has no row")))
+    let params = params![&name, &lane.host, organization, repository, surface, &coverage, size];
+    tx.query_first(INSERT, &params, |mut row| row.int(0))?
+        .ok_or_else(|| StoreError::Damaged(format!("the lane {name} has no row")))
 }
 
-/// The row of a lane, if it was ever seen.
-pub(crate) fn known_id(tx: &mut Tx<'_>, lane: &Lane) -> Result<Option<i64>, Error> {
-    const ID: Sql = Sql::both("select id from lanes where name = $1");
-    tx.first(ID, &params![&lane.to_string()], |mut row| row.int(0))
+/// Returns the id of a lane's row, if it has one.
+pub(crate) fn find_lane_id(
+    tx: &mut Transaction<'_>,
+    lane: &Lane,
+) -> Result<Option<i64>, StoreError> {
+    const ID: Sql = Sql::portable("select id from lanes where name = $1");
+    tx.query_first(ID, &params![&lane.to_string()], |mut row| row.int(0))
 }
 
-pub(crate) fn coverage_of(tx: &mut Tx<'_>, id: i64) -> Result<Coverage, Error> {
-    const COVERAGE: Sql = Sql::both("select coverage from lanes where id = $1");
-    let text = tx.first(COVERAGE, &params![id], |mut row| row.text(0))?;
+pub(crate) fn read_coverage(tx: &mut Transaction<'_>, id: i64) -> Result<Coverage, StoreError> {
+    const COVERAGE: Sql = Sql::portable("select coverage from lanes where id = $1");
+    let text = tx.query_first(COVERAGE, &params![id], |mut row| row.text(0))?;
     Ok(parse_coverage(&text.unwrap_or_default()))
 }
 
-/// Moves a lane's coverage on. A watermark that would move back is our own nonsense, and refused.
+/// Advances a lane's coverage. A watermark that would move back is a bug and is rejected.
 ///
-/// A listing that became shorter lost something that a scan cannot see, and one that grew by more than was
-/// stored shows something that no scan met: a sweep is due from now on.
-pub(crate) fn advance(
-    tx: &mut Tx<'_>,
+/// A listing that became shorter lost an item, which a scan cannot notice. One that grew by more than was stored
+/// contains an item that no scan found. Both make a sweep due.
+pub(crate) fn advance_coverage(
+    tx: &mut Transaction<'_>,
     id: i64,
     lane: &Lane,
     coverage: &Coverage,
-) -> Result<(), Error> {
-    let held = coverage_of(tx, id)?;
-    if let Some(from) = held.through.filter(|from| coverage.through < Some(*from)) {
+) -> Result<(), StoreError> {
+    let stored = read_coverage(tx, id)?;
+    if let Some(from) = stored.through.filter(|from| coverage.through < Some(*from)) {
         let lane = Box::new(lane.clone());
-        return Err(Error::WatermarkBack { lane, from, to: coverage.through });
+        return Err(StoreError::WatermarkRegression { lane, from, to: coverage.through });
     }
     let mut coverage = coverage.clone();
-    let is_new = coverage.head != held.head || coverage.is_complete() != held.is_complete();
-    let shows_more = is_new && coverage.note_stored(&held, stored::total(tx, id)?);
-    if shows_more || coverage.has_shrunk_since(&held) {
-        // a roll that is under way may list what has gone since
-        sweeps::unstage(tx, id)?;
+    let is_new = coverage.head != stored.head || coverage.is_complete() != stored.is_complete();
+    let has_more_listed =
+        is_new && coverage.record_stored_count(&stored, object_count::total_objects(tx, id)?);
+    if has_more_listed || coverage.has_shrunk_since(&stored) {
+        // the staged pages may list items that were removed since
+        sweeps::discard_staged_sweep(tx, id)?;
         make_sweep_due(tx, id)?;
     }
     write_coverage(tx, id, &coverage)
 }
 
-/// Takes what a sweep listed as what the listing shows; returns whether it listed all that was counted.
-pub(crate) fn settle_stored(
-    tx: &mut Tx<'_>,
+/// Records the number of items that a sweep listed. Returns false if they are fewer than the listing reported, so that
+/// the sweep has to be repeated.
+pub(crate) fn settle_object_count(
+    tx: &mut Transaction<'_>,
     id: i64,
     listed: u64,
-    began: Mark,
-) -> Result<bool, Error> {
-    let mut coverage = coverage_of(tx, id)?;
+    began: SourceInstant,
+) -> Result<bool, StoreError> {
+    let mut coverage = read_coverage(tx, id)?;
     let listed = i64::try_from(listed).unwrap_or(i64::MAX);
-    let is_whole = coverage.settle_stored(listed, stored::total(tx, id)?, began);
+    let is_whole =
+        coverage.settle_stored_count(listed, object_count::total_objects(tx, id)?, began);
     write_coverage(tx, id, &coverage)?;
     Ok(is_whole)
 }
 
-/// Asks for a sweep of a lane; an earlier request stays.
-pub(crate) fn make_sweep_due(tx: &mut Tx<'_>, id: i64) -> Result<(), Error> {
+/// Makes a sweep of a lane due. An earlier due time stays.
+pub(crate) fn make_sweep_due(tx: &mut Transaction<'_>, id: i64) -> Result<(), StoreError> {
     const SWEEP_IS_DUE: Sql =
-        Sql::both("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
+        Sql::portable("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
     tx.execute(SWEEP_IS_DUE, &params![id]).map(drop)
 }
 
-fn write_coverage(tx: &mut Tx<'_>, id: i64, coverage: &Coverage) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both("update lanes set coverage = $1, through_ms = $2 where id = $3");
+fn write_coverage(
+    tx: &mut Transaction<'_>,
+    id: i64,
+    coverage: &Coverage,
+) -> Result<(), StoreError> {
+    const UPDATE_COVERAGE: Sql =
+        Sql::portable("update lanes set coverage = $1, through_ms = $2 where id = $3");
     let through = coverage.through.map(|mark| mark.0);
-    tx.execute(KEEP, &params![&coverage_text(coverage), through, id]).map(drop)
+    tx.execute(UPDATE_COVERAGE, &params![&serialize_coverage(coverage), through, id]).map(drop)
 }
 
-/// Records successful looks at lanes, each with the source's time of it; the time of the last one never
-/// moves back. A lane never seen stays so: nothing of it is held yet.
-pub(crate) fn looked_at(tx: &mut Tx<'_>, looks: &[(Lane, i64)]) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both(
+/// Records successful checks of lanes, each with the source's time. The time of a lane's last check never moves back.
+/// An unknown lane is not created, because nothing of it is stored yet.
+pub(crate) fn record_checks(
+    tx: &mut Transaction<'_>,
+    checks: &[(Lane, i64)],
+) -> Result<(), StoreError> {
+    const UPDATE_CHECKED_AT: Sql = Sql::portable(
         "update lanes
             set checked_at_ms = case when $1 < checked_at_ms then checked_at_ms else $1 end
           where name = $2",
     );
-    let looks: Vec<_> = looks.iter().map(|(lane, at_ms)| (lane.to_string(), *at_ms)).collect();
-    let rows: Vec<_> = looks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
-    tx.execute_each(KEEP, &rows)
+    let checks: Vec<_> = checks.iter().map(|(lane, at_ms)| (lane.to_string(), *at_ms)).collect();
+    let rows: Vec<_> = checks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
+    tx.execute_each(UPDATE_CHECKED_AT, &rows)
 }
 
-fn coverage_text(coverage: &Coverage) -> String {
+fn serialize_coverage(coverage: &Coverage) -> String {
     serde_json::to_string(coverage).expect("a coverage is plain values, always JSON")
 }
 
-/// Reads a coverage. One that is damaged claims nothing, so every view calls the lane incomplete, and the next
-/// pull reads it from the beginning.
+/// Parses a coverage. A damaged one claims nothing, so every view reports the lane as incomplete, and the next pull
+/// reads it from the beginning.
 fn parse_coverage(text: &str) -> Coverage {
     serde_json::from_str(text).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the coverage of a lane is damaged; it is read from the beginning");
+        tracing::warn!(%error, "the coverage of a lane is damaged; reading the lane from the beginning");
         Coverage::default()
     })
 }
 
-fn lane(row: &mut Row) -> Result<Lane, Error> {
+fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let scope = match (row.maybe_text(1)?, row.maybe_int(2)?) {
         (Some(login), None) => Scope::Organization(login),
         (None, Some(id)) => Scope::Repository(id),
-        _ => return Err(Error::UnreadableRow("a lane without a scope".to_owned())),
+        _ => return Err(StoreError::UnreadableRow("a lane without a scope".to_owned())),
     };
     let name = row.text(3)?;
-    let surface = Surface::named(&name)
-        .ok_or_else(|| Error::UnreadableRow(format!("no surface is named {name:?}")))?;
+    let surface = Surface::from_name(&name)
+        .ok_or_else(|| StoreError::UnreadableRow(format!("unknown surface {name:?}")))?;
     Ok(Lane { host: row.text(0)?, scope, surface })
 }
 
-/// The state in the seven columns from `first` on.
-fn state(mut row: Row, first: usize) -> Result<LaneState, Error> {
-    let small = |number: i64| {
-        u32::try_from(number)
-            .map_err(|_| Error::UnreadableRow(format!("{number} as a lane's count")))
-    };
+/// Reads the state in the seven columns from `first` on.
+fn read_lane_state(mut row: SqlRow, first: usize) -> Result<LaneState, StoreError> {
     Ok(LaneState {
         coverage: parse_coverage(&row.text(first)?),
         due_ms: row.int(first + 1)?,
-        failures: small(row.int(first + 2)?)?,
+        failures: to_lane_count(row.int(first + 2)?)?,
         sweep_due_ms: row.maybe_int(first + 3)?,
-        sweeping: row.maybe_int(first + 4)?.is_some(),
-        page_size: small(row.int(first + 5)?)?,
+        is_sweeping: row.maybe_int(first + 4)?.is_some(),
+        page_size: to_lane_count(row.int(first + 5)?)?,
         checked_at_ms: row.maybe_int(first + 6)?,
     })
+}
+
+fn to_lane_count(number: i64) -> Result<u32, StoreError> {
+    u32::try_from(number)
+        .map_err(|_| StoreError::UnreadableRow(format!("a lane with the count {number}")))
 }

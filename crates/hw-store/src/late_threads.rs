@@ -1,77 +1,85 @@
-//! Threads that appear long after they began: transferred, or shown again after they were hidden.
+//! Handles threads that appear long after they were created: transferred threads, or hidden ones that returned.
 //!
-//! Their comments come with old times, below where the lists of comments are read: only a sweep finds them.
+//! Their comments have old times, below the point from which the lists of comments are read, so only a sweep finds
+//! them.
 
 use std::collections::BTreeMap;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::cells::{Change, Write};
+use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{Item, Kind, Observation, Thread};
+use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Surface};
 
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::lanes;
 use crate::sweeps;
-use crate::tx::Tx;
+use crate::transaction::Transaction;
 
-/// Requests a sweep of the lists where the comments of such threads are, as far as they are followed.
-pub(crate) fn request_comments(
-    tx: &mut Tx<'_>,
+/// Requests a sweep of the followed lists that contain the comments of such threads.
+pub(crate) fn request_comment_sweeps(
+    tx: &mut Transaction<'_>,
     host: &str,
-    writes: &[Write],
-    observations: &[Observation],
-) -> Result<(), Error> {
-    let mut by_list: BTreeMap<Lane, Vec<(Change, &Thread)>> = BTreeMap::new();
+    writes: &[CellWrite],
+    observations: &[ItemObservation],
+) -> Result<(), StoreError> {
+    let mut by_list: BTreeMap<Lane, Vec<(CellChange, &Thread)>> = BTreeMap::new();
     for write in writes {
-        let observation = write.text.and_then(|index| observations.get(index));
-        let Some(Item::Thread(thread)) = observation.map(|it| &it.item) else { continue };
-        for list in lists_of(host, thread) {
+        let observation = write.text_index.and_then(|index| observations.get(index));
+        let Some(MirrorItem::Thread(thread)) = observation.map(|observation| &observation.item)
+        else {
+            continue;
+        };
+        for list in comment_lanes(host, thread) {
             by_list.entry(list).or_default().push((write.change, thread));
         }
     }
     for (list, threads) in by_list {
-        let Some(id) = lanes::known_id(tx, &list)? else { continue };
-        let coverage = lanes::coverage_of(tx, id)?;
+        let Some(id) = lanes::find_lane_id(tx, &list)? else { continue };
+        let coverage = lanes::read_coverage(tx, id)?;
         if threads.iter().any(|(change, thread)| is_late(*change, thread, &coverage)) {
-            request_sweep(tx, id)?;
+            restart_sweep(tx, id)?;
         }
     }
     Ok(())
 }
 
-/// Whether a list claims what was said in a thread before the thread was there: it is back, or it began
-/// within what the list is complete over.
-fn is_late(change: Change, thread: &Thread, list: &Coverage) -> bool {
+/// Returns true if a list claims comments that were written before their thread appeared: the thread is back, or was
+/// created within the list's coverage.
+fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
     let Some((from, through)) = list.from.zip(list.through) else { return false };
-    let began = thread.created_at.mark();
+    let created = thread.created_at.instant();
     match change {
-        Change::Revived => true,
-        Change::Created => !from.is_above(began) && began < through.minus(OVERLAP_MS),
-        Change::Edited | Change::Bumped | Change::Removed | Change::Touched | Change::Nothing => {
-            false
-        }
+        CellChange::Revived => true,
+        CellChange::Created => !from.is_above(created) && created < through.minus_ms(OVERLAP_MS),
+        CellChange::Edited
+        | CellChange::Bumped
+        | CellChange::Removed
+        | CellChange::Touched
+        | CellChange::Unchanged => false,
     }
 }
 
-/// The lists that show what is said in a thread; what is read thread by thread is due in any case.
-fn lists_of(host: &str, thread: &Thread) -> Vec<Lane> {
+/// Returns the lists that contain a thread's comments. Comments that are read thread by thread are due anyway.
+fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
     let surfaces: &[Surface] = match thread.kind() {
-        Kind::Issue => &[Surface::IssueComments],
-        Kind::PullRequest => &[Surface::IssueComments, Surface::ReviewComments],
-        Kind::Discussion
-        | Kind::Repository
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => &[],
+        ItemKind::Issue => &[Surface::IssueComments],
+        ItemKind::PullRequest => &[Surface::IssueComments, Surface::ReviewComments],
+        ItemKind::Discussion
+        | ItemKind::Repository
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => &[],
     };
-    let list = |surface: &Surface| Lane::of_repository(host, thread.repository_id, *surface);
-    surfaces.iter().map(list).collect()
+    surfaces
+        .iter()
+        .map(|surface| Lane::for_repository(host, thread.repository_id, *surface))
+        .collect()
 }
 
-fn request_sweep(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
-    // a roll that is under way may have passed where they belong
-    sweeps::unstage(tx, lane)?;
+fn restart_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
+    // the staged pages may already be past the comments' position
+    sweeps::discard_staged_sweep(tx, lane)?;
     lanes::make_sweep_due(tx, lane)
 }

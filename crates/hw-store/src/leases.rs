@@ -1,18 +1,18 @@
-//! Leases: who may write, and proof at each write that he still may.
+//! Leases: each write checks, in its own transaction, that its process still has the right to write.
 //!
-//! A lease expires by time, but time is never what a write trusts: each take raises the epoch, and each
-//! write checks it inside its own transaction. An owner that slept through its lease cannot write.
+//! A lease expires by time, but no write relies on time: taking a lease raises its epoch, and each write checks the
+//! epoch. An owner that slept past the end of its lease cannot write.
 //!
-//! A database file has a lock of the operating system beside it, for as long as the lease is held: with it a
-//! dead owner need not be waited for, and a living one is never robbed.
+//! While a lease on a database file is held, the operating system locks a file beside it. The lock makes a dead
+//! owner's lease available at once, and protects the lease of a living owner.
 
 use crate::Store;
-use crate::error::Error;
-use crate::locks::Grip;
-use crate::sql::{Row, Sql, params};
-use crate::tx::{Step, Tx, step};
+use crate::error::StoreError;
+use crate::locks::LockAttempt;
+use crate::sql::{Sql, params};
+use crate::transaction::{Transaction, TransactionStep, step};
 
-/// The right to write, until somebody else takes it.
+/// The right to write, until another process takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub name: String,
@@ -20,106 +20,103 @@ pub struct Lease {
     pub epoch: i64,
 }
 
-/// Who holds a lease, since when and until when.
+/// The owner of a lease, and the time for which it is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldBy {
+pub struct LeaseHolder {
     pub owner: String,
     pub since_ms: i64,
     pub expires_ms: i64,
 }
 
-impl HeldBy {
-    /// Whether the lease is still held, to somebody who asks for it for `ttl_ms`.
+impl LeaseHolder {
+    /// Returns true if the lease is still held, from the view of a process that requests it for `ttl_ms`.
     ///
-    /// One that ends a day later than it could was taken or renewed by a clock that stood in another year.
-    fn holds(&self, now_ms: i64, ttl_ms: i64) -> bool {
+    /// A lease that expires more than a day after `ttl_ms` was taken or renewed under a wrong clock.
+    fn is_current(&self, now_ms: i64, ttl_ms: i64) -> bool {
         const DAY_MS: i64 = 86_400_000;
-        let absurd = now_ms.saturating_add(ttl_ms).saturating_add(DAY_MS);
-        now_ms < self.expires_ms && self.expires_ms <= absurd
+        let latest_plausible = now_ms.saturating_add(ttl_ms).saturating_add(DAY_MS);
+        now_ms < self.expires_ms && self.expires_ms <= latest_plausible
     }
 }
 
-const LEASE: Step = step!("lease");
+const LEASE: TransactionStep = step!("lease");
 
 impl Store {
-    /// Takes a lease that is free or has expired, or tells who holds it. One that would last a day longer
-    /// than asked for counts as expired.
+    /// Takes a lease that is free or has expired, or returns its holder. A lease that would last a day longer than
+    /// requested counts as expired.
     ///
-    /// Of a database file, the lock beside it decides: who has it is alive, and who gets it may take the
-    /// lease at once. Only among those who share one open store, and so its lock, the time decides.
+    /// For a database file, the lock beside it decides: a process that has the lock is alive, and one that acquires it
+    /// may take the lease at once. Time decides only among the users of one open store, which share its lock.
     pub fn take_lease(
         &self,
         name: &str,
         owner: &str,
         now_ms: i64,
         ttl_ms: i64,
-    ) -> Result<Result<Lease, HeldBy>, Error> {
+    ) -> Result<Result<Lease, LeaseHolder>, StoreError> {
         if self.inner.read_only {
-            return Err(Error::ReadOnly);
+            return Err(StoreError::ReadOnly);
         }
-        let mut keys = self.inner.locks.keys();
-        let grip = keys.grip(name)?;
+        let mut locks = self.inner.locks.lock_table();
+        let attempt = locks.try_lock(name)?;
         let expires_ms = now_ms.saturating_add(ttl_ms);
-        let is_dead = match grip {
-            Grip::Nothing => false,
-            Grip::New(_) => true,
-            Grip::Elsewhere => {
+        let is_holder_dead = match attempt {
+            LockAttempt::NotNeeded => false,
+            LockAttempt::Acquired(_) => true,
+            LockAttempt::HeldElsewhere => {
                 let owner = "another process".to_owned();
-                let unknown = HeldBy { owner, since_ms: now_ms, expires_ms };
+                let unknown = LeaseHolder { owner, since_ms: now_ms, expires_ms };
                 return Ok(Err(self.lease_holder(name)?.unwrap_or(unknown)));
             }
         };
-        let taken = self.write(LEASE, |tx| {
-            let holds = |holder: &HeldBy| !is_dead && holder.holds(now_ms, ttl_ms);
-            match holder(tx, name)?.filter(holds) {
-                Some(holder) => Ok(Err(holder)),
-                None => take(tx, name, owner, now_ms, expires_ms).map(Ok),
-            }
+        let taken = self.write(LEASE, |tx| match read_holder(tx, name)? {
+            Some(holder) if !is_holder_dead && holder.is_current(now_ms, ttl_ms) => Ok(Err(holder)),
+            Some(_) | None => insert_lease(tx, name, owner, now_ms, expires_ms).map(Ok),
         })?;
         if let Ok(lease) = &taken {
-            keys.keep(name, lease.epoch, grip);
+            locks.store_lock(name, lease.epoch, attempt);
         }
         Ok(taken)
     }
 
-    /// Who holds a lease, as its row tells; it may have expired.
-    pub fn lease_holder(&self, name: &str) -> Result<Option<HeldBy>, Error> {
-        self.read("lease", |tx| holder(tx, name))
+    /// Returns the recorded holder of a lease, which may have expired.
+    pub fn lease_holder(&self, name: &str) -> Result<Option<LeaseHolder>, StoreError> {
+        self.read("lease", |tx| read_holder(tx, name))
     }
 
-    /// Keeps a lease for another while; lost when somebody else has taken it.
-    pub fn renew_lease(&self, lease: &Lease, now_ms: i64, ttl_ms: i64) -> Result<(), Error> {
-        const RENEW: Sql = Sql::both(
+    /// Extends a lease. Fails if another process has taken it.
+    pub fn renew_lease(&self, lease: &Lease, now_ms: i64, ttl_ms: i64) -> Result<(), StoreError> {
+        const RENEW: Sql = Sql::portable(
             "update leases set expires_ms = $1 where name = $2 and owner = $3 and epoch = $4",
         );
         let expires_ms = now_ms.saturating_add(ttl_ms);
         self.write(LEASE, |tx| {
             let params = params![expires_ms, &lease.name, &lease.owner, lease.epoch];
-            if tx.execute(RENEW, &params)? == 0 { Err(lost(lease)) } else { Ok(()) }
+            if tx.execute(RENEW, &params)? == 0 { Err(lease_lost(lease)) } else { Ok(()) }
         })
     }
 
-    /// Gives a lease back; nothing happens when it was lost already.
-    pub fn release_lease(&self, lease: &Lease) -> Result<(), Error> {
-        const RELEASE: Sql = Sql::both(
+    /// Releases a lease. Does nothing if it is already lost.
+    pub fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        const RELEASE: Sql = Sql::portable(
             "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
         );
         let released = self.write(LEASE, |tx| {
             tx.execute(RELEASE, &params![&lease.name, &lease.owner, lease.epoch]).map(drop)
         });
-        self.inner.locks.keys().leave(&lease.name, lease.epoch);
+        self.inner.locks.lock_table().release_lock(&lease.name, lease.epoch);
         released
     }
 }
 
-fn take(
-    tx: &mut Tx<'_>,
+fn insert_lease(
+    tx: &mut Transaction<'_>,
     name: &str,
     owner: &str,
     since_ms: i64,
     expires_ms: i64,
-) -> Result<Lease, Error> {
-    const TAKE: Sql = Sql::both(
+) -> Result<Lease, StoreError> {
+    const TAKE: Sql = Sql::portable(
         "insert into leases (name, owner, epoch, since_ms, expires_ms)
          values ($1, $2, 1, $3, $4)
          on conflict (name) do update
@@ -128,35 +125,35 @@ fn take(
          returning epoch",
     );
     let epoch = tx
-        .first(TAKE, &params![name, owner, since_ms, expires_ms], |mut row| row.int(0))?
-        .ok_or_else(|| Error::Damaged("a lease that was taken has no epoch".to_owned()))?;
+        .query_first(TAKE, &params![name, owner, since_ms, expires_ms], |mut row| row.int(0))?
+        .ok_or_else(|| StoreError::Damaged("a lease that was taken has no epoch".to_owned()))?;
     Ok(Lease { name: name.to_owned(), owner: owner.to_owned(), epoch })
 }
 
-fn holder(tx: &mut Tx<'_>, name: &str) -> Result<Option<HeldBy>, Error> {
-    const HOLDER: Sql = Sql::both(
+fn read_holder(tx: &mut Transaction<'_>, name: &str) -> Result<Option<LeaseHolder>, StoreError> {
+    const HOLDER: Sql = Sql::portable(
         "select owner, since_ms, expires_ms from leases where name = $1 and owner is not null",
     );
-    let read = |mut row: Row| {
-        Ok(HeldBy { owner: row.text(0)?, since_ms: row.int(1)?, expires_ms: row.int(2)? })
-    };
-    tx.first(HOLDER, &params![name], read)
+    tx.query_first(HOLDER, &params![name], |mut row| {
+        Ok(LeaseHolder { owner: row.text(0)?, since_ms: row.int(1)?, expires_ms: row.int(2)? })
+    })
 }
 
-/// Has every owner stop at its next write: what it knows of the database no longer holds.
-pub(crate) fn end_all(tx: &mut Tx<'_>) -> Result<(), Error> {
-    const END: Sql = Sql::both("update leases set owner = null, epoch = epoch + 1");
+/// Makes every owner fail at its next write, because its knowledge of the database is outdated.
+pub(crate) fn revoke_all(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    const END: Sql = Sql::portable("update leases set owner = null, epoch = epoch + 1");
     tx.execute(END, &[]).map(drop)
 }
 
-/// Refuses a write whose owner is no longer the one that holds the lease.
-pub(crate) fn check(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Error> {
-    const HELD: Sql =
-        Sql::both("select count(*) from leases where name = $1 and owner = $2 and epoch = $3");
-    let held = tx.count(HELD, &params![&lease.name, &lease.owner, lease.epoch])?;
-    if held == 0 { Err(lost(lease)) } else { Ok(()) }
+/// Rejects a write whose owner has lost the lease.
+pub(crate) fn check_lease(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), StoreError> {
+    const COUNT_MATCHING: Sql =
+        Sql::portable("select count(*) from leases where name = $1 and owner = $2 and epoch = $3");
+    let matching =
+        tx.query_count(COUNT_MATCHING, &params![&lease.name, &lease.owner, lease.epoch])?;
+    if matching == 0 { Err(lease_lost(lease)) } else { Ok(()) }
 }
 
-fn lost(lease: &Lease) -> Error {
-    Error::LeaseLost { name: lease.name.clone() }
+fn lease_lost(lease: &Lease) -> StoreError {
+    StoreError::LeaseLost { name: lease.name.clone() }
 }

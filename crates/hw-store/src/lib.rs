@@ -1,15 +1,14 @@
-//! The memory of highwater: one store over SQLite or PostgreSQL. It never reaches a source, and never
-//! asks a clock.
+//! Stores the mirror and its progress in SQLite or PostgreSQL. It never contacts a source and never reads a
+//! clock.
 //!
-//! What is kept and how far we got are kept together: a page's texts, search rows, versions and the
-//! lane's coverage commit in one write transaction, and the comparison with what is held happens inside
-//! it. At most one write transaction is open per workspace, in either database, so the pure rules of
-//! `hw_rules` decide on a state that cannot move under them.
+//! Data and progress commit together: a page's texts, search rows, versions and the lane's coverage are written in
+//! one transaction, and the comparison with the stored versions happens inside it. At most one write transaction is
+//! open per workspace, in either database, so the pure rules of `hw_rules` decide on a state that cannot change
+//! under them.
 //!
-//! The store is synchronous. SQLite works on the caller's thread anyway, a write is a few milliseconds,
-//! and a test that calls it a million times in one order gets the same answer each time. The PostgreSQL
-//! driver keeps a small runtime of its own for its sockets. Callers on an async runtime wrap their calls
-//! in `block_in_place`.
+//! The store is synchronous. SQLite works on the caller's thread anyway, a write takes a few milliseconds, and a test
+//! that repeats the same calls in the same order gets the same results. The PostgreSQL driver has a small runtime of
+//! its own for its sockets. Callers on an async runtime wrap their calls in `block_in_place`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,17 +16,18 @@ use std::sync::Arc;
 
 mod backup;
 mod cells;
+mod comment_queue;
 mod driver;
 mod engine;
 mod error;
-mod identity;
+mod id_conflicts;
 mod ingest;
 mod integrity;
 mod lanes;
 mod late_threads;
 mod leases;
 mod locks;
-mod migrate;
+mod migrations;
 mod mirror;
 mod principals;
 mod quarantine;
@@ -40,53 +40,56 @@ mod source_clocks;
 mod sql;
 mod sweeps;
 mod tables;
-mod talks;
-mod tx;
-mod verify;
+mod transaction;
+mod verification;
 mod views;
 mod workspace;
+mod workspace_handle;
 mod workspace_removal;
 
+pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
-pub use driver::postgres::{check_postgres, list_schemas};
-pub use engine::{Found, Hit, Matches, Ranked, Said, Search, SearchEngine};
-pub use error::Error;
-pub use ingest::{Etag, IngestPage, Ingested};
+pub use driver::postgres::{check_postgres_url, list_schemas};
+pub use engine::{
+    Hit, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest, SearchResults,
+};
+pub use error::StoreError;
+pub use ingest::{Etag, IngestCounts, IngestPage};
 pub use integrity::{IntegrityCheck, IntegrityReport};
-pub use lanes::{Failure, LaneRow};
-pub use leases::{HeldBy, Lease};
-pub use migrate::SCHEMA_GUID;
-pub use principals::{Reservation, Reserved, reserve_name};
-pub use quarantine::{Quarantined, Unreadable};
+pub use lanes::{LaneRow, TurnFailure};
+pub use leases::{Lease, LeaseHolder};
+pub use migrations::SCHEMA_GUID;
+pub use principals::{RequestReservation, ReserveOutcome, reserve_name};
+pub use quarantine::{QuarantinedItem, UnreadableItem};
 pub use removal_tally::ItemTally;
-pub use removed_items::{KEPT_MS, RemovalReason, RemovedItem, RemovedQuery, Restored};
-pub use sweeps::{StagedPage, SweepFindings, SweepPage, SweepState, Swept};
-pub use talks::DueTalk;
-pub use verify::{DamagedItem, VerifiedPage, VerifyCursor};
-pub use views::after::{After, AfterComment, NotACursor};
-pub use views::behind::Behind;
-pub use views::comments::{CommentFilter, CommentRow};
-pub use views::counts::Counts;
+pub use removed_items::{RETENTION_MS, RemovalReason, RemovedItem, RemovedQuery, RestoreResult};
+pub use sweeps::{RemovalResult, StageOutcome, SweepFindings, SweepPage, SweepState};
+pub use verification::{DamagedItem, VerifiedPage, VerifyCursor};
+pub use views::comment_list::{CommentFilter, CommentRow};
+pub use views::completeness::Completeness;
+pub use views::counts::ObjectCounts;
+pub use views::cursor::{CommentCursor, InvalidListCursor, ThreadCursor};
 pub use views::health::{LeaseRow, PauseRow};
 pub use views::lane_names::LaneNames;
 pub use views::pulls::{FailedPull, LastPull};
-pub use views::skipped::{ReadableRows, SkippedRows};
-pub use views::thread::ThreadView;
+pub use views::skipped_rows::{ReadableRows, SkippedRows};
+pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
-pub use views::threads::{ThreadFilter, ThreadRow, ThreadsFound};
+pub use views::thread_view::ThreadView;
 pub use workspace::Workspace;
+pub use workspace_handle::{OpenWorkspaceError, WorkspaceHandle};
 pub use workspace_removal::{RemoveCondition, WorkspaceRemoval, remove_database_file};
 
-use driver::postgres::Postgres;
-use driver::sqlite::Sqlite;
-use driver::{Driver, sorting};
-use error::DriverError;
-use locks::Locks;
+use driver::DatabaseDriver;
+use driver::postgres::PostgresDriver;
+use driver::sqlite::SqliteDriver;
+use locks::DatabaseLocks;
+use transaction::map_step_error;
 
-/// Where a workspace's database is.
+/// The location of a workspace's database.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Place {
-    /// A database that ends with its store.
+pub enum DatabaseLocation {
+    /// A database that exists as long as its store.
     Memory,
     File(PathBuf),
     /// A schema of its own in a PostgreSQL database.
@@ -96,108 +99,120 @@ pub enum Place {
     },
 }
 
-/// PostgreSQL cuts longer names, and two workspaces could meet in one schema.
-const LONGEST_SCHEMA: usize = 63;
+/// PostgreSQL truncates longer names, so two workspaces could end up in one schema.
+const MAX_SCHEMA_NAME_BYTES: usize = 63;
 
-/// Tells at a named point whether the process is to "crash" there.
-type Interrupts = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
+/// Decides at a named point whether the process "crashes" there.
+type CrashHook = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
 
 /// A workspace's database. Clones share it.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
-    interrupts: Option<Interrupts>,
+    inner: Arc<StoreInner>,
+    crash_hook: Option<CrashHook>,
 }
 
-struct Inner {
-    driver: Box<dyn Driver>,
+struct StoreInner {
+    driver: Box<dyn DatabaseDriver>,
     read_only: bool,
-    locks: Locks,
-    place: Place,
-    /// Whether the schema was made when this store was opened.
+    locks: DatabaseLocks,
+    location: DatabaseLocation,
+    /// Opening this store created the schema.
     is_new_schema: bool,
 }
 
 impl Store {
     /// Opens the database for writing; creates it when it is missing and brings its schema up to date.
-    pub fn open(place: &Place) -> Result<Self, Error> {
-        Self::open_with(place, DatabaseTimeouts::default())
+    pub fn open(location: &DatabaseLocation) -> Result<Self, StoreError> {
+        Self::open_with_timeouts(location, DatabaseTimeouts::default())
     }
 
-    /// The same, with other limits on how long a server may take.
-    pub fn open_with(place: &Place, timeouts: DatabaseTimeouts) -> Result<Self, Error> {
-        place.check()?;
-        let failed = |error: DriverError| sorting::sorted("open", &*error);
+    /// Opens the database for writing, with other limits on the time a server may take.
+    pub fn open_with_timeouts(
+        location: &DatabaseLocation,
+        timeouts: DatabaseTimeouts,
+    ) -> Result<Self, StoreError> {
+        location.check_schema_name()?;
         let mut is_new_schema = false;
-        let driver: Box<dyn Driver> = match place {
-            Place::Memory => Box::new(Sqlite::memory().map_err(failed)?),
-            Place::File(path) => Box::new(Sqlite::create(path).map_err(failed)?),
-            Place::Postgres { url, schema } => {
-                let driver = Postgres::create(url, schema, timeouts).map_err(failed)?;
+        let driver: Box<dyn DatabaseDriver> = match location {
+            DatabaseLocation::Memory => {
+                Box::new(SqliteDriver::open_in_memory().map_err(map_step_error("open"))?)
+            }
+            DatabaseLocation::File(path) => {
+                Box::new(SqliteDriver::open_or_create(path).map_err(map_step_error("open"))?)
+            }
+            DatabaseLocation::Postgres { url, schema } => {
+                let driver = PostgresDriver::open_or_create(url, schema, timeouts)
+                    .map_err(map_step_error("open"))?;
                 is_new_schema = driver.is_new();
                 Box::new(driver)
             }
         };
-        let inner = Inner::new(driver, place);
-        let inner = Arc::new(Inner { is_new_schema, ..inner });
-        let store = Self { inner, interrupts: None };
-        migrate::bring_up_to_date(&store)?;
+        let inner = StoreInner::new(driver, location);
+        let inner = Arc::new(StoreInner { is_new_schema, ..inner });
+        let store = Self { inner, crash_hook: None };
+        migrations::apply_migrations(&store)?;
         Ok(store)
     }
 
     /// Opens an existing database for views; never creates, migrates or writes.
-    pub fn open_reader(place: &Place) -> Result<Self, Error> {
-        Self::open_reader_with(place, DatabaseTimeouts::default())
+    pub fn open_reader(location: &DatabaseLocation) -> Result<Self, StoreError> {
+        Self::open_reader_with_timeouts(location, DatabaseTimeouts::default())
     }
 
-    /// The same, with other limits on how long a server may take.
-    pub fn open_reader_with(place: &Place, timeouts: DatabaseTimeouts) -> Result<Self, Error> {
-        place.check()?;
-        let missing = || Error::NoDatabase(place.shown());
-        let failed = |error: DriverError| sorting::sorted("open", &*error);
-        let driver: Box<dyn Driver> = match place {
-            Place::Memory => return Err(missing()),
-            Place::File(path) if !path.is_file() => return Err(missing()),
-            Place::File(path) => Box::new(Sqlite::existing(path).map_err(failed)?),
-            Place::Postgres { url, schema } => {
-                let found = Postgres::existing(url, schema, timeouts).map_err(failed)?;
-                Box::new(found.ok_or_else(missing)?)
+    /// Opens an existing database for views, with other limits on the time a server may take.
+    pub fn open_reader_with_timeouts(
+        location: &DatabaseLocation,
+        timeouts: DatabaseTimeouts,
+    ) -> Result<Self, StoreError> {
+        location.check_schema_name()?;
+        let driver: Box<dyn DatabaseDriver> = match location {
+            DatabaseLocation::Memory => return Err(location.no_database()),
+            DatabaseLocation::File(path) if !path.is_file() => return Err(location.no_database()),
+            DatabaseLocation::File(path) => {
+                Box::new(SqliteDriver::open_existing(path).map_err(map_step_error("open"))?)
+            }
+            DatabaseLocation::Postgres { url, schema } => {
+                let found = PostgresDriver::open_existing(url, schema, timeouts)
+                    .map_err(map_step_error("open"))?;
+                Box::new(found.ok_or_else(|| location.no_database())?)
             }
         };
-        let inner = Arc::new(Inner { read_only: true, ..Inner::new(driver, place) });
-        let store = Self { inner, interrupts: None };
-        migrate::check(&store, missing)?;
+        let inner = Arc::new(StoreInner { read_only: true, ..StoreInner::new(driver, location) });
+        let store = Self { inner, crash_hook: None };
+        migrations::check_schema(&store)?;
         Ok(store)
     }
 
-    /// Whether opening this store made its PostgreSQL schema.
+    /// Returns true if opening this store created its PostgreSQL schema.
     pub fn is_new_schema(&self) -> bool {
         self.inner.is_new_schema
     }
 
-    /// The same store, with a hook that is asked at each named point of a write whether to crash there.
+    /// Installs a hook that decides at each named point of a write whether to crash there.
     ///
-    /// Before a commit that means: rolled back. After it: written, but the caller does not know.
+    /// A crash before the commit rolls the write back. After a crash behind the commit the write is stored, but the
+    /// caller does not know it.
     #[must_use]
-    pub fn with_interrupts(self, hook: Arc<dyn Fn(&'static str) -> bool + Send + Sync>) -> Self {
-        Self { inner: self.inner, interrupts: Some(hook) }
+    pub fn with_crash_hook(self, hook: Arc<dyn Fn(&'static str) -> bool + Send + Sync>) -> Self {
+        Self { inner: self.inner, crash_hook: Some(hook) }
     }
 
-    /// Whether it is the same opened database.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    /// Returns true if both are clones of one opened store.
+    pub(crate) fn is_same_database(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 }
 
-impl Inner {
-    fn new(driver: Box<dyn Driver>, place: &Place) -> Self {
-        let (locks, place) = (place.locks(), place.clone());
-        Self { driver, read_only: false, locks, place, is_new_schema: false }
+impl StoreInner {
+    fn new(driver: Box<dyn DatabaseDriver>, location: &DatabaseLocation) -> Self {
+        let (locks, location) = (location.database_locks(), location.clone());
+        Self { driver, read_only: false, locks, location, is_new_schema: false }
     }
 }
 
-/// Without the URL: it may carry a password.
-impl fmt::Debug for Place {
+/// Omits the URL, which may contain a password.
+impl fmt::Debug for DatabaseLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory => f.write_str("Memory"),
@@ -209,29 +224,33 @@ impl fmt::Debug for Place {
     }
 }
 
-impl Place {
-    /// Refuses a schema name that PostgreSQL would cut short, or keeps for itself.
-    fn check(&self) -> Result<(), Error> {
+impl DatabaseLocation {
+    /// Rejects a schema name that PostgreSQL would truncate or reserves for itself.
+    fn check_schema_name(&self) -> Result<(), StoreError> {
         let Self::Postgres { schema, .. } = self else { return Ok(()) };
         let why = match schema.as_str() {
             "" => "it is empty",
-            name if LONGEST_SCHEMA < name.len() => "it is longer than 63 bytes",
-            name if name.starts_with("pg_") => "names that begin with pg_ are PostgreSQL's own",
+            name if name.len() > MAX_SCHEMA_NAME_BYTES => "it is longer than 63 bytes",
+            name if name.starts_with("pg_") => "names starting with pg_ are reserved by PostgreSQL",
             name if name.contains('\0') => "it contains U+0000",
             _ => return Ok(()),
         };
-        Err(Error::SchemaName { name: schema.clone(), why })
+        Err(StoreError::InvalidSchemaName { name: schema.clone(), why })
     }
 
-    fn locks(&self) -> Locks {
+    fn database_locks(&self) -> DatabaseLocks {
         match self {
-            Self::File(path) => Locks::beside(path),
-            Self::Memory | Self::Postgres { .. } => Locks::none(),
+            Self::File(path) => DatabaseLocks::beside_file(path),
+            Self::Memory | Self::Postgres { .. } => DatabaseLocks::none(),
         }
     }
 
-    /// The place for people: without the password of a database.
-    pub fn shown(&self) -> String {
+    fn no_database(&self) -> StoreError {
+        StoreError::NoDatabase(self.display_name())
+    }
+
+    /// Formats the location for people, without the database password.
+    pub fn display_name(&self) -> String {
         match self {
             Self::Memory => "memory".to_owned(),
             Self::File(path) => path.display().to_string(),

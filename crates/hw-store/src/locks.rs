@@ -1,95 +1,98 @@
-//! Locks of the operating system beside a database file. They end with the process that holds them, however
-//! it ends, so a dead owner is known at once. A database elsewhere has none, and its rows alone decide.
+//! Operating system locks on files beside a database file.
+//!
+//! Such a lock ends with its process, however that ends, so a dead owner is recognized at once. Other databases have
+//! no such locks, and only their lease rows decide.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::workspace::{FileId, file_id};
 
 /// The locks of one open database.
-pub(crate) struct Locks {
-    /// The file they are beside.
-    database: Option<Database>,
-    held: Mutex<BTreeMap<String, Held>>,
+pub(crate) struct DatabaseLocks {
+    /// None for a database without lock files.
+    database: Option<DatabaseFile>,
+    by_lease: Mutex<BTreeMap<String, LeaseLock>>,
 }
 
-/// A database file.
-struct Database {
+struct DatabaseFile {
     path: PathBuf,
-    /// Which file it was when it was opened.
+    /// The identity of the file when it was opened.
     id: Option<FileId>,
 }
 
-/// A lock that is held for a lease.
-struct Held {
-    /// Locked as long as it is open.
+/// A lock acquired for a lease.
+struct LeaseLock {
+    /// Locked while it is open.
     _file: File,
     epoch: i64,
 }
 
-/// The locks, while nobody else takes or leaves one here.
-pub(crate) struct Keys<'a> {
-    database: Option<&'a Database>,
-    held: MutexGuard<'a, BTreeMap<String, Held>>,
+/// Exclusive access, within this process, to the locks of a database.
+pub(crate) struct LockTable<'a> {
+    database: Option<&'a DatabaseFile>,
+    by_lease: MutexGuard<'a, BTreeMap<String, LeaseLock>>,
 }
 
-/// What asking for a lock found.
-pub(crate) enum Grip {
-    /// There is nothing to lock, or it is locked by us already.
-    Nothing,
-    /// It is ours now: whoever had it before is gone.
-    New(File),
-    /// Somebody else has it.
-    Elsewhere,
+/// The result of trying to acquire a lock.
+pub(crate) enum LockAttempt {
+    /// There is nothing to lock, or this store already has the lock.
+    NotNeeded,
+    /// The lock was free: its previous owner is gone.
+    Acquired(File),
+    /// Another process has the lock.
+    HeldElsewhere,
 }
 
-impl Locks {
+impl DatabaseLocks {
     pub(crate) fn none() -> Self {
-        Self { database: None, held: Mutex::default() }
+        Self { database: None, by_lease: Mutex::default() }
     }
 
-    /// Beside the file itself, by whatever name it was opened.
-    pub(crate) fn beside(database: &Path) -> Self {
+    /// Places the lock files beside the file itself, by whatever name it was opened.
+    pub(crate) fn beside_file(database: &Path) -> Self {
         let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
         let id = file_id(&path);
-        Self { database: Some(Database { path, id }), held: Mutex::default() }
+        Self { database: Some(DatabaseFile { path, id }), by_lease: Mutex::default() }
     }
 
-    pub(crate) fn keys(&self) -> Keys<'_> {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        Keys { database: self.database.as_ref(), held }
+    pub(crate) fn lock_table(&self) -> LockTable<'_> {
+        let by_lease = self.by_lease.lock().unwrap_or_else(PoisonError::into_inner);
+        LockTable { database: self.database.as_ref(), by_lease }
     }
 }
 
-impl Keys<'_> {
-    /// Asks for a lease's lock; a new one is kept by [`Keys::keep`], or given back when it is dropped.
+impl LockTable<'_> {
+    /// Tries to acquire a lease's lock. An acquired lock is kept by [`LockTable::store_lock`], and released when it is
+    /// dropped instead.
     ///
-    /// A database that was removed or replaced since it was opened is refused: what is written to a file without a
-    /// name is lost.
-    pub(crate) fn grip(&self, lease: &str) -> Result<Grip, Error> {
-        let Some(database) = self.database.filter(|_| !self.held.contains_key(lease)) else {
-            return Ok(Grip::Nothing);
+    /// Fails if the database was removed or replaced since it was opened: writes to an unlinked file would be lost.
+    pub(crate) fn try_lock(&self, lease: &str) -> Result<LockAttempt, StoreError> {
+        let Some(database) = self.database.filter(|_| !self.by_lease.contains_key(lease)) else {
+            return Ok(LockAttempt::NotNeeded);
         };
         let path = lock_path(&database.path, lease);
-        let failed = |source| Error::Lock { path: path.clone(), source };
-        let file = open(&path).map_err(failed)?;
+        let file = match open_lock_file(&path) {
+            Ok(file) => file,
+            Err(source) => return Err(StoreError::LockFile { path, source }),
+        };
         match file.try_lock() {
             Ok(()) if file_id(&database.path) != database.id => {
                 std::fs::remove_file(&path).ok();
-                Err(Error::NoDatabase(database.path.display().to_string()))
+                Err(StoreError::NoDatabase(database.path.display().to_string()))
             }
-            Ok(()) => Ok(Grip::New(file)),
-            Err(TryLockError::WouldBlock) => Ok(Grip::Elsewhere),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Ok(()) => Ok(LockAttempt::Acquired(file)),
+            Err(TryLockError::WouldBlock) => Ok(LockAttempt::HeldElsewhere),
+            Err(TryLockError::Error(source)) => Err(StoreError::LockFile { path, source }),
         }
     }
 
-    /// Whether a living process holds a lease's lock; none where there is no such lock. Nothing is made for it.
+    /// Returns true if a living process holds a lease's lock; none if the database has no locks. Creates no lock file.
     ///
-    /// Who asks has to try it for a moment; whoever wants it just then tries again.
+    /// The check takes the lock for a moment; a process that needs it at that moment retries.
     pub(crate) fn is_locked(&self, lease: &str) -> Option<bool> {
         let Ok(file) = File::open(lock_path(&self.database?.path, lease)) else {
             return Some(false);
@@ -97,38 +100,38 @@ impl Keys<'_> {
         Some(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Keeps what was gripped, for the lease of this epoch.
-    pub(crate) fn keep(&mut self, lease: &str, epoch: i64, grip: Grip) {
-        match grip {
-            Grip::New(file) => {
-                self.held.insert(lease.to_owned(), Held { _file: file, epoch });
+    /// Keeps an acquired lock for the lease of this epoch.
+    pub(crate) fn store_lock(&mut self, lease: &str, epoch: i64, attempt: LockAttempt) {
+        match attempt {
+            LockAttempt::Acquired(file) => {
+                self.by_lease.insert(lease.to_owned(), LeaseLock { _file: file, epoch });
             }
-            Grip::Nothing | Grip::Elsewhere => {
-                if let Some(held) = self.held.get_mut(lease) {
-                    held.epoch = epoch;
+            LockAttempt::NotNeeded | LockAttempt::HeldElsewhere => {
+                if let Some(lock) = self.by_lease.get_mut(lease) {
+                    lock.epoch = epoch;
                 }
             }
         }
     }
 
-    /// Leaves a lease's lock, unless it is held for another epoch by now. The file stays: another process may
+    /// Releases a lease's lock, unless it now belongs to another epoch. The file stays, because another process may
     /// have it open.
-    pub(crate) fn leave(&mut self, lease: &str, epoch: i64) {
-        if self.held.get(lease).is_some_and(|held| held.epoch == epoch) {
-            self.held.remove(lease);
+    pub(crate) fn release_lock(&mut self, lease: &str, epoch: i64) {
+        if self.by_lease.get(lease).is_some_and(|lock| lock.epoch == epoch) {
+            self.by_lease.remove(lease);
         }
     }
 }
 
-/// Returns where the lock of a lease is.
+/// Returns the path of a lease's lock file.
 pub(crate) fn lock_path(database: &Path, lease: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(format!(".{lease}.lock"));
     PathBuf::from(path)
 }
 
-/// A file that only its owner may open.
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens a lock file that only its owner can access.
+fn open_lock_file(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).truncate(false);
     #[cfg(unix)]

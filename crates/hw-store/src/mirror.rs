@@ -1,7 +1,7 @@
-//! The mirror's texts: only what is present, under the name its repository has now.
+//! The texts of the mirror: only present items, under the current name of their repository.
 
 pub(crate) mod comments;
-pub(crate) mod names;
-pub(crate) mod removal;
 pub(crate) mod repositories;
+pub(crate) mod repository_names;
 pub(crate) mod threads;
+pub(crate) mod tombstones;

@@ -1,75 +1,76 @@
-//! What the processes of a workspace share about asking: request numbers, and pauses the source wants.
+//! Shares request numbers and rate limit pauses among the processes of a workspace.
 
-use hw_rules::clean;
+use hw_rules::safe_text;
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::sql::{Sql, params};
-use crate::tx::{Step, Tx, step};
+use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::health::PauseRow;
 
-/// Request numbers `first .. first + count`, ours alone, and whether the principal is to wait.
+/// The request numbers `first .. first + count`, reserved for one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reservation {
+pub struct RequestReservation {
     pub first: i64,
     pub count: i64,
-    pub paused_until_ms: Option<i64>,
 }
 
-/// What came of asking for request numbers.
+/// The result of reserving request numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reserved {
-    /// Some of them, or all.
-    Granted(Reservation),
-    /// This minute's are given out; there are more then.
+pub enum ReserveOutcome {
+    /// Some or all of the requested numbers.
+    Granted(RequestReservation),
+    /// The numbers of this minute are used up; the next minute begins at `until_ms`.
     Full { until_ms: i64 },
 }
 
-const RESERVE: Step = step!("reserve");
-const PAUSE: Step = step!("pause");
+const RESERVE: TransactionStep = step!("reserve");
+const PAUSE: TransactionStep = step!("pause");
 
 const MINUTE_MS: i64 = 60_000;
 
 impl Store {
-    /// Reserves up to `count` request numbers, of which all processes together get `a_minute`.
+    /// Reserves up to `count` request numbers. All processes together get `per_minute` of them in a minute.
     ///
-    /// They never repeat in a workspace, whoever asks: they order the looks within one second of the
-    /// source's clock.
-    pub fn reserve(
+    /// A number never repeats in a workspace: the numbers order the observations within one second of the source's
+    /// clock.
+    pub fn reserve_requests(
         &self,
         principal: &str,
         count: i64,
         now_ms: i64,
-        a_minute: i64,
-    ) -> Result<Reserved, Error> {
-        const NEXT: Sql = Sql::both(
+        per_minute: i64,
+    ) -> Result<ReserveOutcome, StoreError> {
+        const NEXT: Sql = Sql::portable(
             "insert into counters (name, value) values ('requests', $1)
              on conflict (name) do update set value = counters.value + excluded.value
              returning value",
         );
         self.write(RESERVE, |tx| {
-            let minute = Minute::of(tx, principal, now_ms)?;
-            let count = count.min(a_minute.saturating_sub(minute.reserved));
+            let minute = MinuteReservations::current(tx, principal, now_ms)?;
+            let count = count.min(per_minute.saturating_sub(minute.reserved));
             if count <= 0 {
-                return Ok(Reserved::Full { until_ms: minute.began_ms.saturating_add(MINUTE_MS) });
+                return Ok(ReserveOutcome::Full {
+                    until_ms: minute.began_ms.saturating_add(MINUTE_MS),
+                });
             }
-            minute.take(tx, principal, count)?;
-            let last = tx.first(NEXT, &params![count], |mut row| row.int(0))?.unwrap_or(count);
-            let paused_until_ms = pause_of(tx, principal, i64::MAX)?;
-            Ok(Reserved::Granted(Reservation { first: last - count + 1, count, paused_until_ms }))
+            minute.record_reserved(tx, principal, count)?;
+            let last =
+                tx.query_first(NEXT, &params![count], |mut row| row.int(0))?.unwrap_or(count);
+            Ok(ReserveOutcome::Granted(RequestReservation { first: last - count + 1, count }))
         })
     }
 
-    /// Has a principal wait until then; a longer pause stays, unless it is later than `latest_ms`: no limit
-    /// lasts that long, so a clock that stood elsewhere wrote it.
-    pub fn pause(
+    /// Pauses a principal. A longer pause stays, unless it ends after `latest_ms`: no limit lasts that long, so it was
+    /// written under a wrong clock.
+    pub fn pause_principal(
         &self,
         principal: &str,
         until_ms: i64,
         latest_ms: i64,
         why: &str,
-    ) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both(
+    ) -> Result<(), StoreError> {
+        const UPSERT_PAUSE: Sql = Sql::portable(
             "insert into principals (name, paused_until_ms, paused_why) values ($1, $2, $3)
              on conflict (name) do update
                 set paused_until_ms = excluded.paused_until_ms, paused_why = excluded.paused_why
@@ -77,23 +78,28 @@ impl Store {
                  or principals.paused_until_ms < excluded.paused_until_ms
                  or $4 < principals.paused_until_ms",
         );
-        let why = clean::storable(why);
+        let why = safe_text::sanitize_for_storage(why);
         let params = params![principal, until_ms, &why, latest_ms];
-        self.write(PAUSE, |tx| tx.execute(KEEP, &params).map(drop))
+        self.write(PAUSE, |tx| tx.execute(UPSERT_PAUSE, &params).map(drop))
     }
 
     /// Deletes the pause stored under exactly this name if it ends no later than `until_ms`.
-    pub fn lift_pause(&self, principal: &str, until_ms: i64) -> Result<(), Error> {
-        const LIFT: Sql = Sql::both(
+    pub fn lift_pause(&self, principal: &str, until_ms: i64) -> Result<(), StoreError> {
+        const LIFT: Sql = Sql::portable(
             "update principals set paused_until_ms = null, paused_why = null
               where name = $1 and paused_until_ms <= $2",
         );
         self.write(PAUSE, |tx| tx.execute(LIFT, &params![principal, until_ms]).map(drop))
     }
 
-    /// The pauses of a principal, the longest first; they may be past. What is later than `latest_ms` does not count.
-    pub fn pauses_of(&self, principal: &str, latest_ms: i64) -> Result<Vec<PauseRow>, Error> {
-        const PAUSES: Sql = Sql::each(
+    /// Returns the pauses of a principal, the longest first. They may be over. Pauses that end after `latest_ms` are
+    /// ignored.
+    pub fn principal_pauses(
+        &self,
+        principal: &str,
+        latest_ms: i64,
+    ) -> Result<Vec<PauseRow>, StoreError> {
+        const PAUSES: Sql = Sql::per_dialect(
             "select name, paused_until_ms, paused_why from principals
               where (name in (select value from json_each($1)) or substr(name, 1, $2) = $3)
                 and paused_until_ms <= $4 order by paused_until_ms desc, name",
@@ -101,82 +107,88 @@ impl Store {
               where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4
               order by paused_until_ms desc, name",
         );
-        let reach = Reach::of(principal);
-        let names: Vec<&str> = reach.names.iter().map(String::as_str).collect();
-        let params = params![names.as_slice(), reach.length, &reach.below, latest_ms];
+        let scope = PrincipalScope::new(principal);
+        let names: Vec<&str> = scope.names.iter().map(String::as_str).collect();
+        let params =
+            params![names.as_slice(), scope.child_prefix_chars, &scope.child_prefix, latest_ms];
         self.read("pause", |tx| {
             tx.query(PAUSES, &params, |mut row| {
                 let (principal, until_ms) = (row.text(0)?, row.int(1)?);
-                Ok(PauseRow { principal, until_ms, why: row.maybe_text(2)?.unwrap_or_default() })
+                Ok(PauseRow { principal, until_ms, reason: row.maybe_text(2)?.unwrap_or_default() })
             })
         })
     }
 
-    /// Until when a principal is to wait; it may be past. What is later than `latest_ms` does not count.
-    pub fn paused_until(&self, principal: &str, latest_ms: i64) -> Result<Option<i64>, Error> {
-        self.read("pause", |tx| pause_of(tx, principal, latest_ms))
+    /// Returns the end of a principal's pause, which may be over. Pauses that end after `latest_ms` are ignored.
+    pub fn paused_until(&self, principal: &str, latest_ms: i64) -> Result<Option<i64>, StoreError> {
+        self.read("pause", |tx| read_pause(tx, principal, latest_ms))
     }
 }
 
-/// What a principal reserved in a minute.
+/// The number of requests that a principal has reserved in one minute.
 #[derive(Debug, Clone, Copy)]
-struct Minute {
+struct MinuteReservations {
     began_ms: i64,
     reserved: i64,
 }
 
-impl Minute {
-    /// The minute that counts now.
+impl MinuteReservations {
+    /// Returns the current minute.
     ///
-    /// Of two processes whose clocks differ a little, one is in the next minute first, and both count
-    /// there. A minute further ahead was written by a clock that has been set right since.
-    fn of(tx: &mut Tx<'_>, principal: &str, now_ms: i64) -> Result<Self, Error> {
-        const HELD: Sql = Sql::both(
+    /// If the clocks of two processes differ a little, one of them reaches the next minute first, and both count
+    /// there. A minute further ahead was written under a clock that has been corrected since.
+    fn current(tx: &mut Transaction<'_>, principal: &str, now_ms: i64) -> Result<Self, StoreError> {
+        const SELECT_MINUTE: Sql = Sql::portable(
             "select minute_ms, reserved from principals
               where name = $1 and minute_ms is not null",
         );
         let began_ms = now_ms - now_ms.rem_euclid(MINUTE_MS);
-        let held = tx.first(HELD, &params![principal], |mut row| {
+        let stored = tx.query_first(SELECT_MINUTE, &params![principal], |mut row| {
             Ok(Self { began_ms: row.int(0)?, reserved: row.int(1)? })
         })?;
-        let counts =
-            |held: &Self| (0..=MINUTE_MS).contains(&held.began_ms.saturating_sub(began_ms));
-        Ok(held.filter(counts).unwrap_or(Self { began_ms, reserved: 0 }))
+        let current = stored
+            .filter(|minute| (0..=MINUTE_MS).contains(&minute.began_ms.saturating_sub(began_ms)));
+        Ok(current.unwrap_or(Self { began_ms, reserved: 0 }))
     }
 
-    fn take(self, tx: &mut Tx<'_>, principal: &str, count: i64) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both(
+    fn record_reserved(
+        self,
+        tx: &mut Transaction<'_>,
+        principal: &str,
+        count: i64,
+    ) -> Result<(), StoreError> {
+        const UPSERT_MINUTE: Sql = Sql::portable(
             "insert into principals (name, minute_ms, reserved) values ($1, $2, $3)
              on conflict (name) do update
                 set minute_ms = excluded.minute_ms, reserved = excluded.reserved",
         );
         let params = params![principal, self.began_ms, self.reserved + count];
-        tx.execute(KEEP, &params).map(drop)
+        tx.execute(UPSERT_MINUTE, &params).map(drop)
     }
 }
 
-/// The rows that count for a principal.
-struct Reach {
-    /// Itself, all above it, and the reserve of each.
+/// The rows that apply to a principal.
+struct PrincipalScope {
+    /// The principal, its parents, and the reserve of each.
     names: Vec<String>,
-    /// How the names below it begin, and the length of that.
-    below: String,
-    length: i64,
+    /// The prefix of the names below the principal.
+    child_prefix: String,
+    child_prefix_chars: i64,
 }
 
-impl Reach {
-    fn of(principal: &str) -> Self {
-        let above = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
-        let names = above.chain([principal]);
+impl PrincipalScope {
+    fn new(principal: &str) -> Self {
+        let parents = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
+        let names = parents.chain([principal]);
         let names = names.flat_map(|name| [name.to_owned(), reserve_name(name)]).collect();
-        let below = format!("{principal}/");
-        let length = i64::try_from(below.chars().count()).unwrap_or(i64::MAX);
-        Self { names, below, length }
+        let child_prefix = format!("{principal}/");
+        let child_prefix_chars = i64::try_from(child_prefix.chars().count()).unwrap_or(i64::MAX);
+        Self { names, child_prefix, child_prefix_chars }
     }
 }
 
-/// Returns the name under which a principal's pauses for the reserve are kept: beside the limits of the source, which
-/// such a pause must neither hide nor take with it when it is lifted.
+/// Returns the name under which a principal's pauses for the reserve are stored. They are separate from the limits of
+/// the source, so that lifting one never lifts or hides the other.
 pub fn reserve_name(principal: &str) -> String {
     format!("{principal}{RESERVE_SUFFIX}")
 }
@@ -184,26 +196,31 @@ pub fn reserve_name(principal: &str) -> String {
 const RESERVE_SUFFIX: &str = "/reserve";
 
 impl PauseRow {
-    /// Whether we paused by ourselves, to leave the rest of the budget to the user's other tools.
+    /// Returns true for a pause that highwater set itself, to leave the rest of the budget to the user's other tools.
     pub fn is_reserve(&self) -> bool {
         self.principal.ends_with(RESERVE_SUFFIX)
     }
 }
 
-/// The pause of a principal, of all below it and of all above it: `host` stands for every `host/user`.
+/// Returns the pause of a principal, its parents and its children: `host` covers every `host/user`.
 ///
-/// Before the first answer nobody knows whom a token speaks for: then any pause at the host counts, and
-/// what the host asked for then holds for whoever it turns out to be.
-fn pause_of(tx: &mut Tx<'_>, principal: &str, latest_ms: i64) -> Result<Option<i64>, Error> {
-    const PAUSED: Sql = Sql::each(
+/// Before the first response the token's user is unknown. Until then, any pause at the host applies, and a pause that
+/// the host requests applies to every user.
+fn read_pause(
+    tx: &mut Transaction<'_>,
+    principal: &str,
+    latest_ms: i64,
+) -> Result<Option<i64>, StoreError> {
+    const PAUSED: Sql = Sql::per_dialect(
         "select max(paused_until_ms) from principals
           where (name in (select value from json_each($1)) or substr(name, 1, $2) = $3)
             and paused_until_ms <= $4",
         "select max(paused_until_ms) from principals
           where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4",
     );
-    let reach = Reach::of(principal);
-    let names: Vec<&str> = reach.names.iter().map(String::as_str).collect();
-    let params = params![names.as_slice(), reach.length, &reach.below, latest_ms];
-    Ok(tx.first(PAUSED, &params, |mut row| row.maybe_int(0))?.flatten())
+    let scope = PrincipalScope::new(principal);
+    let names: Vec<&str> = scope.names.iter().map(String::as_str).collect();
+    let params =
+        params![names.as_slice(), scope.child_prefix_chars, &scope.child_prefix, latest_ms];
+    Ok(tx.query_first(PAUSED, &params, |mut row| row.maybe_int(0))?.flatten())
 }

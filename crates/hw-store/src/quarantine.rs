@@ -1,54 +1,54 @@
-//! Quarantine: what a page contained and could not be read, until it can.
+//! Stores the unreadable items of pages until they become readable.
 
 use std::collections::BTreeSet;
 
 use hw_rules::lane::Lane;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
-use hw_rules::time::{Mark, SourceTime};
-use hw_rules::version::{Seen, ordered_at};
-use hw_rules::{OVERLAP_MS, clean};
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::version::{ObservedAt, ordering_instant};
+use hw_rules::{OVERLAP_MS, safe_text};
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::ingest::IngestPage;
-use crate::sql::{Row, Sql, params};
-use crate::tx::Tx;
-use crate::views::repositories::time;
+use crate::sql::{Sql, SqlRow, params};
+use crate::transaction::Transaction;
+use crate::views::repositories::parse_time;
 
-/// How much of an unreadable text is kept.
-const RAW_BYTES: usize = 64 * 1024;
+/// The maximum length of a stored unreadable text.
+const MAX_RAW_BYTES: usize = 64 * 1024;
 
-/// Something that could not be read.
+/// An item that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Its node id, or where it stood.
+pub struct UnreadableItem {
+    /// The node id, or the position in the listing.
     pub subject: String,
     pub reason: String,
     pub raw: String,
-    /// Which version of it, as far as that much could be read.
+    /// The version, if at least that was readable.
     pub updated_at: Option<SourceTime>,
-    pub seen: Seen,
+    pub seen: ObservedAt,
 }
 
-/// Something in quarantine.
+/// An item in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quarantined {
-    /// The name of the lane it came by.
+pub struct QuarantinedItem {
+    /// The name of the lane that it was read from.
     pub lane: String,
     pub subject: String,
     pub reason: String,
     pub raw: String,
-    /// The newest version of it that could not be read.
+    /// The newest unreadable version.
     pub updated_at: Option<SourceTime>,
-    /// How often it was tried.
+    /// The number of attempts to read it.
     pub tries: u64,
-    /// The last time it was met.
-    pub seen: Seen,
+    /// The last observation.
+    pub seen: ObservedAt,
 }
 
 macro_rules! quarantined {
     ($rest:literal) => {
-        Sql::both(concat!(
+        Sql::portable(concat!(
             "select lanes.name, subject, reason, raw, tries, seen_at_ms, seen_request, updated_at
                from quarantine join lanes on lanes.id = quarantine.lane ",
             $rest
@@ -57,17 +57,17 @@ macro_rules! quarantined {
 }
 
 impl Store {
-    /// What is in quarantine, for views: by lane and subject, a thousand at most.
+    /// Returns the first thousand items in quarantine with their raw texts, by lane and subject.
     ///
-    /// Each comes with its raw text; [`Store::counts`] tells how many there are.
-    pub fn quarantined(&self) -> Result<Vec<Quarantined>, Error> {
+    /// [`Store::object_counts`] returns their total number.
+    pub fn quarantined_items(&self) -> Result<Vec<QuarantinedItem>, StoreError> {
         const ALL: Sql = quarantined!("order by lanes.name, subject limit 1000");
-        self.read("quarantine", |tx| tx.query(ALL, &[], read))
+        self.read("quarantine", |tx| tx.query(ALL, &[], read_quarantined))
     }
 
-    /// Some of what is in quarantine, by subject and reason: what was tried most often comes first.
-    pub fn quarantine_names(&self, limit: u32) -> Result<Vec<(String, String)>, Error> {
-        const NAMES: Sql = Sql::both(
+    /// Returns the subject and reason of some items in quarantine, those with the most attempts first.
+    pub fn quarantine_reasons(&self, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
+        const NAMES: Sql = Sql::portable(
             "select subject, reason from quarantine order by tries desc, subject limit $1",
         );
         self.read("quarantine", |tx| {
@@ -75,87 +75,111 @@ impl Store {
         })
     }
 
-    /// What one lane has in quarantine: what was tried least, and longest ago, comes first.
-    pub fn quarantined_of(&self, lane: &Lane, limit: u64) -> Result<Vec<Quarantined>, Error> {
+    /// Returns the items of one lane in quarantine, those with the fewest and oldest attempts first.
+    pub fn quarantined_in_lane(
+        &self,
+        lane: &Lane,
+        limit: u64,
+    ) -> Result<Vec<QuarantinedItem>, StoreError> {
         const OF_LANE: Sql = quarantined!(
             "where lanes.name = $1 order by tries, seen_at_ms, seen_request, subject limit $2"
         );
         let (name, limit) = (lane.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
-        self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read))
+        self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read_quarantined))
     }
 
-    /// The names of the lanes that have something in quarantine.
-    pub fn waiting_lanes(&self) -> Result<BTreeSet<String>, Error> {
+    /// Returns the names of the lanes that have items in quarantine.
+    pub fn lanes_with_quarantine(&self) -> Result<BTreeSet<String>, StoreError> {
         const WAITING: Sql =
-            Sql::both("select name from lanes where id in (select lane from quarantine)");
+            Sql::portable("select name from lanes where id in (select lane from quarantine)");
         self.read("quarantine", |tx| {
             Ok(tx.query(WAITING, &[], |mut row| row.text(0))?.into_iter().collect())
         })
     }
 }
 
-fn read(mut row: Row) -> Result<Quarantined, Error> {
-    Ok(Quarantined {
+fn read_quarantined(mut row: SqlRow) -> Result<QuarantinedItem, StoreError> {
+    Ok(QuarantinedItem {
         lane: row.text(0)?,
         subject: row.text(1)?,
         reason: row.text(2)?,
         raw: row.text(3)?,
         tries: row.int(4)?.unsigned_abs(),
-        seen: Seen::at(row.int(5)?, row.int(6)?),
-        updated_at: row.maybe_text(7)?.as_deref().map(time).transpose()?,
+        seen: ObservedAt::new(row.int(5)?, row.int(6)?),
+        updated_at: row.maybe_text(7)?.as_deref().map(parse_time).transpose()?,
     })
 }
 
-/// Releases what a page could read, and takes in what it could not.
-pub(crate) fn settle(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {
+/// Releases the items that a page contained in readable form, and adds its unreadable ones.
+pub(crate) fn update_quarantine(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    page: &IngestPage,
+) -> Result<(), StoreError> {
     release_nodes(tx, page)?;
-    release_places(tx, lane, page)?;
-    page.quarantined.iter().try_for_each(|unreadable| take_in(tx, lane, unreadable))
+    release_subjects(tx, lane, page)?;
+    page.quarantined.iter().try_for_each(|unreadable| quarantine_item(tx, lane, unreadable))
 }
 
-/// A node id means one object, whichever lane it came by. An older version of it releases nothing: what
-/// could not be read is still missing.
-fn release_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<(), Error> {
-    const RELEASE: Sql = Sql::both(
+/// Releases the readable nodes of a page from the quarantine of every lane, because a node id is unique. An older
+/// version releases nothing: the unreadable one is still missing.
+fn release_nodes(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable(
         "delete from quarantine
           where subject = $1 and (updated_at_ms is null or updated_at_ms <= $2)
             and lane in (select id from lanes where host = $3)",
     );
-    let held = held_nodes(tx, page)?;
-    let read: Vec<_> = page
+    let quarantined = quarantined_nodes(tx, page)?;
+    let rows: Vec<_> = page
         .observations
         .iter()
         .map(|observation| (observation.item.node_id(), observation))
-        .filter(|(node, _)| held.contains(*node))
+        .filter(|(node, _)| quarantined.contains(*node))
         .map(|(node, observation)| {
-            let updated_at = observation.item.updated_at().mark();
-            params![node, ordered_at(updated_at, observation.seen).0, &page.lane.host].to_vec()
+            let updated_at = observation.item.updated_at().instant();
+            params![node, ordering_instant(updated_at, observation.observed_at).0, &page.lane.host]
+                .to_vec()
         })
         .collect();
-    tx.execute_each(RELEASE, &read)
+    tx.execute_each(RELEASE, &rows)
 }
 
-/// Which of a page's node ids are in quarantine: nearly always none.
-fn held_nodes(tx: &mut Tx<'_>, page: &IngestPage) -> Result<BTreeSet<String>, Error> {
-    const HELD: Sql = Sql::each(
+/// Returns a page's node ids that are in quarantine: nearly always none.
+fn quarantined_nodes(
+    tx: &mut Transaction<'_>,
+    page: &IngestPage,
+) -> Result<BTreeSet<String>, StoreError> {
+    const SELECT_SUBJECTS: Sql = Sql::per_dialect(
         "select subject from quarantine where subject in (select value from json_each($1))",
         "select subject from quarantine where subject = any($1)",
     );
     let nodes: Vec<_> =
         page.observations.iter().map(|observation| observation.item.node_id()).collect();
-    Ok(tx.query(HELD, &params![nodes.as_slice()], |mut row| row.text(0))?.into_iter().collect())
+    Ok(tx
+        .query(SELECT_SUBJECTS, &params![nodes.as_slice()], |mut row| row.text(0))?
+        .into_iter()
+        .collect())
 }
 
-/// A place in a listing means something in its own lane only.
-fn release_places(tx: &mut Tx<'_>, lane: i64, page: &IngestPage) -> Result<(), Error> {
-    const RELEASE: Sql = Sql::both("delete from quarantine where lane = $1 and subject = $2");
-    let rows: Vec<_> = page.cleared.iter().map(|place| params![lane, place].to_vec()).collect();
+/// Releases positions of a listing, which identify an item only within their own lane.
+fn release_subjects(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    page: &IngestPage,
+) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable("delete from quarantine where lane = $1 and subject = $2");
+    let rows: Vec<_> =
+        page.cleared_subjects.iter().map(|subject| params![lane, subject].to_vec()).collect();
     tx.execute_each(RELEASE, &rows)
 }
 
-/// Takes in what could not be read. The newest version of it that was met is the one it waits for.
-fn take_in(tx: &mut Tx<'_>, lane: i64, unreadable: &Unreadable) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both(
+/// Adds an unreadable item. It waits for its newest observed version, or a later one.
+fn quarantine_item(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    unreadable: &UnreadableItem,
+) -> Result<(), StoreError> {
+    const UPSERT: Sql = Sql::portable(
         "insert into quarantine (lane, subject, reason, raw, tries, seen_at_ms, seen_request,
                                  updated_at, updated_at_ms)
          values ($1, $2, $3, $4, 1, $5, $6, $7, $8)
@@ -170,51 +194,62 @@ fn take_in(tx: &mut Tx<'_>, lane: i64, unreadable: &Unreadable) -> Result<(), Er
                                      then excluded.updated_at_ms
                                      else quarantine.updated_at_ms end",
     );
-    let Unreadable { subject, reason, raw, updated_at, seen } = unreadable;
-    let raw = raw.get(..raw.floor_char_boundary(RAW_BYTES)).unwrap_or_default();
-    let [subject, reason, raw] = [subject, reason, raw].map(clean::storable);
+    let UnreadableItem { subject, reason, raw, updated_at, seen } = unreadable;
+    let raw = raw.get(..raw.floor_char_boundary(MAX_RAW_BYTES)).unwrap_or_default();
+    let [subject, reason, raw] = [subject, reason, raw].map(safe_text::sanitize_for_storage);
     let at = updated_at.as_ref().map(SourceTime::as_str);
-    let at_ms = updated_at.as_ref().map(|at| ordered_at(at.mark(), *seen).0);
-    let seen = (seen.at_ms, seen.request);
-    tx.execute(KEEP, &params![lane, &subject, &reason, &raw, seen.0, seen.1, at, at_ms]).map(drop)
+    let at_ms = updated_at.as_ref().map(|at| ordering_instant(at.instant(), *seen).0);
+    let params = params![lane, &subject, &reason, &raw, seen.at_ms, seen.request, at, at_ms];
+    tx.execute(UPSERT, &params).map(drop)
 }
 
-/// Has what a lane has in quarantine from beyond `latest` count as a day old: the source's clock was wrong.
-pub(crate) fn redate(tx: &mut Tx<'_>, lane: i64, latest: Mark) -> Result<(), Error> {
-    const UPDATED: Sql = Sql::both(
+/// Makes a lane's quarantined items from beyond `latest` count as a day old, because the source's clock was wrong.
+pub(crate) fn redate_quarantine(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    latest: SourceInstant,
+) -> Result<(), StoreError> {
+    const UPDATED: Sql = Sql::portable(
         "update quarantine set updated_at_ms = $1 where lane = $2 and updated_at_ms > $3",
     );
     const SEEN: Sql =
-        Sql::both("update quarantine set seen_at_ms = $1 where lane = $2 and seen_at_ms > $3");
-    let day_before = latest.minus(SAFE_BACKFILL_MS);
+        Sql::portable("update quarantine set seen_at_ms = $1 where lane = $2 and seen_at_ms > $3");
+    let day_before = latest.minus_ms(SAFE_BACKFILL_MS);
     tx.execute(UPDATED, &params![day_before.0, lane, latest.0])?;
     tx.execute(SEEN, &params![day_before.0, lane, latest.0]).map(drop)
 }
 
-/// Releases the nodes of a lane that its complete roll does not list, and what was known by its place
-/// alone: the roll was compared both ways, so what stood there is held by now, quarantined under its own
-/// id, or gone.
+/// Releases the nodes of a lane that its complete inventory does not list, and the items known only by their position:
+/// the inventory was compared both ways, so such an item is stored, quarantined under its own id, or gone.
 ///
-/// What was met so late that the roll may not show it yet stays.
-pub(crate) fn release_unlisted(tx: &mut Tx<'_>, lane: i64, began: Seen) -> Result<(), Error> {
-    const RELEASE: Sql = Sql::both(
+/// An item that was observed so late that the inventory may not list it yet stays.
+pub(crate) fn release_unlisted(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    began: ObservedAt,
+) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable(
         "delete from quarantine
           where lane = $1
             and subject not in (select node_id from sweep_rows where lane = $1)
             and (updated_at_ms < $2
                  or updated_at_ms is null and (seen_at_ms, seen_request) < ($3, $4))",
     );
-    let old_news = Mark(began.at_ms).minus(OVERLAP_MS).0;
-    tx.execute(RELEASE, &params![lane, old_news, began.at_ms, began.request]).map(drop)
+    let settled_ms = SourceInstant(began.at_ms).minus_ms(OVERLAP_MS).0;
+    tx.execute(RELEASE, &params![lane, settled_ms, began.at_ms, began.request]).map(drop)
 }
 
-/// Releases whatever waits at the lanes of a repository that is gone, and the repository itself.
-pub(crate) fn release_repository(tx: &mut Tx<'_>, host: &str, id: i64) -> Result<(), Error> {
-    const THREADS: Sql = Sql::both(
+/// Releases the items of a removed repository's lanes, and the repository itself.
+pub(crate) fn release_repository(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    id: i64,
+) -> Result<(), StoreError> {
+    const THREADS: Sql = Sql::portable(
         "delete from quarantine
           where lane in (select id from lanes where host = $1 and repository_id = $2)",
     );
-    const REPOSITORY: Sql = Sql::both(
+    const REPOSITORY: Sql = Sql::portable(
         "delete from quarantine
           where subject in (select node_id from repositories where host = $1 and id = $2)
             and lane in (select id from lanes where host = $1)",
@@ -223,8 +258,8 @@ pub(crate) fn release_repository(tx: &mut Tx<'_>, host: &str, id: i64) -> Result
     tx.execute(REPOSITORY, &params![host, id]).map(drop)
 }
 
-/// Releases whatever waits at one lane.
-pub(crate) fn release_lane(tx: &mut Tx<'_>, lane: i64) -> Result<(), Error> {
-    const RELEASE: Sql = Sql::both("delete from quarantine where lane = $1");
+/// Releases the items of one lane.
+pub(crate) fn release_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable("delete from quarantine where lane = $1");
     tx.execute(RELEASE, &params![lane]).map(drop)
 }

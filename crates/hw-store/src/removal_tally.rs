@@ -1,18 +1,18 @@
-//! How much the present run has removed, over all of its lanes.
+//! Counts the items that the current run has removed, over all of its lanes.
 //!
-//! A run that is killed has removed what it has removed: the next one goes on counting. So does the one after
-//! a run that the brake stopped, or it would let the rest go piece by piece.
+//! The removals of a killed run stay, so the next run continues its count. So does the run after one that the brake
+//! stopped, which would otherwise remove the rest piece by piece.
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::leases::Lease;
-use crate::sql::{Row, Sql, params};
-use crate::tables::{OfKind, of_kind};
-use crate::tx::{Step, Tx, step};
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::{Transaction, TransactionStep, step};
 
-/// Items of a run, by what the brake counts apart.
+/// The items of a run, in the groups that the brake counts separately.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ItemTally {
     pub threads: u64,
@@ -21,39 +21,43 @@ pub struct ItemTally {
 
 impl ItemTally {
     /// Adds items of one kind. Repositories have a brake of their own.
-    pub fn add(&mut self, kind: Kind, count: u64) {
+    pub fn add(&mut self, kind: ItemKind, count: u64) {
         match kind {
-            Kind::Repository => {}
-            Kind::Discussion | Kind::Issue | Kind::PullRequest => self.threads += count,
-            Kind::IssueComment | Kind::ReviewComment | Kind::Review | Kind::DiscussionComment => {
+            ItemKind::Repository => {}
+            ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => self.threads += count,
+            ItemKind::IssueComment
+            | ItemKind::ReviewComment
+            | ItemKind::Review
+            | ItemKind::DiscussionComment => {
                 self.comments += count;
             }
         }
     }
 }
 
-const END: Step = step!("end removals");
+const END: TransactionStep = step!("end removals");
 
 impl Store {
-    /// Returns what the present run has removed.
-    pub fn removal_tally(&self, host: &str) -> Result<ItemTally, Error> {
+    /// Returns the number of items that the current run has removed.
+    pub fn removal_tally(&self, host: &str) -> Result<ItemTally, StoreError> {
         const TALLY: Sql =
-            Sql::both("select threads, comments from removal_tallies where host = $1");
-        let read = |mut row: Row| {
-            let (threads, comments) = (row.int(0)?.unsigned_abs(), row.int(1)?.unsigned_abs());
-            Ok(ItemTally { threads, comments })
-        };
-        let tally = self.read("removal tally", |tx| tx.first(TALLY, &params![host], read))?;
+            Sql::portable("select threads, comments from removal_tallies where host = $1");
+        let tally = self.read("removal tally", |tx| {
+            tx.query_first(TALLY, &params![host], |mut row| {
+                let (threads, comments) = (row.int(0)?.unsigned_abs(), row.int(1)?.unsigned_abs());
+                Ok(ItemTally { threads, comments })
+            })
+        })?;
         Ok(tally.unwrap_or_default())
     }
 
-    /// Ends a run that was not stopped by the brake: the next one counts from zero.
-    pub fn end_removals(&self, lease: &Lease, host: &str) -> Result<(), Error> {
-        const CLEAR: Sql = Sql::both("delete from removal_tallies where host = $1");
+    /// Ends a run that the brake did not stop, so the next one counts from zero.
+    pub fn reset_removal_tally(&self, lease: &Lease, host: &str) -> Result<(), StoreError> {
+        const CLEAR: Sql = Sql::portable("delete from removal_tallies where host = $1");
         if self.removal_tally(host)? == ItemTally::default() {
             return Ok(());
         }
-        self.write_for(lease, END, |tx| tx.execute(CLEAR, &params![host]).map(drop))
+        self.write_with_lease(lease, END, |tx| tx.execute(CLEAR, &params![host]).map(drop))
     }
 
     /// Counts the items of these kinds in these repositories.
@@ -61,26 +65,34 @@ impl Store {
         &self,
         host: &str,
         repositories: &[i64],
-        kinds: &[Kind],
-    ) -> Result<ItemTally, Error> {
-        const COUNT: OfKind = of_kind!(
+        kinds: &[ItemKind],
+    ) -> Result<ItemTally, StoreError> {
+        const COUNT: KindStatements = of_kind!(
             "select count(*) from",
             "where host = $1 and repository_id in (select value from json_each($2))",
             "where host = $1 and repository_id = any($2)"
         );
         self.read("count items", |tx| {
             let mut tally = ItemTally::default();
-            for kind in kinds.iter().filter(|kind| Kind::TEXTS.contains(kind)) {
-                tally.add(*kind, tx.count(COUNT.of(*kind), &params![host, repositories])?);
+            for kind in kinds.iter().filter(|kind| ItemKind::TEXTS.contains(kind)) {
+                tally.add(
+                    *kind,
+                    tx.query_count(COUNT.for_kind(*kind), &params![host, repositories])?,
+                );
             }
             Ok(tally)
         })
     }
 }
 
-/// Counts removals of one kind, in the transaction that removes.
-pub(crate) fn count(tx: &mut Tx<'_>, host: &str, kind: Kind, removed: u64) -> Result<(), Error> {
-    const COUNT: Sql = Sql::both(
+/// Counts removals of one kind, in the transaction that removes the items.
+pub(crate) fn add_removals(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    removed: u64,
+) -> Result<(), StoreError> {
+    const COUNT: Sql = Sql::portable(
         "insert into removal_tallies (host, threads, comments) values ($1, $2, $3)
          on conflict (host) do update
             set threads = removal_tallies.threads + excluded.threads,
@@ -91,7 +103,7 @@ pub(crate) fn count(tx: &mut Tx<'_>, host: &str, kind: Kind, removed: u64) -> Re
     if tally == ItemTally::default() {
         return Ok(());
     }
-    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let (threads, comments) = (number(tally.threads), number(tally.comments));
+    let [threads, comments] =
+        [tally.threads, tally.comments].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
     tx.execute(COUNT, &params![host, threads, comments]).map(drop)
 }

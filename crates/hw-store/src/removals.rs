@@ -1,172 +1,201 @@
-//! What leaves the mirror in one go: what a second look confirmed gone, with a brake before it, and a lane
-//! that a person wants read anew.
+//! Removes items in bulk: items that a second request confirmed gone, unless the brake stops it, and the items of a lane
+//! that the user wants to download again.
 
-use hw_rules::item::{Key, Kind};
+use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, Brake};
-use hw_rules::version::Seen;
+use hw_rules::reconcile::{self, RemovalBrake};
+use hw_rules::version::ObservedAt;
 
-use crate::error::Error;
+use crate::error::StoreError;
+use crate::lanes::StoredLane;
 use crate::leases::Lease;
-use crate::mirror::removal;
-use crate::removed_items::{Cause, RemovalReason};
+use crate::mirror::tombstones::{self, ConfirmedAbsence};
+use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
-use crate::sweeps::Swept;
-use crate::tx::{Step, Tx, step};
+use crate::sweeps::RemovalResult;
+use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::item_names;
 use crate::{Store, cells, lanes, quarantine, removal_tally};
 
-const REMOVE: Step = step!("remove repositories");
-const CLEAR: Step = step!("clear");
+const REMOVE: TransactionStep = step!("remove repositories");
+const CLEAR: TransactionStep = step!("clear");
 
 impl Store {
-    /// Removes repositories that were confirmed gone, with everything they hold, unless there are several
-    /// and nobody allowed that. `lane` is the organisation's listing.
+    /// Removes repositories that were confirmed gone, with their content. Removing several needs `allow_mass_removal`.
+    /// `lane` is the organization's listing.
     pub fn remove_repositories(
         &self,
         lease: &Lease,
         lane: &Lane,
-        gone: &[(i64, Seen)],
+        gone: &[(i64, ObservedAt)],
         allow_mass_removal: bool,
-    ) -> Result<Swept, Error> {
-        let kind = Kind::Repository;
-        let gone: Vec<_> = gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
-        self.write_for(lease, REMOVE, |tx| {
-            let id = lanes::lane_id(tx, lane)?;
-            let removed = remove_at_once(tx, (id, lane), &gone, allow_mass_removal)?;
-            Ok(Swept { removed })
+    ) -> Result<RemovalResult, StoreError> {
+        let gone = absences_of_kind(ItemKind::Repository, gone);
+        self.write_with_lease(lease, REMOVE, |tx| {
+            let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
+            let removed = remove_confirmed(tx, lane, &gone, allow_mass_removal)?;
+            Ok(RemovalResult { removed })
         })
     }
 
-    /// Returns the ids of what [`Store::finish_sweep`] would remove from a lane, or its brake. Nothing changes.
+    /// Returns the ids of the items that [`Store::finish_sweep`] would remove from a lane, or its brake. Changes nothing.
     pub fn check_removal(
         &self,
         lane: &Lane,
-        gone: &[(i64, Seen)],
+        gone: &[(i64, ObservedAt)],
         allow_mass_removal: bool,
-    ) -> Result<Vec<i64>, Error> {
-        let kind = lane.surface.kind();
-        let gone: Vec<_> = gone.iter().map(|(id, seen)| (Key { kind, id: *id }, *seen)).collect();
+    ) -> Result<Vec<i64>, StoreError> {
+        let gone = absences_of_kind(lane.surface.kind(), gone);
         self.read("check removal", |tx| {
-            let Some(id) = lanes::known_id(tx, lane)? else { return Ok(Vec::new()) };
-            let gone = still_in_lane(tx, (id, lane), &gone)?;
-            check_removal(tx, (id, lane), &gone, allow_mass_removal)
+            let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(Vec::new()) };
+            let lane = StoredLane { id, lane };
+            let gone = retain_in_lane(tx, lane, &gone)?;
+            check_removal(tx, lane, &gone, allow_mass_removal)
         })
     }
 
-    /// Removes everything that is held of a lane, tombstones too, and what it claims; tells how many items
-    /// there were. Somebody wants it read anew.
+    /// Removes all items of a lane, including tombstones, and resets its coverage, so that it is read again. Returns the
+    /// number of items.
     ///
-    /// Repositories stay until a look confirms them gone: who forgot one would hold its threads for ever.
-    /// Their next look is written, whatever it shows.
-    pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<u64, Error> {
-        self.write_for(lease, CLEAR, |tx| {
-            let Some(id) = lanes::known_id(tx, lane)? else { return Ok(0) };
+    /// Repositories stay until a request confirms them gone: the threads of a forgotten repository would never be
+    /// removed. Their next observation is written in any case.
+    pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<u64, StoreError> {
+        self.write_with_lease(lease, CLEAR, |tx| {
+            let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(0) };
+            let stored = StoredLane { id, lane };
             let removed = match lane.surface {
-                Surface::Repositories => write_anew(tx, id, lane)?,
+                Surface::Repositories => forget_lane_digests(tx, stored)?,
                 Surface::Discussions
                 | Surface::Issues
                 | Surface::PullRequests
                 | Surface::IssueComments
                 | Surface::ReviewComments
                 | Surface::Reviews
-                | Surface::DiscussionComments => empty(tx, id, lane)?,
+                | Surface::DiscussionComments => empty_lane(tx, stored)?,
             };
             quarantine::release_lane(tx, id)?;
-            lanes::fresh::renew(tx, id)?;
-            tracing::info!(%lane, removed, "the lane is cleared");
+            lanes::restart::restart_lane(tx, id)?;
+            tracing::info!(%lane, removed, "cleared the lane");
             Ok(removed)
         })
     }
 }
 
-/// Buries what a look at a lane confirmed gone, unless it would be too much at once; tells how many.
-pub(crate) fn remove_at_once(
-    tx: &mut Tx<'_>,
-    (id, lane): (i64, &Lane),
-    gone: &[(Key, Seen)],
+/// Attaches a kind to the ids of absent items.
+pub(crate) fn absences_of_kind(
+    kind: ItemKind,
+    gone: &[(i64, ObservedAt)],
+) -> Vec<ConfirmedAbsence> {
+    gone.iter()
+        .map(|(id, observed_at)| ConfirmedAbsence {
+            key: ItemKey { kind, id: *id },
+            observed_at: *observed_at,
+        })
+        .collect()
+}
+
+/// Removes items of a lane that were confirmed gone, unless the brake stops it. Returns their number.
+pub(crate) fn remove_confirmed(
+    tx: &mut Transaction<'_>,
+    stored @ StoredLane { id, lane }: StoredLane<'_>,
+    gone: &[ConfirmedAbsence],
     allow_mass_removal: bool,
-) -> Result<u64, Error> {
-    let gone = &still_in_lane(tx, (id, lane), gone)?;
-    check_removal(tx, (id, lane), gone, allow_mass_removal)?;
+) -> Result<u64, StoreError> {
+    let gone = &retain_in_lane(tx, stored, gone)?;
+    check_removal(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
-        Kind::Repository => RemovalReason::RepositoryGone,
-        Kind::Discussion
-        | Kind::Issue
-        | Kind::PullRequest
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => RemovalReason::NotListed,
+        ItemKind::Repository => RemovalReason::RepositoryGone,
+        ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::PullRequest
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => RemovalReason::NotListed,
     };
-    let removed = removal::bury(tx, &lane.host, id, gone, Cause::new(reason))?;
-    removal_tally::count(tx, &lane.host, lane.surface.kind(), removed)?;
+    let removed = tombstones::tombstone_items(tx, &lane.host, id, gone, RemovalCause::new(reason))?;
+    removal_tally::add_removals(tx, &lane.host, lane.surface.kind(), removed)?;
     Ok(removed)
 }
 
-/// Leaves out what another lane has read since: a comment of a transferred issue is gone from the list where it was,
-/// and not from the mirror.
-fn still_in_lane(
-    tx: &mut Tx<'_>,
-    (id, lane): (i64, &Lane),
-    gone: &[(Key, Seen)],
-) -> Result<Vec<(Key, Seen)>, Error> {
-    let ids: Vec<i64> = gone.iter().map(|(key, _)| key.id).collect();
-    let moved = cells::in_other_lanes(tx, &lane.host, lane.surface.kind(), id, &ids)?;
-    Ok(gone.iter().filter(|(key, _)| !moved.contains(&key.id)).copied().collect())
+/// Leaves out items that another lane has read since: a comment of a transferred issue is gone from its old list, but
+/// not from the mirror.
+fn retain_in_lane(
+    tx: &mut Transaction<'_>,
+    StoredLane { id, lane }: StoredLane<'_>,
+    gone: &[ConfirmedAbsence],
+) -> Result<Vec<ConfirmedAbsence>, StoreError> {
+    let ids: Vec<i64> = gone.iter().map(|absence| absence.key.id).collect();
+    let moved = cells::ids_in_other_lanes(tx, &lane.host, lane.surface.kind(), id, &ids)?;
+    Ok(gone.iter().filter(|absence| !moved.contains(&absence.key.id)).copied().collect())
 }
 
-/// Returns the ids of what would be removed, unless that is too much of the lane at once.
+/// Returns the ids of the items to remove, unless they are too large a part of the lane.
 fn check_removal(
-    tx: &mut Tx<'_>,
-    (id, lane): (i64, &Lane),
-    gone: &[(Key, Seen)],
+    tx: &mut Transaction<'_>,
+    StoredLane { id, lane }: StoredLane<'_>,
+    gone: &[ConfirmedAbsence],
     allow_mass_removal: bool,
-) -> Result<Vec<i64>, Error> {
-    let held = cells::present_in_lane(tx, id)?;
+) -> Result<Vec<i64>, StoreError> {
+    let present = cells::count_present(tx, id)?;
     let kind = lane.surface.kind();
-    let cells = cells::held(tx, &lane.host, gone.iter().map(|(key, _)| *key))?.cells;
-    let goes = |(key, seen): &&(Key, Seen)| {
-        cells.get(key).is_some_and(|cell| cell.is_present() && !cell.bury(*seen).is_present())
-    };
-    let removals: Vec<i64> = gone.iter().filter(goes).map(|(key, _)| key.id).collect();
-    if let Err(brake) = brake(kind, removals.len() as u64, held, allow_mass_removal) {
-        let items = item_names::by_ids(tx, &lane.host, kind, &removals)?;
-        return Err(Error::Brake { kind, brake, items });
+    let cells = cells::read_cells(tx, &lane.host, gone.iter().map(|absence| absence.key))?.cells;
+    let removals: Vec<i64> = gone
+        .iter()
+        .filter(|absence| {
+            cells.get(&absence.key).is_some_and(|cell| {
+                cell.is_present() && !cell.add_tombstone(absence.observed_at).is_present()
+            })
+        })
+        .map(|absence| absence.key.id)
+        .collect();
+    if let Err(brake) = check_brake(kind, removals.len() as u64, present, allow_mass_removal) {
+        let items = item_names::names_by_ids(tx, &lane.host, kind, &removals)?;
+        return Err(StoreError::Brake { kind, brake, items });
     }
     Ok(removals)
 }
 
-fn brake(kind: Kind, removed: u64, held: u64, allow_mass_removal: bool) -> Result<(), Brake> {
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (removals, of) = (size(removed), size(held));
+fn check_brake(
+    kind: ItemKind,
+    removed: u64,
+    present: u64,
+    allow_mass_removal: bool,
+) -> Result<(), RemovalBrake> {
+    let [removed, present] =
+        [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
-        Kind::Repository => reconcile::brake_repositories,
-        Kind::Discussion
-        | Kind::Issue
-        | Kind::PullRequest
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => reconcile::brake,
+        ItemKind::Repository => reconcile::check_repository_removals,
+        ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::PullRequest
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => reconcile::check_removals,
     };
-    rule(removals, of, allow_mass_removal)
+    rule(removed, present, allow_mass_removal)
 }
 
-/// Has the next look at each object of a lane written; none is removed.
-fn write_anew(tx: &mut Tx<'_>, id: i64, lane: &Lane) -> Result<u64, Error> {
-    const ALL: Sql = Sql::both("select id from cells where lane = $1");
+/// Makes the next observation of each item of a lane count as an edit. Removes none, and so returns zero.
+fn forget_lane_digests(
+    tx: &mut Transaction<'_>,
+    StoredLane { id, lane }: StoredLane<'_>,
+) -> Result<u64, StoreError> {
+    const ALL: Sql = Sql::portable("select id from cells where lane = $1");
     let ids = tx.query(ALL, &params![id], |mut row| row.int(0))?;
     cells::forget_digests(tx, &lane.host, lane.surface.kind(), &ids)?;
     Ok(0)
 }
 
-/// Removes the cells of a lane with their texts and search rows, a few hundred at a time; tells how many
-/// texts there were.
-fn empty(tx: &mut Tx<'_>, id: i64, lane: &Lane) -> Result<u64, Error> {
+/// Removes the cells of a lane with their texts and search rows, a few hundred at a time. Returns the number of texts.
+fn empty_lane(
+    tx: &mut Transaction<'_>,
+    StoredLane { id, lane }: StoredLane<'_>,
+) -> Result<u64, StoreError> {
     const NEXT: Sql =
-        Sql::both("select id from cells where lane = $1 and kind = $2 order by id limit 500");
-    const REMOVE: Sql = Sql::each(
+        Sql::portable("select id from cells where lane = $1 and kind = $2 order by id limit 500");
+    const REMOVE: Sql = Sql::per_dialect(
         "delete from cells
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
         "delete from cells where host = $1 and kind = $2 and id = any($3)",
@@ -178,7 +207,7 @@ fn empty(tx: &mut Tx<'_>, id: i64, lane: &Lane) -> Result<u64, Error> {
         if ids.is_empty() {
             return Ok(removed);
         }
-        removed += removal::remove_texts(tx, host, kind, &ids)?;
+        removed += tombstones::remove_texts(tx, host, kind, &ids)?;
         tx.execute(REMOVE, &params![host, kind.name(), ids.as_slice()])?;
     }
 }

@@ -1,32 +1,32 @@
-//! Removed items: what was confirmed gone is kept for 30 days, so that it can be brought back.
+//! Keeps removed items for 30 days, so that they can be restored.
 //!
-//! Only what a look confirmed gone comes here. What a person has read again (`-f`) or leaves out by choice is
-//! still at its source, and needs no second copy.
+//! Only items that were confirmed gone are kept. Items that the user downloads again (`-f`) or excludes are still at
+//! their source, and need no second copy.
 
 mod restore;
-mod stored;
+mod writer;
 
-use hw_rules::item::{Key, Kind};
-use hw_rules::time::Mark;
+use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::source_time::SourceInstant;
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::leases::Lease;
-use crate::sql::{Param, Row, Sql, params};
-use crate::tx::{Step, Tx, step};
+use crate::sql::{Sql, SqlParam, SqlRow, params};
+use crate::transaction::{Transaction, TransactionStep, step};
 
-pub use restore::Restored;
-pub(crate) use stored::{Cause, store};
+pub use restore::RestoreResult;
+pub(crate) use writer::{RemovalCause, store_removed};
 
-/// How long removed items can be brought back.
-pub const KEPT_MS: i64 = 30 * 86_400_000;
-/// The most rows that one transaction purges.
-const BATCH: i64 = 500;
+/// The time for which removed items can be restored.
+pub const RETENTION_MS: i64 = 30 * 86_400_000;
+/// The maximum number of rows that one transaction purges.
+const PURGE_BATCH_ROWS: i64 = 500;
 
-/// What showed that an item is gone.
+/// The evidence that an item is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemovalReason {
-    /// Its list no longer shows it, and a look by its id did not find it.
+    /// Its list no longer contains it, and a lookup by id did not find it.
     NotListed,
     /// Its repository is gone, archived, a fork, or under another owner.
     RepositoryGone,
@@ -47,9 +47,9 @@ impl RemovalReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedItem {
     pub host: String,
-    pub key: Key,
-    /// The object that was confirmed gone and took this one along; itself, if it was this one.
-    pub root: Key,
+    pub key: ItemKey,
+    /// The item that was confirmed gone and with which this one was removed; the item itself if it has no such parent.
+    pub root: ItemKey,
     pub repository_id: i64,
     /// Owner and name.
     pub repository: String,
@@ -58,27 +58,27 @@ pub struct RemovedItem {
     pub title: String,
     pub url: String,
     pub reason: RemovalReason,
-    /// The source's time of the look that confirmed it gone.
-    pub removed_at: Mark,
-    /// How many others went with it.
-    pub with_it: u64,
+    /// The source's time of the request that confirmed it gone.
+    pub removed_at: SourceInstant,
+    /// The number of other items that were removed with it.
+    pub dependents: u64,
 }
 
 impl RemovedItem {
-    /// It can be restored at least until then.
-    pub fn kept_until(&self) -> Mark {
-        self.removed_at.plus(KEPT_MS)
+    /// Returns the time until which the item can be restored; it may be kept longer.
+    pub fn restorable_until(&self) -> SourceInstant {
+        self.removed_at.plus_ms(RETENTION_MS)
     }
 }
 
-/// Which removed items are meant.
+/// A selection of removed items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RemovedQuery {
-    /// Everything that was confirmed gone at that time or later, without what went with it.
-    Since(Mark),
+    /// Items that were confirmed gone at this time or later, without those removed with them.
+    Since(SourceInstant),
     Id(i64),
     Url(String),
-    /// The threads of this number, of whichever repository.
+    /// The threads with this number, in any repository.
     Number(i64),
     Repositories,
 }
@@ -91,35 +91,35 @@ const COLUMNS: &str =
         and others.root_id = removed.id
         and (others.kind <> removed.kind or others.id <> removed.id))";
 
-/// The condition that the object of a row has not come back.
+/// The condition that an item has not returned.
 const STILL_GONE: &str = "not exists (select 1 from cells
       where cells.host = removed.host and cells.kind = removed.kind and cells.id = removed.id
         and cells.updated_at is not null
         and (cells.gone_at_ms is null
              or (cells.gone_at_ms, cells.gone_request) < (cells.seen_at_ms, cells.seen_request)))";
 
-/// The condition that an object was confirmed gone itself.
+/// The condition that an item was itself confirmed gone.
 const IS_ROOT: &str = "root_kind = kind and root_id = id";
 
-const PURGE: Step = step!("purge removed");
+const PURGE: TransactionStep = step!("purge removed");
 
 impl Store {
-    /// Returns what was removed and has not come back, newest first, without what went with it.
-    pub fn removed_items(&self, limit: u64) -> Result<Vec<RemovedItem>, Error> {
+    /// Returns the removed items that have not returned, newest first, without those removed with them.
+    pub fn removed_items(&self, limit: u64) -> Result<Vec<RemovedItem>, StoreError> {
         let condition =
             format!("{IS_ROOT} and {STILL_GONE} order by removed_at_ms desc, kind, id limit $1");
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read("removed items", |tx| select(tx, &condition, &params![limit]))
+        self.read("removed items", |tx| select_removed(tx, &condition, &params![limit]))
     }
 
-    /// Returns how many items were removed and have not come back, with what went with them.
-    pub fn count_removed_items(&self) -> Result<u64, Error> {
+    /// Counts the removed items that have not returned, including those removed with them.
+    pub fn count_removed_items(&self) -> Result<u64, StoreError> {
         let text = format!("select count(*) from removed where {STILL_GONE}");
-        self.read("removed items", |tx| tx.count(Sql::both(&text), &[]))
+        self.read("removed items", |tx| tx.query_count(Sql::portable(&text), &[]))
     }
 
-    /// Returns the removed items that a query means, those that came back included.
-    pub fn find_removed_items(&self, query: &RemovedQuery) -> Result<Vec<RemovedItem>, Error> {
+    /// Returns the removed items that match a query, including those that have returned.
+    pub fn find_removed_items(&self, query: &RemovedQuery) -> Result<Vec<RemovedItem>, StoreError> {
         let (condition, param) = match query {
             RemovedQuery::Since(time) => {
                 (format!("{IS_ROOT} and removed_at_ms >= $1"), time.0.into())
@@ -130,43 +130,49 @@ impl Store {
                 "number = $1 and kind in ('issue', 'pull_request', 'discussion')".to_owned(),
                 (*number).into(),
             ),
-            RemovedQuery::Repositories => ("kind = $1".to_owned(), Kind::Repository.name().into()),
+            RemovedQuery::Repositories => {
+                ("kind = $1".to_owned(), ItemKind::Repository.name().into())
+            }
         };
         let condition = format!("{condition} order by removed_at_ms desc, kind, id");
-        self.read("removed items", |tx| select(tx, &condition, &[param]))
+        self.read("removed items", |tx| select_removed(tx, &condition, &[param]))
     }
 
-    /// Deletes what was removed before a time, some hundred rows in a transaction; returns how many.
-    pub fn purge_removed(&self, lease: &Lease, before: Mark) -> Result<u64, Error> {
-        const OLD: Sql = Sql::both(
+    /// Deletes the items that were removed before a time, a few hundred rows per transaction. Returns their number.
+    pub fn purge_removed(&self, lease: &Lease, before: SourceInstant) -> Result<u64, StoreError> {
+        const OLD: Sql = Sql::portable(
             "delete from removed
               where (host, kind, id) in (select host, kind, id from removed
                                           where removed_at_ms < $1 limit $2)",
         );
-        const ANY: Sql = Sql::both("select 1 from removed where removed_at_ms < $1 limit 1");
+        const ANY: Sql = Sql::portable("select 1 from removed where removed_at_ms < $1 limit 1");
         let mut purged = 0;
         loop {
-            let is_old = |tx: &mut Tx<'_>| tx.first(ANY, &params![before.0], |mut row| row.int(0));
-            if self.read("removed items", is_old)?.is_none() {
+            let next = self.read("removed items", |tx| {
+                tx.query_first(ANY, &params![before.0], |mut row| row.int(0))
+            })?;
+            if next.is_none() {
                 return Ok(purged);
             }
-            purged +=
-                self.write_for(lease, PURGE, |tx| tx.execute(OLD, &params![before.0, BATCH]))?;
+            purged += self.write_with_lease(lease, PURGE, |tx| {
+                tx.execute(OLD, &params![before.0, PURGE_BATCH_ROWS])
+            })?;
         }
     }
 }
 
-fn select(
-    tx: &mut Tx<'_>,
+fn select_removed(
+    tx: &mut Transaction<'_>,
     condition: &str,
-    params: &[Param<'_>],
-) -> Result<Vec<RemovedItem>, Error> {
+    params: &[SqlParam<'_>],
+) -> Result<Vec<RemovedItem>, StoreError> {
     let text = format!("select {COLUMNS} from removed where {condition}");
-    tx.query(Sql::both(&text), params, read)
+    tx.query(Sql::portable(&text), params, read_removed)
 }
 
-fn read(mut row: Row) -> Result<RemovedItem, Error> {
-    let (key, root) = (key(&row.text(1)?, row.int(2)?)?, key(&row.text(3)?, row.int(4)?)?);
+fn read_removed(mut row: SqlRow) -> Result<RemovedItem, StoreError> {
+    let (key, root) =
+        (parse_key(&row.text(1)?, row.int(2)?)?, parse_key(&row.text(3)?, row.int(4)?)?);
     let reason = row.text(10)?;
     let known = RemovalReason::ALL.into_iter().find(|known| known.name() == reason);
     Ok(RemovedItem {
@@ -179,14 +185,14 @@ fn read(mut row: Row) -> Result<RemovedItem, Error> {
         title: row.text(8)?,
         url: row.text(9)?,
         reason: known
-            .ok_or_else(|| Error::Damaged(format!("unknown reason for a removal: {reason:?}")))?,
-        removed_at: Mark(row.int(11)?),
-        with_it: row.int(12)?.unsigned_abs(),
+            .ok_or_else(|| StoreError::Damaged(format!("unknown removal reason {reason:?}")))?,
+        removed_at: SourceInstant(row.int(11)?),
+        dependents: row.int(12)?.unsigned_abs(),
     })
 }
 
-fn key(kind: &str, id: i64) -> Result<Key, Error> {
-    let known = Kind::named(kind);
-    let kind = known.ok_or_else(|| Error::Damaged(format!("unknown kind of object: {kind:?}")))?;
-    Ok(Key { kind, id })
+fn parse_key(kind: &str, id: i64) -> Result<ItemKey, StoreError> {
+    let known = ItemKind::from_name(kind);
+    let kind = known.ok_or_else(|| StoreError::Damaged(format!("unknown kind {kind:?}")))?;
+    Ok(ItemKey { kind, id })
 }

@@ -1,52 +1,57 @@
-//! Search rows: kept by explicit statements in the transaction of the texts they are made of.
+//! Maintains the search rows, in the same transaction as the texts they are made of.
 //!
-//! Both databases are fed the tokens of `hw_rules::tokens`, as they are, so they find the same. A row's id carries the
-//! order of `updated_at`, so that the newest matches are the last rows of the index.
+//! Both databases index the tokens of `hw_rules::tokens` unchanged, so they find the same rows. Row ids follow the
+//! order of `updated_at`, so the newest matches are the last rows of the index.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
-use hw_rules::dates::Span;
-use hw_rules::item::{Key, Kind};
-use hw_rules::time::{Mark, SourceTime};
+use hw_rules::date_range::DateRange;
+use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::source_time::{SourceInstant, SourceTime};
 
-use crate::cells::Held;
-use crate::error::Error;
-use crate::sql::{Param, Sql, params};
-use crate::tx::Tx;
+use crate::cells::StoredCells;
+use crate::error::StoreError;
+use crate::sql::{Sql, SqlParam, params};
+use crate::transaction::Transaction;
 
-pub(crate) mod again;
-mod days;
+mod date_units;
 pub(crate) mod facets;
-mod feed;
-pub(crate) mod words;
+mod index_row;
+pub(crate) mod reindex;
+pub(crate) mod tokens;
 
-pub(crate) use feed::insert;
+pub(crate) use index_row::insert_rows;
 
-/// How much of a text is indexed, as tokens: PostgreSQL's vectors end at a megabyte, with their places.
-const BODY_BYTES: usize = 256 * 1024;
-/// The same for titles and names, which are short, and for queries.
-pub(crate) const NAME_BYTES: usize = 16 * 1024;
+/// The indexed part of a text, as tokens: a PostgreSQL `tsvector` is limited to a megabyte, word positions included.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+/// The indexed part of titles and names, which are short, and the limit of a query.
+pub(crate) const MAX_NAME_BYTES: usize = 16 * 1024;
 
-/// The bits of a row's id below the second.
+/// The number of bits of a row id below the second.
 const LOW_BITS: u32 = 20;
 const LOW_MASK: i64 = (1 << LOW_BITS) - 1;
 
-/// The rows of what was updated within a span: their ids carry the time.
-pub(crate) fn rows_within(span: Span) -> (i64, i64) {
-    let second = |mark: Mark| mark.0.div_euclid(1_000);
-    let first =
-        span.from.map_or(i64::MIN, |from| second(from.plus(999)).saturating_mul(1 << LOW_BITS));
-    let last = span.to.map_or(i64::MAX, |to| (second(to) << LOW_BITS) | LOW_MASK);
-    (first, last)
+/// Returns the ids of the rows that were updated within a range: row ids contain the time.
+pub(crate) fn rowid_range(updated: DateRange) -> RangeInclusive<i64> {
+    let first = updated
+        .from
+        .map_or(i64::MIN, |from| unix_seconds(from.plus_ms(999)).saturating_mul(1 << LOW_BITS));
+    let last = updated.to.map_or(i64::MAX, |to| (unix_seconds(to) << LOW_BITS) | LOW_MASK);
+    first..=last
 }
 
-/// What is searchable of an item.
+fn unix_seconds(instant: SourceInstant) -> i64 {
+    instant.0.div_euclid(1_000)
+}
+
+/// The searchable parts of an item.
 pub(crate) struct SearchRow<'a> {
     pub(crate) host: &'a str,
     pub(crate) repository_id: i64,
-    /// The number of the thread that it counts for.
+    /// The number of the thread that the item belongs to.
     pub(crate) thread: i64,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ItemKind,
     pub(crate) title: &'a str,
     pub(crate) body: &'a str,
     pub(crate) repository: &'a str,
@@ -58,67 +63,74 @@ pub(crate) struct SearchRow<'a> {
 
 impl SearchRow<'_> {
     pub(crate) fn is_comment(&self) -> bool {
-        Kind::COMMENTS.contains(&self.kind)
+        ItemKind::COMMENTS.contains(&self.kind)
     }
 }
 
-/// Writes the search rows of items anew, at the place their `updated_at` gives them; tells where they are.
-pub(crate) fn index(
-    tx: &mut Tx<'_>,
-    held: &Held,
-    items: &[(Key, Mark, SearchRow<'_>)],
-) -> Result<BTreeMap<Key, i64>, Error> {
-    let now = |key: &Key| held.search_rowids.get(key).copied();
-    let old: Vec<_> = items.iter().filter_map(|(key, ..)| now(key)).collect();
-    let wanted: Vec<_> = items.iter().map(|(key, mark, _)| (*key, *mark, now(key))).collect();
-    let rowids = rowids(tx, &wanted)?;
-    remove(tx, &old)?;
-    let place = |(key, _, row)| Some((*rowids.get(key)?, row));
-    insert(
-        tx,
-        &items.iter().filter_map(|(key, mark, row)| place((key, mark, row))).collect::<Vec<_>>(),
-    )?;
+/// Replaces the search rows of items, whose ids follow their `updated_at`; returns the row ids.
+pub(crate) fn index_items(
+    tx: &mut Transaction<'_>,
+    stored: &StoredCells,
+    items: &[(ItemKey, SourceInstant, SearchRow<'_>)],
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    let mut old_rowids = Vec::new();
+    let mut requests = Vec::new();
+    for (key, updated_at, _) in items {
+        let current = stored.search_rowids.get(key).copied();
+        old_rowids.extend(current);
+        requests.push(RowidRequest { key: *key, rowid: first_rowid(*key, *updated_at), current });
+    }
+    let rowids = assign_rowids(tx, requests)?;
+    remove_rows(tx, &old_rowids)?;
+    let rows: Vec<_> =
+        items.iter().filter_map(|(key, _, row)| Some((*rowids.get(key)?, row))).collect();
+    insert_rows(tx, &rows)?;
     Ok(rowids)
 }
 
-/// Finds a row id for each item: in the order of `updated_at`, and not taken.
-///
-/// Each wish comes with the row id its item has now, which it may keep.
-pub(crate) fn rowids(
-    tx: &mut Tx<'_>,
-    wishes: &[(Key, Mark, Option<i64>)],
-) -> Result<BTreeMap<Key, i64>, Error> {
-    let mut found = BTreeMap::new();
+/// An item that needs a row id.
+struct RowidRequest {
+    key: ItemKey,
+    /// The next id to try.
+    rowid: i64,
+    /// The id that the item has now, and may keep.
+    current: Option<i64>,
+}
+
+/// Finds a free row id for each item, in the order of `updated_at`.
+fn assign_rowids(
+    tx: &mut Transaction<'_>,
+    mut requests: Vec<RowidRequest>,
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    let mut assigned = BTreeMap::new();
     let mut used = BTreeSet::new();
-    let mut open: Vec<_> =
-        wishes.iter().map(|(key, mark, now)| (*key, first_rowid(*key, *mark), *now)).collect();
-    while !open.is_empty() {
-        let candidates: Vec<_> = open.iter().map(|(_, rowid, _)| *rowid).collect();
-        let taken = taken(tx, &candidates)?;
-        open.retain_mut(|(key, rowid, now)| {
-            let free = *now == Some(*rowid) || !taken.contains(rowid);
-            if free && used.insert(*rowid) {
-                found.insert(*key, *rowid);
+    while !requests.is_empty() {
+        let candidates: Vec<_> = requests.iter().map(|request| request.rowid).collect();
+        let taken = taken_rowids(tx, &candidates)?;
+        requests.retain_mut(|RowidRequest { key, rowid, current }| {
+            let is_free = *current == Some(*rowid) || !taken.contains(rowid);
+            if is_free && used.insert(*rowid) {
+                assigned.insert(*key, *rowid);
                 return false;
             }
-            *rowid = bumped(*rowid);
+            *rowid = next_rowid(*rowid);
             true
         });
     }
-    Ok(found)
+    Ok(assigned)
 }
 
-fn first_rowid(key: Key, updated_at: Mark) -> i64 {
-    (updated_at.0.div_euclid(1_000) << LOW_BITS) | (key.id & LOW_MASK)
+fn first_rowid(key: ItemKey, updated_at: SourceInstant) -> i64 {
+    (unix_seconds(updated_at) << LOW_BITS) | (key.id & LOW_MASK)
 }
 
-/// The next row id within the same second.
-fn bumped(rowid: i64) -> i64 {
+/// Returns the next row id within the same second.
+fn next_rowid(rowid: i64) -> i64 {
     (rowid & !LOW_MASK) | ((rowid + 1) & LOW_MASK)
 }
 
-fn taken(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, Error> {
-    const TAKEN: Sql = Sql::each(
+fn taken_rowids(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
+    const TAKEN: Sql = Sql::per_dialect(
         "select search_rowid from cells
           where search_rowid in (select value from json_each($1))",
         "select search_rowid from cells where search_rowid = any($1)",
@@ -127,10 +139,10 @@ fn taken(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, Error> {
     Ok(rows.into_iter().collect())
 }
 
-pub(crate) fn remove(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<(), Error> {
-    const REMOVE: Sql = Sql::both("delete from search where rowid = $1");
-    const REMOVE_PLACE: Sql = Sql::both("delete from search_places where rowid = $1");
-    let rows: Vec<_> = rowids.iter().map(|rowid| vec![Param::Int(*rowid)]).collect();
+pub(crate) fn remove_rows(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<(), StoreError> {
+    const REMOVE: Sql = Sql::portable("delete from search where rowid = $1");
+    const REMOVE_PLACE: Sql = Sql::portable("delete from search_places where rowid = $1");
+    let rows: Vec<_> = rowids.iter().map(|rowid| vec![SqlParam::Int(*rowid)]).collect();
     tx.execute_each(REMOVE, &rows)?;
     tx.execute_each(REMOVE_PLACE, &rows)
 }

@@ -1,112 +1,120 @@
-//! What is believed of each source's clock, and what follows when that clock was wrong.
+//! Stores the estimate of each source's clock, and corrects the lanes if that clock was wrong.
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::lane::Lane;
 use hw_rules::source_clock::SourceClock;
-use hw_rules::time::Mark;
+use hw_rules::source_time::SourceInstant;
 
-use crate::cells::{self, CellRow};
-use crate::error::Error;
+use crate::cells::{self, StoredCell};
+use crate::error::StoreError;
+use crate::lanes::StoredLane;
 use crate::leases::Lease;
-use crate::sql::{Row, Sql, params};
-use crate::tx::{Step, Tx, step};
+use crate::sql::{Sql, params};
+use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{Store, lanes, quarantine, sweeps};
 
-const KEEP_CLOCK: Step = step!("keep clock");
-const DISTRUST: Step = step!("distrust");
+const STORE_CLOCK: TransactionStep = step!("store clock");
+const REDATE: TransactionStep = step!("redate lanes");
 
 impl Store {
-    /// What this machine knows of a source's clock.
-    pub fn source_clock(&self, host: &str, machine: &str) -> Result<Option<SourceClock>, Error> {
+    /// Returns this machine's estimate of a source's clock.
+    pub fn source_clock(
+        &self,
+        host: &str,
+        machine: &str,
+    ) -> Result<Option<SourceClock>, StoreError> {
         const CLOCK: Sql =
-            Sql::both("select clock from source_clocks where host = $1 and machine = $2");
+            Sql::portable("select clock from source_clocks where host = $1 and machine = $2");
         let text = self.read("clock", |tx| {
-            tx.first(CLOCK, &params![host, machine], |mut row: Row| row.text(0))
+            tx.query_first(CLOCK, &params![host, machine], |mut row| row.text(0))
         })?;
-        // one that cannot be read is learned again from the next answer
+        // an unreadable estimate is replaced after the next response
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
-    /// Keeps what this machine knows of a source's clock.
-    pub fn keep_source_clock(
+    /// Stores this machine's estimate of a source's clock.
+    pub fn store_source_clock(
         &self,
         lease: &Lease,
         host: &str,
         machine: &str,
         clock: &SourceClock,
-    ) -> Result<(), Error> {
-        const KEEP: Sql = Sql::both(
+    ) -> Result<(), StoreError> {
+        const UPSERT: Sql = Sql::portable(
             "insert into source_clocks (host, machine, clock) values ($1, $2, $3)
              on conflict (host, machine) do update set clock = excluded.clock",
         );
         let text = serde_json::to_string(clock).expect("a clock is plain numbers, always JSON");
-        self.write_for(lease, KEEP_CLOCK, |tx| {
-            tx.execute(KEEP, &params![host, machine, &text]).map(drop)
+        self.write_with_lease(lease, STORE_CLOCK, |tx| {
+            tx.execute(UPSERT, &params![host, machine, &text]).map(drop)
         })
     }
 
-    /// Resets the lanes of a host that rely on something later than `base`, a time that its source had not
-    /// reached, and has those looked at that were looked at later; counts them.
+    /// Resets the lanes of a host whose coverage is later than `base`, a time that its source had not reached, and makes
+    /// the lanes due that were checked later than that. Returns the number of both.
     ///
-    /// A lane that claims nothing yet may hold texts all the same: those of a first reading that was interrupted.
-    pub fn distrust_beyond(&self, lease: &Lease, host: &str, base: Mark) -> Result<u64, Error> {
-        const FORGET: Sql =
-            Sql::both("update lanes set checked_at_ms = $1 where host = $2 and checked_at_ms > $3");
+    /// A lane that claims nothing yet may contain items of an interrupted first read, so its items are redated as well.
+    pub fn reset_lanes_beyond(
+        &self,
+        lease: &Lease,
+        host: &str,
+        base: SourceInstant,
+    ) -> Result<u64, StoreError> {
+        const FORGET: Sql = Sql::portable(
+            "update lanes set checked_at_ms = $1 where host = $2 and checked_at_ms > $3",
+        );
         let mut count = 0;
         for (lane, state, _) in self.lanes()?.into_iter().filter(|(lane, ..)| lane.host == host) {
             if state.coverage.latest_claim() > Some(base) {
-                self.reset_lane(lease, &lane, base, "it lies beyond the source's own time")?;
+                self.reset_lane(lease, &lane, base, "it is later than the source's clock")?;
                 count += 1;
             } else {
-                self.write_for(lease, DISTRUST, |tx| {
-                    let id = lanes::lane_id(tx, &lane)?;
-                    redate_lane(tx, (id, &lane), base)
+                self.write_with_lease(lease, REDATE, |tx| {
+                    let id = lanes::ensure_lane_id(tx, &lane)?;
+                    redate_lane(tx, StoredLane { id, lane: &lane }, base)
                 })?;
             }
         }
-        let looked_at = base.minus(OVERLAP_MS);
-        let forgotten = self.write_for(lease, DISTRUST, |tx| {
-            tx.execute(FORGET, &params![looked_at.0, host, base.0])
+        let checked_at = base.minus_ms(OVERLAP_MS);
+        let forgotten = self.write_with_lease(lease, REDATE, |tx| {
+            tx.execute(FORGET, &params![checked_at.0, host, base.0])
         })?;
         Ok(count + forgotten)
     }
 }
 
-/// Has what a lane holds from beyond `latest` count as a day old: whatever the source shows next supersedes it,
-/// and presence revives it.
-pub(crate) fn redate_lane(tx: &mut Tx<'_>, lane: (i64, &Lane), latest: Mark) -> Result<(), Error> {
-    let (id, lane) = lane;
-    quarantine::redate(tx, id, latest)?;
+/// Makes a lane's items from beyond `latest` count as a day old: any later observation replaces or revives them.
+pub(crate) fn redate_lane(
+    tx: &mut Transaction<'_>,
+    StoredLane { id, lane }: StoredLane<'_>,
+    latest: SourceInstant,
+) -> Result<(), StoreError> {
+    quarantine::redate_quarantine(tx, id, latest)?;
     loop {
-        let beyond = cells::beyond(tx, id, latest)?;
+        let mut beyond = cells::read_cells_beyond(tx, id, latest)?;
         if beyond.is_empty() {
             return Ok(());
         }
-        let redated: Vec<_> = beyond
-            .iter()
-            .map(|(key, cell, search_rowid)| (*key, cell.redated(latest), *search_rowid))
-            .collect();
-        let rows: Vec<_> = redated
-            .iter()
-            .map(|(key, cell, search_rowid)| CellRow {
-                key: *key,
-                cell,
-                search_rowid: *search_rowid,
-            })
-            .collect();
-        cells::keep(tx, &lane.host, id, &rows)?;
+        for stored in &mut beyond {
+            stored.cell = stored.cell.redate_after(latest);
+        }
+        let rows: Vec<_> = beyond.iter().map(StoredCell::as_row).collect();
+        cells::store_cells(tx, &lane.host, id, &rows)?;
     }
 }
 
-/// Has a lane looked at again, whatever its last look was.
-pub(crate) fn forget_look(tx: &mut Tx<'_>, lane: i64, to: Mark) -> Result<(), Error> {
-    const FORGET: Sql = Sql::both(
+/// Makes a lane due for another check, regardless of its last one.
+pub(crate) fn forget_last_check(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    to: SourceInstant,
+) -> Result<(), StoreError> {
+    const FORGET: Sql = Sql::portable(
         "update lanes
             set etag = null, etag_principal = null, etag_at_ms = null,
                 checked_at_ms = case when checked_at_ms > $1 then $1 else checked_at_ms end,
                 sweep_due_ms = coalesce(sweep_due_ms, 0)
           where id = $2",
     );
-    sweeps::unstage(tx, lane)?;
+    sweeps::discard_staged_sweep(tx, lane)?;
     tx.execute(FORGET, &params![to.0, lane]).map(drop)
 }

@@ -1,6 +1,6 @@
-//! Statements, what goes into them and what comes out, the same for both databases.
+//! SQL statements, their parameters and their rows, independent of the database.
 
-use crate::error::Error;
+use crate::error::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -8,7 +8,7 @@ pub(crate) enum Dialect {
     Postgres,
 }
 
-/// One statement. Its parameters are `$1…`, first named in that order: SQLite numbers them by appearance.
+/// One statement. Its parameters `$1…` first appear in this order, because SQLite numbers them by appearance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sql<'a> {
     sqlite: &'a str,
@@ -16,17 +16,17 @@ pub(crate) struct Sql<'a> {
 }
 
 impl<'a> Sql<'a> {
-    /// A statement that means the same to both.
-    pub(crate) const fn both(text: &'a str) -> Self {
+    /// Creates a statement that works in both dialects.
+    pub(crate) const fn portable(text: &'a str) -> Self {
         Self { sqlite: text, postgres: text }
     }
 
-    /// A statement the dialects spell differently.
-    pub(crate) const fn each(sqlite: &'a str, postgres: &'a str) -> Self {
+    /// Creates a statement that differs between the dialects.
+    pub(crate) const fn per_dialect(sqlite: &'a str, postgres: &'a str) -> Self {
         Self { sqlite, postgres }
     }
 
-    pub(crate) fn text(self, dialect: Dialect) -> &'a str {
+    pub(crate) fn text_for(self, dialect: Dialect) -> &'a str {
         match dialect {
             Dialect::Sqlite => self.sqlite,
             Dialect::Postgres => self.postgres,
@@ -34,84 +34,76 @@ impl<'a> Sql<'a> {
     }
 }
 
-/// A value on its way in.
+/// A parameter of a statement.
 ///
-/// Lists go to `json_each` in SQLite and to `any` in PostgreSQL.
+/// Statements expand a list with `json_each` in SQLite and with `any` in PostgreSQL.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Param<'a> {
+pub(crate) enum SqlParam<'a> {
     Null,
     Int(i64),
-    Real(f64),
     Text(&'a str),
     Bytes(&'a [u8]),
     Ints(&'a [i64]),
     Texts(&'a [&'a str]),
-    /// The same, of texts that somebody owns.
-    Names(&'a [String]),
+    OwnedTexts(&'a [String]),
 }
 
-impl From<i64> for Param<'_> {
+impl From<i64> for SqlParam<'_> {
     fn from(value: i64) -> Self {
         Self::Int(value)
     }
 }
 
-impl From<bool> for Param<'_> {
+impl From<bool> for SqlParam<'_> {
     fn from(value: bool) -> Self {
         Self::Int(value.into())
     }
 }
 
-impl From<f64> for Param<'_> {
-    fn from(value: f64) -> Self {
-        Self::Real(value)
-    }
-}
-
-impl<'a> From<&'a str> for Param<'a> {
+impl<'a> From<&'a str> for SqlParam<'a> {
     fn from(value: &'a str) -> Self {
         Self::Text(value)
     }
 }
 
-impl<'a> From<&'a String> for Param<'a> {
+impl<'a> From<&'a String> for SqlParam<'a> {
     fn from(value: &'a String) -> Self {
         Self::Text(value)
     }
 }
 
-impl<'a> From<&'a [u8]> for Param<'a> {
+impl<'a> From<&'a [u8]> for SqlParam<'a> {
     fn from(value: &'a [u8]) -> Self {
         Self::Bytes(value)
     }
 }
 
-impl<'a> From<&'a [i64]> for Param<'a> {
+impl<'a> From<&'a [i64]> for SqlParam<'a> {
     fn from(value: &'a [i64]) -> Self {
         Self::Ints(value)
     }
 }
 
-impl<'a> From<&'a [&'a str]> for Param<'a> {
+impl<'a> From<&'a [&'a str]> for SqlParam<'a> {
     fn from(value: &'a [&'a str]) -> Self {
         Self::Texts(value)
     }
 }
 
-impl<'a, T: Into<Self>> From<Option<T>> for Param<'a> {
+impl<'a, T: Into<Self>> From<Option<T>> for SqlParam<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
 macro_rules! params {
-    ($($value:expr),* $(,)?) => { [$($crate::sql::Param::from($value)),*] };
+    ($($value:expr),* $(,)?) => { [$($crate::sql::SqlParam::from($value)),*] };
 }
 pub(crate) use params;
 
-/// A value on its way out.
+/// A value of a result.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum SqlValue {
     Null,
     Int(i64),
     Real(f64),
@@ -119,95 +111,97 @@ pub(crate) enum Value {
     Bytes(Vec<u8>),
 }
 
-/// One row of an answer; its columns are taken out by position.
+/// One row of a result; its columns are taken out by position.
 #[derive(Debug)]
-pub(crate) struct Row(pub(crate) Vec<Value>);
+pub(crate) struct SqlRow(pub(crate) Vec<SqlValue>);
 
-impl Row {
-    pub(crate) fn int(&mut self, column: usize) -> Result<i64, Error> {
-        self.maybe_int(column)?.ok_or_else(|| unexpected(column, &Value::Null))
+impl SqlRow {
+    pub(crate) fn int(&mut self, column: usize) -> Result<i64, StoreError> {
+        self.maybe_int(column)?.ok_or_else(|| unexpected_value(column, &SqlValue::Null))
     }
 
-    pub(crate) fn maybe_int(&mut self, column: usize) -> Result<Option<i64>, Error> {
-        match self.take(column) {
-            Value::Null => Ok(None),
-            Value::Int(value) => Ok(Some(value)),
-            other @ (Value::Real(_) | Value::Text(_) | Value::Bytes(_)) => {
-                Err(unexpected(column, &other))
+    pub(crate) fn maybe_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
+        match self.take_value(column) {
+            SqlValue::Null => Ok(None),
+            SqlValue::Int(value) => Ok(Some(value)),
+            other @ (SqlValue::Real(_) | SqlValue::Text(_) | SqlValue::Bytes(_)) => {
+                Err(unexpected_value(column, &other))
             }
         }
     }
 
-    /// A number; SQLite may tell a round one as a whole one.
+    /// Takes a number. SQLite may return a round one as an integer.
     #[expect(clippy::cast_precision_loss, reason = "a score is compared, not counted")]
-    pub(crate) fn real(&mut self, column: usize) -> Result<f64, Error> {
-        match self.take(column) {
-            Value::Real(value) => Ok(value),
-            Value::Int(value) => Ok(value as f64),
-            other @ (Value::Null | Value::Text(_) | Value::Bytes(_)) => {
-                Err(unexpected(column, &other))
+    pub(crate) fn real(&mut self, column: usize) -> Result<f64, StoreError> {
+        match self.take_value(column) {
+            SqlValue::Real(value) => Ok(value),
+            SqlValue::Int(value) => Ok(value as f64),
+            other @ (SqlValue::Null | SqlValue::Text(_) | SqlValue::Bytes(_)) => {
+                Err(unexpected_value(column, &other))
             }
         }
     }
 
-    pub(crate) fn flag(&mut self, column: usize) -> Result<bool, Error> {
+    pub(crate) fn flag(&mut self, column: usize) -> Result<bool, StoreError> {
         Ok(self.int(column)? != 0)
     }
 
-    pub(crate) fn text(&mut self, column: usize) -> Result<String, Error> {
-        self.maybe_text(column)?.ok_or_else(|| unexpected(column, &Value::Null))
+    pub(crate) fn text(&mut self, column: usize) -> Result<String, StoreError> {
+        self.maybe_text(column)?.ok_or_else(|| unexpected_value(column, &SqlValue::Null))
     }
 
-    /// A text, also one that PostgreSQL keeps as bytes because it may contain U+0000.
-    pub(crate) fn maybe_text(&mut self, column: usize) -> Result<Option<String>, Error> {
-        match self.take(column) {
-            Value::Null => Ok(None),
-            Value::Text(value) => Ok(Some(value)),
-            Value::Bytes(value) => String::from_utf8(value)
-                .map(Some)
-                .map_err(|_| Error::UnreadableRow(format!("column {column} is no UTF-8 text"))),
-            other @ (Value::Int(_) | Value::Real(_)) => Err(unexpected(column, &other)),
+    /// Takes a text, including one that PostgreSQL stores as bytes because it may contain U+0000.
+    pub(crate) fn maybe_text(&mut self, column: usize) -> Result<Option<String>, StoreError> {
+        match self.take_value(column) {
+            SqlValue::Null => Ok(None),
+            SqlValue::Text(value) => Ok(Some(value)),
+            SqlValue::Bytes(value) => String::from_utf8(value).map(Some).map_err(|_| {
+                StoreError::UnreadableRow(format!("column {column} is not valid UTF-8"))
+            }),
+            other @ (SqlValue::Int(_) | SqlValue::Real(_)) => Err(unexpected_value(column, &other)),
         }
     }
 
-    pub(crate) fn maybe_bytes(&mut self, column: usize) -> Result<Option<Vec<u8>>, Error> {
-        match self.take(column) {
-            Value::Null => Ok(None),
-            Value::Bytes(value) => Ok(Some(value)),
-            other @ (Value::Int(_) | Value::Real(_) | Value::Text(_)) => {
-                Err(unexpected(column, &other))
+    pub(crate) fn maybe_bytes(&mut self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.take_value(column) {
+            SqlValue::Null => Ok(None),
+            SqlValue::Bytes(value) => Ok(Some(value)),
+            other @ (SqlValue::Int(_) | SqlValue::Real(_) | SqlValue::Text(_)) => {
+                Err(unexpected_value(column, &other))
             }
         }
     }
 
-    /// An integer that is left in its place; none where something else is.
+    /// Returns an integer without taking it; none if the value is something else.
     pub(crate) fn peek_int(&self, column: usize) -> Option<i64> {
         match self.0.get(column)? {
-            Value::Int(value) => Some(*value),
-            Value::Null | Value::Real(_) | Value::Text(_) | Value::Bytes(_) => None,
+            SqlValue::Int(value) => Some(*value),
+            SqlValue::Null | SqlValue::Real(_) | SqlValue::Text(_) | SqlValue::Bytes(_) => None,
         }
     }
 
-    /// A text that is left in its place; none where something else is.
+    /// Returns a text without taking it; none if the value is something else.
     pub(crate) fn peek_text(&self, column: usize) -> Option<String> {
         match self.0.get(column)? {
-            Value::Text(value) => Some(value.clone()),
-            Value::Null | Value::Int(_) | Value::Real(_) | Value::Bytes(_) => None,
+            SqlValue::Text(value) => Some(value.clone()),
+            SqlValue::Null | SqlValue::Int(_) | SqlValue::Real(_) | SqlValue::Bytes(_) => None,
         }
     }
 
-    fn take(&mut self, column: usize) -> Value {
-        self.0.get_mut(column).map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
+    fn take_value(&mut self, column: usize) -> SqlValue {
+        self.0
+            .get_mut(column)
+            .map_or(SqlValue::Null, |value| std::mem::replace(value, SqlValue::Null))
     }
 }
 
-fn unexpected(column: usize, value: &Value) -> Error {
+fn unexpected_value(column: usize, value: &SqlValue) -> StoreError {
     let kind = match value {
-        Value::Null => "nothing",
-        Value::Int(_) => "an integer",
-        Value::Real(_) => "a number",
-        Value::Text(_) => "a text",
-        Value::Bytes(_) => "bytes",
+        SqlValue::Null => "nothing",
+        SqlValue::Int(_) => "an integer",
+        SqlValue::Real(_) => "a number",
+        SqlValue::Text(_) => "a text",
+        SqlValue::Bytes(_) => "bytes",
     };
-    Error::UnreadableRow(format!("column {column} holds {kind}"))
+    StoreError::UnreadableRow(format!("column {column} contains {kind}"))
 }

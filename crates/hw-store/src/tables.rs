@@ -1,12 +1,12 @@
-//! One table for each kind of objects, and statements that read the same but for its name.
+//! Statements that differ only in the table's name: each kind of item has a table of its own.
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 
 use crate::sql::Sql;
 
-/// One statement for each kind, about the table its objects are in.
+/// One statement per kind, each for the table of that kind.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OfKind {
+pub(crate) struct KindStatements {
     pub(crate) repositories: Sql<'static>,
     pub(crate) discussions: Sql<'static>,
     pub(crate) issues: Sql<'static>,
@@ -17,40 +17,64 @@ pub(crate) struct OfKind {
     pub(crate) discussion_comments: Sql<'static>,
 }
 
-impl OfKind {
-    pub(crate) fn of(self, kind: Kind) -> Sql<'static> {
+impl KindStatements {
+    pub(crate) fn for_kind(self, kind: ItemKind) -> Sql<'static> {
         match kind {
-            Kind::Repository => self.repositories,
-            Kind::Discussion => self.discussions,
-            Kind::Issue => self.issues,
-            Kind::PullRequest => self.pull_requests,
-            Kind::IssueComment => self.issue_comments,
-            Kind::ReviewComment => self.review_comments,
-            Kind::Review => self.reviews,
-            Kind::DiscussionComment => self.discussion_comments,
+            ItemKind::Repository => self.repositories,
+            ItemKind::Discussion => self.discussions,
+            ItemKind::Issue => self.issues,
+            ItemKind::PullRequest => self.pull_requests,
+            ItemKind::IssueComment => self.issue_comments,
+            ItemKind::ReviewComment => self.review_comments,
+            ItemKind::Review => self.reviews,
+            ItemKind::DiscussionComment => self.discussion_comments,
         }
     }
 }
 
-/// A statement for each kind: what stands before the table's name, and what stands after it; once for
-/// both dialects, or for SQLite and for PostgreSQL.
+/// Builds a statement for each kind from the texts before and after the table's name; the text after it may differ
+/// between SQLite and PostgreSQL.
 ///
-/// Columns that only some kinds have make no sense to the other tables: there the statement is spelled and
-/// never run.
+/// Some statements name columns that only some tables have. They are built for the other tables too, but never run.
 macro_rules! of_kind {
     ($before:literal, $after:literal) => {
         $crate::tables::of_kind!($before, $after, $after)
     };
     ($before:literal, $sqlite:literal, $postgres:literal) => {
-        $crate::tables::OfKind {
-            repositories: $crate::tables::about!("repositories", $before, $sqlite, $postgres),
-            discussions: $crate::tables::about!("discussions", $before, $sqlite, $postgres),
-            issues: $crate::tables::about!("issues", $before, $sqlite, $postgres),
-            pull_requests: $crate::tables::about!("pull_requests", $before, $sqlite, $postgres),
-            issue_comments: $crate::tables::about!("issue_comments", $before, $sqlite, $postgres),
-            review_comments: $crate::tables::about!("review_comments", $before, $sqlite, $postgres),
-            reviews: $crate::tables::about!("reviews", $before, $sqlite, $postgres),
-            discussion_comments: $crate::tables::about!(
+        $crate::tables::KindStatements {
+            repositories: $crate::tables::table_statement!(
+                "repositories",
+                $before,
+                $sqlite,
+                $postgres
+            ),
+            discussions: $crate::tables::table_statement!(
+                "discussions",
+                $before,
+                $sqlite,
+                $postgres
+            ),
+            issues: $crate::tables::table_statement!("issues", $before, $sqlite, $postgres),
+            pull_requests: $crate::tables::table_statement!(
+                "pull_requests",
+                $before,
+                $sqlite,
+                $postgres
+            ),
+            issue_comments: $crate::tables::table_statement!(
+                "issue_comments",
+                $before,
+                $sqlite,
+                $postgres
+            ),
+            review_comments: $crate::tables::table_statement!(
+                "review_comments",
+                $before,
+                $sqlite,
+                $postgres
+            ),
+            reviews: $crate::tables::table_statement!("reviews", $before, $sqlite, $postgres),
+            discussion_comments: $crate::tables::table_statement!(
                 "discussion_comments",
                 $before,
                 $sqlite,
@@ -59,12 +83,12 @@ macro_rules! of_kind {
         }
     };
 }
-macro_rules! about {
+macro_rules! table_statement {
     ($table:literal, $before:literal, $sqlite:literal, $postgres:literal) => {
-        $crate::sql::Sql::each(
+        $crate::sql::Sql::per_dialect(
             concat!($before, " ", $table, " ", $sqlite),
             concat!($before, " ", $table, " ", $postgres),
         )
     };
 }
-pub(crate) use {about, of_kind};
+pub(crate) use {of_kind, table_statement};

@@ -1,24 +1,24 @@
-//! Views: one question a file, with its statement, its row and its answer.
+//! Read-only views of the store: each file answers one question, with its SQL statement and its row type.
 
-pub(crate) mod after;
-pub(crate) mod behind;
-mod cell;
-pub(crate) mod changes;
-pub(crate) mod comments;
+mod cell_lookup;
+pub(crate) mod change_counter;
+pub(crate) mod comment_list;
+pub(crate) mod completeness;
+pub(crate) mod conditions;
 pub(crate) mod counts;
+pub(crate) mod cursor;
 mod future_items;
 pub(crate) mod health;
 pub(crate) mod item_names;
 pub(crate) mod items;
 pub(crate) mod lane_names;
-pub(crate) mod meant;
-mod pages;
+mod paging;
 pub(crate) mod pulls;
 pub(crate) mod repositories;
-pub(crate) mod skipped;
-mod stored_threads;
-pub(crate) mod thread;
+pub(crate) mod repository_match;
+pub(crate) mod skipped_rows;
+mod stored_thread_numbers;
+pub(crate) mod thread_list;
 pub(crate) mod thread_outline;
-pub(crate) mod threads;
+pub(crate) mod thread_view;
 pub(crate) mod viewers;
-pub(crate) mod wishes;

@@ -1,71 +1,75 @@
-//! A workspace as faces see it: for reading, and opened as soon as it is there.
+//! A workspace opened for reading, as soon as its database exists.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::Error;
-use crate::{Place, Store};
+use crate::error::StoreError;
+use crate::{DatabaseLocation, Store};
 
-/// Clones share what is open.
+/// A handle to a workspace that may not exist yet. Clones share the opened database.
 #[derive(Clone)]
 pub struct Workspace {
-    place: Place,
-    open: Arc<Mutex<Option<Opened>>>,
+    location: DatabaseLocation,
+    opened: Arc<Mutex<Option<OpenDatabase>>>,
 }
 
-/// An open database, and which file it was when it was opened.
-struct Opened {
+/// An open database, with the identity of its file when it was opened.
+struct OpenDatabase {
     store: Store,
     file: Option<FileId>,
 }
 
-/// A file system and a file in it.
-pub(crate) type FileId = (u64, u64);
+/// The identity of a file, which a file put in its place does not share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
 
 impl Workspace {
-    /// The workspace at a place that may have none yet.
-    pub fn at(place: Place) -> Self {
-        Self { place, open: Arc::default() }
+    /// Creates a handle to the workspace at a location, which may have none yet.
+    pub fn at_location(location: DatabaseLocation) -> Self {
+        Self { location, opened: Arc::default() }
     }
 
-    /// A workspace that is open already.
-    pub fn over(store: Store) -> Self {
-        let place = store.inner.place.clone();
-        let opened = Opened { store, file: file_at(&place) };
-        Self { place, open: Arc::new(Mutex::new(Some(opened))) }
+    /// Creates a handle to an opened workspace.
+    pub fn from_store(store: Store) -> Self {
+        let location = store.inner.location.clone();
+        let opened = OpenDatabase { store, file: current_file_id(&location) };
+        Self { location, opened: Arc::new(Mutex::new(Some(opened))) }
     }
 
-    /// Its store. Until there is a database each call looks again, and says so; so it does when the file was
-    /// removed, or another one was put in its place.
-    pub fn store(&self) -> Result<Store, Error> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = file_at(&self.place);
+    /// Returns the store. While there is no database, each call checks for one and fails if it is still missing. A
+    /// file that was removed or replaced is closed and opened again.
+    pub fn open_store(&self) -> Result<Store, StoreError> {
+        let mut open = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = current_file_id(&self.location);
         if let Some(opened) = open.as_ref().filter(|opened| opened.file == file) {
             return Ok(opened.store.clone());
         }
         *open = None;
-        let store = Store::open_reader(&self.place)?;
-        *open = Some(Opened { store: store.clone(), file });
+        let store = Store::open_reader(&self.location)?;
+        *open = Some(OpenDatabase { store: store.clone(), file });
         Ok(store)
     }
 
-    /// Where it is, for people.
-    pub fn shown(&self) -> String {
-        self.place.shown()
+    /// Formats the location for people.
+    pub fn display_name(&self) -> String {
+        self.location.display_name()
     }
 }
 
-/// Which file is there now; none where a workspace is no file.
-fn file_at(place: &Place) -> Option<FileId> {
-    if let Place::File(path) = place { file_id(path) } else { None }
+/// Returns the identity of a workspace's file; none for a workspace that is not a file.
+fn current_file_id(location: &DatabaseLocation) -> Option<FileId> {
+    if let DatabaseLocation::File(path) = location { file_id(path) } else { None }
 }
 
-/// Returns which file is at a path now; none where there is none, or where the system does not say.
+/// Returns the identity of the file at a path; none if there is no file, or on a system without inodes.
 #[cfg(unix)]
 pub(crate) fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt as _;
     let file = std::fs::metadata(path).ok()?;
-    Some((file.dev(), file.ino()))
+    Some(FileId { device: file.dev(), inode: file.ino() })
 }
 
 #[cfg(not(unix))]

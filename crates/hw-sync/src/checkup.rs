@@ -1,106 +1,111 @@
-//! What a source says when it is asked how things stand: no gate, no retries, nothing kept.
+//! Checks a source for `doctor`: no rate limiter, no retries, nothing stored.
 //!
-//! It is for somebody who wonders why a pull fails, so whatever fails here is an answer, too.
+//! It helps to find out why a pull fails, so a failed request is a result, too.
 
-use hw_rules::time::Mark;
-use hw_sources::github::graphql::{self, Endpoint};
+use hw_rules::source_time::SourceInstant;
+use hw_sources::error::SourceError;
+use hw_sources::github::graphql::{self, GraphqlEndpoint};
 use hw_sources::github::limits;
 use hw_sources::github::repositories;
-use hw_sources::github::user::{self, Budget, Token};
-use hw_sources::transport::{self, Request, Response, Transport};
-use hw_sources::trouble::Trouble;
+use hw_sources::github::token_info::{self, ApiBudget, TokenInfo};
+use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
 
 use crate::clock::Clock;
 
-/// Whoever asks wants to know, and not to wait.
-const PATIENCE_MS: i64 = 10_000;
+/// Short, because a user waits for the result.
+const CHECK_TIMEOUT_MS: i64 = 10_000;
 
-/// How a source answers.
+/// The results of checking a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkup {
-    /// Whose the token is; asked of the REST API.
-    pub token: Result<Token, Trouble>,
-    pub budgets: Result<Vec<Budget>, Trouble>,
-    /// Whether GraphQL answers.
-    pub graphql: Result<(), Trouble>,
-    /// Whether the organization is there and can be listed; none when none is named.
-    pub owner: Option<Result<(), Trouble>>,
-    /// How far our clock is ahead of the source's; none when nobody answered.
+pub struct SourceCheckup {
+    /// The token's user and scopes, from the REST API.
+    pub token: Result<TokenInfo, SourceError>,
+    pub budgets: Result<Vec<ApiBudget>, SourceError>,
+    /// The result of a GraphQL ping.
+    pub graphql: Result<(), SourceError>,
+    /// The result of listing the organization; none when none is given.
+    pub organization: Option<Result<(), SourceError>>,
+    /// Time by which our clock is ahead of the source's; none without a response.
     pub ahead_ms: Option<i64>,
-    /// When the source was asked, by its own clock.
-    pub date: Option<Mark>,
+    /// Time of the check, by the source's own clock.
+    pub date: Option<SourceInstant>,
 }
 
-/// Asks once for each, all at the same time.
-pub async fn checkup(
+struct ReceivedResponse {
+    response: HttpResponse,
+    received_ms: i64,
+}
+
+/// Sends one request for each check, all at the same time.
+pub async fn check_source(
     transport: &dyn Transport,
     clock: &dyn Clock,
     api: &str,
-    endpoint: &Endpoint,
+    endpoint: &GraphqlEndpoint,
     organization: Option<&str>,
-) -> Checkup {
+) -> SourceCheckup {
     let began_ms = clock.now_ms();
     let (token, budgets, graphql) = tokio::join!(
-        send(transport, clock, user::ask_token(api, &endpoint.token)),
-        send(transport, clock, user::ask_budgets(api, &endpoint.token)),
-        send(transport, clock, endpoint.request(&graphql::ping())),
+        send_request(transport, clock, token_info::token_request(api, &endpoint.token)),
+        send_request(transport, clock, token_info::budgets_request(api, &endpoint.token)),
+        send_request(transport, clock, endpoint.build_request(&graphql::ping_query())),
     );
-    let owner = match organization {
+    let organization = match organization {
         Some(login) if graphql.is_ok() => {
-            Some(look_up_owner(transport, clock, endpoint, login).await)
+            Some(check_organization(transport, clock, endpoint, login).await)
         }
         Some(_) | None => None,
     };
-    let answers = [&token, &budgets, &graphql];
-    let first = answers.into_iter().flatten().find_map(|(response, at_ms)| {
-        let date = limits::date(response)?;
-        Some((date, *at_ms))
+    let dated = [&token, &budgets, &graphql].into_iter().flatten().find_map(|received| {
+        let date = limits::parse_date(&received.response)?;
+        Some((date, received.received_ms))
     });
-    Checkup {
-        ahead_ms: first.map(|(date, at_ms)| ahead_ms(date, began_ms, at_ms)),
-        date: first.map(|(date, _)| date),
-        owner,
-        token: token.and_then(|(response, _)| user::read_token(&response)),
-        budgets: budgets.and_then(|(response, _)| user::read_budgets(&response)),
-        graphql: graphql.and_then(|(response, _)| graphql::read(&response).map(drop)),
+    SourceCheckup {
+        ahead_ms: dated.map(|(date, received_ms)| measure_clock_lead(date, began_ms, received_ms)),
+        date: dated.map(|(date, _)| date),
+        organization,
+        token: token.and_then(|received| token_info::read_token_info(&received.response)),
+        budgets: budgets.and_then(|received| token_info::read_budgets(&received.response)),
+        graphql: graphql.and_then(|received| graphql::read_response(&received.response).map(drop)),
     }
 }
 
-/// Asks for the first repository of the organization, as a pull does.
-async fn look_up_owner(
+/// Requests the first repository of the organization, as a pull does.
+async fn check_organization(
     transport: &dyn Transport,
     clock: &dyn Clock,
-    endpoint: &Endpoint,
+    endpoint: &GraphqlEndpoint,
     login: &str,
-) -> Result<(), Trouble> {
+) -> Result<(), SourceError> {
     let query = repositories::list_query(login, 1, None, &[]);
-    let (response, _) = send(transport, clock, endpoint.request(&query)).await?;
-    let answer = graphql::read(&response)?;
-    repositories::read_list(&answer, None, 0).map(drop)
+    let received = send_request(transport, clock, endpoint.build_request(&query)).await?;
+    let response = graphql::read_response(&received.response)?;
+    repositories::read_list(&response, None, 0).map(drop)
 }
 
-/// One request, and when its answer was there.
-async fn send(
-    over: &dyn Transport,
+async fn send_request(
+    transport: &dyn Transport,
     clock: &dyn Clock,
-    request: Request,
-) -> Result<(Response, i64), Trouble> {
-    let until_ms = clock.now_ms().saturating_add(PATIENCE_MS);
+    request: HttpRequest,
+) -> Result<ReceivedResponse, SourceError> {
+    let until_ms = clock.now_ms().saturating_add(CHECK_TIMEOUT_MS);
     let url = request.url.clone();
     tokio::select! {
-        sent = transport::exchange(over, request) => match sent {
-            Ok(response) => Ok((response, clock.now_ms())),
-            Err(broken) => Err(Trouble::from_broken(broken, &url)),
+        result = transport::send_and_mask(transport, request) => match result {
+            Ok(response) => Ok(ReceivedResponse { response, received_ms: clock.now_ms() }),
+            Err(error) => Err(SourceError::from_transport_error(error, &url)),
         },
         () = clock.sleep_until(until_ms) => {
-            Err(Trouble::Network(format!("nothing came within {} s", PATIENCE_MS / 1_000)))
+            Err(SourceError::Network(format!("no response within {} s", CHECK_TIMEOUT_MS / 1_000)))
         }
     }
 }
 
-/// How far our clock is ahead. The answer was dated somewhere between asking and getting it, and to whole
-/// seconds: what can be explained by that is no difference.
-fn ahead_ms(date: Mark, began_ms: i64, ended_ms: i64) -> i64 {
+/// Returns the time by which our clock is ahead.
+///
+/// The response was dated at some moment between sending and receiving, in whole seconds: a difference that this
+/// explains counts as zero.
+fn measure_clock_lead(date: SourceInstant, began_ms: i64, ended_ms: i64) -> i64 {
     let (earliest, latest) = (date.0, date.0.saturating_add(999));
     if latest < began_ms {
         began_ms - latest
@@ -116,11 +121,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_nothing_else_explains_is_a_difference_of_clocks() {
-        let noon = Mark(1_000_000);
-        assert_eq!(ahead_ms(noon, 1_000_900, 1_001_500), 0);
-        assert_eq!(ahead_ms(noon, 999_000, 1_000_000), 0);
-        assert_eq!(ahead_ms(noon, 1_010_999, 1_011_500), 10_000);
-        assert_eq!(ahead_ms(noon, 980_000, 990_000), -10_000);
+    fn clock_lead_is_zero_unless_the_exchange_cannot_explain_the_difference() {
+        let noon = SourceInstant(1_000_000);
+        assert_eq!(measure_clock_lead(noon, 1_000_900, 1_001_500), 0);
+        assert_eq!(measure_clock_lead(noon, 999_000, 1_000_000), 0);
+        assert_eq!(measure_clock_lead(noon, 1_010_999, 1_011_500), 10_000);
+        assert_eq!(measure_clock_lead(noon, 980_000, 990_000), -10_000);
     }
 }

@@ -1,110 +1,115 @@
-//! The lease: one pull at a time, renewed while it works, given back at the end.
+//! Holds a lease: one pull runs at a time, renews its lease while it works, and releases it at the end.
 
 use std::pin::pin;
 
-use hw_store::{HeldBy, Lease, Store};
+use hw_store::{Lease, LeaseHolder, Store};
 
-use crate::Error;
+use crate::SyncError;
 use crate::clock::Clock;
 
-pub const RENEW_MS: i64 = 1_000;
-pub const EXPIRES_MS: i64 = 5_000;
+pub const LEASE_RENEW_MS: i64 = 1_000;
+pub const LEASE_TTL_MS: i64 = 5_000;
 
-/// A lease that is given back when it is dropped: the work may be stopped wherever it waits.
-pub struct Held<'a> {
+/// A lease that is released on drop, because the work can be stopped wherever it waits.
+pub struct LeaseGuard<'a> {
     store: &'a Store,
     lease: Lease,
-    is_ours: bool,
+    is_owned: bool,
 }
 
-impl<'a> Held<'a> {
-    /// Takes the lease, or says who holds it and since when.
-    pub async fn take(
+impl<'a> LeaseGuard<'a> {
+    /// Acquires the lease; the error names its holder.
+    pub async fn acquire(
         store: &'a Store,
         clock: &dyn Clock,
         name: &str,
         owner: &str,
-    ) -> Result<Self, Error> {
-        let lease = take(store, clock, name, owner).await?;
-        Ok(Self { store, lease, is_ours: true })
+    ) -> Result<Self, SyncError> {
+        let lease = acquire_lease(store, clock, name, owner).await?;
+        Ok(Self { store, lease, is_owned: true })
     }
 
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// It is somebody else's by now, or its owner as good as dead: it is not given back.
-    pub fn forget(&mut self) {
-        self.is_ours = false;
+    /// Keeps the lease from being released on drop: another process has it, or its owner counts as dead.
+    pub fn abandon(&mut self) {
+        self.is_owned = false;
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LeaseGuard<'_> {
     fn drop(&mut self) {
-        if self.is_ours
+        if self.is_owned
             && let Err(error) = self.store.release_lease(&self.lease)
         {
-            tracing::warn!(%error, "the lease could not be given back; it expires by itself");
+            tracing::warn!(%error, "could not release the lease; it expires by itself");
         }
     }
 }
 
-/// Takes the lease, or says who holds it and since when.
+/// Acquires the lease; the error names its holder.
 ///
-/// Whoever lives renews it each second, and that is seen however far apart the clocks are. What nobody renews
-/// is waited for until it ends.
-pub async fn take(
+/// A live holder renews its lease each second, which shows no matter how far apart the clocks are. A lease that is
+/// not renewed is waited for until it expires.
+pub async fn acquire_lease(
     store: &Store,
     clock: &dyn Clock,
     name: &str,
     owner: &str,
-) -> Result<Lease, Error> {
-    let busy = |held: HeldBy| Error::Busy { owner: held.owner, since_ms: held.since_ms };
-    let give_up_ms = clock.now_ms() + EXPIRES_MS + 2 * RENEW_MS;
+) -> Result<Lease, SyncError> {
+    let give_up_ms = clock.now_ms() + LEASE_TTL_MS + 2 * LEASE_RENEW_MS;
     let mut before = store.lease_holder(name)?;
     if before.is_some() {
-        a_renewal_later(clock).await;
+        wait_for_renewal(clock).await;
     }
     loop {
-        if let Some(held) = store.lease_holder(name)?.filter(|held| Some(held) != before.as_ref()) {
-            return Err(busy(held));
+        if let Some(holder) =
+            store.lease_holder(name)?.filter(|holder| Some(holder) != before.as_ref())
+        {
+            return Err(busy_error(holder));
         }
-        match store.take_lease(name, owner, clock.now_ms(), EXPIRES_MS)? {
+        match store.take_lease(name, owner, clock.now_ms(), LEASE_TTL_MS)? {
             Ok(lease) => return Ok(lease),
-            Err(held) if give_up_ms < clock.now_ms() => return Err(busy(held)),
-            Err(held) => before = Some(held),
+            Err(holder) if clock.now_ms() > give_up_ms => return Err(busy_error(holder)),
+            Err(holder) => before = Some(holder),
         }
-        a_renewal_later(clock).await;
+        wait_for_renewal(clock).await;
     }
 }
 
-async fn a_renewal_later(clock: &dyn Clock) {
-    clock.sleep_until(clock.now_ms() + RENEW_MS + RENEW_MS / 5).await;
+fn busy_error(holder: LeaseHolder) -> SyncError {
+    SyncError::Busy { owner: holder.owner, since_ms: holder.since_ms }
 }
 
-/// Does the work and keeps the lease alive meanwhile; stops the work when the lease is lost.
-pub async fn keep<T>(
+async fn wait_for_renewal(clock: &dyn Clock) {
+    clock.sleep_until(clock.now_ms() + LEASE_RENEW_MS + LEASE_RENEW_MS / 5).await;
+}
+
+/// Runs the work while renewing the lease; stops the work when the lease is lost.
+pub async fn run_with_lease<T>(
     store: &Store,
     clock: &dyn Clock,
     lease: &Lease,
-    work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
+    work: impl Future<Output = Result<T, SyncError>>,
+) -> Result<T, SyncError> {
     let mut work = pin!(work);
     loop {
         tokio::select! {
             biased;
-            done = &mut work => return done,
-            () = clock.sleep_until(clock.now_ms() + RENEW_MS) => renew(store, clock, lease)?,
+            result = &mut work => return result,
+            () = clock.sleep_until(clock.now_ms() + LEASE_RENEW_MS) => renew_lease(store, clock, lease)?,
         }
     }
 }
 
-/// A database that is busy is no reason to stop: each write checks the epoch, so a lease that was lost
-/// meanwhile does no harm.
-fn renew(store: &Store, clock: &dyn Clock, lease: &Lease) -> Result<(), Error> {
-    match store.renew_lease(lease, clock.now_ms(), EXPIRES_MS) {
-        Err(error) if error.may_pass() => {
-            tracing::warn!(%error, "the lease could not be renewed; trying again");
+/// Renews the lease, and tolerates a busy database: each write checks the epoch, so a lease that was lost meanwhile
+/// does no harm.
+fn renew_lease(store: &Store, clock: &dyn Clock, lease: &Lease) -> Result<(), SyncError> {
+    match store.renew_lease(lease, clock.now_ms(), LEASE_TTL_MS) {
+        Err(error) if error.is_transient() => {
+            tracing::warn!(%error, "could not renew the lease; retrying");
             Ok(())
         }
         other => Ok(other?),
@@ -115,71 +120,76 @@ fn renew(store: &Store, clock: &dyn Clock, lease: &Lease) -> Result<(), Error> {
 mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
-    use hw_store::Place;
+    use hw_store::DatabaseLocation;
 
     use super::*;
-    use crate::clock::Waiting;
+    use crate::clock::SleepFuture;
 
     #[tokio::test]
-    async fn long_work_keeps_its_lease_by_renewing_it() {
-        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let lease = take(&store, &clock, "pull", "first").await.unwrap();
-        keep(&store, &clock, &lease, naps(20)).await.unwrap();
-        let refused = store.take_lease("pull", "second", clock.now_ms(), EXPIRES_MS).unwrap();
-        assert!(matches!(refused, Err(held) if held.owner == "first" && held.since_ms == 0));
+    async fn lease_is_renewed_during_long_work() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        let lease = acquire_lease(&store, &clock, "pull", "first").await.unwrap();
+        run_with_lease(&store, &clock, &lease, yield_times(20)).await.unwrap();
+        let refused = store.take_lease("pull", "second", clock.now_ms(), LEASE_TTL_MS).unwrap();
+        assert!(matches!(refused, Err(holder) if holder.owner == "first" && holder.since_ms == 0));
     }
 
     #[tokio::test]
-    async fn work_that_is_stopped_gives_its_lease_back() {
-        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let stopped = Held::take(&store, &clock, "pull", "stopped").await.unwrap();
+    async fn lease_is_released_when_its_work_is_stopped() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        let stopped = LeaseGuard::acquire(&store, &clock, "pull", "stopped").await.unwrap();
         drop(stopped);
         assert_eq!(store.lease_holder("pull").unwrap(), None);
-        let mut dead = Held::take(&store, &clock, "pull", "dead").await.unwrap();
-        dead.forget();
+        let mut dead = LeaseGuard::acquire(&store, &clock, "pull", "dead").await.unwrap();
+        dead.abandon();
         drop(dead);
         assert_eq!(store.lease_holder("pull").unwrap().unwrap().owner, "dead");
     }
 
     #[tokio::test]
-    async fn a_lease_that_nobody_renews_is_waited_for() {
-        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        take(&store, &clock, "pull", "dead").await.unwrap();
-        let lease = take(&store, &clock, "pull", "next").await.unwrap();
+    async fn lease_that_is_not_renewed_is_waited_for() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        acquire_lease(&store, &clock, "pull", "dead").await.unwrap();
+        let lease = acquire_lease(&store, &clock, "pull", "next").await.unwrap();
         assert_eq!(lease.owner, "next");
-        assert!(EXPIRES_MS <= clock.now_ms(), "not before it ended");
+        assert!(clock.now_ms() >= LEASE_TTL_MS, "not before it expired");
     }
 
     #[tokio::test]
-    async fn a_lease_that_is_renewed_belongs_to_somebody_who_lives() {
-        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let lease = take(&store, &clock, "pull", "first").await.unwrap();
-        let mut second = pin!(take(&store, &clock, "pull", "second"));
+    async fn lease_that_is_renewed_stays_with_its_live_holder() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        let lease = acquire_lease(&store, &clock, "pull", "first").await.unwrap();
+        let mut second = pin!(acquire_lease(&store, &clock, "pull", "second"));
         let refused = loop {
             tokio::select! {
                 biased;
-                came = &mut second => break came.unwrap_err(),
-                () = tokio::task::yield_now() => store.renew_lease(&lease, clock.now_ms(), EXPIRES_MS).unwrap(),
+                result = &mut second => break result.unwrap_err(),
+                () = tokio::task::yield_now() => store.renew_lease(&lease, clock.now_ms(), LEASE_TTL_MS).unwrap(),
             }
         };
-        assert!(matches!(refused, Error::Busy { owner, since_ms: 0 } if owner == "first"));
+        assert!(matches!(refused, SyncError::Busy { owner, since_ms: 0 } if owner == "first"));
     }
 
     #[tokio::test]
-    async fn work_stops_when_the_lease_went_to_somebody_else() {
-        let (store, clock) = (Store::open(&Place::Memory).unwrap(), Jumping::default());
-        let lease = take(&store, &clock, "pull", "first").await.unwrap();
-        clock.0.fetch_add(EXPIRES_MS, Ordering::SeqCst);
-        take(&store, &clock, "pull", "second").await.unwrap();
-        let stopped = keep(&store, &clock, &lease, naps(20)).await.unwrap_err();
-        assert!(stopped.loses_the_lease(), "{stopped}");
+    async fn lease_lost_to_another_owner_stops_the_work() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        let lease = acquire_lease(&store, &clock, "pull", "first").await.unwrap();
+        clock.0.fetch_add(LEASE_TTL_MS, Ordering::SeqCst);
+        acquire_lease(&store, &clock, "pull", "second").await.unwrap();
+        let stopped = run_with_lease(&store, &clock, &lease, yield_times(20)).await.unwrap_err();
+        assert!(stopped.has_lost_lease(), "{stopped}");
     }
 
-    /// A clock that jumps to wherever somebody wants to wait for.
+    /// A clock that jumps to the end of each wait.
     #[derive(Default)]
-    struct Jumping(AtomicI64);
+    struct JumpingClock(AtomicI64);
 
-    impl Clock for Jumping {
+    impl Clock for JumpingClock {
         fn now_ms(&self) -> i64 {
             self.0.load(Ordering::SeqCst)
         }
@@ -188,7 +198,7 @@ mod tests {
             self.now_ms()
         }
 
-        fn sleep_until(&self, until_ms: i64) -> Waiting<'_> {
+        fn sleep_until(&self, until_ms: i64) -> SleepFuture<'_> {
             Box::pin(async move {
                 self.0.fetch_max(until_ms, Ordering::SeqCst);
                 tokio::task::yield_now().await;
@@ -196,8 +206,8 @@ mod tests {
         }
     }
 
-    /// Work that takes so many polls.
-    async fn naps(count: u32) -> Result<(), Error> {
+    /// Yields this many times.
+    async fn yield_times(count: u32) -> Result<(), SyncError> {
         for _ in 0..count {
             tokio::task::yield_now().await;
         }

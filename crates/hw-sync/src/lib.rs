@@ -1,43 +1,43 @@
-//! The only place where fetching and writing meet.
+//! Runs pulls: the only crate that both fetches and writes.
 //!
-//! It asks the rules what to do, a source for a page, and the store to keep what came together with how
-//! far it got. Branches live in the rules; what is here is a straight line with waits.
+//! It takes decisions from the rules, pages from a source, and stores each page together with how far it got.
+//! Branches live in the rules; this crate is a straight line with waits.
 
+pub mod api_client;
 pub mod checkup;
 pub mod clock;
-pub mod crash;
+pub mod crash_points;
 pub mod error;
-pub mod fetch;
 pub mod lease;
-pub mod news;
+pub mod progress;
+pub mod pull;
 pub mod remove_workspace;
 pub mod restore;
-pub mod run;
 
-mod budget;
-mod comments;
-mod door;
-mod follow;
-mod gone;
-mod list;
-mod look;
-mod outage;
-mod patience;
+mod api_codec;
+mod comment_lanes;
+mod database_outage;
+mod discover;
+mod first_page_batch;
+mod lookup;
+mod missing_repositories;
+mod newest_first;
+mod plan_lanes;
+mod quarantine;
+mod rate_limiter;
 mod repair;
-mod retry;
+mod request_ids;
+mod retry_policy;
 mod run_removals;
-mod scan;
-mod share;
+mod schedule;
 mod since;
 mod source_time;
 mod summary;
 mod sweep;
-mod talks;
+mod thread_comments;
 mod turn;
-mod wire;
-mod work;
 
-pub use error::Error;
-pub use repair::Repair;
-pub use summary::{Failure, Summary};
-pub use turn::Tally;
+pub use error::SyncError;
+pub use repair::RepairSummary;
+pub use summary::{PullFailure, PullSummary};
+pub use turn::PullTally;

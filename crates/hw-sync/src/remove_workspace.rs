@@ -1,37 +1,39 @@
-//! Removes a workspace in which no pull is at work.
+//! Removes a workspace, unless a pull is running in it.
 
-use hw_store::{HeldBy, Place, RemoveCondition, Store, WorkspaceRemoval, remove_database_file};
+use hw_store::{
+    DatabaseLocation, LeaseHolder, RemoveCondition, Store, WorkspaceRemoval, remove_database_file,
+};
 
-use crate::Error;
+use crate::SyncError;
 use crate::clock::Clock;
-use crate::lease::Held;
-use crate::run::PULL;
+use crate::lease::LeaseGuard;
+use crate::pull::PULL_LEASE;
 
 /// Removes a workspace. This process must not have its database open.
 ///
-/// Beside a file, the lock of the operating system tells whether a pull is at work. A schema has its lease alone, which
-/// has to be watched for a moment: its owner may be dead.
+/// Beside a file, an OS lock shows whether a pull is running. A schema has only its lease, which has to be watched for
+/// a moment, because its owner may be dead.
 pub async fn remove_workspace(
-    place: &Place,
+    location: &DatabaseLocation,
     clock: &dyn Clock,
     owner: &str,
     condition: RemoveCondition,
-) -> Result<WorkspaceRemoval, Error> {
-    if let Place::File(path) = place {
-        return Ok(remove_database_file(path, PULL, condition)?);
+) -> Result<WorkspaceRemoval, SyncError> {
+    if let DatabaseLocation::File(path) = location {
+        return Ok(remove_database_file(path, PULL_LEASE, condition)?);
     }
-    let store = Store::open(place)?;
-    let mut held = match Held::take(&store, clock, PULL, owner).await {
-        Err(Error::Busy { owner, since_ms }) => {
-            let holder = HeldBy { owner, since_ms, expires_ms: clock.now_ms() };
+    let store = Store::open(location)?;
+    let mut guard = match LeaseGuard::acquire(&store, clock, PULL_LEASE, owner).await {
+        Err(SyncError::Busy { owner, since_ms }) => {
+            let holder = LeaseHolder { owner, since_ms, expires_ms: clock.now_ms() };
             return Ok(WorkspaceRemoval::Busy(Some(holder)));
         }
-        taken => taken?,
+        other => other?,
     };
-    let removed = store.remove_schema(held.lease(), condition)?;
+    let removed = store.remove_schema(guard.lease(), condition)?;
     if removed == WorkspaceRemoval::Removed {
-        // its row went with the schema
-        held.forget();
+        // the lease's row was removed with the schema
+        guard.abandon();
     }
     Ok(removed)
 }

@@ -1,28 +1,28 @@
-//! Finds what is damaged in the store, and has this same pull read it again.
+//! Finds damaged items in the store and has the same pull read them again.
 
-use crate::Error;
-use crate::turn::Room;
+use crate::SyncError;
+use crate::turn::PullContext;
 
-/// What a repair came to.
+/// The result of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Repair {
-    /// How many damaged items were found.
+pub struct RepairSummary {
+    /// Damaged items that were found.
     pub found: u64,
-    /// How many of them this pull did not read again: it was not asked for them, or could not.
+    /// Damaged items that this pull did not read again: it did not cover them, or could not read them.
     pub waiting: u64,
 }
 
-/// Marks everything that is damaged; the lanes of the damaged items are swept by this pull.
+/// Marks all damaged items; this pull sweeps their lanes.
 ///
-/// The lease is renewed between the pages.
-pub(crate) async fn mark_damaged(room: &Room<'_>) -> Result<Repair, Error> {
-    room.store.rebuild_indexes(room.lease)?;
-    let mut repair = Repair::default();
+/// Yields between pages, so that the lease is renewed.
+pub(crate) async fn mark_damaged(context: &PullContext<'_>) -> Result<RepairSummary, SyncError> {
+    context.store.rebuild_indexes(context.lease)?;
+    let mut repair = RepairSummary::default();
     let mut next = None;
     loop {
-        let page = room.store.verify_page(next.as_ref())?;
-        let now_ms = room.fetch.clock().now_ms();
-        room.store.mark_damaged(room.lease, &page.damaged, now_ms)?;
+        let page = context.store.verify_page(next.as_ref())?;
+        let now_ms = context.client.clock().now_ms();
+        context.store.mark_damaged(context.lease, &page.damaged, now_ms)?;
         repair.found += page.damaged.len() as u64;
         tokio::task::yield_now().await;
         match page.next {
@@ -30,6 +30,6 @@ pub(crate) async fn mark_damaged(room: &Room<'_>) -> Result<Repair, Error> {
             None => break,
         }
     }
-    room.store.remove_stray_search_rows(room.lease)?;
+    context.store.remove_stray_search_rows(context.lease)?;
     Ok(repair)
 }

@@ -1,26 +1,29 @@
-//! Restores removed items. It writes, so it holds the lease of a pull while it works.
+//! Restores removed items, while holding the lease of a pull because it writes.
 
-use hw_store::{RemovedItem, Restored, Store};
+use hw_store::{RemovedItem, RestoreResult, Store};
 
-use crate::Error;
+use crate::SyncError;
 use crate::clock::Clock;
-use crate::lease::{EXPIRES_MS, Held};
-use crate::run::PULL;
+use crate::lease::{LEASE_TTL_MS, LeaseGuard};
+use crate::pull::PULL_LEASE;
 
-/// Restores items one after the other; returns what came of each.
-pub async fn restore(
+/// Restores items one after the other and returns the result of each.
+pub async fn restore_removed_items(
     store: &Store,
     clock: &dyn Clock,
     owner: &str,
     items: &[RemovedItem],
-) -> Result<Vec<Restored>, Error> {
-    let mut held = Held::take(store, clock, PULL, owner).await?;
-    let lease = held.lease().clone();
-    let renew = || store.renew_lease(&lease, clock.now_ms(), EXPIRES_MS);
-    let restored = items.iter().map(|item| store.restore_removed(&lease, item, &renew));
-    let restored = restored.collect::<Result<Vec<_>, _>>().map_err(Error::from);
-    if restored.as_ref().is_err_and(Error::loses_the_lease) {
-        held.forget();
+) -> Result<Vec<RestoreResult>, SyncError> {
+    let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
+    let lease = guard.lease().clone();
+    let results = items.iter().map(|item| {
+        store.restore_removed(&lease, item, &|| {
+            store.renew_lease(&lease, clock.now_ms(), LEASE_TTL_MS)
+        })
+    });
+    let results = results.collect::<Result<Vec<_>, _>>().map_err(SyncError::from);
+    if results.as_ref().is_err_and(SyncError::has_lost_lease) {
+        guard.abandon();
     }
-    restored
+    results
 }

@@ -1,96 +1,100 @@
-//! Removals of a whole run: what its sweeps confirmed gone is removed once all lanes had their turn.
+//! Removes what the sweeps of a run confirmed gone, once all lanes had their turn.
 //!
-//! A brake for each lane alone lets many small lanes lose everything. So nothing is removed before it is known
-//! how much it is over all lanes: then all of it goes, or nothing does, until a person allows it. What was
-//! removed by a run that was killed meanwhile still counts, because the store keeps the tally.
+//! A brake for each lane alone lets many small lanes lose everything. So nothing is removed before the total over
+//! all lanes is known: then all of it is removed, or nothing, until the user allows it. Removals of a run that was
+//! killed still count, because the store keeps the tally.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, BRAKE_ITEMS, RunShare};
-use hw_rules::time::Mark;
-use hw_rules::version::Seen;
-use hw_store::{ItemTally, KEPT_MS};
+use hw_rules::reconcile::{self, BRAKE_ITEMS, RemovalShare};
+use hw_rules::source_time::SourceInstant;
+use hw_rules::version::ObservedAt;
+use hw_store::{ItemTally, RETENTION_MS};
 
-use crate::Error;
-use crate::news::News;
-use crate::run::Pull;
-use crate::summary::Summary;
-use crate::turn::{Followed, Room, Tally};
+use crate::SyncError;
+use crate::progress::ProgressEvent;
+use crate::pull::PullSpec;
+use crate::rate_limiter::lock_unpoisoned;
+use crate::summary::PullSummary;
+use crate::turn::{LaneTarget, PullContext, PullTally};
 
-/// What the lanes of a run have confirmed gone, and which of them the brake stopped.
+/// Confirmed removals of a run, and the lanes that the brake stopped.
 #[derive(Default)]
 pub(crate) struct RunRemovals {
     confirmed: Mutex<Vec<ConfirmedRemoval>>,
-    stopped: Mutex<BTreeSet<Lane>>,
+    stopped_lanes: Mutex<BTreeSet<Lane>>,
 }
 
-/// What the sweep of one lane confirmed gone.
+/// Items that the sweep of one lane confirmed gone.
 struct ConfirmedRemoval {
-    followed: Followed,
-    gone: Vec<(i64, Seen)>,
+    target: LaneTarget,
+    gone: Vec<(i64, ObservedAt)>,
 }
 
-/// The same, with what would really be removed.
+/// A confirmed removal, with the ids that are stored and would be removed.
 struct PlannedRemoval {
-    followed: Followed,
-    gone: Vec<(i64, Seen)>,
+    target: LaneTarget,
+    gone: Vec<(i64, ObservedAt)>,
     ids: Vec<i64>,
 }
 
 impl RunRemovals {
-    pub(crate) fn add(&self, followed: &Followed, gone: Vec<(i64, Seen)>) {
-        lock(&self.confirmed).push(ConfirmedRemoval { followed: followed.clone(), gone });
+    pub(crate) fn add_confirmed(&self, target: &LaneTarget, gone: Vec<(i64, ObservedAt)>) {
+        lock_unpoisoned(&self.confirmed).push(ConfirmedRemoval { target: target.clone(), gone });
     }
 
-    /// Returns whether the brake stopped a lane in this run.
-    pub(crate) fn has_stopped(&self, lane: &Lane) -> bool {
-        lock(&self.stopped).contains(lane)
+    /// Returns true if the brake stopped this lane in this run.
+    pub(crate) fn is_stopped(&self, lane: &Lane) -> bool {
+        lock_unpoisoned(&self.stopped_lanes).contains(lane)
     }
 
     fn take_confirmed(&self) -> Vec<ConfirmedRemoval> {
-        std::mem::take(&mut *lock(&self.confirmed))
+        std::mem::take(&mut *lock_unpoisoned(&self.confirmed))
     }
-}
-
-/// Whoever held the lock and panicked has left a list that is whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes what the sweeps have confirmed gone so far, unless it is too much of a lane or of the run.
-pub(crate) fn apply(room: &Room<'_>, pull: &Pull, summary: &mut Summary) -> Result<(), Error> {
-    let planned = plan(room, summary)?;
-    if let Some(braked) = check_run(room, pull, &planned)? {
+pub(crate) fn apply_removals(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    summary: &mut PullSummary,
+) -> Result<(), SyncError> {
+    let planned = plan_removals(context, summary)?;
+    if let Some(braked) = check_run_brake(context, pull, &planned)? {
         let Some(first) = planned.first() else { return Ok(()) };
-        let (surface, scope) = (first.followed.surface(), pull.organization.clone());
-        for PlannedRemoval { followed, .. } in &planned {
-            stop_lane(room, followed, &braked)?;
+        let (surface, scope) = (first.target.surface(), pull.organization.clone());
+        for PlannedRemoval { target, .. } in &planned {
+            stop_lane(context, target, &braked)?;
         }
-        summary.fail_by(room, surface, scope, &braked);
+        summary.add_error(context, surface, scope, &braked);
         return Ok(());
     }
-    for PlannedRemoval { followed, gone, .. } in planned {
-        let allow = room.allow_mass_removal;
-        let removed = room.store.finish_sweep(room.lease, &followed.lane, &gone, allow)?.removed;
-        count_removed(room, &followed, removed, summary);
+    for PlannedRemoval { target, gone, .. } in planned {
+        let allow = context.allow_mass_removal;
+        let removed =
+            context.store.finish_sweep(context.lease, &target.lane, &gone, allow)?.removed;
+        count_removed(context, &target, removed, summary);
     }
     Ok(())
 }
 
-/// Asks each lane's own brake; one that holds is a failure of that lane alone.
-fn plan(room: &Room<'_>, summary: &mut Summary) -> Result<Vec<PlannedRemoval>, Error> {
+/// Checks each lane's own brake; a brake that trips is a failure of that lane alone.
+fn plan_removals(
+    context: &PullContext<'_>,
+    summary: &mut PullSummary,
+) -> Result<Vec<PlannedRemoval>, SyncError> {
     let mut planned = Vec::new();
-    for ConfirmedRemoval { followed, gone } in room.removals.take_confirmed() {
-        match room.store.check_removal(&followed.lane, &gone, room.allow_mass_removal) {
-            Ok(ids) => planned.push(PlannedRemoval { followed, gone, ids }),
-            Err(error @ hw_store::Error::Brake { .. }) => {
-                let error = Error::from(error);
-                stop_lane(room, &followed, &error)?;
-                summary.fail_by(room, followed.surface(), followed.scope(), &error);
+    for ConfirmedRemoval { target, gone } in context.removals.take_confirmed() {
+        match context.store.check_removal(&target.lane, &gone, context.allow_mass_removal) {
+            Ok(ids) => planned.push(PlannedRemoval { target, gone, ids }),
+            Err(error @ hw_store::StoreError::Brake { .. }) => {
+                let error = SyncError::from(error);
+                stop_lane(context, &target, &error)?;
+                summary.add_error(context, target.surface(), target.display_name(), &error);
             }
             Err(error) => return Err(error.into()),
         }
@@ -98,81 +102,103 @@ fn plan(room: &Room<'_>, summary: &mut Summary) -> Result<Vec<PlannedRemoval>, E
     Ok(planned)
 }
 
-/// Returns the brake of the run, if it holds.
-fn check_run(
-    room: &Room<'_>,
-    pull: &Pull,
+/// Returns the brake of the run, if it trips.
+fn check_run_brake(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
     planned: &[PlannedRemoval],
-) -> Result<Option<Error>, Error> {
-    let mut removals = room.store.removal_tally(&pull.host)?;
+) -> Result<Option<SyncError>, SyncError> {
+    let mut removals = context.store.removal_tally(&pull.host)?;
     let removed = removals;
-    for PlannedRemoval { followed, ids, .. } in planned {
-        removals.add(followed.surface().kind(), ids.len() as u64);
+    for PlannedRemoval { target, ids, .. } in planned {
+        removals.add(target.surface().kind(), ids.len() as u64);
     }
-    // most runs remove next to nothing, and need not count what there is
+    // most runs remove next to nothing and need not count the stored items
     let is_little = removals.threads + removals.comments <= BRAKE_ITEMS as u64;
-    if removals == removed || is_little || room.allow_mass_removal {
+    if removals == removed || is_little || context.allow_mass_removal {
         return Ok(None);
     }
-    let held = held_by_lanes(room, pull)?;
-    let threads = share(removals.threads, held.threads + removed.threads);
-    let comments = share(removals.comments, held.comments + removed.comments);
-    match reconcile::brake_run(threads, comments, false) {
+    let stored = count_stored_items(context, pull)?;
+    let threads = removal_share(removals.threads, stored.threads + removed.threads);
+    let comments = removal_share(removals.comments, stored.comments + removed.comments);
+    match reconcile::check_run_removals(threads, comments, false) {
         Ok(()) => Ok(None),
-        Err(brake) => Ok(Some(Error::RunBrake { brake, items: names(room, planned)? })),
+        Err(brake) => {
+            Ok(Some(SyncError::RunBrake { brake, items: planned_item_names(context, planned)? }))
+        }
     }
 }
 
-fn share(removals: u64, held: u64) -> RunShare {
-    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    RunShare { removals: number(removals), held: number(held) }
+fn removal_share(removals: u64, stored: u64) -> RemovalShare {
+    RemovalShare {
+        removals: usize::try_from(removals).unwrap_or(usize::MAX),
+        stored: usize::try_from(stored).unwrap_or(usize::MAX),
+    }
 }
 
-/// Counts the items in the lanes of this run: what it does not follow or choose cannot vouch for it.
-fn held_by_lanes(room: &Room<'_>, pull: &Pull) -> Result<ItemTally, Error> {
-    let repositories = room.store.repositories(&pull.host)?;
-    let is_chosen = |name: &str| pull.only.is_empty() || pull.is_named(name);
-    let followed = repositories.iter().filter(|it| pull.follows(it) && is_chosen(&it.name));
-    let ids: Vec<i64> = followed.map(|repository| repository.id).collect();
-    let surfaces = pull.surfaces().chain(pull.comment_surfaces());
-    let kinds: Vec<Kind> = surfaces.map(Surface::kind).collect();
-    Ok(room.store.count_items(&pull.host, &ids, &kinds)?)
+/// Counts the items in the lanes of this run: lanes that it does not cover say nothing about its removals.
+fn count_stored_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<ItemTally, SyncError> {
+    let repositories = context.store.repositories(&pull.host)?;
+    let ids: Vec<i64> = repositories
+        .iter()
+        .filter(|repository| pull.is_followed(repository) && pull.is_chosen(&repository.name))
+        .map(|repository| repository.id)
+        .collect();
+    let surfaces = pull.thread_surfaces().chain(pull.comment_surfaces());
+    let kinds: Vec<ItemKind> = surfaces.map(Surface::kind).collect();
+    Ok(context.store.count_items(&pull.host, &ids, &kinds)?)
 }
 
-fn names(room: &Room<'_>, planned: &[PlannedRemoval]) -> Result<ItemNames, Error> {
+fn planned_item_names(
+    context: &PullContext<'_>,
+    planned: &[PlannedRemoval],
+) -> Result<ItemNames, SyncError> {
     let mut names = ItemNames::default();
-    for PlannedRemoval { followed, ids, .. } in planned {
-        let Lane { host, surface, .. } = &followed.lane;
-        names.extend(room.store.item_names(host, surface.kind(), ids)?);
+    for PlannedRemoval { target, ids, .. } in planned {
+        let Lane { host, surface, .. } = &target.lane;
+        names.extend(context.store.item_names(host, surface.kind(), ids)?);
     }
     Ok(names)
 }
 
-/// Writes down why a lane's sweep is not finished; it stays due.
-fn stop_lane(room: &Room<'_>, followed: &Followed, error: &Error) -> Result<(), Error> {
-    lock(&room.removals.stopped).insert(followed.lane.clone());
-    let state = room.store.lane_state(&followed.lane)?;
-    room.postpone(&followed.lane, &state, state.page_size, error)
+/// Records why a lane's sweep is not finished; it stays due.
+fn stop_lane(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    error: &SyncError,
+) -> Result<(), SyncError> {
+    lock_unpoisoned(&context.removals.stopped_lanes).insert(target.lane.clone());
+    let state = context.store.lane_state(&target.lane)?;
+    context.postpone_lane(&target.lane, &state, state.page_size, error)
 }
 
-fn count_removed(room: &Room<'_>, followed: &Followed, count: u64, summary: &mut Summary) {
+fn count_removed(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    count: u64,
+    summary: &mut PullSummary,
+) {
     if count == 0 {
         return;
     }
-    let (surface, scope) = (followed.surface(), followed.scope());
-    summary.count(surface, &Tally { removed: count, ..Tally::default() });
-    room.fetch.herald().tell(|| News::Removed { surface, scope, count });
+    let (surface, scope) = (target.surface(), target.display_name());
+    summary.add_tally(surface, &PullTally { removed: count, ..PullTally::default() });
+    context.client.progress().emit(|| ProgressEvent::ItemsRemoved { surface, scope, count });
 }
 
-/// Ends the removals of a run that was read to its end: the next one counts from zero, unless the brake holds,
-/// and what has been kept long enough is purged.
-pub(crate) fn end(room: &Room<'_>, pull: &Pull, summary: &Summary) -> Result<(), Error> {
+/// Finishes the removals of a completed run: resets the tally, unless the brake tripped, and purges removed items
+/// whose retention is over.
+pub(crate) fn finish_removals(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    summary: &PullSummary,
+) -> Result<(), SyncError> {
     if !summary.failures.iter().any(|failure| failure.is_brake) {
-        room.store.end_removals(room.lease, &pull.host)?;
+        context.store.reset_removal_tally(context.lease, &pull.host)?;
     }
-    // both clocks must agree that the time is over: a wrong one purges nothing
-    let Some(date) = room.fetch.last_date() else { return Ok(()) };
-    let now = date.min(Mark(room.fetch.clock().now_ms()));
-    room.store.purge_removed(room.lease, now.minus(KEPT_MS))?;
+    // the earlier of both clocks counts, so that one wrong clock purges nothing too early
+    let Some(date) = context.client.last_source_date() else { return Ok(()) };
+    let now = date.min(SourceInstant(context.client.clock().now_ms()));
+    context.store.purge_removed(context.lease, now.minus_ms(RETENTION_MS))?;
     Ok(())
 }

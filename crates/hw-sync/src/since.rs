@@ -1,301 +1,362 @@
-//! Reading a list that takes `since`: the newest page, and what does not fit on it.
+//! Reads lists that take `since`: the newest page first, then a walk through what does not fit on it.
 
-use hw_rules::coverage::{Coverage, Refused};
+use hw_rules::coverage::{Coverage, CoverageError};
 use hw_rules::page_guard::SinceGuard;
 use hw_rules::plan::LaneState;
-use hw_rules::since::{SincePage, SinceWalk};
-use hw_rules::time::Mark;
-use hw_rules::version::Seen;
-use hw_rules::walk::{Cursor, Floor};
-use hw_sources::github::comments::{self, ListPage, Listed};
-use hw_sources::github::rest::Get;
-use hw_sources::page::{Subject, Unreadable};
-use hw_sources::trouble::Trouble;
+use hw_rules::since_walk::{SincePage, SinceWalk};
+use hw_rules::source_time::SourceInstant;
+use hw_rules::version::ObservedAt;
+use hw_rules::walk::{ListingFloor, PageCursor};
+use hw_sources::error::SourceError;
+use hw_sources::github::comments::{self, CommentListPage, CommentListResult};
+use hw_sources::github::rest::RestRequest;
+use hw_sources::page::{RowSubject, UnreadableRow};
 use hw_store::{Etag, IngestPage};
 
-use crate::Error;
-use crate::fetch::Stop;
-use crate::patience::Patience;
-use crate::retry;
-use crate::turn::{Followed, Room, Tally};
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::quarantine;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{LaneTarget, PullContext, PullTally};
 
-/// How often the pages of one second are read before they are left to the next turn.
-const TRIES: u32 = 3;
-/// How long an ETag is relied on.
-const ETAG_LASTS_MS: i64 = 24 * 3_600_000;
-/// How many rows of a list may be too large in one turn: each takes several large answers to find out.
-const MOST_HOLES: u32 = 20;
+/// Attempts to read the pages of one second before they are left to the next turn.
+const MAX_UNSTABLE_TRIES: u32 = 3;
+/// Time after which a page is read without its ETag.
+const ETAG_LIFETIME_MS: i64 = 24 * 3_600_000;
+/// Oversized rows that one turn accepts: finding each one takes several large responses.
+const MAX_OVERSIZED_ROWS: u32 = 20;
 
-/// One list being read.
-pub(crate) struct List<'a> {
-    pub(crate) room: &'a Room<'a>,
-    pub(crate) followed: &'a Followed,
-    pub(crate) size: &'a mut u32,
-    /// Rows that were too large to be read.
-    pub(crate) holes: u32,
-    pub(crate) tally: Tally,
+/// A list that is being read.
+pub(crate) struct SinceReader<'a> {
+    pub(crate) context: &'a PullContext<'a>,
+    pub(crate) target: &'a LaneTarget,
+    pub(crate) page_size: &'a mut u32,
+    /// Rows that were too large to read.
+    pub(crate) oversized_rows: u32,
+    pub(crate) tally: PullTally,
 }
 
-/// Pages that were turned within one second, with their size and what the source called each.
-type Turned = Vec<(SinceWalk, u32, Option<String>)>;
+/// A page within one second of the source's time, on which the next page depends.
+struct SameSecondPage {
+    walk: SinceWalk,
+    requested_rows: u32,
+    etag: Option<String>,
+}
 
-/// Reads a list until nothing is left of its walk.
-pub(crate) async fn scan(
-    room: &Room<'_>,
-    followed: &Followed,
+/// Rows to store, down to a floor.
+struct RetainedPage {
+    page: CommentListPage,
+    floor: ListingFloor,
+}
+
+/// Reads a list until its walk is complete.
+pub(crate) async fn scan_since(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
     state: &LaneState,
     size: &mut u32,
-) -> Result<Tally, Stop> {
-    let window = room.window(followed.surface());
-    let mut list = List { room, followed, size, holes: 0, tally: Tally::default() };
-    if !followed.can_be_swept() {
-        // what is out of sight now comes back with its old times
-        room.store.request_sweep(&followed.lane, 0)?;
+) -> Result<PullTally, FetchError> {
+    let window = context.window_floor(target.surface());
+    let mut list = SinceReader {
+        context,
+        target,
+        page_size: size,
+        oversized_rows: 0,
+        tally: PullTally::default(),
+    };
+    if !target.can_be_swept() {
+        // comments that are hidden now reappear with their old times, where a scan does not find them
+        context.store.request_sweep(&target.lane, 0)?;
     }
     let coverage = state.coverage.clone().open_since(window);
-    let done = list.read_all(coverage, window).await;
-    match done {
-        // without issues there may be no such list, whatever the pull requests say
-        Err(Stop::Trouble(Trouble::Hidden(_))) if !followed.home.has_issues => {
-            list.note_no_list()?;
+    match list.read_all(coverage, window).await {
+        // without issues this list may not exist, even if there are pull requests
+        Err(FetchError::Source(SourceError::Hidden(_)))
+            if !target.repository.has_issues_enabled =>
+        {
+            list.record_missing_list()?;
             Ok(list.tally)
         }
-        Err(stop) => Err(list.of_this_lane(stop)),
+        Err(error) => Err(list.confine_to_lane(error)),
         Ok(()) => {
             let mut tally = list.tally;
-            retry::quarantined(room, followed, &mut tally).await?;
+            quarantine::retry_quarantined(context, target, &mut tally).await?;
             Ok(tally)
         }
     }
 }
 
-impl List<'_> {
-    async fn read_all(&mut self, coverage: Coverage, window: Floor) -> Result<(), Stop> {
-        let coverage =
-            if coverage.since.is_none() { self.newest(coverage, window).await? } else { coverage };
-        let coverage = self.walk(coverage, window).await?.open_since(window);
-        // a walk that was begun with a narrower window left something below it
-        self.walk(coverage, window).await.map(drop)
+impl SinceReader<'_> {
+    async fn read_all(
+        &mut self,
+        coverage: Coverage,
+        window: ListingFloor,
+    ) -> Result<(), FetchError> {
+        let coverage = if coverage.since.is_none() {
+            self.read_newest(coverage, window).await?
+        } else {
+            coverage
+        };
+        let coverage = self.walk_pages(coverage, window).await?.open_since(window);
+        // a walk that began with a narrower window left rows below it unread
+        self.walk_pages(coverage, window).await.map(drop)
     }
 
-    /// The newest page, unless it is the one we know.
-    async fn newest(&mut self, coverage: Coverage, window: Floor) -> Result<Coverage, Stop> {
-        let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        let principal = self.room.fetch.principal();
-        let known = self.room.store.etag(&self.followed.lane, &principal)?;
-        let known = known.filter(|etag| coverage.through.is_some() && self.is_fresh(etag));
+    /// Reads the newest page, unless its ETag shows that it is unchanged.
+    async fn read_newest(
+        &mut self,
+        coverage: Coverage,
+        window: ListingFloor,
+    ) -> Result<Coverage, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        let principal = self.context.client.principal();
+        let known = self.context.store.lane_etag(&self.target.lane, &principal)?;
+        let known = known.filter(|etag| coverage.through.is_some() && self.is_etag_fresh(etag));
         let value = known.map(|etag| etag.value);
-        let get = |size| comments::newest(surface, id, size, value.as_deref());
-        let asked = self.ask(get).await;
-        let mut page = match self.or_hole(asked, "the newest page")? {
-            Listed::Unchanged(date) => {
-                let next = coverage.still(date);
-                self.keep(None, &next, Some(date.0), None)?;
+        let result = self
+            .fetch_list(|size| comments::newest_request(surface, id, size, value.as_deref()))
+            .await;
+        let mut page = match self.quarantine_oversized(result, "the newest page")? {
+            CommentListResult::NotModified(date) => {
+                let next = coverage.confirm_unchanged(date);
+                self.store_page(None, &next, Some(date.0), None)?;
                 return Ok(next);
             }
-            Listed::Page(page) => page,
+            CommentListResult::Page(page) => page,
         };
-        let before = coverage.keeps_since(window);
-        let next = match coverage.step_newest(&page.page, window) {
-            Err(Refused::Future { date, .. }) => return self.distrust(date),
-            other => other.map_err(|refused| self.refused(refused))?,
+        let before = coverage.since_retention_floor(window);
+        let next = match coverage.apply_newest_page(&page.since_page, window) {
+            Err(CoverageError::FutureWatermark { date, .. }) => return self.reset_watermark(date),
+            other => other.map_err(|error| self.page_error(error))?,
         };
+        if next.since.is_some() {
+            // a walk follows and brings these rows itself, perhaps from a replica that lacks some of them; so
+            // neither the rows nor the ETag, which would vouch for them, are stored
+            self.store_page(None, &next, None, None)?;
+            return Ok(next);
+        }
         // a page that is the whole list claims everything in it, whatever the window is
-        let floor = before.min(next.keeps_since(window));
-        let looked_at = next.since.is_none().then_some(page.page.date.0);
-        // a walk brings its own rows, and may do so from a replica that lacks some of these: an ETag vouches
-        // for the rows that are stored with it
-        let is_kept = next.since.is_none() && page.page.reaches_the_settled();
-        let at = Some(page.page.date);
-        let etag = page.etag.take().filter(|_| is_kept);
-        let etag = etag.map(|value| Etag { principal, value, at });
-        let page = Some((page, floor)).filter(|_| next.since.is_none());
-        self.keep(page, &next, looked_at, etag)?;
+        let floor = before.min(next.since_retention_floor(window));
+        let date = page.since_page.date;
+        let etag = page.etag.take().filter(|_| page.since_page.reaches_settled_rows());
+        let etag = etag.map(|value| Etag { principal, value, sent_at: Some(date) });
+        self.store_page(Some(RetainedPage { page, floor }), &next, Some(date.0), etag)?;
         Ok(next)
     }
 
-    /// Whether an ETag may be relied on: some miss a change, so once a day of the source's time the page is
-    /// read without it.
-    fn is_fresh(&self, etag: &Etag) -> bool {
-        let times = etag.at.zip(self.room.fetch.last_date());
-        times.is_some_and(|(at, now)| now < at.plus(ETAG_LASTS_MS))
+    /// Returns true if an ETag can be relied on. Some ETags miss a change, so once a day of the source's time the
+    /// page is read without it.
+    fn is_etag_fresh(&self, etag: &Etag) -> bool {
+        let times = etag.sent_at.zip(self.context.client.last_source_date());
+        times.is_some_and(|(at, now)| now < at.plus_ms(ETAG_LIFETIME_MS))
     }
 
-    /// Everything since, oldest change first.
-    async fn walk(&mut self, mut coverage: Coverage, window: Floor) -> Result<Coverage, Stop> {
-        let mut turned = Turned::new();
+    /// Reads everything since the walk's start, oldest change first.
+    async fn walk_pages(
+        &mut self,
+        mut coverage: Coverage,
+        window: ListingFloor,
+    ) -> Result<Coverage, FetchError> {
+        let mut same_second = Vec::new();
         let mut guard = SinceGuard::default();
         let mut tries = 0;
         while let Some(walk) = coverage.since.clone() {
-            let page = self.page(&walk).await?;
-            let next = match coverage.clone().step_since(&page.page) {
-                Err(Refused::Future { date, .. }) => self.distrust(date)?,
-                other => other.map_err(|refused| self.refused(refused))?,
+            let page = self.read_page(&walk).await?;
+            let next = match coverage.clone().apply_since_page(&page.since_page) {
+                Err(CoverageError::FutureWatermark { date, .. }) => self.reset_watermark(date)?,
+                other => other.map_err(|error| self.page_error(error))?,
             };
-            if next.since.is_some() && !is_hole(&page) {
-                guard.check_page(walk.since, page.ids()).map_err(|it| self.refused(it.into()))?;
+            if next.since.is_some() && !is_oversized_row(&page) {
+                guard
+                    .check_page(walk.since, page.row_ids())
+                    .map_err(|error| self.page_error(error.into()))?;
             }
-            let leaves = next.since.as_ref().is_none_or(|next| next.since != walk.since);
-            if leaves && !self.hold_still(&turned).await? {
+            let leaves_second = next.since.as_ref().is_none_or(|next| next.since != walk.since);
+            if leaves_second && !self.are_pages_unchanged(&same_second).await? {
                 tries += 1;
-                if TRIES <= tries {
-                    return Err(self.stopped("a second of it did not hold still").into());
+                if tries >= MAX_UNSTABLE_TRIES {
+                    let reason = "the list kept changing while it was read";
+                    return Err(self.incomplete_error(reason).into());
                 }
-                turned.clear();
-                guard.restart_mark();
+                same_second.clear();
+                guard.restart_anchor();
                 coverage.since = Some(SinceWalk { page: 1, ..walk });
                 continue;
             }
-            turned.push((walk, page.size, page.etag.clone()));
-            if leaves {
-                turned.clear();
+            if leaves_second {
+                same_second.clear();
                 tries = 0;
             } else {
-                // the second of larger pages begins later than the first of smaller ones ended
-                *self.size = page.size;
+                let (requested_rows, etag) = (page.requested_rows, page.etag.clone());
+                same_second.push(SameSecondPage { walk, requested_rows, etag });
+                // a larger second page would begin after the end of the smaller first one
+                *self.page_size = requested_rows;
             }
-            let looked_at = next.since.is_none().then_some(page.page.date.0);
-            let floor = coverage.keeps_since(window).min(next.keeps_since(window));
-            self.keep(Some((page, floor)), &next, looked_at, None)?;
+            let checked_at = next.since.is_none().then_some(page.since_page.date.0);
+            let floor =
+                coverage.since_retention_floor(window).min(next.since_retention_floor(window));
+            self.store_page(Some(RetainedPage { page, floor }), &next, checked_at, None)?;
             coverage = next;
         }
         Ok(coverage)
     }
 
-    /// One page of a walk.
-    pub(crate) async fn page(&mut self, walk: &SinceWalk) -> Result<ListPage, Stop> {
-        let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        let asked = self.ask(|size| comments::since(surface, id, walk, size, None)).await;
-        match self.or_hole(asked, &place_of(walk))? {
-            Listed::Page(page) => Ok(page),
-            Listed::Unchanged(_) => {
-                let trouble = Trouble::Garbled("unchanged, though nothing was named".into());
-                Err(Stop::Trouble(trouble))
-            }
+    /// Reads one page of a walk.
+    pub(crate) async fn read_page(
+        &mut self,
+        walk: &SinceWalk,
+    ) -> Result<CommentListPage, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        let result =
+            self.fetch_list(|size| comments::since_request(surface, id, walk, size, None)).await;
+        match self.quarantine_oversized(result, &format_walk_position(walk))? {
+            CommentListResult::Page(page) => Ok(page),
+            CommentListResult::NotModified(_) => Err(FetchError::Source(
+                SourceError::InvalidResponse("not modified, but no ETag was sent".into()),
+            )),
         }
     }
 
-    /// What was asked for, or a hole where one row is more than the source can serve: the row is quarantined by its
-    /// place, and the walk turns to the next one.
-    fn or_hole(&mut self, asked: Result<Listed, Stop>, place: &str) -> Result<Listed, Stop> {
-        let reason = match asked {
-            Err(Stop::Trouble(Trouble::TooMuch(reason))) if *self.size == 1 => reason,
+    /// Replaces a single row that the source cannot serve by an empty page: the row is quarantined by its position,
+    /// and the walk continues with the next one.
+    fn quarantine_oversized(
+        &mut self,
+        result: Result<CommentListResult, FetchError>,
+        position: &str,
+    ) -> Result<CommentListResult, FetchError> {
+        let reason = match result {
+            Err(FetchError::Source(SourceError::TooExpensive(reason))) if *self.page_size == 1 => {
+                reason
+            }
             other => return other,
         };
-        self.holes += 1;
-        if self.holes > MOST_HOLES {
-            return Err(self.stopped(&format!("too many rows are too large: {reason}")).into());
+        self.oversized_rows += 1;
+        if self.oversized_rows > MAX_OVERSIZED_ROWS {
+            return Err(self
+                .incomplete_error(&format!("too many rows are too large: {reason}"))
+                .into());
         }
-        let date = self.room.fetch.last_date().unwrap_or(Mark::BEGINNING);
-        let unreadable = Unreadable {
-            subject: Subject::Place { at: Cursor(place.to_owned()), after: None },
+        let date = self.context.client.last_source_date().unwrap_or(SourceInstant::BEGINNING);
+        let unreadable = UnreadableRow {
+            subject: RowSubject::Position { at: PageCursor(position.to_owned()), after: None },
             reason,
             raw: String::new(),
             updated_at: None,
-            seen: Seen::at(date.0, 0),
+            observed_at: ObservedAt::new(date.0, 0),
         };
-        Ok(Listed::Page(ListPage {
+        Ok(CommentListResult::Page(CommentListPage {
             observations: Vec::new(),
-            page: SincePage { date, rows: Vec::new(), has_next: true },
+            since_page: SincePage { date, rows: Vec::new(), has_next: true },
             unreadable: vec![unreadable],
             etag: None,
-            size: 1,
+            requested_rows: 1,
         }))
     }
 
-    /// Whether the pages that were turned are what they were. One that left them has shifted the others,
-    /// and one of those may have slipped from a page not yet read to one that was.
-    async fn hold_still(&mut self, turned: &Turned) -> Result<bool, Stop> {
-        let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        for (walk, size, etag) in turned {
+    /// Returns true if the pages of one second are unchanged. A row that left them shifted the others, and one of
+    /// those may have moved from a page not yet read to one that was.
+    async fn are_pages_unchanged(&mut self, pages: &[SameSecondPage]) -> Result<bool, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        for SameSecondPage { walk, requested_rows, etag } in pages {
             let Some(etag) = etag else { continue };
-            *self.size = *size;
-            let get = |size| comments::since(surface, id, walk, size, Some(etag));
-            if let Listed::Page(_) = self.ask(get).await? {
+            *self.page_size = *requested_rows;
+            let result = self
+                .fetch_list(|size| comments::since_request(surface, id, walk, size, Some(etag)))
+                .await?;
+            if let CommentListResult::Page(_) = result {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// A list that is not there is not asked for in every pull.
-    fn note_no_list(&self) -> Result<(), Error> {
-        let (room, lane) = (self.room, &self.followed.lane);
-        let at = room.fetch.last_date().map(|date| (lane.clone(), date.0));
-        let looked_at = at.into_iter().collect();
-        let page = IngestPage { looked_at, ..IngestPage::of(lane.clone(), *self.size) };
-        Ok(room.store.ingest(room.lease, &page).map(drop)?)
-    }
-
-    async fn ask(&mut self, get: impl Fn(u32) -> Get) -> Result<Listed, Stop> {
-        let (surface, id) = (self.followed.surface(), self.followed.home.id);
-        let read =
-            |answer: &_, number, size| comments::read_list(answer, surface, id, size, number);
-        let patience = self.followed.patience(Patience::PAGE);
-        self.room.fetch.ask_rest(patience, self.size, get, read).await
-    }
-
-    /// Keeps a page down to its floor, and how far the lane got with it.
-    fn keep(
-        &mut self,
-        page: Option<(ListPage, Floor)>,
-        next: &Coverage,
-        looked_at: Option<i64>,
-        etag: Option<Etag>,
-    ) -> Result<(), Stop> {
-        let lane = &self.followed.lane;
-        let mut kept = IngestPage {
-            coverage: Some(next.clone()),
-            looked_at: looked_at.map(|at| (lane.clone(), at)).into_iter().collect(),
-            etag,
-            ..IngestPage::of(lane.clone(), *self.size)
+    /// Marks the lane as checked, so that a list that does not exist is not requested in every pull.
+    fn record_missing_list(&self) -> Result<(), SyncError> {
+        let (context, lane) = (self.context, &self.target.lane);
+        let checked_lane = context.client.last_source_date().map(|date| (lane.clone(), date.0));
+        let page = IngestPage {
+            checked_lanes: checked_lane.into_iter().collect(),
+            ..IngestPage::new(lane.clone(), *self.page_size)
         };
-        if let Some((page, floor)) = page {
-            kept.observations = page.observations;
-            kept.observations.retain(|row| !floor.is_above(row.item.updated_at().mark()));
-            kept.quarantined = page.unreadable.iter().map(retry::quarantine).collect();
+        Ok(context.store.ingest_page(context.lease, &page).map(drop)?)
+    }
+
+    async fn fetch_list(
+        &mut self,
+        build_request: impl Fn(u32) -> RestRequest,
+    ) -> Result<CommentListResult, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        self.context
+            .client
+            .query_rest(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                self.page_size,
+                build_request,
+                |response, request_id, size| {
+                    comments::read_list(response, surface, id, size, request_id)
+                },
+            )
+            .await
+    }
+
+    /// Stores a page down to its floor, together with the coverage after it.
+    fn store_page(
+        &mut self,
+        page: Option<RetainedPage>,
+        next: &Coverage,
+        checked_at: Option<i64>,
+        etag: Option<Etag>,
+    ) -> Result<(), FetchError> {
+        let lane = &self.target.lane;
+        let mut ingest_page = IngestPage {
+            coverage: Some(next.clone()),
+            checked_lanes: checked_at.map(|at| (lane.clone(), at)).into_iter().collect(),
+            etag,
+            ..IngestPage::new(lane.clone(), *self.page_size)
+        };
+        if let Some(RetainedPage { page, floor }) = page {
+            ingest_page.observations = page.observations;
+            ingest_page.observations.retain(|row| !floor.is_above(row.item.updated_at().instant()));
+            ingest_page.quarantined =
+                page.unreadable.iter().map(quarantine::quarantine_row).collect();
         }
-        let ingested = self.room.store.ingest(self.room.lease, &kept)?;
-        let seen = kept.observations.len();
-        self.tally.count(&ingested, seen);
-        self.room.tell_kept(self.followed.surface(), self.tally.pages, seen, &ingested);
-        Ok(())
+        Ok(self.context.ingest_page(&ingest_page, &mut self.tally)?)
     }
 
-    /// Takes back a watermark that the source itself has not reached yet.
-    fn distrust(&self, date: Mark) -> Result<Coverage, Stop> {
-        self.room.distrust(&self.followed.lane, date)?;
-        Ok(self.room.store.lane_state(&self.followed.lane)?.coverage)
+    /// Resets a watermark that lies beyond the source's own time, and returns the coverage after that.
+    fn reset_watermark(&self, date: SourceInstant) -> Result<Coverage, FetchError> {
+        self.context.reset_watermark(&self.target.lane, date)?;
+        Ok(self.context.store.lane_state(&self.target.lane)?.coverage)
     }
 
-    fn refused(&self, refused: Refused) -> Error {
-        Error::Page { lane: self.followed.lane.to_string(), refused }
+    fn page_error(&self, error: CoverageError) -> SyncError {
+        SyncError::RejectedPage { lane: self.target.lane.to_string(), error }
     }
 
-    fn stopped(&self, reason: &str) -> Error {
-        let lane = self.followed.lane.to_string();
-        Error::Unread { lane, reason: reason.to_owned() }
+    fn incomplete_error(&self, reason: &str) -> SyncError {
+        let lane = self.target.lane.to_string();
+        SyncError::IncompleteRead { lane, reason: reason.to_owned() }
     }
 
-    /// A token may be refused one list and read all others.
-    pub(crate) fn of_this_lane(&self, stop: Stop) -> Stop {
-        match &stop {
-            Stop::Trouble(Trouble::Denied(reason)) => {
-                self.stopped(&format!("the token may not read it: {reason}")).into()
+    /// Turns a rejected token into an error of this lane alone: a token may be denied one list and read the others.
+    pub(crate) fn confine_to_lane(&self, error: FetchError) -> FetchError {
+        match &error {
+            FetchError::Source(SourceError::TokenRejected(reason)) => {
+                self.incomplete_error(&format!("the token cannot read it: {reason}")).into()
             }
-            Stop::Trouble(_) | Stop::Error(_) => stop,
+            FetchError::Source(_) | FetchError::Sync(_) => error,
         }
     }
 }
 
-/// Where a walk is, in a word.
-pub(crate) fn place_of(walk: &SinceWalk) -> String {
+/// Formats the position of a walk, as stored in a cursor.
+pub(crate) fn format_walk_position(walk: &SinceWalk) -> String {
     let since = walk.since.map_or_else(|| "beginning".to_owned(), |since| since.0.to_string());
     format!("page {} since {since}", walk.page)
 }
 
-/// Whether a page stands for a row that is too large: it shows nothing, and its row is known by its place alone.
-pub(crate) fn is_hole(page: &ListPage) -> bool {
-    let is_place = |row: &Unreadable| matches!(row.subject, Subject::Place { .. });
-    page.page.rows.is_empty() && page.unreadable.iter().any(is_place)
+/// Returns true if a page stands for an oversized row: it is empty, and the row is known by its position alone.
+pub(crate) fn is_oversized_row(page: &CommentListPage) -> bool {
+    page.since_page.rows.is_empty()
+        && page.unreadable.iter().any(|row| matches!(row.subject, RowSubject::Position { .. }))
 }

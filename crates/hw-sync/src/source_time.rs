@@ -1,66 +1,76 @@
-//! The source's time as this run believes it.
+//! Tracks the source's clock and decides which dates of its responses to trust.
 
 use hw_rules::source_clock::{DateReading, SourceClock};
-use hw_rules::time::Mark;
+use hw_rules::source_time::SourceInstant;
 
 use crate::clock::Clock;
 
-/// What this run knows of a source's clock.
+/// State of a source's clock in this run.
 #[derive(Debug, Default)]
-pub(crate) struct SourceTime {
+pub(crate) struct SourceTimeTracker {
     clock: Option<SourceClock>,
-    /// Our own time when the run began, never before the last answer of the run before, and the monotonic
-    /// time of that moment.
-    began: Option<(i64, i64)>,
-    /// The date of the last answer.
-    last: Option<Mark>,
-    /// Whether that date came from the source, and not from an estimate.
+    start: Option<RunStart>,
+    /// The date of the last response.
+    last_date: Option<SourceInstant>,
+    /// True if `last_date` came from the source, false if it is an estimate.
     is_trusted: bool,
 }
 
-impl SourceTime {
-    /// Goes on with what an earlier run knew.
-    pub(crate) fn resume(&mut self, known: Option<SourceClock>) {
+/// The start of the run, by both of our clocks.
+#[derive(Debug, Clone, Copy)]
+struct RunStart {
+    /// Never before the last response of the previous run.
+    wall_ms: i64,
+    monotonic_ms: i64,
+}
+
+impl SourceTimeTracker {
+    /// Continues with the clock state of an earlier run.
+    pub(crate) fn resume_clock(&mut self, known: Option<SourceClock>) {
         if self.clock.is_none() {
             self.clock = known;
         }
     }
 
-    /// What the next run will want to know.
+    /// Returns the clock state to store for the next run.
     pub(crate) fn clock(&self) -> Option<&SourceClock> {
         self.clock.as_ref()
     }
 
-    /// The source's own time, as its last answer told it.
-    pub(crate) fn last(&self) -> Option<Mark> {
-        self.last
+    /// Returns the source's own time, as of its last response.
+    pub(crate) fn last_date(&self) -> Option<SourceInstant> {
+        self.last_date
     }
 
-    /// The latest time that the source can have stamped anything with, if its answers are trusted.
-    pub(crate) fn latest_stamp(&self) -> Option<Mark> {
-        self.last.filter(|_| self.is_trusted)
+    /// Returns the latest time that the source can have stamped an item with, if its date is trusted.
+    pub(crate) fn latest_stamp(&self) -> Option<SourceInstant> {
+        self.last_date.filter(|_| self.is_trusted)
     }
 
-    /// The moment before which a clock that was set back stamped rightly, until that is resolved.
-    pub(crate) fn unresolved_step(&self) -> Option<Mark> {
+    /// Returns the moment before which the stamps of a clock that was set back are right, until that is resolved.
+    pub(crate) fn unresolved_step(&self) -> Option<SourceInstant> {
         self.clock.as_ref()?.unresolved_step()
     }
 
-    /// Nothing that is stored relies on a later time any more.
+    /// Marks the step as resolved: no stored claim relies on a later time any more.
     pub(crate) fn resolve_step(&mut self) {
         if let Some(clock) = &mut self.clock {
             clock.resolve_step();
         }
     }
 
-    /// The date to use for an answer; an error says by how much it fell back, and that it is to be asked
-    /// for again.
-    pub(crate) fn read(&mut self, date: Mark, clock: &dyn Clock) -> Result<Mark, i64> {
-        let now_ms = self.own_time(clock);
+    /// Returns the date to use for a response. The error is the number of milliseconds by which it fell back; then
+    /// the request has to be repeated.
+    pub(crate) fn read_date(
+        &mut self,
+        date: SourceInstant,
+        clock: &dyn Clock,
+    ) -> Result<SourceInstant, i64> {
+        let now_ms = self.steady_now_ms(clock);
         let reading = match &mut self.clock {
-            Some(known) => known.read(date, now_ms),
+            Some(known) => known.read_date(date, now_ms),
             None => {
-                let (clock, reading) = SourceClock::first_contact(date, now_ms);
+                let (clock, reading) = SourceClock::from_first_date(date, now_ms);
                 self.clock = Some(clock);
                 reading
             }
@@ -77,16 +87,18 @@ impl SourceTime {
                 (date, true)
             }
         };
-        (self.last, self.is_trusted) = (Some(date), is_trusted);
+        (self.last_date, self.is_trusted) = (Some(date), is_trusted);
         Ok(date)
     }
 
-    /// Our own time, which never falls: the wall clock between runs, the monotonic one within.
-    fn own_time(&mut self, clock: &dyn Clock) -> i64 {
+    /// Returns our own time, which never decreases: the wall clock between runs, the monotonic one within.
+    fn steady_now_ms(&mut self, clock: &dyn Clock) -> i64 {
         let monotonic_ms = clock.monotonic_ms();
         let earliest = self.clock.as_ref().map_or(i64::MIN, SourceClock::at_ms);
-        let (wall_ms, began_ms) =
-            *self.began.get_or_insert_with(|| (clock.now_ms().max(earliest), monotonic_ms));
-        wall_ms.saturating_add(monotonic_ms.saturating_sub(began_ms))
+        let start = self.start.get_or_insert_with(|| RunStart {
+            wall_ms: clock.now_ms().max(earliest),
+            monotonic_ms,
+        });
+        start.wall_ms.saturating_add(monotonic_ms.saturating_sub(start.monotonic_ms))
     }
 }

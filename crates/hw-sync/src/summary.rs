@@ -1,167 +1,185 @@
-//! What a pull did, added up while it works.
+//! Sums up what a pull did, while it runs.
 
 use std::collections::BTreeMap;
 
 use hw_rules::item_names::ItemNames;
-use hw_rules::lane::{Choice, Surface};
+use hw_rules::lane::{PullItem, Surface};
 
-use crate::Error;
-use crate::fetch::Cost;
-use crate::follow::Known;
-use crate::list::Listed;
-use crate::news::News;
-use crate::repair::Repair;
-use crate::run::Pull;
-use crate::turn::{Followed, Room, Tally};
-use crate::work::{Ended, Outcome};
+use crate::SyncError;
+use crate::api_client::RequestCost;
+use crate::discover::{DiscoveryResult, SkippedRepository};
+use crate::plan_lanes::MirrorSnapshot;
+use crate::progress::ProgressEvent;
+use crate::pull::PullSpec;
+use crate::repair::RepairSummary;
+use crate::schedule::{LaneOutcome, LaneResult};
+use crate::turn::{LaneTarget, PullContext, PullTally};
 
-/// What a pull did.
+const DENIED_MESSAGE: &str = "the token cannot read these; skipped them";
+
+/// The results of a pull.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct PullSummary {
     pub viewer: String,
-    /// By what was pulled.
-    pub items: BTreeMap<Choice, Tally>,
-    pub cost: Cost,
-    /// What a repair came to, if one was asked for.
-    pub repair: Option<Repair>,
-    /// What could not be done. Everything else was read to its end.
-    pub failures: Vec<Failure>,
-    /// The lanes that were read.
-    read: Vec<Followed>,
+    /// Tallies by pulled item.
+    pub items: BTreeMap<PullItem, PullTally>,
+    pub cost: RequestCost,
+    /// The result of the repair, if one was requested.
+    pub repair: Option<RepairSummary>,
+    /// Failures; everything else was read completely.
+    pub failures: Vec<PullFailure>,
+    read_lanes: Vec<LaneTarget>,
 }
 
-/// Something that could not be done, while the rest went on.
+/// A failure that did not stop the rest of the pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct PullFailure {
     pub surface: Surface,
     pub scope: String,
     pub message: String,
-    /// Whether it was the brake: a person may say that it is meant.
+    /// True if a brake stopped a removal, which the user can allow.
     pub is_brake: bool,
-    /// The items whose removal was not confirmed, or stopped by a brake.
+    /// The items whose removal was not confirmed, or was stopped by a brake.
     pub items: ItemNames,
 }
 
-impl Failure {
-    pub(crate) fn of(surface: Surface, scope: String, error: &Error) -> Self {
+impl PullFailure {
+    pub(crate) fn from_error(surface: Surface, scope: String, error: &SyncError) -> Self {
         let (message, items) = (error.reason(), error.items());
         Self { surface, scope, message, is_brake: error.is_brake(), items }
     }
 
-    pub(crate) fn tell(&self, room: &Room<'_>) {
+    pub(crate) fn emit_event(&self, context: &PullContext<'_>) {
         let Self { surface, scope, message, .. } = self.clone();
-        room.fetch.herald().tell(|| News::Failed { surface, scope, message });
+        context.client.progress().emit(|| ProgressEvent::LaneFailed { surface, scope, message });
     }
 }
 
-impl Summary {
-    /// The sum over everything that was pulled.
-    pub fn total(&self) -> Tally {
-        let mut total = Tally::default();
+impl PullSummary {
+    /// Returns the sum over all pulled items.
+    pub fn total_tally(&self) -> PullTally {
+        let mut total = PullTally::default();
         self.items.values().for_each(|tally| total.add(tally));
         total
     }
 
-    pub(crate) fn of(pull: &Pull) -> Self {
-        let items = pull.items.iter().map(|choice| (*choice, Tally::default())).collect();
+    pub(crate) fn new(pull: &PullSpec) -> Self {
+        let items = pull.items.iter().map(|item| (*item, PullTally::default())).collect();
         Self { items, ..Self::default() }
     }
 
-    /// Repositories are listed even when they are not asked for; then they are not counted.
-    pub(crate) fn count(&mut self, surface: Surface, tally: &Tally) {
-        if let Some(sum) = self.items.get_mut(&surface.choice()) {
+    /// Adds a tally. Repositories are listed even when they were not requested; then they are not counted.
+    pub(crate) fn add_tally(&mut self, surface: Surface, tally: &PullTally) {
+        if let Some(sum) = self.items.get_mut(&surface.pull_item()) {
             sum.add(tally);
         }
     }
 
-    pub(crate) fn take(&mut self, room: &Room<'_>, outcome: Outcome) {
-        let surface = outcome.followed.surface();
-        match outcome.ended {
-            Ended::Done(tally) => {
-                self.count(surface, &tally);
-                self.read.push(outcome.followed);
+    pub(crate) fn add_outcome(&mut self, context: &PullContext<'_>, outcome: LaneOutcome) {
+        let surface = outcome.target.surface();
+        match outcome.result {
+            LaneResult::Done(tally) => {
+                self.add_tally(surface, &tally);
+                self.read_lanes.push(outcome.target);
             }
-            Ended::Hidden(error) => {
-                self.fail_by(room, surface, outcome.followed.scope(), &error);
+            LaneResult::Hidden(error) => {
+                self.add_error(context, surface, outcome.target.display_name(), &error);
             }
-            Ended::Failed(failure) => self.note(failure),
+            LaneResult::Failed(failure) => self.record_failure(failure),
         }
     }
 
-    pub(crate) fn fail(&mut self, room: &Room<'_>, surface: Surface, scope: String, message: &str) {
-        let message = message.to_owned();
-        let items = ItemNames::default();
-        self.push(room, Failure { surface, scope, message, is_brake: false, items });
-    }
-
-    pub(crate) fn fail_by(
+    pub(crate) fn add_failure(
         &mut self,
-        room: &Room<'_>,
+        context: &PullContext<'_>,
         surface: Surface,
         scope: String,
-        error: &Error,
+        message: &str,
     ) {
-        self.push(room, Failure::of(surface, scope, error));
+        let message = message.to_owned();
+        let items = ItemNames::default();
+        self.emit_failure(context, PullFailure { surface, scope, message, is_brake: false, items });
     }
 
-    fn push(&mut self, room: &Room<'_>, failure: Failure) {
-        failure.tell(room);
-        self.note(failure);
+    pub(crate) fn add_error(
+        &mut self,
+        context: &PullContext<'_>,
+        surface: Surface,
+        scope: String,
+        error: &SyncError,
+    ) {
+        self.emit_failure(context, PullFailure::from_error(surface, scope, error));
     }
 
-    /// Counts what was told before.
-    fn note(&mut self, failure: Failure) {
-        self.count(failure.surface, &Tally { errors: 1, ..Tally::default() });
+    fn emit_failure(&mut self, context: &PullContext<'_>, failure: PullFailure) {
+        failure.emit_event(context);
+        self.record_failure(failure);
+    }
+
+    /// Records a failure whose event was emitted before.
+    fn record_failure(&mut self, failure: PullFailure) {
+        self.add_tally(failure.surface, &PullTally { errors: 1, ..PullTally::default() });
         self.failures.push(failure);
     }
 
-    /// Names what the listing could not show.
-    pub(crate) fn name_unlisted(
+    /// Adds a failure for each repository or surface that discovery could not read.
+    pub(crate) fn add_unlisted_failures(
         &mut self,
-        room: &Room<'_>,
-        pull: &Pull,
-        known: &Known,
-        listed: &Listed,
+        context: &PullContext<'_>,
+        pull: &PullSpec,
+        known: &MirrorSnapshot,
+        discovery: &DiscoveryResult,
     ) {
         let surface = Surface::Repositories;
-        let scope = |name: &str| format!("{}/{name}", pull.organization);
-        for subject in &listed.unreadable {
+        for subject in &discovery.unreadable {
             let message = format!("a repository could not be read: {subject}");
-            self.fail(room, surface, pull.organization.clone(), &message);
+            self.add_failure(context, surface, pull.organization.clone(), &message);
         }
-        // one that was never there may be a ghost, and fails nothing
-        for held in known.repositories.iter().filter(|it| listed.impossible.contains(&it.node_id)) {
-            let message = "its listing cannot be right, so it was not read; see `highwater doctor`";
-            self.fail(room, surface, scope(&held.name), message);
+        // a row that was never stored may not be a repository at all, and is not a failure
+        for stored in &known.repositories {
+            if discovery.impossible.contains(&stored.node_id) {
+                let message =
+                    "its listing has impossible values, so it was not read; see `highwater doctor`";
+                self.add_failure(context, surface, pull.full_name(&stored.name), message);
+            }
         }
-        for surface in &listed.denied {
-            let message = "the token may not read these; nothing of them was asked for";
-            self.fail(room, *surface, format!("{} {}", pull.organization, surface.name()), message);
+        for surface in &discovery.denied_surfaces {
+            let scope = format!("{} {}", pull.organization, surface.name());
+            self.add_failure(context, *surface, scope, DENIED_MESSAGE);
         }
-        for (id, surface) in &listed.denied_lanes {
-            let home = listed.repositories.iter().find(|it| it.id == *id);
-            let Some(home) = home.filter(|_| !listed.denied.contains(surface)) else { continue };
-            let message = "the token may not read these; nothing of them was asked for";
-            self.fail(room, *surface, format!("{} {}", scope(&home.name), surface.name()), message);
+        for (id, surface) in &discovery.denied_lanes {
+            if discovery.denied_surfaces.contains(surface) {
+                continue;
+            }
+            if let Some(repository) =
+                discovery.repositories.iter().find(|repository| repository.id == *id)
+            {
+                let scope = format!("{} {}", pull.full_name(&repository.name), surface.name());
+                self.add_failure(context, *surface, scope, DENIED_MESSAGE);
+            }
         }
-        for (name, why) in &listed.refused {
-            self.fail(room, surface, scope(name), why);
+        for SkippedRepository { name, reason } in &discovery.skipped {
+            self.add_failure(context, surface, pull.full_name(name), reason);
         }
-        for name in &listed.missing {
-            if !known.repositories.iter().any(|held| held.name.eq_ignore_ascii_case(name)) {
-                self.fail(room, surface, scope(name), "not there, or hidden from this token");
+        for name in &discovery.missing {
+            if !known.repositories.iter().any(|stored| stored.name.eq_ignore_ascii_case(name)) {
+                let message = "not found, or this token has no access";
+                self.add_failure(context, surface, pull.full_name(name), message);
             }
         }
     }
 
-    /// Names the lanes that were read and in which some rows could not be.
-    pub(crate) fn name_waiting(&mut self, room: &Room<'_>) -> Result<(), Error> {
-        let waiting = room.store.waiting_lanes()?;
-        for followed in std::mem::take(&mut self.read) {
-            // what is out of sight cannot be read, and is not missing, either
-            if waiting.contains(&followed.lane.to_string()) && followed.can_be_swept() {
-                let message = "some could not be read; the next pull asks for them again";
-                self.fail(room, followed.surface(), followed.scope(), message);
+    /// Adds a failure for each lane that was read and has unreadable rows.
+    pub(crate) fn add_unread_failures(
+        &mut self,
+        context: &PullContext<'_>,
+    ) -> Result<(), SyncError> {
+        let waiting = context.store.lanes_with_quarantine()?;
+        for target in std::mem::take(&mut self.read_lanes) {
+            // hidden rows cannot be read, but are not missing, either
+            if waiting.contains(&target.lane.to_string()) && target.can_be_swept() {
+                let message = "some items could not be read; the next pull retries them";
+                self.add_failure(context, target.surface(), target.display_name(), message);
             }
         }
         Ok(())

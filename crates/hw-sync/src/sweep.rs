@@ -1,131 +1,143 @@
-//! Reading the whole roll of a lane, in order to reconcile: the only way to learn of a deletion.
+//! Reads the whole inventory of a lane in order to reconcile: the only way to learn of a deletion.
 //!
-//! The roll is staged page by page, so an interrupted sweep goes on where it was. Nothing is removed
-//! before the roll is complete, each suspect was looked at again by id, and something that must be there
-//! answered in the same look.
+//! The inventory is staged page by page, so an interrupted sweep continues where it stopped. Nothing is removed
+//! before the inventory is complete, each suspect was looked up again by id, and a sibling that must exist
+//! answered in the same request.
 
-mod lists;
-mod looks;
-mod rolls;
+mod inventory;
+mod since_inventory;
+mod suspects;
 
-use hw_rules::item::Observation;
+use std::collections::BTreeMap;
+
+use hw_rules::item::ItemObservation;
 use hw_rules::page_guard::{PageGuard, SinceGuard};
-use hw_sources::page::Unreadable;
+use hw_sources::page::UnreadableRow;
 use hw_store::IngestPage;
 
-use crate::Error;
-use crate::fetch::Stop;
-use crate::turn::{Followed, Room, Tally};
-use crate::{crash, retry};
-use looks::Judged;
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::lookup::{LOOKUP_BATCH_SIZE, NO_SIBLING_REASON};
+use crate::turn::{LaneTarget, PullContext, PullTally};
+use crate::{crash_points, quarantine};
+use suspects::SuspectRecheck;
 
-/// As many ids as GitHub takes in one list; the siblings are a list of their own in the same request.
-const LOOK_AT_ONCE: u32 = 100;
-
-/// An item by both its names: the number, and the source's own.
-type Named = (i64, String);
-
-struct Sweep<'a> {
-    room: &'a Room<'a>,
-    followed: &'a Followed,
-    /// Rows in a page of the roll.
-    size: &'a mut u32,
-    /// Ids in a look.
-    batch: u32,
-    /// Whether the roll was begun by an earlier turn: what it lists may be gone by now.
-    has_waited: bool,
-    /// Whether something that it lists is not found.
-    is_denied: bool,
-    /// What the roll has shown.
-    guard: PageGuard,
-    /// Rows of a list that were too large to be read.
-    holes: u32,
-    since_guard: SinceGuard,
-    tally: Tally,
+/// The two ids of an item.
+#[derive(Debug, Clone)]
+struct ItemIdPair {
+    id: i64,
+    node_id: String,
 }
 
-/// Reads the roll, fetches what it shows and we lack, and notes what is confirmed gone: the run removes it, once
-/// it is known how much that is over all lanes.
+struct LaneSweep<'a> {
+    context: &'a PullContext<'a>,
+    target: &'a LaneTarget,
+    /// Rows in a page of the inventory.
+    page_size: &'a mut u32,
+    /// Ids in a lookup.
+    batch_size: u32,
+    /// True if an earlier turn began the inventory: items that it lists may be gone since.
+    is_resumed: bool,
+    /// True if an item that the inventory lists is not found by its id.
+    has_absent_items: bool,
+    /// Detects an inventory that repeats itself.
+    guard: PageGuard,
+    /// Rows of a list that were too large to read.
+    oversized_rows: u32,
+    since_guard: SinceGuard,
+    tally: PullTally,
+}
+
+/// Reads the inventory, fetches items that are listed but not stored, and records confirmed deletions. The run
+/// removes them once the total over all lanes is known.
 ///
-/// A roll may have waited since an earlier turn, and what it lists may be gone by now, the siblings too. So
-/// when nobody vouches for a look, or what is listed is not found, a roll that waited is read anew. A suspect
-/// that gives no answer stays held, and is named.
-pub(crate) async fn sweep(
-    room: &Room<'_>,
-    followed: &Followed,
+/// An inventory that an earlier turn began may list items that are gone since, siblings included. So when no
+/// sibling answers, or a listed item is not found, a resumed inventory is read again from the start. A suspect
+/// without an answer stays stored and is named.
+pub(crate) async fn sweep_lane(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
     size: &mut u32,
-) -> Result<Tally, Stop> {
-    let batch = LOOK_AT_ONCE;
-    let has_waited = room.store.sweep(&followed.lane)?.is_some();
-    let tally = Tally::default();
-    let mut sweep = Sweep {
-        room,
-        followed,
-        size,
-        batch,
-        has_waited,
-        is_denied: false,
+) -> Result<PullTally, FetchError> {
+    let is_resumed = context.store.sweep_state(&target.lane)?.is_some();
+    let mut sweep = LaneSweep {
+        context,
+        target,
+        page_size: size,
+        batch_size: LOOKUP_BATCH_SIZE,
+        is_resumed,
+        has_absent_items: false,
         guard: PageGuard::default(),
-        holes: 0,
+        oversized_rows: 0,
         since_guard: SinceGuard::default(),
-        tally,
+        tally: PullTally::default(),
     };
-    let mut judged = sweep.judge().await?;
-    if has_waited && (sweep.is_denied || !judged.is_vouched_for) {
-        room.store.restart_sweep(room.lease, &followed.lane)?;
-        sweep.has_waited = false;
+    let mut recheck = sweep.reconcile_inventory().await?;
+    if is_resumed && (sweep.has_absent_items || !recheck.is_vouched_for) {
+        context.store.restart_sweep(context.lease, &target.lane)?;
+        sweep.is_resumed = false;
         (sweep.guard, sweep.since_guard) = (PageGuard::default(), SinceGuard::default());
-        judged = sweep.judge().await?;
+        recheck = sweep.reconcile_inventory().await?;
     }
-    room.fetch.crash().pass(crash::SWEEP_LOOKED)?;
-    if !judged.is_vouched_for {
-        let reason = "nobody vouched for what is missing";
-        return Err(sweep.unconfirmed(reason, &judged.unvouched)?.into());
+    context.client.crash_points().pass_point(crash_points::SUSPECTS_RECHECKED)?;
+    if !recheck.is_vouched_for {
+        return Err(sweep.unconfirmed_error(NO_SIBLING_REASON, &recheck.unvouched)?.into());
     }
-    if judged.gone.is_empty() {
-        let allow = room.allow_mass_removal;
-        room.store.finish_sweep(room.lease, &followed.lane, &[], allow)?;
+    if recheck.gone.is_empty() {
+        let allow = context.allow_mass_removal;
+        context.store.finish_sweep(context.lease, &target.lane, &[], allow)?;
     } else {
-        room.removals.add(followed, judged.gone);
+        context.removals.add_confirmed(target, recheck.gone);
     }
-    if !judged.unanswered.is_empty() {
-        let reason = match judged.unanswered.len() {
-            1 => "1 item may be gone, and gave no answer".to_owned(),
-            count => format!("{count} items may be gone, and gave no answer"),
+    if !recheck.unanswered.is_empty() {
+        let reason = match recheck.unanswered.len() {
+            1 => "1 item may be gone, but GitHub gave no answer".to_owned(),
+            count => format!("{count} items may be gone, but GitHub gave no answer"),
         };
-        return Err(sweep.unconfirmed(&reason, &judged.unanswered)?.into());
+        return Err(sweep.unconfirmed_error(&reason, &recheck.unanswered)?.into());
     }
     Ok(sweep.tally)
 }
 
-impl Sweep<'_> {
-    async fn judge(&mut self) -> Result<Judged, Stop> {
-        self.stage_roll().await?;
-        let found = self.room.store.sweep_findings(&self.followed.lane)?;
-        let named = |ids: &[i64]| -> Vec<Named> {
-            let named = ids.iter().filter_map(|id| Some((*id, found.node_ids.get(id)?.clone())));
-            // one that could not even be named waits in quarantine
-            named.filter(|(_, node_id)| !node_id.is_empty()).collect()
-        };
-        self.fetch(&named(&found.findings.fetch)).await?;
-        self.look_again(&named(&found.findings.suspects), &found.siblings).await
+impl LaneSweep<'_> {
+    async fn reconcile_inventory(&mut self) -> Result<SuspectRecheck, FetchError> {
+        self.stage_inventory().await?;
+        let found = self.context.store.sweep_findings(&self.target.lane)?;
+        let missing = pair_node_ids(&found.findings.fetch, &found.node_ids);
+        self.fetch_missing(&missing).await?;
+        let suspects = pair_node_ids(&found.findings.suspects, &found.node_ids);
+        let siblings: Vec<String> =
+            found.siblings.iter().map(|(_, node_id)| node_id.clone()).collect();
+        self.recheck_suspects(&suspects, &siblings).await
     }
 
-    /// Items read by id: they move nothing of the lane.
-    fn page(&self, observations: Vec<Observation>, unreadable: &[Unreadable]) -> IngestPage {
-        let quarantined = unreadable.iter().map(retry::quarantine).collect();
-        let lane = self.followed.lane.clone();
-        IngestPage { observations, quarantined, ..IngestPage::of(lane, *self.size) }
+    /// Builds a page of items read by id, which leaves the lane's coverage as it is.
+    fn build_ingest_page(
+        &self,
+        observations: Vec<ItemObservation>,
+        unreadable: &[UnreadableRow],
+    ) -> IngestPage {
+        let quarantined = unreadable.iter().map(quarantine::quarantine_row).collect();
+        let lane = self.target.lane.clone();
+        IngestPage { observations, quarantined, ..IngestPage::new(lane, *self.page_size) }
     }
 
-    fn stopped(&self, reason: &str) -> Error {
-        Error::Sweep { lane: self.followed.lane.to_string(), reason: reason.to_owned() }
+    fn stopped_error(&self, reason: &str) -> SyncError {
+        SyncError::SweepStopped { lane: self.target.lane.to_string(), reason: reason.to_owned() }
     }
 
-    /// Returns the error of a sweep that could not judge some items, with their names.
-    fn unconfirmed(&self, reason: &str, ids: &[i64]) -> Result<Error, Error> {
-        let lane = &self.followed.lane;
-        let items = self.room.store.item_names(&lane.host, lane.surface.kind(), ids)?;
-        Ok(Error::Unconfirmed { lane: lane.to_string(), reason: reason.to_owned(), items })
+    /// Returns the error of a sweep that could not decide on some items, with their names.
+    fn unconfirmed_error(&self, reason: &str, ids: &[i64]) -> Result<SyncError, SyncError> {
+        let lane = &self.target.lane;
+        let items = self.context.store.item_names(&lane.host, lane.surface.kind(), ids)?;
+        Ok(SyncError::Unconfirmed { lane: lane.to_string(), reason: reason.to_owned(), items })
     }
+}
+
+/// Pairs ids with their node ids. Rows without a readable node id wait in quarantine and are left out.
+fn pair_node_ids(ids: &[i64], node_ids: &BTreeMap<i64, String>) -> Vec<ItemIdPair> {
+    ids.iter()
+        .filter_map(|id| Some(ItemIdPair { id: *id, node_id: node_ids.get(id)?.clone() }))
+        .filter(|pair| !pair.node_id.is_empty())
+        .collect()
 }

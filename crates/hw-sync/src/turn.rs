@@ -1,4 +1,4 @@
-//! One turn of one lane: ask, decide, fetch, keep.
+//! Runs one turn of one lane: plans it, fetches pages, and stores them.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -6,115 +6,116 @@ use std::sync::atomic::AtomicU32;
 use hw_rules::backoff;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, Reading, Surface};
-use hw_rules::plan::{self, LaneState, Plan, Why};
-use hw_rules::time::Mark;
-use hw_rules::walk::Floor;
-use hw_store::{Failure, Ingested, Lease, Store};
+use hw_rules::lane::{Lane, ReadStrategy, Surface};
+use hw_rules::plan::{self, LaneState, SleepReason, TurnPlan};
+use hw_rules::source_time::SourceInstant;
+use hw_rules::walk::ListingFloor;
+use hw_store::{IngestCounts, IngestPage, Lease, Store, TurnFailure};
 
-use crate::Error;
-use crate::fetch::{Fetch, Stop};
-use crate::news::News;
-use crate::patience::{Endurance, Patience};
+use crate::SyncError;
+use crate::api_client::{ApiClient, FetchError};
+use crate::progress::ProgressEvent;
+use crate::retry_policy::{RepositoryRetryBudget, RetryPolicy};
 use crate::run_removals::RunRemovals;
-use crate::{retry, scan, since, sweep, talks};
+use crate::{newest_first, quarantine, since, sweep, thread_comments};
 
-/// A lane that is followed, and the repository it belongs to.
+/// A followed lane and its repository.
 #[derive(Debug, Clone)]
-pub(crate) struct Followed {
+pub(crate) struct LaneTarget {
     pub(crate) lane: Lane,
-    pub(crate) home: Arc<Home>,
+    pub(crate) repository: Arc<TargetRepository>,
 }
 
 /// A repository whose lanes are followed.
 #[derive(Debug)]
-pub(crate) struct Home {
+pub(crate) struct TargetRepository {
     pub(crate) id: i64,
     pub(crate) node_id: String,
-    /// Owner and name, for people.
-    pub(crate) name: String,
-    pub(crate) has_issues: bool,
-    pub(crate) endurance: Endurance,
+    /// Owner and name, as printed.
+    pub(crate) full_name: String,
+    pub(crate) has_issues_enabled: bool,
+    pub(crate) retry_budget: RepositoryRetryBudget,
 }
 
-impl Home {
-    pub(crate) fn of(repository: &Repository) -> Arc<Self> {
+impl TargetRepository {
+    pub(crate) fn from_repository(repository: &Repository) -> Arc<Self> {
         Arc::new(Self {
             id: repository.id,
             node_id: repository.node_id.clone(),
-            name: format!("{}/{}", repository.owner, repository.name),
-            has_issues: repository.has_issues_enabled,
-            endurance: Endurance::default(),
+            full_name: format!("{}/{}", repository.owner, repository.name),
+            has_issues_enabled: repository.has_issues_enabled,
+            retry_budget: RepositoryRetryBudget::default(),
         })
     }
 }
 
-impl Followed {
+impl LaneTarget {
     pub(crate) fn surface(&self) -> Surface {
         self.lane.surface
     }
 
-    /// The lane of the threads whose talk this is.
-    pub(crate) fn threads(&self) -> Option<Lane> {
-        let kind = self.surface().talks_in()?;
+    /// Returns the lane of the threads that these comments belong to, if they are read thread by thread.
+    pub(crate) fn threads_lane(&self) -> Option<Lane> {
+        let kind = self.surface().per_thread_kind()?;
         let surface = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind)?;
-        Some(Lane::of_repository(&self.lane.host, self.home.id, surface))
+        Some(Lane::for_repository(&self.lane.host, self.repository.id, surface))
     }
 
-    /// The lane as people know it.
-    pub(crate) fn scope(&self) -> String {
-        format!("{} {}", self.home.name, self.surface().name())
+    /// Returns the lane's name as printed: `acme/pump issues`.
+    pub(crate) fn display_name(&self) -> String {
+        format!("{} {}", self.repository.full_name, self.surface().name())
     }
 
-    /// Whether an absence from its list means anything: while issues are switched off, what was said in them
-    /// is out of sight, and nobody can tell it from what is gone.
+    /// Returns true if an absence from the lane's list means a deletion.
+    ///
+    /// While issues are disabled, their comments are hidden and look the same as deleted ones.
     pub(crate) fn can_be_swept(&self) -> bool {
-        self.surface() != Surface::IssueComments || self.home.has_issues
+        self.surface() != Surface::IssueComments || self.repository.has_issues_enabled
     }
 
-    /// For something of this repository, the repository's patience counts too.
-    pub(crate) fn patience(&self, patience: Patience<'static>) -> Patience<'_> {
-        patience.with(&self.home.endurance)
+    /// Returns the policy with the repository's shared retry budget.
+    pub(crate) fn retry_policy(&self, policy: RetryPolicy<'static>) -> RetryPolicy<'_> {
+        policy.with_budget(&self.repository.retry_budget)
     }
 }
 
-/// What a turn works with.
-pub(crate) struct Room<'a> {
+/// Everything that the turns of a pull share.
+pub(crate) struct PullContext<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) fetch: &'a Fetch,
+    pub(crate) client: &'a ApiClient,
     pub(crate) lease: &'a Lease,
-    /// How many days back items are held; none holds all.
+    /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
     pub(crate) removals: RunRemovals,
-    /// How many rows first pages that share a request may have together; the source has its say.
-    pub(crate) share: AtomicU32,
+    /// Rows that first pages may have together in one request; adapts to what the source can serve.
+    pub(crate) batch_rows: AtomicU32,
 }
 
-/// How a turn ended.
+/// The result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turned {
-    Done(Tally),
-    /// The lane has to wait until then; nothing was asked.
-    Slept {
+pub(crate) enum TurnOutcome {
+    Done(PullTally),
+    /// The lane has to wait until then; nothing was requested.
+    Waiting {
         until_ms: i64,
-        why: Why,
+        why: SleepReason,
     },
 }
 
-/// What a turn did.
+/// Counts of what a turn, or a whole pull, did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct PullTally {
     pub pages: u64,
     pub seen: u64,
     pub stored: u64,
     pub removed: u64,
     pub quarantined: u64,
-    /// What could not be done.
+    /// Failures.
     pub errors: u64,
 }
 
-impl Tally {
+impl PullTally {
     pub fn add(&mut self, other: &Self) {
         self.pages += other.pages;
         self.seen += other.seen;
@@ -124,7 +125,7 @@ impl Tally {
         self.errors += other.errors;
     }
 
-    pub(crate) fn count(&mut self, ingested: &Ingested, seen: usize) {
+    pub(crate) fn count_page(&mut self, ingested: &IngestCounts, seen: usize) {
         self.pages += 1;
         self.seen += seen as u64;
         self.stored += ingested.created + ingested.edited + ingested.revived;
@@ -133,147 +134,187 @@ impl Tally {
     }
 }
 
-/// Where a turn begins.
+/// The point at which a turn begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// With whatever the last turn left behind.
-    Anew,
-    /// In the middle of a walk from the top that this same pull has begun.
-    UnderWay(Box<Coverage>),
-    /// With its roll: this same pull has seen that nothing moved, or has read what did.
-    Roll,
+pub(crate) enum TurnStart {
+    /// At the stored state, which the last turn left.
+    FromStoredState,
+    /// In the middle of a walk from the top that this pull has begun.
+    MidWalk(Box<Coverage>),
+    /// At the sweep: this pull has seen that nothing moved, or has read what did.
+    SweepOnly,
 }
 
-/// Does what is due at a lane now. A turn that fails says so in the lane's row.
-pub(crate) async fn turn(
-    room: &Room<'_>,
-    followed: &Followed,
-    start: Start,
-) -> Result<Turned, Error> {
-    let state = room.store.lane_state(&followed.lane)?;
-    let paused = room.fetch.paused_until()?;
+/// Does what is due in a lane. A failed turn is recorded in the lane's row.
+pub(crate) async fn run_turn(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    start: TurnStart,
+) -> Result<TurnOutcome, SyncError> {
+    let state = context.store.lane_state(&target.lane)?;
+    let paused = context.client.paused_until()?;
     let mut size = state.page_size;
-    let done = match plan::next(&state, paused, room.fetch.clock().now_ms()) {
-        Plan::Sleep { until_ms, why } => return Ok(Turned::Slept { until_ms, why }),
-        Plan::Scan => read(room, followed, start, &state, &mut size).await,
-        Plan::Sweep if !followed.can_be_swept() => {
-            read(room, followed, start, &state, &mut size).await
+    let result = match plan::plan_turn(&state, paused, context.client.clock().now_ms()) {
+        TurnPlan::Sleep { until_ms, reason: why } => {
+            return Ok(TurnOutcome::Waiting { until_ms, why });
         }
-        Plan::Sweep => scan_and_sweep(room, followed, start, &state, &mut size).await,
+        TurnPlan::Scan => read_changes(context, target, start, &state, &mut size).await,
+        TurnPlan::Sweep if !target.can_be_swept() => {
+            read_changes(context, target, start, &state, &mut size).await
+        }
+        TurnPlan::Sweep => scan_and_sweep(context, target, start, &state, &mut size).await,
     };
-    match done {
+    match result {
         Ok(tally) => {
-            room.finish(&followed.lane, &state)?;
-            Ok(Turned::Done(tally))
+            context.clear_failures(&target.lane, &state)?;
+            Ok(TurnOutcome::Done(tally))
         }
-        Err(stop) => {
-            let error = named(stop, &followed.lane);
-            if error.is_of_one_lane() {
-                room.postpone(&followed.lane, &state, size, &error)?;
+        Err(error) => {
+            let error = into_lane_error(error, &target.lane);
+            if error.is_lane_error() {
+                context.postpone_lane(&target.lane, &state, size, &error)?;
             }
             Err(error)
         }
     }
 }
 
-/// Reads what changed, in the way of the lane's surface.
-async fn read(
-    room: &Room<'_>,
-    followed: &Followed,
-    start: Start,
+/// Reads what changed, with the strategy of the lane's surface.
+async fn read_changes(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    start: TurnStart,
     state: &LaneState,
     size: &mut u32,
-) -> Result<Tally, Stop> {
-    match followed.surface().reading() {
-        Reading::Walk => scan::scan(room, followed, start, state, size).await,
-        Reading::Since => since::scan(room, followed, state, size).await,
-        Reading::Talks => talks::scan(room, followed, state, *size).await,
+) -> Result<PullTally, FetchError> {
+    match target.surface().read_strategy() {
+        ReadStrategy::NewestFirst => {
+            newest_first::scan_newest_first(context, target, start, state, size).await
+        }
+        ReadStrategy::Since => since::scan_since(context, target, state, size).await,
+        ReadStrategy::PerThread => {
+            thread_comments::scan_thread_comments(context, target, state, *size).await
+        }
     }
 }
 
 async fn scan_and_sweep(
-    room: &Room<'_>,
-    followed: &Followed,
-    start: Start,
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    start: TurnStart,
     state: &LaneState,
     size: &mut u32,
-) -> Result<Tally, Stop> {
-    let mut tally = Tally::default();
-    if start != Start::Roll {
-        tally = read(room, followed, start, state, size).await?;
+) -> Result<PullTally, FetchError> {
+    let mut tally = PullTally::default();
+    if start != TurnStart::SweepOnly {
+        tally = read_changes(context, target, start, state, size).await?;
     }
-    let mut swept = sweep::sweep(room, followed, size).await?;
+    let mut swept = sweep::sweep_lane(context, target, size).await?;
     if swept.quarantined > 0 {
-        retry::taken_ids(room, followed, &mut swept).await?;
+        quarantine::retry_taken_ids(context, target, &mut swept).await?;
     }
     tally.add(&swept);
     Ok(tally)
 }
 
-pub(crate) fn named(stop: Stop, lane: &Lane) -> Error {
-    match stop {
-        Stop::Trouble(trouble) => Error::Source { lane: lane.to_string(), trouble },
-        Stop::Error(error) => error,
+pub(crate) fn into_lane_error(error: FetchError, lane: &Lane) -> SyncError {
+    match error {
+        FetchError::Source(error) => SyncError::Source { lane: lane.to_string(), error },
+        FetchError::Sync(error) => error,
     }
 }
 
-impl Room<'_> {
-    /// How far down a lane of this surface is to be held, by the source's own time, in whole days: the
-    /// source's clocks disagree by a second, and a window that moves back by one looks wider.
-    pub(crate) fn window(&self, surface: Surface) -> Floor {
+impl PullContext<'_> {
+    /// Returns how far back a lane of this surface is mirrored, by the source's own time.
+    ///
+    /// In whole days, because the source's clocks disagree by a second, and a window that moves back by a second
+    /// looks wider.
+    pub(crate) fn window_floor(&self, surface: Surface) -> ListingFloor {
         const DAY_MS: i64 = 86_400_000;
-        match (self.window_days, self.fetch.last_date()) {
-            (Some(days), Some(Mark(date))) if surface.has_window() => {
+        match (self.window_days, self.client.last_source_date()) {
+            (Some(days), Some(SourceInstant(date))) if surface.has_window() => {
                 let first = date.saturating_sub(i64::from(days) * DAY_MS);
-                Floor::At(Mark(first.div_euclid(DAY_MS) * DAY_MS))
+                ListingFloor::At(SourceInstant(first.div_euclid(DAY_MS) * DAY_MS))
             }
-            _ => Floor::Beginning,
+            _ => ListingFloor::Beginning,
         }
     }
 
-    /// When the listing of the threads whose talk this lane is was last looked at.
-    pub(crate) fn threads_looked_at(&self, followed: &Followed) -> Result<Option<i64>, Error> {
-        let Some(lane) = followed.threads() else { return Ok(None) };
+    /// Returns the time of the last listing of the lane's threads.
+    pub(crate) fn threads_checked_at(&self, target: &LaneTarget) -> Result<Option<i64>, SyncError> {
+        let Some(lane) = target.threads_lane() else { return Ok(None) };
         Ok(self.store.lane_state(&lane)?.checked_at_ms)
     }
 
-    /// Tells of a page that is asked for.
-    pub(crate) fn tell_asking(&self, followed: &Followed, page: u64) {
-        let (surface, scope) = (followed.surface(), &followed.home.name);
-        self.fetch.herald().tell(|| News::Asking { surface, scope: scope.clone(), page });
+    /// Emits the event of a page request.
+    pub(crate) fn emit_page_requested(&self, target: &LaneTarget, page: u64) {
+        let (surface, scope) = (target.surface(), &target.repository.full_name);
+        self.client.progress().emit(|| ProgressEvent::RequestingPage {
+            surface,
+            scope: scope.clone(),
+            page,
+        });
     }
 
-    /// Tells of a page that was kept.
-    pub(crate) fn tell_kept(&self, surface: Surface, page: u64, seen: usize, kept: &Ingested) {
-        let (seen, stored) = (seen as u64, kept.created + kept.edited + kept.revived);
-        self.fetch.herald().tell(|| News::Kept { surface, page, seen, stored });
+    /// Stores a page of a lane, counts it, and emits its event.
+    pub(crate) fn ingest_page(
+        &self,
+        page: &IngestPage,
+        tally: &mut PullTally,
+    ) -> Result<(), SyncError> {
+        let counts = self.store.ingest_page(self.lease, page)?;
+        let seen = page.observations.len();
+        tally.count_page(&counts, seen);
+        self.emit_page_stored(page.lane.surface, tally.pages, seen, &counts);
+        Ok(())
     }
 
-    /// Takes back that a lane failed before.
-    fn finish(&self, lane: &Lane, state: &LaneState) -> Result<(), Error> {
-        if 0 < state.failures {
+    /// Emits the event of a stored page.
+    pub(crate) fn emit_page_stored(
+        &self,
+        surface: Surface,
+        page: u64,
+        seen: usize,
+        counts: &IngestCounts,
+    ) {
+        let (seen, stored) = (seen as u64, counts.created + counts.edited + counts.revived);
+        self.client.progress().emit(|| ProgressEvent::PageStored {
+            surface,
+            page,
+            observed: seen,
+            stored,
+        });
+    }
+
+    /// Clears the record of earlier failures.
+    fn clear_failures(&self, lane: &Lane, state: &LaneState) -> Result<(), SyncError> {
+        if state.failures > 0 {
             self.store.finish_turn(self.lease, lane)?;
         }
         Ok(())
     }
 
-    /// Writes down that a lane failed, and when to try it again.
-    pub(crate) fn postpone(
+    /// Records that a lane failed, and when to retry it.
+    pub(crate) fn postpone_lane(
         &self,
         lane: &Lane,
         state: &LaneState,
         page_size: u32,
-        error: &Error,
-    ) -> Result<(), Error> {
+        error: &SyncError,
+    ) -> Result<(), SyncError> {
         let failures = state.failures.saturating_add(1);
-        let wait = backoff::after_failed_turn(failures, self.fetch.jitter());
-        let due_ms = self.fetch.clock().now_ms() + wait;
-        let failure = Failure { due_ms, failures, page_size, message: error.to_string() };
-        Ok(self.store.postpone(self.lease, lane, failure)?)
+        let wait = backoff::failed_turn_delay_ms(failures, self.client.jitter());
+        let due_ms = self.client.clock().now_ms() + wait;
+        let failure = TurnFailure { due_ms, failures, page_size, message: error.to_string() };
+        Ok(self.store.postpone_lane(self.lease, lane, failure)?)
     }
 
-    /// Takes a watermark back that the source itself, at `date`, has not reached yet.
-    pub(crate) fn distrust(&self, lane: &Lane, date: Mark) -> Result<(), Error> {
-        Ok(self.store.reset_lane(self.lease, lane, date, "it lies beyond the source's own time")?)
+    /// Resets a watermark that lies beyond the source's own time, `date`.
+    pub(crate) fn reset_watermark(
+        &self,
+        lane: &Lane,
+        date: SourceInstant,
+    ) -> Result<(), SyncError> {
+        Ok(self.store.reset_lane(self.lease, lane, date, "it is later than the source's clock")?)
     }
 }

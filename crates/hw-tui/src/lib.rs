@@ -1,7 +1,7 @@
-//! The terminal's face: what is shown there, as pure values.
+//! Renders the terminal interface as pure values.
 //!
-//! Nothing here fetches, asks for the time or writes to a terminal: news and times come in, rows of cells
+//! Nothing here sends requests, reads a clock or writes to a terminal: events and times come in, rows of cells
 //! go out, and the program prints them.
 
-pub mod console;
-pub mod words;
+pub mod pull_screen;
+mod text_width;

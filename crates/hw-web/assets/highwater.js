@@ -1,17 +1,17 @@
-// What the pages need besides htmx: keys, filters, following without disturbing, and words when nobody answers.
+// What htmx does not provide: keyboard navigation, filters, updates that do not disturb the reader, and error messages.
 'use strict';
 (() => {
   const box = document.getElementById('q');
   const results = document.getElementById('results');
   const trouble = document.getElementById('trouble');
-  const said = document.getElementById('said');
+  const announcement = document.getElementById('announcement');
   const live = document.getElementById('live');
 
-  // ---- keys: / the box, arrows walk the results, Enter opens (they are links), Escape goes back
+  // ---- keys: / focuses the box, arrows select a result, Enter opens it (they are links), Escape returns to the box
 
   const links = () => (results ? [...results.querySelectorAll('.hit-link')] : []);
 
-  function toBox() {
+  function focusBox() {
     box.focus();
     box.setSelectionRange(box.value.length, box.value.length);
     window.scrollTo({ top: 0 });
@@ -19,37 +19,37 @@
 
   if (box && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
 
-  function toLink(link) {
+  function focusLink(link) {
     link.focus({ preventScroll: true });
     link.closest('article').scrollIntoView({ block: 'nearest' });
   }
 
-  function walk(key, at) {
+  function selectResult(key, at) {
     const all = links();
     if (all.length === 0) return false;
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[key];
     if (to < 0) {
-      toBox();
+      focusBox();
     } else {
-      toLink(all[Math.min(to, all.length - 1)]);
+      focusLink(all[Math.min(to, all.length - 1)]);
     }
     return true;
   }
 
-  // a key without Ctrl or Alt gets in the way of who speaks to the browser: it can be switched off, for good
+  // a shortcut without a modifier interferes with voice control, so users can turn it off permanently
 
   const slash = document.getElementById('slash');
   let hasSlash = true;
   try {
     hasSlash = window.localStorage.getItem('slash') !== 'off';
-  } catch { /* nothing may be kept here: it is on until somebody says otherwise */ }
+  } catch { /* storage is not available: the shortcut is on by default */ }
   slash?.setAttribute('aria-pressed', String(hasSlash));
   slash?.addEventListener('click', () => {
     hasSlash = !hasSlash;
     slash.setAttribute('aria-pressed', String(hasSlash));
     try {
       window.localStorage.setItem('slash', hasSlash ? 'on' : 'off');
-    } catch { /* then only this page knows */ }
+    } catch { /* the setting applies to this page only */ }
   });
 
   document.addEventListener('keydown', (event) => {
@@ -58,23 +58,23 @@
     const isText = at.matches('input, textarea, select, [contenteditable]');
     if (event.key === '/' && hasSlash && !isText) {
       event.preventDefault();
-      if (box) toBox();
+      if (box) focusBox();
       else window.location.assign('/');
     }
     if (!box) return;
     const article = at.closest('.hit article');
     if (event.key === 'Escape' && at !== box && results.contains(at)) {
       event.preventDefault();
-      toBox();
+      focusBox();
     } else if (event.key === 'ArrowDown' && (at === box || at === document.body)) {
-      if (walk('ArrowDown', -1)) event.preventDefault();
+      if (selectResult('ArrowDown', -1)) event.preventDefault();
     } else if (article && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) {
       const all = links();
-      if (walk(event.key, all.indexOf(article.querySelector('.hit-link')))) event.preventDefault();
+      if (selectResult(event.key, all.indexOf(article.querySelector('.hit-link')))) event.preventDefault();
     }
   });
 
-  // ---- filters: a button is another query; the box shows it, and asks
+  // ---- filters: a button holds another query, which replaces the one in the box
 
   document.addEventListener('click', (event) => {
     const button = event.target.closest('button[name="q"]');
@@ -84,62 +84,62 @@
     window.htmx.trigger('#search', 'submit');
   });
 
-  // ---- history: what was finished, by Enter, a filter or a link, keeps its entry; typing replaces typing alone
+  // ---- history: a query that was finished (by Enter, a filter or a link) keeps its entry; typing replaces unfinished ones
 
-  const shown = () => new URLSearchParams(window.location.search).getAll('q').at(-1) ?? '';
-  let finished = shown();
-  // an address holds 64 kB; the words of a pasted page that count are among its first
-  const LONGEST = 60_000;
-  function fitting(text) {
+  const queryOfUrl = () => new URLSearchParams(window.location.search).getAll('q').at(-1) ?? '';
+  let finished = queryOfUrl();
+  // a URL is limited to 64 kB; for a longer paste, its beginning is enough
+  const MAX_QUERY = 60_000;
+  function truncated(text) {
     let end = text.length;
-    while (encodeURIComponent(text.slice(0, end).toWellFormed()).length > LONGEST) end = Math.floor(end / 2);
+    while (encodeURIComponent(text.slice(0, end).toWellFormed()).length > MAX_QUERY) end = Math.floor(end / 2);
     return text.slice(0, end);
   }
 
   document.addEventListener('htmx:configRequest', ({ detail }) => {
-    if (detail.parameters.has?.('q')) detail.parameters.set('q', fitting(detail.parameters.get('q')));
-    if (detail.elt === box && shown() === finished) detail.path = '/search?unfinished=new';
+    if (detail.parameters.has?.('q')) detail.parameters.set('q', truncated(detail.parameters.get('q')));
+    if (detail.elt === box && queryOfUrl() === finished) detail.path = '/search?unfinished=new';
     if (detail.elt.id === 'search') finished = box.value;
   });
 
-  // whoever comes back from a thread stands where they left
+  // returning from a thread restores the focus to its result
 
   document.addEventListener('click', (event) => {
     const link = event.target.closest('.hit-link');
     if (link) window.history.replaceState({ ...window.history.state, chosen: link.id }, '');
   });
   const chosen = links().find((link) => link.id === window.history.state?.chosen);
-  if (chosen) toLink(chosen);
+  if (chosen) focusLink(chosen);
 
-  // ---- a comment's address, as at GitHub: the server knows which page has it, but never sees what stands behind the #
+  // ---- a comment's URL, as on GitHub: the server knows which page has the comment, but never receives the fragment
 
   function findComment() {
     const name = window.location.hash.slice(1);
-    const isAsked = new URLSearchParams(window.location.search).get('at') === name;
-    if (!document.getElementById('thread') || isAsked || !/^[\w-]+$/.test(name) || document.getElementById(name)) return;
+    const isRequested = new URLSearchParams(window.location.search).get('at') === name;
+    if (!document.getElementById('thread') || isRequested || !/^[\w-]+$/.test(name) || document.getElementById(name)) return;
     window.location.replace(`?at=${name}#${name}`);
   }
   window.addEventListener('hashchange', findComment);
   findComment();
 
-  // ---- following: what is the same is left alone, and so is what somebody marks with the mouse
+  // ---- live updates: unchanged content is left alone, and so is text that the reader has selected
 
-  const plain = (markup) => markup.replaceAll(' class=""', '').replaceAll(' open=""', '').trim();
+  const normalized = (markup) => markup.replaceAll(' class=""', '').replaceAll(' open=""', '').trim();
 
   function isSame(target, markup) {
-    const held = document.createElement('template');
-    held.innerHTML = markup;
-    return plain(held.innerHTML) === plain(target.innerHTML);
+    const parsed = document.createElement('template');
+    parsed.innerHTML = markup;
+    return normalized(parsed.innerHTML) === normalized(target.innerHTML);
   }
 
-  function isMarked(target) {
-    const marked = document.getSelection();
-    return marked && !marked.isCollapsed && marked.containsNode(target, true);
+  function isSelected(target) {
+    const selection = document.getSelection();
+    return selection && !selection.isCollapsed && selection.containsNode(target, true);
   }
 
   let waiting = null;
   document.addEventListener('selectionchange', () => {
-    if (waiting && !isMarked(waiting)) {
+    if (waiting && !isSelected(waiting)) {
       const target = waiting;
       waiting = null;
       window.htmx.trigger(target, 'sse:changed');
@@ -148,23 +148,23 @@
 
   const isLive = (detail) => (detail.pathInfo?.requestPath ?? '').includes('live=true');
 
-  // a reader has opened or closed them: they stay so, as long as the same one is at the same place of the same comment
+  // updates keep the folds that the reader has opened or closed, if the same one is at the same position of the same comment
   const folds = (target) => new Map([...target.querySelectorAll('details')].map((fold) => {
     const home = fold.closest('[id]');
-    const place = [...home.querySelectorAll('details')].indexOf(fold);
-    return [`${home.id} ${place} ${fold.querySelector('summary')?.textContent}`, fold];
+    const index = [...home.querySelectorAll('details')].indexOf(fold);
+    return [`${home.id} ${index} ${fold.querySelector('summary')?.textContent}`, fold];
   }));
   let folded = new Map();
 
-  let stood = null;
+  let focusedBefore = null;
   document.addEventListener('htmx:beforeSwap', (event) => {
     const { detail } = event;
-    stood = document.activeElement;
+    focusedBefore = document.activeElement;
     folded = new Map([...folds(detail.target)].map(([name, fold]) => [name, fold.open]));
     if (detail.isError) return;
     trouble.replaceChildren();
     if (!isLive(detail)) return;
-    if (isMarked(detail.target)) {
+    if (isSelected(detail.target)) {
       waiting = detail.target;
       detail.shouldSwap = false;
     } else if (isSame(detail.target, detail.serverResponse)) {
@@ -177,23 +177,23 @@
     if (event.detail.target !== results) return;
     if (!isLive(event.detail)) {
       document.title = box.value.trim() ? `${box.value.trim()} · highwater` : 'highwater';
-      said.textContent = document.getElementById('count')?.textContent ?? '';
+      announcement.textContent = document.getElementById('count')?.textContent ?? '';
     }
-    // whoever stood on something that is gone goes on from the box
-    if (stood && !stood.isConnected && document.activeElement === document.body) box.focus({ preventScroll: true });
+    // if the focused element is gone, the focus moves to the box
+    if (focusedBefore && !focusedBefore.isConnected && document.activeElement === document.body) box.focus({ preventScroll: true });
   });
 
-  // ---- nobody answers
+  // ---- the server is not responding
 
   const unreachable = document.getElementById('unreachable');
   for (const name of ['htmx:sendError', 'htmx:timeout']) {
     document.addEventListener(name, () => trouble.replaceChildren(unreachable.content.cloneNode(true)));
   }
 
-  // ---- the stream: closed while nobody looks, because a browser has only six for all its pages
+  // ---- event stream: closed while the page is hidden, because a browser allows only six connections per host
 
   let source = null;
-  function show(state, word) {
+  function showLiveState(state, word) {
     if (!live) return;
     live.dataset.state = state;
     document.getElementById('live-word').textContent = word;
@@ -203,17 +203,17 @@
     return source;
   };
   document.addEventListener('htmx:sseOpen', () => {
-    show('on', 'live');
+    showLiveState('on', 'live');
     trouble.replaceChildren();
   });
-  document.addEventListener('htmx:sseError', () => show('off', 'not connected'));
-  function look() {
+  document.addEventListener('htmx:sseError', () => showLiveState('off', 'not connected'));
+  function updateStream() {
     if (!source) return;
     if (document.hidden) source.close();
-    // the extension takes this for a lost connection, and makes a new one
+    // the extension treats this as a lost connection, and reconnects
     else if (source.readyState === EventSource.CLOSED && source.onerror) source.onerror(new Event('error'));
   }
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('pageshow', look);
+  document.addEventListener('visibilitychange', updateStream);
+  window.addEventListener('pageshow', updateStream);
   window.addEventListener('pagehide', () => source?.close());
 })();

@@ -1,4 +1,4 @@
-//! `/assets/…`: the files that pages need, which are in the program itself.
+//! `/assets/…`: serves the files that pages need, which are embedded in the program.
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -8,57 +8,57 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::asked::Asked;
+use crate::query_params::QueryParams;
 
 #[derive(RustEmbed)]
 #[folder = "assets"]
-struct Files;
+struct AssetFiles;
 
-/// A name with the digest of what it stands for never means anything else.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
-const ASK_FIRST: &str = "no-cache";
+/// A URL with the digest of its content never serves anything else.
+const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
+const CACHE_REVALIDATE: &str = "no-cache";
 
-/// Where a page finds a file: the address changes with what is in it.
-pub(crate) fn link(name: &str) -> String {
-    let version = Files::get(name).map(|file| version(&file)).unwrap_or_default();
+/// Returns the URL of a file; it changes with the file's content.
+pub(crate) fn asset_url(name: &str) -> String {
+    let version = AssetFiles::get(name).map(|file| asset_version(&file)).unwrap_or_default();
     format!("/assets/{name}?v={version}")
 }
 
-pub(crate) async fn file(
+pub(crate) async fn serve_asset(
     name: Result<Path<String>, PathRejection>,
-    asked: Asked,
+    params: QueryParams,
     headers: HeaderMap,
 ) -> Response {
     let name = name.map(|Path(name)| name).unwrap_or_default();
-    sent(&name, asked.get("v"), &headers)
+    asset_response(&name, params.get("v"), &headers)
 }
 
-/// Browsers ask for it by themselves.
-pub(crate) async fn favicon(headers: HeaderMap) -> Response {
-    sent("favicon.svg", None, &headers)
+/// Serves the icon that browsers request on their own.
+pub(crate) async fn serve_favicon(headers: HeaderMap) -> Response {
+    asset_response("favicon.svg", None, &headers)
 }
 
-fn sent(name: &str, asked: Option<&str>, headers: &HeaderMap) -> Response {
-    let Some(file) = Files::get(name) else {
-        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+fn asset_response(name: &str, requested_version: Option<&str>, headers: &HeaderMap) -> Response {
+    let Some(file) = AssetFiles::get(name) else {
+        return (StatusCode::NOT_FOUND, "File not found.\n").into_response();
     };
-    let version = version(&file);
-    let cache = if asked == Some(&*version) { FOR_EVER } else { ASK_FIRST };
+    let version = asset_version(&file);
+    let cache = if requested_version == Some(&*version) { CACHE_FOREVER } else { CACHE_REVALIDATE };
     let tag = format!("\"{version}\"");
-    let known = headers.get(IF_NONE_MATCH).and_then(|held| held.to_str().ok());
-    let answer = [(CACHE_CONTROL, cache), (ETAG, &tag), (CONTENT_TYPE, kind(name))];
-    if known.is_some_and(|held| held.split(',').any(|held| held.trim() == tag)) {
-        return (StatusCode::NOT_MODIFIED, answer).into_response();
+    let cached = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok());
+    let headers = [(CACHE_CONTROL, cache), (ETAG, &tag), (CONTENT_TYPE, content_type(name))];
+    if cached.is_some_and(|tags| tags.split(',').any(|cached| cached.trim() == tag)) {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    (answer, Body::from(file.data)).into_response()
+    (headers, Body::from(file.data)).into_response()
 }
 
-fn version(file: &EmbeddedFile) -> String {
+fn asset_version(file: &EmbeddedFile) -> String {
     let digest = file.metadata.sha256_hash();
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn kind(name: &str) -> &'static str {
+fn content_type(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("css") => "text/css; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",

@@ -1,4 +1,4 @@
-//! What every request passes, and what every answer carries.
+//! Middleware that rejects foreign and non-reading requests, and adds security headers to every response.
 
 use std::sync::Arc;
 
@@ -11,17 +11,19 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::site::Shared;
+use crate::app_state::AppState;
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const FOREIGN_PAGE: &str = "highwater does not answer requests from pages of other sites.\n";
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-const HEADERS: [(HeaderName, &str); 7] = [
-    (CONTENT_SECURITY_POLICY, POLICY),
+const SECURITY_HEADERS: [(HeaderName, &str); 7] = [
+    (CONTENT_SECURITY_POLICY, PAGE_POLICY),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
     (REFERRER_POLICY, "no-referrer"),
@@ -33,65 +35,67 @@ const HEADERS: [(HeaderName, &str); 7] = [
     ),
 ];
 
-pub(crate) async fn guard(
-    State(site): State<Arc<Shared>>,
+pub(crate) async fn guard_request(
+    State(site): State<Arc<AppState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let mut answer = match refusal(&site, &request) {
-        Some(refusal) => refusal,
+    let mut response = match reject_request(&site, &request) {
+        Some(rejection) => rejection,
         None => next.run(request).await,
     };
-    let headers = answer.headers_mut();
-    for (name, value) in HEADERS {
+    let headers = response.headers_mut();
+    for (name, value) in SECURITY_HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // what is held may be private, and is soon old
+    // the content may be private, and is soon outdated
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    answer
+    response
 }
 
-fn refusal(site: &Shared, request: &Request) -> Option<Response> {
-    let host = text(request.headers(), &HOST).or_else(|| Some(request.uri().authority()?.as_str()));
-    if !host.is_some_and(|host| site.hosts.is_ours(host)) {
-        let why = "This is highwater, and it does not answer under that name.\n\
-                   Open it by the address that it printed; `highwater ui --allow-host NAME` adds a name.\n";
-        return Some((StatusCode::MISDIRECTED_REQUEST, why).into_response());
+fn reject_request(site: &AppState, request: &Request) -> Option<Response> {
+    let host =
+        header_text(request.headers(), &HOST).or_else(|| Some(request.uri().authority()?.as_str()));
+    if !host.is_some_and(|host| site.hosts.is_allowed(host)) {
+        let message = "highwater does not answer requests for this host name.\n\
+                       Open the address that it printed, or allow the name with `highwater ui --allow-host NAME`.\n";
+        return Some((StatusCode::MISDIRECTED_REQUEST, message).into_response());
     }
-    let origins = request.headers().get_all(ORIGIN).iter();
-    if !origins.map(|it| it.to_str().unwrap_or_default()).all(|it| site.hosts.is_our_origin(it)) {
-        let why = "This is highwater, and it does not answer to pages from elsewhere.\n";
-        return Some((StatusCode::FORBIDDEN, why).into_response());
+    let mut origins = request.headers().get_all(ORIGIN).iter();
+    if !origins.all(|origin| site.hosts.is_allowed_origin(origin.to_str().unwrap_or_default())) {
+        return Some((StatusCode::FORBIDDEN, FOREIGN_PAGE).into_response());
     }
     if is_foreign_fetch(request.headers()) {
-        let why = "This is highwater, and it does not answer to pages from elsewhere.\n";
-        return Some((StatusCode::FORBIDDEN, why).into_response());
+        return Some((StatusCode::FORBIDDEN, FOREIGN_PAGE).into_response());
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let why = "Nothing can be changed here: only GET and HEAD are answered.\n";
-        return Some((StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")], why).into_response());
+        let message = "This site is read-only: only GET and HEAD requests are allowed.\n";
+        let headers = [(ALLOW, "GET, HEAD")];
+        return Some((StatusCode::METHOD_NOT_ALLOWED, headers, message).into_response());
     }
     None
 }
 
-/// Whether a browser says that a page from elsewhere made this request.
+/// Checks whether the browser reports that a page of another site made this request.
 ///
-/// A GET has an `Origin` only where a script made it: an image or a frame from elsewhere has none. But browsers name
-/// the site of whoever asks in every request to this machine. Another port is another origin of the same site, so
-/// `same-site` is foreign as well. A link that somebody follows is not: the page with the link never sees the answer.
-/// Programs, and older browsers, send no such header.
+/// A GET request carries an `Origin` only when a script made it; images and frames of foreign pages have none. But
+/// browsers send `Sec-Fetch-Site` with every request to this machine. Another port is another origin of the same
+/// site, so `same-site` is foreign as well. Following a link is allowed: the page with the link never sees the
+/// response. Programs and older browsers do not send these headers.
 fn is_foreign_fetch(headers: &HeaderMap) -> bool {
-    let all_are = |name: &HeaderName, known: &[&str]| {
-        let mut values = headers.get_all(name).iter();
-        values.all(|value| value.to_str().is_ok_and(|value| known.contains(&value)))
-    };
     let is_navigation = headers.contains_key(&FETCH_MODE)
-        && all_are(&FETCH_MODE, &["navigate"])
+        && has_only(headers, &FETCH_MODE, &["navigate"])
         && headers.contains_key(&FETCH_DEST)
-        && all_are(&FETCH_DEST, &["document"]);
-    !all_are(&FETCH_SITE, &["same-origin", "none"]) && !is_navigation
+        && has_only(headers, &FETCH_DEST, &["document"]);
+    !has_only(headers, &FETCH_SITE, &["same-origin", "none"]) && !is_navigation
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+/// Checks whether a header is absent, or has only these values.
+fn has_only(headers: &HeaderMap, name: &HeaderName, allowed: &[&str]) -> bool {
+    let mut values = headers.get_all(name).iter();
+    values.all(|value| value.to_str().is_ok_and(|value| allowed.contains(&value)))
+}
+
+fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

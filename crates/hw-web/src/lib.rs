@@ -1,24 +1,23 @@
-//! The web face of highwater: pages over a workspace, for a browser on this machine.
+//! Serves a workspace as web pages to a browser on this machine.
 //!
-//! It shows what the store holds and how fresh that is. It never asks a source, never writes, and never has a
-//! browser ask anybody else: every file that a page needs is in the program. Time comes in by argument.
+//! Pages show the stored texts and how fresh they are. The crate never contacts a source and never writes, and its
+//! pages load nothing from other hosts: every file they need is embedded in the program. Callers pass in the clock.
 
-mod asked;
+mod allowed_hosts;
+mod app_state;
 mod assets;
-mod behind;
-mod chips;
-mod events;
-mod fold;
+mod change_watcher;
+mod excerpt;
+mod filter_chips;
+mod format;
+mod freshness_banner;
 mod guard;
-mod held;
-mod hosts;
 mod markdown;
-mod page;
+mod page_error;
+mod page_frame;
 mod pages;
-mod problem;
-mod pulse;
-mod site;
-mod texts;
+mod query_params;
+mod sse;
 mod thread_links;
 mod title;
 
@@ -28,25 +27,24 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 
-pub use held::Find;
-pub use hosts::Hosts;
-pub use pulse::{Tick, Ticker};
-pub use site::{Closing, Site, closing};
+pub use allowed_hosts::AllowedHosts;
+pub use app_state::SiteOptions;
+pub use change_watcher::{TickFuture, TickerFn};
 
-use site::Shared;
+use app_state::AppState;
 
-/// Every page and file, behind the guard.
-pub fn router(site: Site) -> Router {
-    let shared = Arc::new(Shared::of(site));
+/// Builds the router of all pages and files, wrapped in the request guard.
+pub fn build_router(site: SiteOptions) -> Router {
+    let state = Arc::new(AppState::new(site));
     Router::new()
-        .route("/", get(pages::search::page))
-        .route("/search", get(pages::search::results))
-        .route("/threads/{owner}/{repository}/{number}", get(pages::thread::page))
-        .route("/health", get(pages::health::page))
-        .route("/events", get(events::events))
-        .route("/assets/{*name}", get(assets::file))
-        .route("/favicon.ico", get(assets::favicon))
-        .fallback(problem::unknown_page)
-        .layer(from_fn_with_state(Arc::clone(&shared), guard::guard))
-        .with_state(shared)
+        .route("/", get(pages::search::show_search))
+        .route("/search", get(pages::search::show_results))
+        .route("/threads/{owner}/{repository}/{number}", get(pages::thread::show_thread))
+        .route("/health", get(pages::health::show_health))
+        .route("/events", get(sse::stream_changes))
+        .route("/assets/{*name}", get(assets::serve_asset))
+        .route("/favicon.ico", get(assets::serve_favicon))
+        .fallback(page_error::show_not_found)
+        .layer(from_fn_with_state(Arc::clone(&state), guard::guard_request))
+        .with_state(state)
 }

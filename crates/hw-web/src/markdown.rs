@@ -1,8 +1,8 @@
-//! Renders Markdown from outside as GitHub does, as markup that can do nothing.
+//! Renders untrusted Markdown as GitHub does, as harmless markup.
 //!
-//! comrak parses the Markdown and passes raw HTML through. The rewriter then walks over all tags, whoever wrote
-//! them: images become links, because loading one tells its owner who reads what; references lead to local pages;
-//! headings continue the page's own. ammonia has the last word on every tag, attribute and address.
+//! comrak parses the Markdown and passes raw HTML through. The rewriter then visits all tags, generated or written
+//! by the author: images become links, because loading one would reveal the reader to its host; references lead to
+//! local pages; headings continue the page's own. ammonia filters every tag, attribute and URL at the end.
 
 mod heading_levels;
 mod known_tags;
@@ -15,12 +15,12 @@ use std::sync::LazyLock;
 use comrak::nodes::NodeValue;
 use comrak::options::{Extension, Render};
 use comrak::{Arena, Options};
-use hw_rules::clean::for_reading;
+use hw_rules::safe_text::sanitize_for_display;
 
 use crate::thread_links::ThreadLinks;
 
-/// The dialect of GitHub's issues and comments: single line breaks count, unlike in its files.
-static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| Options {
+/// The dialect of GitHub's issues and comments: unlike in files, single line breaks count.
+static COMRAK_OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| Options {
     extension: Extension {
         strikethrough: true,
         table: true,
@@ -40,20 +40,20 @@ static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| Options {
     ..Options::default()
 });
 
-/// The place of a body in its page.
+/// The position of a body on its page.
 #[derive(Clone, Copy)]
 pub(crate) struct BodyContext<'a> {
     pub(crate) links: &'a ThreadLinks,
-    /// Precedes the ids of footnotes, because several bodies share a page.
+    /// Prefix for the ids of footnotes, because several bodies share a page.
     pub(crate) anchor: &'a str,
     /// The level of the topmost heading, from 1 to 6.
     pub(crate) top_heading: usize,
 }
 
-/// Markup that went through [`render_markdown`], and may stand in a page as it is.
-pub(crate) struct Prose(String);
+/// Markup from [`render_markdown`] that a page may include unescaped.
+pub(crate) struct SafeMarkup(String);
 
-impl Prose {
+impl SafeMarkup {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -63,7 +63,7 @@ impl Prose {
     }
 }
 
-impl std::fmt::Display for Prose {
+impl std::fmt::Display for SafeMarkup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
@@ -71,35 +71,36 @@ impl std::fmt::Display for Prose {
 
 /// Renders a body; none when the markup is longer than `max_bytes`.
 ///
-/// A few bytes of Markdown can stand for megabytes, so the work stops where it is too much.
+/// A few bytes of Markdown can expand to megabytes, so rendering stops at the limit.
 pub(crate) fn render_markdown(
     body: &str,
     context: BodyContext<'_>,
     max_bytes: usize,
-) -> Option<Prose> {
+) -> Option<SafeMarkup> {
     let arena = Arena::new();
-    let document = comrak::parse_document(&arena, &for_reading(body), &OPTIONS);
-    clean_addresses(document);
+    let document = comrak::parse_document(&arena, &sanitize_for_display(body), &COMRAK_OPTIONS);
+    clean_link_urls(document);
     let mut parsed = BoundedMarkup::new(max_bytes);
-    comrak::format_html(document, &OPTIONS, &mut parsed).ok()?;
+    comrak::format_html(document, &COMRAK_OPTIONS, &mut parsed).ok()?;
     let markup = known_tags::escape_other_tags(&parsed.text);
-    let rewritten = rewriter::rewrite(&markup, context, BoundedMarkup::new(max_bytes)).ok()?;
-    let prose = Prose(sanitizer::sanitize(&rewritten.text));
+    let rewritten =
+        rewriter::rewrite_markup(&markup, context, BoundedMarkup::new(max_bytes)).ok()?;
+    let prose = SafeMarkup(sanitizer::sanitize_markup(&rewritten.text));
     (prose.len() <= max_bytes).then_some(prose)
 }
 
-/// Removes characters that cannot be seen from addresses, in which comrak would encode them.
+/// Removes invisible characters from URLs, in which comrak would percent-encode them.
 ///
-/// They may have been written as entities, so they are there only after parsing.
-fn clean_addresses<'a>(document: comrak::Node<'a>) {
+/// Authors may write them as entities, so they appear only after parsing.
+fn clean_link_urls<'a>(document: comrak::Node<'a>) {
     for node in document.descendants() {
         if let NodeValue::Link(link) | NodeValue::Image(link) = &mut node.data.borrow_mut().value {
-            link.url = for_reading(&link.url);
+            link.url = sanitize_for_display(&link.url);
         }
     }
 }
 
-/// A writer that fails when the text becomes too long.
+/// A writer that fails when the text exceeds a length.
 struct BoundedMarkup {
     text: String,
     max_bytes: usize,

@@ -1,4 +1,4 @@
-//! One file a page.
+//! The pages of the site, one module each.
 
 pub(crate) mod health;
 pub(crate) mod search;

@@ -1,38 +1,46 @@
-//! Titles as GitHub shows them: code in backticks and emoji shortcodes, and nothing else of Markdown.
+//! Renders titles as GitHub does: code in backticks and emoji shortcodes, and no other Markdown.
 
 use std::ops::Range;
 
-use hw_rules::snippet::Piece;
+use hw_rules::snippet::SnippetPiece;
 
+use crate::format;
 use crate::markdown::references::{ReferenceTarget, find_references};
-use crate::texts;
 
-/// A run of a title that looks the same.
+/// A part of a title with uniform formatting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TitlePart {
     pub(crate) text: String,
     pub(crate) is_code: bool,
-    /// Whether it was searched for.
+    /// The part matches the search query.
     pub(crate) is_match: bool,
 }
 
-/// The parts of a whole title.
+/// Splits a title into parts.
 pub(crate) fn title_parts(title: &str) -> Vec<TitlePart> {
-    marked_title_parts(vec![Piece { text: texts::line(title), is_match: false }])
+    marked_title_parts(vec![SnippetPiece { text: format::format_line(title), is_match: false }])
 }
 
-/// The parts of a title in which a search has marked something.
-pub(crate) fn marked_title_parts(pieces: Vec<Piece>) -> Vec<TitlePart> {
+/// Splits a title in which a search has marked the matches.
+pub(crate) fn marked_title_parts(pieces: Vec<SnippetPiece>) -> Vec<TitlePart> {
     let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let spans = code_spans(&whole);
     let mut parts = Vec::new();
     let mut at = 0;
-    for Piece { text, is_match } in pieces {
+    for SnippetPiece { text, is_match } in pieces {
         let end = at + text.len();
         while at < end {
             let run = run_at(&spans, at, end);
-            if !run.is_backticks {
-                parts.push(title_part(&whole[at..run.end], run.is_code, is_match));
+            let text = &whole[at..run.end];
+            match run.kind {
+                RunKind::Text => {
+                    let text = replace_shortcodes(text);
+                    parts.push(TitlePart { text, is_code: false, is_match });
+                }
+                RunKind::Code => {
+                    parts.push(TitlePart { text: text.to_owned(), is_code: true, is_match });
+                }
+                RunKind::Backticks => {}
             }
             at = run.end;
         }
@@ -40,21 +48,21 @@ pub(crate) fn marked_title_parts(pieces: Vec<Piece>) -> Vec<TitlePart> {
     parts
 }
 
-fn title_part(text: &str, is_code: bool, is_match: bool) -> TitlePart {
-    let text = if is_code { text.to_owned() } else { with_emoji(text) };
-    TitlePart { text, is_code, is_match }
-}
-
-/// Code between two equally long runs of backticks.
+/// Code between two runs of backticks of equal length.
 struct CodeSpan {
     opening: Range<usize>,
     closing: Range<usize>,
 }
 
 struct TitleRun {
+    kind: RunKind,
     end: usize,
-    is_code: bool,
-    is_backticks: bool,
+}
+
+enum RunKind {
+    Text,
+    Code,
+    Backticks,
 }
 
 fn code_spans(title: &str) -> Vec<CodeSpan> {
@@ -84,34 +92,30 @@ fn backtick_runs(title: &str) -> Vec<Range<usize>> {
     runs
 }
 
-/// What stands at a place, and where it ends, at the latest at `end`.
+/// Returns the run at a position; it ends at `end` at the latest.
 fn run_at(spans: &[CodeSpan], at: usize, end: usize) -> TitleRun {
-    let run = |limit: usize, is_code, is_backticks| TitleRun {
-        end: limit.min(end),
-        is_code,
-        is_backticks,
+    let (kind, run_end) = match spans.iter().find(|span| at < span.closing.end) {
+        None => (RunKind::Text, end),
+        Some(span) if at < span.opening.start => (RunKind::Text, span.opening.start),
+        Some(span) if at < span.opening.end => (RunKind::Backticks, span.opening.end),
+        Some(span) if at < span.closing.start => (RunKind::Code, span.closing.start),
+        Some(span) => (RunKind::Backticks, span.closing.end),
     };
-    match spans.iter().find(|span| at < span.closing.end) {
-        None => run(end, false, false),
-        Some(span) if at < span.opening.start => run(span.opening.start, false, false),
-        Some(span) if at < span.opening.end => run(span.opening.end, false, true),
-        Some(span) if at < span.closing.start => run(span.closing.start, true, false),
-        Some(span) => run(span.closing.end, false, true),
-    }
+    TitleRun { kind, end: run_end.min(end) }
 }
 
-fn with_emoji(text: &str) -> String {
-    let mut shown = String::new();
-    let mut written = 0;
+fn replace_shortcodes(text: &str) -> String {
+    let mut replaced = String::new();
+    let mut copied = 0;
     for reference in find_references(text) {
         if let ReferenceTarget::Emoji(emoji) = reference.target {
-            shown.push_str(&text[written..reference.at.start]);
-            shown.push_str(emoji);
-            written = reference.at.end;
+            replaced.push_str(&text[copied..reference.range.start]);
+            replaced.push_str(emoji);
+            copied = reference.range.end;
         }
     }
-    shown.push_str(&text[written..]);
-    shown
+    replaced.push_str(&text[copied..]);
+    replaced
 }
 
 #[cfg(test)]
@@ -127,28 +131,27 @@ mod tests {
             ("``", "``"),
             (":rocket: `:rocket:` *a*", "🚀 [:rocket:] *a*"),
         ] {
-            assert_eq!(shown(title_parts(title)), expected);
+            assert_eq!(render_parts(title_parts(title)), expected);
         }
     }
 
     #[test]
     fn title_keeps_marks_across_code() {
-        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
-        let parts = marked_title_parts(vec![
-            piece("the ", false),
-            piece("pump `st", true),
-            piece("art` fails", false),
-        ]);
-        assert_eq!(shown(parts.clone()), "the pump [st][art] fails");
+        let pieces = [("the ", false), ("pump `st", true), ("art` fails", false)];
+        let pieces = pieces
+            .map(|(text, is_match)| SnippetPiece { text: text.to_owned(), is_match })
+            .to_vec();
+        let parts = marked_title_parts(pieces);
+        assert_eq!(render_parts(parts.clone()), "the pump [st][art] fails");
         let marked: Vec<_> = parts.iter().filter(|part| part.is_match).collect();
         assert_eq!(marked.iter().map(|part| &*part.text).collect::<Vec<_>>(), ["pump ", "st"]);
     }
 
-    fn shown(parts: Vec<TitlePart>) -> String {
-        let shown = parts.into_iter().map(|TitlePart { text, is_code, .. }| match is_code {
+    fn render_parts(parts: Vec<TitlePart>) -> String {
+        let texts = parts.into_iter().map(|TitlePart { text, is_code, .. }| match is_code {
             true => format!("[{text}]"),
             false => text,
         });
-        shown.collect()
+        texts.collect()
     }
 }

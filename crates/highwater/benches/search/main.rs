@@ -1,148 +1,176 @@
-//! `cargo bench --bench search`: how long a search takes in a million texts, as one table, offline.
+//! `cargo bench --bench search`: measures searches in a million texts, offline, and prints one table.
 //!
-//! Time is that of the processor where the engine works on our own thread. `-- --documents 100000` is over in
-//! a minute; `-- --database FILE` keeps the texts for the next time; `-- --only WORDS` looks at the classes with these
-//! words in their names, and at nothing else.
+//! Times are CPU times where the engine runs on the bench's own thread. `-- --documents 100000` takes a minute;
+//! `-- --database FILE` keeps the texts for the next run; `-- --only WORDS` measures only the classes with these words
+//! in their names.
 
-#![expect(clippy::unwrap_used, reason = "a bench may stop where it stands")]
-#![expect(clippy::print_stdout, reason = "its table is what it is for")]
-#![expect(clippy::print_stderr, reason = "a person waits for minutes")]
+#![expect(clippy::unwrap_used, reason = "a bench may panic")]
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::print_stderr, reason = "progress for a run of several minutes")]
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "times and ranks are small"
 )]
 
-mod classes;
-mod mcp;
-mod measure;
-mod world;
+mod corpus;
+#[path = "../shared/doc_page.rs"]
+mod doc_page;
+mod mcp_client;
+mod query_classes;
+mod search_times;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use classes::Class;
-use hw_store::{Place, SearchEngine, Store, Workspace};
-use mcp::Mcp;
-use measure::{Measured, measure};
+use hw_store::{DatabaseLocation, SearchEngine, Store, Workspace};
+use mcp_client::McpBenchClient;
+use query_classes::QueryClass;
+use search_times::{SearchTimes, measure_searches};
 
 fn main() {
-    let documents = argument("--documents").map_or(1_000_000, |it| it.parse().unwrap());
+    let documents =
+        read_argument("--documents").map_or(1_000_000, |number| number.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let path = argument("--database").map_or_else(|| folder.path().join("bench.db"), PathBuf::from);
-    let store = world::made(&path, documents);
-    let engine = engine(&path);
-    let mut table = Table::new();
-    let only = argument("--only").unwrap_or_default();
-    let mut classes = classes::all();
+    let path =
+        read_argument("--database").map_or_else(|| folder.path().join("bench.db"), PathBuf::from);
+    let store = corpus::open_or_create(&path, documents);
+    let engine = open_engine(&path);
+    let mut table = ResultTable::new();
+    let only = read_argument("--only").unwrap_or_default();
+    let mut classes = query_classes::all_classes();
     classes.retain(|class| class.name.contains(&only));
 
-    // what is remembered is asked once
-    measure(&engine, &["once".to_owned()]);
-    let mut all = Measured::default();
-    for Class { name, queries, is_counted } in &classes {
-        let measured = measure(&engine, queries);
-        table.row(name, &measured, is_counted.then(|| ("p95 ≤ 50 ms", measured.cpu(0.95) <= 50.0)));
+    // fills the caches
+    measure_searches(&engine, &["once".to_owned()]);
+    let mut all = SearchTimes::default();
+    for QueryClass { name, queries, is_counted } in &classes {
+        let measured = measure_searches(&engine, queries);
+        table.print_row(
+            name,
+            &measured,
+            is_counted.then(|| ("p95 ≤ 50 ms", measured.cpu_quantile(0.95) <= 50.0)),
+        );
         if *is_counted {
             all.extend(&measured);
         }
     }
-    table.row("all with a promise, mixed", &all, Some(("p50 ≤ 5 ms", all.cpu(0.5) <= 5.0)));
+    table.print_row(
+        "all with a promise, mixed",
+        &all,
+        Some(("p50 ≤ 5 ms", all.cpu_quantile(0.5) <= 5.0)),
+    );
 
     if !only.is_empty() {
         return;
     }
-    let counted: Vec<&Class> = classes.iter().filter(|class| class.is_counted).collect();
-    let written = while_writing(&store, &engine, &counted, documents);
-    table.row(
+    let counted: Vec<&QueryClass> = classes.iter().filter(|class| class.is_counted).collect();
+    let written = search_while_writing(&store, &engine, &counted, documents);
+    table.print_row(
         "the same while a pull writes",
         &written,
-        Some(("p95 ≤ 100 ms", written.cpu(0.95) <= 100.0)),
+        Some(("p95 ≤ 100 ms", written.cpu_quantile(0.95) <= 100.0)),
     );
-    through_mcp(&mut table, &path, &engine, &counted);
+    search_through_mcp(&mut table, &path, &engine, &counted);
+    doc_page::update_table("searches", &table.lines.join("\n"));
     assert!(table.is_kept, "a promise is broken");
 }
 
-fn engine(path: &Path) -> SearchEngine {
-    let reader = Store::open_reader(&Place::File(path.to_owned())).unwrap();
-    SearchEngine::over(Workspace::over(reader))
+fn open_engine(path: &Path) -> SearchEngine {
+    let reader = Store::open_reader(&DatabaseLocation::File(path.to_owned())).unwrap();
+    SearchEngine::new(Workspace::from_store(reader))
 }
 
-/// Pages of a hundred new texts go in without a pause, while somebody searches.
-fn while_writing(
+/// Measures searches while pages of a hundred new texts are written without a pause.
+fn search_while_writing(
     store: &Store,
     engine: &SearchEngine,
-    classes: &[&Class],
+    classes: &[&QueryClass],
     documents: usize,
-) -> Measured {
+) -> SearchTimes {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let lease = world::lease(store);
+            let lease = corpus::take_lease(store);
             let mut next = documents;
             while !is_over.load(Ordering::Relaxed) {
-                store.ingest_all(&lease, &world::pages(next..next + 100)).unwrap();
+                store.ingest_pages(&lease, &corpus::new_pages(next..next + 100)).unwrap();
                 next += 100;
             }
             next - documents
         });
-        let mut measured = Measured::default();
-        classes.iter().for_each(|class| measured.extend(&measure(engine, &class.queries)));
+        let mut measured = SearchTimes::default();
+        classes.iter().for_each(|class| measured.extend(&measure_searches(engine, &class.queries)));
         is_over.store(true, Ordering::Relaxed);
         eprintln!("{} texts were written meanwhile", writer.join().unwrap());
         measured
     })
 }
 
-/// What MCP adds to a search is the difference of two medians on the wall, in one run.
-fn through_mcp(table: &mut Table, path: &Path, engine: &SearchEngine, classes: &[&Class]) {
-    let mut mcp = Mcp::over(path);
+/// Measures the overhead of MCP: the difference of two wall-clock medians in one run.
+fn search_through_mcp(
+    table: &mut ResultTable,
+    path: &Path,
+    engine: &SearchEngine,
+    classes: &[&QueryClass],
+) {
+    let mut mcp = McpBenchClient::start(path);
     mcp.search(&["once".to_owned()]);
-    let (mut ours, mut theirs) = (Measured::default(), Measured::default());
+    let (mut direct, mut through_mcp) = (SearchTimes::default(), SearchTimes::default());
     for class in classes {
-        ours.extend(&measure(engine, &class.queries));
-        theirs.extend(&mcp.search(&class.queries));
+        direct.extend(&measure_searches(engine, &class.queries));
+        through_mcp.extend(&mcp.search(&class.queries));
     }
-    let added = theirs.wall(0.5) - ours.wall(0.5);
-    table.row(
+    let added = through_mcp.wall_quantile(0.5) - direct.wall_quantile(0.5);
+    table.print_row(
         &format!("the same by MCP, which adds {added:.1} ms"),
-        &theirs,
+        &through_mcp,
         Some(("adds ≤ 5 ms", added <= 5.0)),
     );
-    let lists = mcp.list(40);
-    table.row(
+    let lists = mcp.list_issues(40);
+    table.print_row(
         "list_issues of 1,000 by MCP",
         &lists,
-        Some(("p50 ≤ 50 ms", lists.wall(0.5) <= 50.0)),
+        Some(("p50 ≤ 50 ms", lists.wall_quantile(0.5) <= 50.0)),
     );
 }
 
-fn argument(name: &str) -> Option<String> {
+fn read_argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|arg| arg != name).nth(1)
 }
 
-/// Prints row by row.
-struct Table {
+/// Prints the table row by row.
+struct ResultTable {
+    lines: Vec<String>,
     is_kept: bool,
 }
 
-impl Table {
+impl ResultTable {
     fn new() -> Self {
-        println!("| searching | CPU p50 | p95 | max | wall p50 | p95 | promise |");
-        println!("|---|---|---|---|---|---|---|");
-        Self { is_kept: true }
+        let mut table = Self { lines: Vec::new(), is_kept: true };
+        table.print_line("| search | CPU p50 | p95 | max | wall p50 | p95 | promise |".to_owned());
+        table.print_line("|---|---|---|---|---|---|---|".to_owned());
+        table
     }
 
-    fn row(&mut self, name: &str, measured: &Measured, promise: Option<(&str, bool)>) {
-        let ms = |value: f64| if value == 0.0 { String::new() } else { format!("{value:.1} ms") };
-        let [p50, p95, max] = [0.5, 0.95, 1.0].map(|part| ms(measured.cpu(part)));
-        let [wall, late] = [0.5, 0.95].map(|part| ms(measured.wall(part)));
-        let told =
-            promise.map(|(told, kept)| format!("{told}: {}", if kept { "kept" } else { "BROKEN" }));
-        self.is_kept &= promise.is_none_or(|(_, kept)| kept);
-        println!(
-            "| {name} | {p50} | {p95} | {max} | {wall} | {late} | {} |",
-            told.unwrap_or_default()
-        );
+    fn print_line(&mut self, line: String) {
+        println!("{line}");
+        self.lines.push(line);
     }
+
+    fn print_row(&mut self, name: &str, measured: &SearchTimes, promise: Option<(&str, bool)>) {
+        let [p50, p95, max] = [0.5, 0.95, 1.0].map(|part| format_ms(measured.cpu_quantile(part)));
+        let [wall, late] = [0.5, 0.95].map(|part| format_ms(measured.wall_quantile(part)));
+        let promise_text = promise
+            .map(|(text, is_kept)| format!("{text}: {}", if is_kept { "kept" } else { "BROKEN" }))
+            .unwrap_or_default();
+        self.is_kept &= promise.is_none_or(|(_, is_kept)| is_kept);
+        self.print_line(format!(
+            "| {name} | {p50} | {p95} | {max} | {wall} | {late} | {promise_text} |"
+        ));
+    }
+}
+
+fn format_ms(value: f64) -> String {
+    if value == 0.0 { String::new() } else { format!("{value:.1} ms") }
 }

@@ -1,35 +1,35 @@
-//! The store alone: pages of a hundred new issues with their search rows, in one transaction each.
+//! Measures the store alone: pages of a hundred new issues with their search rows, in one transaction each.
 
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{Item, Observation, Sort, Thread};
+use hw_rules::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use hw_rules::lane::Lane;
-use hw_rules::time::{Mark, SourceTime};
-use hw_rules::version::Seen;
-use hw_store::{IngestPage, Place, Store};
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::version::ObservedAt;
+use hw_store::{DatabaseLocation, IngestPage, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 
-use crate::Row;
+use crate::BenchRow;
 
-const PAGE: usize = 100;
+const ITEMS_PER_PAGE: usize = 100;
 /// GitHub's fastest burst: 2,000 requests a minute, 100 items each.
-const BURST: u64 = 3_300;
+const BURST_ITEMS_PER_SECOND: u64 = 3_300;
 
-pub(crate) fn ingest(items: usize) -> Vec<Row> {
+pub(crate) fn bench_ingest(items: usize) -> Vec<BenchRow> {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&Place::File(folder.path().join("bench.db"))).unwrap();
+    let store = Store::open(&DatabaseLocation::File(folder.path().join("bench.db"))).unwrap();
     let lease = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
-    let mut dice = fastrand::Rng::with_seed(1);
-    let bodies: Vec<String> = (0..500).map(|_| body(&mut dice)).collect();
+    let mut rng = fastrand::Rng::with_seed(1);
+    let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
     let mut ms = 0;
-    for page in 0..items / PAGE {
-        let page = page_of(page, &bodies);
+    for page in 0..items / ITEMS_PER_PAGE {
+        let page = issue_page(page, &bodies);
         let start_ms = MachineClock.now_ms();
-        store.ingest(&lease, &page).unwrap();
+        store.ingest_page(&lease, &page).unwrap();
         ms += MachineClock.now_ms() - start_ms;
     }
     let items = items as u64;
-    let row = Row {
-        what: "ingest with search rows, SQLite, bodies of 1 kB".to_owned(),
+    let row = BenchRow {
+        name: "ingest with search rows, SQLite, bodies of 1 kB".to_owned(),
         requests: None,
         points: None,
         items,
@@ -37,26 +37,28 @@ pub(crate) fn ingest(items: usize) -> Vec<Row> {
         peak_kb: None,
         promise: None,
     };
-    let kept = BURST <= items * 1_000 / ms.max(1).unsigned_abs();
-    vec![row.promises(format!("≥ {BURST} items/s"), kept)]
+    let kept = BURST_ITEMS_PER_SECOND <= items * 1_000 / ms.max(1).unsigned_abs();
+    vec![row.with_promise(format!("≥ {BURST_ITEMS_PER_SECOND} items/s"), kept)]
 }
 
-fn page_of(number: usize, bodies: &[String]) -> IngestPage {
+fn issue_page(number: usize, bodies: &[String]) -> IngestPage {
     let repository = i64::try_from(number / 50).unwrap();
-    let first = number * PAGE;
-    let rows = (first..first + PAGE).map(|id| issue(id, repository, &bodies[id % bodies.len()]));
+    let first = number * ITEMS_PER_PAGE;
+    let rows = (first..first + ITEMS_PER_PAGE)
+        .map(|id| new_issue(id, repository, &bodies[id % bodies.len()]));
     IngestPage {
         observations: rows.collect(),
         coverage: Some(Coverage::default()),
-        ..IngestPage::of(Lane::issues("github.com", repository), 100)
+        ..IngestPage::new(Lane::repository_issues("github.com", repository), 100)
     }
 }
 
-fn issue(id: usize, repository_id: i64, body: &str) -> Observation {
+fn new_issue(id: usize, repository_id: i64, body: &str) -> ItemObservation {
     let id = i64::try_from(id).unwrap();
     // newest first, as a walk reads them
-    let updated_at = SourceTime::parse(&Mark(1_767_323_045_000 - id * 7_000).to_string()).unwrap();
-    let item = Item::Thread(Thread {
+    let updated_at =
+        SourceTime::parse(&SourceInstant(1_767_323_045_000 - id * 7_000).to_string()).unwrap();
+    let item = MirrorItem::Thread(Thread {
         id,
         node_id: format!("I_{id}"),
         number: id % 5_000,
@@ -72,16 +74,16 @@ fn issue(id: usize, repository_id: i64, body: &str) -> Observation {
         created_at: updated_at.clone(),
         updated_at,
         closed_at: None,
-        sort: Sort::Issue,
+        details: ThreadDetails::Issue,
     });
-    Observation { item, seen: Seen::at(1_767_323_046_000, id) }
+    ItemObservation { item, observed_at: ObservedAt::new(1_767_323_046_000, id) }
 }
 
-/// A kilobyte of words, of which some are common and most are rare.
-fn body(dice: &mut fastrand::Rng) -> String {
+/// Returns a kilobyte of words, of which some are common and most are rare.
+fn random_body(rng: &mut fastrand::Rng) -> String {
     let mut text = String::new();
     while text.len() < 1_024 {
-        let rank = dice.u32(1..60) * dice.u32(1..60) * dice.u32(1..10);
+        let rank = rng.u32(1..60) * rng.u32(1..60) * rng.u32(1..10);
         text.push_str(&format!("w{rank} "));
     }
     text.truncate(1_024);

@@ -1,93 +1,107 @@
-//! `cargo bench`: what a pull costs and how fast it is, as one table, offline.
+//! `cargo bench`: measures the cost and the speed of pulls, offline, and prints one table.
 //!
-//! The program itself pulls from the simulated GitHub over a loopback socket, at GitHub's own limits for a
-//! minute; requests and points are counted by the simulator. Machines differ: compare figures of one run.
-//! `cargo bench -- --items 50000` is over in a minute, for a first look.
+//! The program pulls from the simulated GitHub over a loopback socket, at GitHub's own limits per minute; the
+//! simulator counts requests and points. Machines differ: compare figures of one run only.
+//! `cargo bench -- --items 50000` takes a minute.
 
-#![expect(clippy::unwrap_used, reason = "a bench may stop where it stands")]
-#![expect(clippy::print_stdout, reason = "its table is what it is for")]
-#![expect(clippy::print_stderr, reason = "a person waits for minutes")]
+#![expect(clippy::unwrap_used, reason = "a bench may panic")]
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::print_stderr, reason = "progress for a run of several minutes")]
 
+mod bench_server;
+#[path = "../shared/doc_page.rs"]
+mod doc_page;
 mod ingest;
 mod pulls;
-mod stage;
 
 /// The row of one measurement.
-pub(crate) struct Row {
-    what: String,
+pub(crate) struct BenchRow {
+    name: String,
     requests: Option<u64>,
     points: Option<u64>,
     items: u64,
     ms: i64,
-    /// The most memory the program held, in kilobytes.
+    /// The peak memory of the program, in kilobytes.
     peak_kb: Option<u64>,
-    /// What must hold, and whether it does.
-    promise: Option<(String, bool)>,
+    promise: Option<BenchPromise>,
+}
+
+/// A bound that every machine must keep.
+pub(crate) struct BenchPromise {
+    text: String,
+    is_kept: bool,
 }
 
 fn main() {
-    let items = items();
+    let items = item_count();
     let mut rows = Vec::new();
-    let mut take = |measured: Vec<Row>| {
-        measured.iter().for_each(|row| eprintln!("measured: {}", row.columns().join("; ")));
-        rows.extend(measured);
-    };
-    take(ingest::ingest(items / 5));
-    take(pulls::organization());
-    take(pulls::small_repositories());
-    take(pulls::settled());
-    take(pulls::comments());
-    take(pulls::many(items));
-    print(&rows);
-    let broken = rows.iter().filter_map(|row| row.promise.as_ref()).filter(|(_, kept)| !kept);
-    assert_eq!(broken.count(), 0, "a promise is broken");
+    add_measured(&mut rows, ingest::bench_ingest(items / 5));
+    add_measured(&mut rows, pulls::bench_organization());
+    add_measured(&mut rows, pulls::bench_small_repositories());
+    add_measured(&mut rows, pulls::bench_settled());
+    add_measured(&mut rows, pulls::bench_comments());
+    add_measured(&mut rows, pulls::bench_large_mirror(items));
+    let table = format_table(&rows);
+    println!("{table}");
+    doc_page::update_table("pulls", &table);
+    let promises = rows.iter().filter_map(|row| row.promise.as_ref());
+    assert_eq!(promises.filter(|promise| !promise.is_kept).count(), 0, "a promise is broken");
 }
 
-/// How many items the largest mirror holds: `--items N`, else a million.
-fn items() -> usize {
+fn add_measured(rows: &mut Vec<BenchRow>, measured: Vec<BenchRow>) {
+    measured.iter().for_each(|row| eprintln!("measured: {}", row.columns().join("; ")));
+    rows.extend(measured);
+}
+
+/// Returns the size of the largest mirror: `--items N`, or a million.
+fn item_count() -> usize {
     let mut args = std::env::args().skip_while(|arg| arg != "--items").skip(1);
     args.next().map_or(1_000_000, |number| number.parse().expect("--items takes a number"))
 }
 
-fn print(rows: &[Row]) {
+fn format_table(rows: &[BenchRow]) -> String {
     let heads = ["what", "requests", "points", "items", "time", "items/s", "peak", "promise"];
     let mut table = vec![heads.map(str::to_owned)];
-    table.extend(rows.iter().map(Row::columns));
-    let width = |column: usize| table.iter().map(|row| row[column].chars().count()).max().unwrap();
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    for (at, row) in table.iter().enumerate() {
-        println!("{}", line(row, &widths));
-        if at == 0 {
-            let rules = widths.iter().map(|width| "-".repeat(*width));
-            println!("|-{}-|", rules.collect::<Vec<_>>().join("-|-"));
-        }
-    }
+    table.extend(rows.iter().map(BenchRow::columns));
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|column| table.iter().map(|row| row[column].chars().count()).max().unwrap())
+        .collect();
+    let mut lines: Vec<String> = table.iter().map(|row| format_line(row, &widths)).collect();
+    let rules: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    lines.insert(1, format!("|-{}-|", rules.join("-|-")));
+    lines.join("\n")
 }
 
-fn line(row: &[String; 8], widths: &[usize]) -> String {
-    let cell = |(at, text): (usize, &String)| match at {
-        0 | 7 => format!("{text:<width$}", width = widths[at]),
-        _ => format!("{text:>width$}", width = widths[at]),
-    };
-    let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
+fn format_line(row: &[String; 8], widths: &[usize]) -> String {
+    let cells: Vec<String> = row
+        .iter()
+        .enumerate()
+        .map(|(column, text)| match column {
+            0 | 7 => format!("{text:<width$}", width = widths[column]),
+            _ => format!("{text:>width$}", width = widths[column]),
+        })
+        .collect();
     format!("| {} |", cells.join(" | "))
 }
 
-impl Row {
+fn format_number(number: Option<u64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
+}
+
+impl BenchRow {
     fn columns(&self) -> [String; 8] {
-        let number = |number: Option<u64>| number.map(|n| n.to_string()).unwrap_or_default();
         let rate = (self.items * 1_000).checked_div(self.ms.unsigned_abs());
-        let promise = self.promise.as_ref().map(|(told, kept)| {
-            let mark = if *kept { "kept" } else { "BROKEN" };
-            format!("{told}: {mark}")
+        let promise = self.promise.as_ref().map(|promise| {
+            let mark = if promise.is_kept { "kept" } else { "BROKEN" };
+            format!("{}: {mark}", promise.text)
         });
         [
-            self.what.clone(),
-            number(self.requests),
-            number(self.points),
+            self.name.clone(),
+            format_number(self.requests),
+            format_number(self.points),
             self.items.to_string(),
             format!("{}.{:01} s", self.ms / 1_000, self.ms % 1_000 / 100),
-            number(rate.filter(|_| 0 < self.items)),
+            format_number(rate.filter(|_| self.items > 0)),
             self.peak_kb.map(|kb| format!("{} MB", kb / 1_024)).unwrap_or_default(),
             promise.unwrap_or_default(),
         ]

@@ -4,28 +4,29 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::WorkspaceArgs;
+use super::WorkspaceFlags;
 
-/// Copies the workspace's database to a file, while everything runs.
+/// Copies the workspace's database to a file, even while a pull is running.
 ///
-/// Never asks GitHub. The copy is of one moment, whoever reads and writes
-/// meanwhile. It is verified, and only then takes its name; a file that is there
-/// already stays unless --force is given. To restore it, put it in the place of
-/// the workspace's database while nothing runs, or name it with --database.
+/// Works offline. The copy is a consistent snapshot, even while other processes
+/// read or write. It gets its final name only after it has been verified. An
+/// existing file is kept unless --force is given. To restore a backup, copy it
+/// over the workspace's database while nothing is running, or open it with
+/// --database.
 ///
-/// A workspace in PostgreSQL is backed up with pg_dump; the command prints how.
+/// PostgreSQL workspaces are backed up with pg_dump; the command prints how.
 ///
 /// Examples:
 ///   highwater backup acme.backup.db
 ///   highwater backup -o acme --force /backups/acme.db
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Backup {
-    /// Where to write the copy.
+pub(crate) struct BackupArgs {
+    /// File to write the copy to.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Replace a file that is there already.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -34,5 +35,5 @@ pub(crate) struct Backup {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }

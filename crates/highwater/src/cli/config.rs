@@ -4,57 +4,57 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::WorkspaceArgs;
-use crate::names;
+use super::WorkspaceFlags;
+use crate::github_names;
 
 /// Shows the settings.
 ///
-/// They come, strongest first, from flags, from the environment, from .env and
-/// highwater.toml in the home directory, and from defaults.
+/// Flags override environment variables, which override .env and then
+/// highwater.toml in the home directory, which override the defaults.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Config {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
-    pub(crate) what: Setting,
+    pub(crate) command: ConfigCommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Setting {
-    /// What is in force, and where each value came from; secrets are masked.
-    Show(Show),
+pub(crate) enum ConfigCommand {
+    /// Shows the settings in effect and where each comes from; secrets are masked.
+    Show(ShowConfigArgs),
 }
 
 #[derive(Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowConfigArgs {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }
 
-/// Writes a first highwater.toml, with every setting explained.
+/// Writes a commented highwater.toml that explains every setting.
 ///
-/// It asks for nothing. The organisation is the one named with -o, by the
-/// settings, or by the `origin` of the git repository that it is run in; it tells
-/// whether a token is found, and which command is next.
+/// Asks no questions. The organization comes from -o, from the settings, or from
+/// the `origin` remote of the git repository in the current directory. Also
+/// reports whether a token was found and which command to run next.
 ///
 /// Examples:
 ///   highwater init -o acme
-///   highwater init --force       replaces a highwater.toml that is there
+///   highwater init --force       overwrites an existing highwater.toml
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Init {
-    /// The organisation [default: as the settings say, else the owner of this folder's `origin`].
-    #[arg(short = 'o', long, value_name = "LOGIN", value_parser = names::owner)]
+pub(crate) struct InitArgs {
+    /// Organization [default: from the settings, else the owner of this directory's `origin`].
+    #[arg(short = 'o', long, value_name = "LOGIN", value_parser = github_names::parse_owner)]
     pub(crate) organization: Option<String>,
 
-    /// The home directory [default: $HIGHWATER_HOME, else ~/.highwater].
+    /// Home directory [default: $HIGHWATER_HOME, else ~/.highwater].
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 
-    /// Replace a highwater.toml that is there.
+    /// Overwrite an existing highwater.toml.
     #[arg(long)]
     pub(crate) force: bool,
 }

@@ -2,43 +2,43 @@
 
 use clap::{Args, ValueEnum};
 
-use super::WorkspaceArgs;
+use super::WorkspaceFlags;
 
-/// Says what is wrong, and what to do about it. Changes nothing.
+/// Finds problems and suggests how to fix them. Changes nothing.
 ///
-/// Asks GitHub about the token, its scopes and its budgets, compares the clocks,
-/// and looks into the database: its schema, damage, lists that fail or have gaps,
-/// what could not be read, who is at work. One line a check, `ok`, `warn` or
-/// `fail`; the exit code is 1 when something fails.
+/// Checks the token, its scopes and its rate limits with GitHub, compares the
+/// clocks, and inspects the database: schema, damage, lists that fail or have
+/// gaps, items that could not be read, running pulls. Prints one line per check:
+/// `ok`, `warn` or `fail`. The exit code is 1 if a check fails.
 ///
 /// With --deep it reads the whole database, compares every stored text with the
-/// digest of what was read from GitHub, and names each item that is damaged;
-/// `highwater pull --repair` reads those again.
+/// digest recorded when it was downloaded, and lists each damaged item;
+/// `highwater pull --repair` downloads those again.
 ///
 /// Examples:
 ///   highwater doctor -o acme            everything
 ///   highwater doctor github             only the token and the source
-///   highwater doctor store --json       only the database, one JSON object a line
+///   highwater doctor store --json       only the database, as JSON lines
 ///   highwater doctor store --deep       also verifies every stored text
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Doctor {
-    /// Only this part [default: both].
+pub(crate) struct DoctorArgs {
+    /// Run only these checks [default: both].
     #[arg(value_enum)]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<DoctorPart>,
 
     /// Verify every stored text; reads the whole database.
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Print one JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 
-    /// The token [default: $GITHUB_TOKEN, where others on this machine cannot see it].
+    /// Token; prefer $GITHUB_TOKEN, which other users of this machine cannot see.
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
@@ -46,14 +46,14 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "URL")]
     pub(crate) api_url: Option<String>,
 
-    /// GitHub's GraphQL API [default: $GITHUB_GRAPHQL_URL, else the one beside the REST API].
+    /// GitHub's GraphQL API [default: $GITHUB_GRAPHQL_URL, else derived from the REST API].
     #[arg(long, value_name = "URL")]
     pub(crate) graphql_url: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
-    /// The token and the source.
+pub(crate) enum DoctorPart {
+    /// The token and the connection to GitHub.
     Github,
     /// The database.
     Store,

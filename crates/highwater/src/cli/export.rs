@@ -4,30 +4,31 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::WorkspaceArgs;
+use super::WorkspaceFlags;
 
-/// Writes every thread with its comments to a file of its own.
+/// Writes each thread with its comments to its own Markdown file.
 ///
-/// Never asks GitHub. The files are DIR/OWNER/REPOSITORY/issues/12.md, and
-/// likewise in pull-requests and discussions. Each begins with its facts as YAML
-/// front matter; titles, bodies and comments follow, bodies byte for byte.
+/// Works offline. Files are named DIR/OWNER/REPOSITORY/issues/12.md; pull requests
+/// go to pull-requests/ and discussions to discussions/. Each file starts with
+/// YAML front matter, followed by the title, the body and the comments. Bodies are
+/// written byte for byte.
 ///
-/// Files are readable by their owner alone. Links inside DIR are not followed. Of
-/// several repositories that would share a folder, on another host or in another
-/// case, all but the first have their id in the folder's name: pump~12.
+/// Only you can read the files. Symbolic links inside DIR are not followed. If two
+/// repositories would share a directory (same name on another host, or in another
+/// letter case), all but the first get their id appended: pump~12.
 ///
-/// Run it again after a pull: a file whose thread did not change is left as it is,
-/// and a file whose thread is gone is removed. Only files that highwater wrote,
-/// and nobody changed since, are replaced or removed; any other one in its way is
-/// named, left alone, and makes the exit code 1.
+/// Run it again after a pull: files of unchanged threads are left alone, and files
+/// of deleted threads are removed. Only files that highwater wrote and that have
+/// not been edited since are overwritten or removed. Any other file in the way is
+/// reported and left alone, and the exit code is 1.
 ///
 /// Examples:
 ///   highwater export --markdown ./acme
 ///   highwater export --markdown ./acme -o acme --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Export {
-    /// Where to write them; it is made when it is missing.
+pub(crate) struct ExportArgs {
+    /// Directory to write to; created if missing.
     #[arg(long, value_name = "DIR")]
     pub(crate) markdown: PathBuf,
 
@@ -36,5 +37,5 @@ pub(crate) struct Export {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }

@@ -1,45 +1,52 @@
-//! The arguments that are settings.
+//! Collects the arguments that are also settings.
 
-use super::{Cli, Command, Doctor, Pull, Setting, Ui, WorkspaceArgs, WorkspacesReach};
-use crate::config::{self, Flags};
+use super::{
+    Cli, CliCommand, ConfigCommand, DoctorArgs, PullArgs, UiArgs, WorkspaceFlags,
+    WorkspaceRootFlags,
+};
+use crate::config::{self, FlagSettings};
 
 impl Cli {
-    /// What was said, for whichever command.
-    pub(crate) fn flags(&self) -> Flags {
-        let mut flags = Flags::default();
+    /// Returns the settings given as flags, whichever command is run.
+    pub(crate) fn flag_settings(&self) -> FlagSettings {
+        let mut flags = FlagSettings::default();
         flags.set(&config::LOG_FORMAT, self.log_format.as_ref());
         match &self.command {
-            Command::Pull(args) => pull(&mut flags, args),
-            Command::List(args) => workspace(&mut flags, args.what.workspace()),
-            Command::Search(args) => workspace(&mut flags, &args.workspace),
-            Command::Show(args) => workspace(&mut flags, &args.workspace),
-            Command::Removed(args) => workspace(&mut flags, args.what.workspace()),
-            Command::Export(args) => workspace(&mut flags, &args.workspace),
-            Command::Mcp(args) => workspace(&mut flags, &args.workspace),
-            Command::Ui(args) => ui(&mut flags, args),
-            Command::Doctor(args) => doctor(&mut flags, args),
-            Command::Backup(args) => workspace(&mut flags, &args.workspace),
-            Command::Workspaces(args) => workspaces(&mut flags, args.reach()),
-            Command::Completions(_) | Command::Man(_) => {}
-            Command::Demo(args) => flags.home = args.home.clone(),
-            Command::Init(args) => {
+            CliCommand::Pull(args) => set_pull_flags(&mut flags, args),
+            CliCommand::List(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
+            CliCommand::Search(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Show(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Removed(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
+            CliCommand::Export(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Mcp(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Ui(args) => set_ui_flags(&mut flags, args),
+            CliCommand::Doctor(args) => set_doctor_flags(&mut flags, args),
+            CliCommand::Backup(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),
+            CliCommand::Completions(_) | CliCommand::Man(_) => {}
+            CliCommand::Demo(args) => flags.home = args.home.clone(),
+            CliCommand::Init(args) => {
                 flags.home = args.home.clone();
                 flags.set(&config::ORGANIZATION, args.organization.as_ref());
             }
-            Command::Config(args) => {
-                let Setting::Show(args) = &args.what;
-                workspace(&mut flags, &args.workspace);
+            CliCommand::Config(args) => {
+                let ConfigCommand::Show(args) = &args.command;
+                set_workspace_flags(&mut flags, &args.workspace);
             }
         }
         flags
     }
 }
 
-fn pull(flags: &mut Flags, args: &Pull) {
-    workspace(flags, &args.workspace);
+fn set_pull_flags(flags: &mut FlagSettings, args: &PullArgs) {
+    set_workspace_flags(flags, &args.workspace);
     flags.set(&config::TOKEN, args.token.as_ref());
-    flags.set(&config::ITEMS, joined(&args.items));
-    flags.set(&config::EXCLUDED_REPOSITORIES, joined(&args.excluded_repositories));
+    flags.set(&config::ITEMS, join_list(&args.items));
+    flags.set(&config::EXCLUDED_REPOSITORIES, join_list(&args.excluded_repositories));
     flags.set(&config::WINDOW_DAYS, args.window_days);
     flags.set(&config::PACE, args.pace.as_ref());
     flags.set(&config::RESERVE, args.reserve);
@@ -47,31 +54,31 @@ fn pull(flags: &mut Flags, args: &Pull) {
     flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
 }
 
-fn ui(flags: &mut Flags, args: &Ui) {
-    workspace(flags, &args.workspace);
+fn set_ui_flags(flags: &mut FlagSettings, args: &UiArgs) {
+    set_workspace_flags(flags, &args.workspace);
     flags.set(&config::UI_PORT, args.port);
 }
 
-fn doctor(flags: &mut Flags, args: &Doctor) {
-    workspace(flags, &args.workspace);
+fn set_doctor_flags(flags: &mut FlagSettings, args: &DoctorArgs) {
+    set_workspace_flags(flags, &args.workspace);
     flags.set(&config::TOKEN, args.token.as_ref());
     flags.set(&config::API_URL, args.api_url.as_ref());
     flags.set(&config::GRAPHQL_URL, args.graphql_url.as_ref());
 }
 
-fn workspace(flags: &mut Flags, args: &WorkspaceArgs) {
+fn set_workspace_flags(flags: &mut FlagSettings, args: &WorkspaceFlags) {
     flags.home = args.home.clone();
     flags.set(&config::WORKSPACE, args.workspace.as_ref());
     flags.set(&config::ORGANIZATION, args.organization.as_ref());
     flags.set(&config::DATABASE, args.database.as_ref());
 }
 
-fn workspaces(flags: &mut Flags, reach: &WorkspacesReach) {
-    flags.home = reach.home.clone();
-    flags.set(&config::DATABASE, reach.database.as_ref());
+fn set_root_flags(flags: &mut FlagSettings, args: &WorkspaceRootFlags) {
+    flags.home = args.home.clone();
+    flags.set(&config::DATABASE, args.database.as_ref());
 }
 
-/// None when the flag was not given: an empty list is one, too.
-fn joined(texts: &[String]) -> Option<String> {
+/// Joins the values of a list flag; returns `None` if the flag is absent.
+fn join_list(texts: &[String]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(","))
 }

@@ -1,17 +1,18 @@
 //! The arguments of `highwater list`.
 
 use clap::{Args, Subcommand, value_parser};
-use hw_rules::dates::{self, Span};
-use hw_rules::time::Mark;
+use hw_rules::date_range::{self, DateRange};
+use hw_rules::source_time::SourceInstant;
 
-use super::{Output, WorkspaceArgs};
-use crate::report::Usage;
+use super::{OutputArgs, WorkspaceFlags};
+use crate::report::UsageError;
 
-/// Lists what a workspace holds. Never asks GitHub.
+/// Lists the contents of a workspace. Works offline.
 ///
-/// Dates are RFC 3339 with any offset, or plain: 2026-01-31 is from its first or
-/// to its last moment in UTC. In a workspace with several owners, -o lists those of
-/// one owner. What may be missing from a list is told on stderr.
+/// Dates are RFC 3339 with any offset, or plain days in UTC: with a plain day,
+/// --…-from starts at its first moment and --…-to includes its last. In a workspace
+/// with several owners, -o limits the list to one of them. If a list may be
+/// incomplete, a warning on stderr says why.
 ///
 /// Examples:
 ///   highwater list issues
@@ -22,29 +23,29 @@ use crate::report::Usage;
 ///   highwater list repos --database ./somewhere.db --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     #[command(subcommand)]
-    pub(crate) what: Listed,
+    pub(crate) command: ListCommand,
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Listed {
+pub(crate) enum ListCommand {
     /// Issues, oldest first.
-    Issues(ListThreads),
+    Issues(ListThreadsArgs),
     /// Pull requests, oldest first.
     #[command(visible_alias = "pull-requests")]
-    Prs(ListPullRequests),
+    Prs(ListPullRequestsArgs),
     /// Discussions, oldest first.
-    Discussions(ListThreads),
+    Discussions(ListThreadsArgs),
     /// Comments, reviews and replies, oldest first.
-    Comments(ListComments),
+    Comments(ListCommentsArgs),
     /// Repositories, by name.
     #[command(visible_alias = "repositories")]
-    Repos(ListRepositories),
+    Repos(ListRepositoriesArgs),
 }
 
-impl Listed {
-    pub(crate) fn workspace(&self) -> &WorkspaceArgs {
+impl ListCommand {
+    pub(crate) fn workspace_flags(&self) -> &WorkspaceFlags {
         match self {
             Self::Issues(args) | Self::Discussions(args) => &args.listing.workspace,
             Self::Prs(args) => &args.threads.listing.workspace,
@@ -54,116 +55,115 @@ impl Listed {
     }
 }
 
-/// What every list of texts can be asked.
+/// Arguments that all lists of texts share.
 #[derive(Args)]
-pub(crate) struct Listing {
+pub(crate) struct CommonListArgs {
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 
-    /// Only those of this repository: NAME or OWNER/NAME, in any case.
+    /// Only from this repository: NAME or OWNER/NAME, case-insensitive.
     #[arg(long, value_name = "NAME")]
     pub(crate) repository: Option<String>,
 
-    /// Only those by this author, in any case, with or without an @; several are comma separated, or
-    /// named one by one.
+    /// Only by this author, case-insensitive, with or without @; separate several with commas or
+    /// repeat the flag.
     #[arg(long = "author", value_name = "LOGIN", value_delimiter = ',')]
-    authors: Vec<String>,
+    pub(crate) authors: Vec<String>,
 
-    /// Only those written at this moment or later.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
-    created_from: Option<Mark>,
+    /// Created on or after this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant)]
+    created_from: Option<SourceInstant>,
 
-    /// Only those written at this moment or earlier.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
-    created_to: Option<Mark>,
+    /// Created on or before this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_last_instant)]
+    created_to: Option<SourceInstant>,
 
-    /// At most this many.
+    /// Maximum number of results.
     #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }
 
-impl Listing {
-    pub(crate) fn authors(&self) -> Vec<String> {
-        self.authors.clone()
-    }
-
-    pub(crate) fn created(&self) -> Result<Span, Usage> {
-        span("created", self.created_from, self.created_to)
+impl CommonListArgs {
+    pub(crate) fn created_range(&self) -> Result<DateRange, UsageError> {
+        date_range("created", self.created_from, self.created_to)
     }
 }
 
 #[derive(Args)]
-pub(crate) struct ListThreads {
+pub(crate) struct ListThreadsArgs {
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: CommonListArgs,
 
-    /// Only those closed at this moment or later.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
-    closed_from: Option<Mark>,
+    /// Closed on or after this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant)]
+    closed_from: Option<SourceInstant>,
 
-    /// Only those closed at this moment or earlier.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
-    closed_to: Option<Mark>,
+    /// Closed on or before this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_last_instant)]
+    closed_to: Option<SourceInstant>,
 }
 
-impl ListThreads {
-    pub(crate) fn closed(&self) -> Result<Span, Usage> {
-        span("closed", self.closed_from, self.closed_to)
+impl ListThreadsArgs {
+    pub(crate) fn closed_range(&self) -> Result<DateRange, UsageError> {
+        date_range("closed", self.closed_from, self.closed_to)
     }
 }
 
 #[derive(Args)]
-pub(crate) struct ListPullRequests {
+pub(crate) struct ListPullRequestsArgs {
     #[command(flatten)]
-    pub(crate) threads: ListThreads,
+    pub(crate) threads: ListThreadsArgs,
 
-    /// Only those merged at this moment or later.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_from)]
-    merged_from: Option<Mark>,
+    /// Merged on or after this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant)]
+    merged_from: Option<SourceInstant>,
 
-    /// Only those merged at this moment or earlier.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_to)]
-    merged_to: Option<Mark>,
+    /// Merged on or before this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_last_instant)]
+    merged_to: Option<SourceInstant>,
 }
 
-impl ListPullRequests {
-    pub(crate) fn merged(&self) -> Result<Span, Usage> {
-        span("merged", self.merged_from, self.merged_to)
+impl ListPullRequestsArgs {
+    pub(crate) fn merged_range(&self) -> Result<DateRange, UsageError> {
+        date_range("merged", self.merged_from, self.merged_to)
     }
 }
 
 #[derive(Args)]
-pub(crate) struct ListComments {
+pub(crate) struct ListCommentsArgs {
     #[command(flatten)]
-    pub(crate) listing: Listing,
+    pub(crate) listing: CommonListArgs,
 
-    /// Only those of the thread of this number; best with --repository.
+    /// Only from the thread with this number; best combined with --repository.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) thread: Option<i64>,
 }
 
 #[derive(Args)]
-pub(crate) struct ListRepositories {
+pub(crate) struct ListRepositoriesArgs {
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 
-    /// At most this many.
+    /// Maximum number of results.
     #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }
 
-/// The time between two arguments, `--…-from` and `--…-to`.
-fn span(name: &str, from: Option<Mark>, to: Option<Mark>) -> Result<Span, Usage> {
-    let span = Span { from, to };
-    if span.is_backwards() {
-        let sentence = format!("--{name}-from is later than --{name}-to: nothing is in between");
-        return Err(Usage(sentence));
+/// Returns the range between `--{name}-from` and `--{name}-to`, or an error if it runs backwards.
+fn date_range(
+    name: &str,
+    from: Option<SourceInstant>,
+    to: Option<SourceInstant>,
+) -> Result<DateRange, UsageError> {
+    let range = DateRange { from, to };
+    if range.is_backwards() {
+        return Err(UsageError(format!("--{name}-from is later than --{name}-to")));
     }
-    Ok(span)
+    Ok(range)
 }

@@ -1,19 +1,19 @@
-//! How an answer of many rows is printed.
+//! The arguments that choose the output format of a list.
 
 use clap::Args;
 
 #[derive(Args)]
-pub(crate) struct Output {
-    /// Print one JSON object a line.
+pub(crate) struct OutputArgs {
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print CSV: a line of names, then one record a row, its lists with `;` between their entries.
+    /// Print CSV with a header line; list values are joined with `;`.
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 
-    /// Only these fields, in this order, comma separated: of JSON and CSV, and else as columns with
-    /// tabs between them. docs/json.md has their names, and a wrong one is answered with all of them.
+    /// Fields to print, comma separated and in this order (JSON, CSV, or else tab-separated columns).
+    /// An unknown name prints the full list; see docs/json.md.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
 }

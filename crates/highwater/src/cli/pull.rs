@@ -1,81 +1,82 @@
 //! The arguments of `highwater pull`.
 
 use clap::Args;
-use hw_rules::lane::Choice;
+use hw_rules::lane::PullItem;
 
-use super::WorkspaceArgs;
-use crate::names::{self, Named};
+use super::WorkspaceFlags;
+use crate::config::PACE_NAMES;
+use crate::github_names::{self, RepositorySelector};
 
-/// Reads an organisation from GitHub into a workspace.
+/// Downloads an organization from GitHub into a workspace.
 ///
-/// The first pull reads everything within the window, the next ones read what
-/// changed. It can be stopped at any point: what was read is kept, and the next
-/// pull goes on from there. The summary goes to stdout. Progress goes to stderr: a
-/// console on a terminal of at least 64 columns and 18 rows (19 with comments),
-/// and else plain lines with the time in UTC. NO_COLOR is respected.
+/// The first pull reads everything within the window; later pulls read only what
+/// changed. You can stop it at any time: everything read so far is saved, and the
+/// next pull continues from there. The summary goes to stdout, progress to stderr:
+/// a full-screen console on terminals with at least 64 columns and 18 rows (19
+/// with comments), otherwise plain lines with UTC times. NO_COLOR is respected.
 ///
 /// Examples:
-///   highwater pull -o acme                            everything of acme
+///   highwater pull -o acme                            everything but comments
 ///   highwater pull -o acme -i issues,pull-requests    no discussions
 ///   highwater pull -o acme -i comments                threads and their comments
 ///   highwater pull -o acme --repo pump --repo valve   two of its repositories
-///   highwater pull -o acme --reconcile                also finds what is gone
-///   highwater pull -o acme --repair                   reads damaged items again
+///   highwater pull -o acme --reconcile                also detects deletions
+///   highwater pull -o acme --repair                   re-downloads damaged items
 ///   highwater pull -o acme --json                     one JSON object at the end
 ///
 /// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else
-/// from `gh auth token`, and must be allowed to read the organisation's
-/// repositories. Each default below can be set in highwater.toml, too.
+/// from `gh auth token`. It must have read access to the organization's
+/// repositories. The defaults below can also be set in highwater.toml.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Pull {
+pub(crate) struct PullArgs {
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 
-    /// The token [default: $GITHUB_TOKEN, where others on this machine cannot see it].
+    /// Token; prefer $GITHUB_TOKEN, which other users of this machine cannot see.
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
-    /// What to pull, comma separated [default: $HIGHWATER_ITEMS, else all but comments].
+    /// Items to pull, comma separated [default: $HIGHWATER_ITEMS, else all but comments].
     #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',',
-          value_parser = Choice::ALL.map(Choice::name))]
+          value_parser = PullItem::ALL.map(PullItem::name))]
     pub(crate) items: Vec<String>,
 
-    /// Forget the chosen items first, and read them anew.
+    /// Delete the chosen items locally and download them again.
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// Repositories whose items are not pulled, comma separated [default: $EXCLUDED_REPOSITORIES].
-    #[arg(short = 'e', long, value_name = "NAMES", value_parser = any_names)]
+    /// Repositories whose items are skipped, comma separated [default: $EXCLUDED_REPOSITORIES].
+    #[arg(short = 'e', long, value_name = "NAMES", value_parser = check_repository_list)]
     pub(crate) excluded_repositories: Vec<String>,
 
-    /// Only this repository; several with commas, or by naming it again.
-    #[arg(long, value_name = "NAME", value_parser = Names::some)]
-    pub(crate) repo: Vec<Names>,
+    /// Pull only this repository; separate several with commas or repeat the flag.
+    #[arg(long, value_name = "NAME", value_parser = SelectorList::parse)]
+    pub(crate) repo: Vec<SelectorList>,
 
-    /// How many days back issues, pull requests and their comments are read; 0 reads all
+    /// Days of history to read for issues, pull requests and their comments; 0 means all
     /// [default: $HIGHWATER_WINDOW_DAYS, else 400].
     #[arg(long, value_name = "DAYS")]
     pub(crate) window_days: Option<u32>,
 
-    /// Also compare all ids with GitHub's, and remove what is gone.
+    /// Also compare all ids with GitHub's, and remove items that no longer exist there.
     #[arg(long)]
     pub(crate) reconcile: bool,
 
-    /// Verify every stored text first, and read again what is damaged.
+    /// Verify every stored text first, and download damaged items again.
     #[arg(long)]
     pub(crate) repair: bool,
 
-    /// Remove what is gone even if it is a lot at once.
+    /// Allow removing an unusually large number of items at once.
     #[arg(long)]
     pub(crate) allow_mass_removal: bool,
 
-    /// How fast to ask: `conservative` waits a second and more before each request
+    /// Request pace: `conservative` waits at least a second before each request
     /// [default: $HIGHWATER_PACE, else adaptive].
-    #[arg(long, value_name = "PACE", value_parser = ["adaptive", "conservative"])]
+    #[arg(long, value_name = "PACE", value_parser = PACE_NAMES)]
     pub(crate) pace: Option<String>,
 
-    /// How much of the hour's budget is left for your other tools, in percent
+    /// Share of the hourly rate limit to leave for other tools, in percent
     /// [default: $HIGHWATER_RESERVE, else 10].
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(i64).range(0..=90))]
     pub(crate) reserve: Option<i64>,
@@ -84,7 +85,7 @@ pub(crate) struct Pull {
     #[arg(long, value_name = "URL")]
     pub(crate) api_url: Option<String>,
 
-    /// GitHub's GraphQL API [default: $GITHUB_GRAPHQL_URL, else the one beside the REST API].
+    /// GitHub's GraphQL API [default: $GITHUB_GRAPHQL_URL, else derived from the REST API].
     #[arg(long, value_name = "URL")]
     pub(crate) graphql_url: Option<String>,
 
@@ -92,22 +93,22 @@ pub(crate) struct Pull {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Plain lines instead of the console, also on a terminal.
+    /// Print plain lines instead of the full-screen console.
     #[arg(long)]
     pub(crate) no_tui: bool,
 }
 
-/// Repositories as one argument names them.
+/// The repositories given in one argument.
 #[derive(Clone)]
-pub(crate) struct Names(pub(crate) Vec<Named>);
+pub(crate) struct SelectorList(pub(crate) Vec<RepositorySelector>);
 
-impl Names {
-    fn some(text: &str) -> Result<Self, String> {
-        names::repositories(text).map(Self)
+impl SelectorList {
+    fn parse(text: &str) -> Result<Self, String> {
+        github_names::parse_repositories(text).map(Self)
     }
 }
 
-/// Repositories that are looked at, and stay text.
-fn any_names(text: &str) -> Result<String, String> {
-    names::any_repositories(text).map(|_| text.to_owned())
+/// Checks a list of repositories and returns its text unchanged, because it is also a setting.
+fn check_repository_list(text: &str) -> Result<String, String> {
+    github_names::parse_optional_repositories(text).map(|_| text.to_owned())
 }

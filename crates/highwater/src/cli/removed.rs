@@ -1,17 +1,17 @@
 //! The arguments of `highwater removed`.
 
 use clap::{Args, Subcommand, value_parser};
-use hw_rules::dates;
-use hw_rules::time::Mark;
+use hw_rules::date_range;
+use hw_rules::source_time::SourceInstant;
 
-use super::{Output, WorkspaceArgs};
+use super::{OutputArgs, WorkspaceFlags};
 use crate::removed_ref::RemovedRef;
 
-/// Lists what pulls removed, and restores it. Never asks GitHub.
+/// Lists or restores items that pulls removed. Works offline.
 ///
-/// What a pull confirms gone leaves the mirror: no list and no search shows it. It
-/// is kept for 30 days. A restored item is back at once, and the next pull looks
-/// whether GitHub still has it: if not, it is removed again.
+/// Once a pull confirms that an item no longer exists on GitHub, lists and
+/// searches leave it out, but it can be restored for 30 days. The next pull checks
+/// restored items: those that GitHub does not have are removed again.
 ///
 /// Examples:
 ///   highwater removed list
@@ -20,19 +20,19 @@ use crate::removed_ref::RemovedRef;
 ///   highwater removed restore --all-since 2026-01-31
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Removed {
+pub(crate) struct RemovedArgs {
     #[command(subcommand)]
-    pub(crate) what: RemovedCommand,
+    pub(crate) command: RemovedCommand,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum RemovedCommand {
-    List(ListRemoved),
-    Restore(RestoreRemoved),
+    List(ListRemovedArgs),
+    Restore(RestoreRemovedArgs),
 }
 
 impl RemovedCommand {
-    pub(crate) fn workspace(&self) -> &WorkspaceArgs {
+    pub(crate) fn workspace_flags(&self) -> &WorkspaceFlags {
         match self {
             Self::List(args) => &args.workspace,
             Self::Restore(args) => &args.workspace,
@@ -40,33 +40,33 @@ impl RemovedCommand {
     }
 }
 
-/// Lists what was removed and can be restored, the newest first.
+/// Lists removed items that can still be restored, newest first.
 ///
-/// Comments that went with their thread, and everything that went with its
-/// repository, are counted in one line with it.
+/// Comments removed with their thread, and everything removed with its
+/// repository, are counted on that item's line.
 ///
 /// Examples:
 ///   highwater removed list --limit 20
 ///   highwater removed list --json --fields url,removed_at,kept_until
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ListRemoved {
+pub(crate) struct ListRemovedArgs {
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 
-    /// At most this many.
+    /// Maximum number of results.
     #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }
 
 /// Restores removed items.
 ///
-/// They are back in lists and search at once, and the next pull checks them. A
-/// thread comes back with its comments, a repository with everything in it. An
-/// item that has come back by itself stays as it is.
+/// They reappear in lists and searches immediately, and the next pull checks them.
+/// A thread comes back with its comments, a repository with everything in it. An
+/// item that a pull has already brought back is left unchanged.
 ///
 /// Examples:
 ///   highwater removed restore acme/pump#12 acme/pump#13
@@ -74,16 +74,16 @@ pub(crate) struct ListRemoved {
 ///   highwater removed restore --all-since 2026-01-31T18:00:00+01:00
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct RestoreRemoved {
-    /// Which ones: URL, OWNER/REPOSITORY#NUMBER, REPOSITORY#NUMBER, OWNER/REPOSITORY, or the id that
-    /// `highwater removed list` shows.
+pub(crate) struct RestoreRemovedArgs {
+    /// Items to restore: URL, OWNER/REPOSITORY#NUMBER, REPOSITORY#NUMBER, OWNER/REPOSITORY, or the id
+    /// from `highwater removed list`.
     #[arg(value_name = "ITEM", value_parser = RemovedRef::parse, required_unless_present = "all_since")]
     pub(crate) items: Vec<RemovedRef>,
 
-    /// Everything that was removed at this moment or later.
-    #[arg(long, value_name = "DATE", value_parser = dates::parse_from, conflicts_with = "items")]
-    pub(crate) all_since: Option<Mark>,
+    /// Restore everything removed on or after this date.
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant, conflicts_with = "items")]
+    pub(crate) all_since: Option<SourceInstant>,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }

@@ -5,18 +5,18 @@ use std::ffi::OsString;
 
 use clap::{Args, value_parser};
 
-use super::{Output, WorkspaceArgs};
+use super::{OutputArgs, WorkspaceFlags};
 
 /// Searches discussions, issues and pull requests, including their comments.
 ///
-/// Works offline. Any text is a query. Every word must be there; the last one may
-/// be the beginning of a word.
-///   "oil leak"      the words side by side
+/// Works offline. Any text is a valid query. All words must match; the last one
+/// may be the beginning of a word.
+///   "oil leak"      these words next to each other
 ///   auth*           words starting with "auth"
-///   crash OR panic  either of them
-///   crash -panic    without what `crash panic` finds; so does `NOT panic`
-/// These filters narrow what is found, and need no word beside them. A `-` in
-/// front of one excludes:
+///   crash OR panic  either word
+///   crash -panic    crash, but not panic; also `crash NOT panic`
+/// Filters narrow the results and also work without words. Put `-` before a
+/// filter to exclude its matches:
 ///   repo:pump  author:anchor  label:bug  type:issue|pr|discussion|comment
 ///   state:open|closed|merged  created:>=2026-01-01  updated:<2026-02-01
 /// The best match comes first.
@@ -29,34 +29,34 @@ use super::{Output, WorkspaceArgs};
 ///   highwater search --csv -- '"-Werror"'
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct Search {
-    /// The query; several words need no quotes.
-    #[arg(value_name = "QUERY", value_parser = unshielded)]
+pub(crate) struct SearchArgs {
+    /// Query; several words need no quotes.
+    #[arg(value_name = "QUERY", value_parser = unshield_word)]
     pub(crate) query: Vec<String>,
 
-    /// At most this many.
+    /// Maximum number of results.
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     pub(crate) limit: u64,
 
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
-    pub(crate) workspace: WorkspaceArgs,
+    pub(crate) workspace: WorkspaceFlags,
 }
 
-/// Stands in front of an excluded word, so that it is not read as a flag.
+/// Prefixes an excluded word, so that clap does not read it as a flag.
 const SHIELD: char = '\u{e000}';
 
-/// Shields the words that a search excludes: `-panic` is no `-p anic`.
+/// Shields the words that a search excludes, so that `-panic` is not read as `-p anic`.
 ///
-/// One letter behind the dash is a flag, and so is one whose value follows it at once as a path does (`-m/home`).
+/// A single letter after the dash is a flag, and so is a letter followed by a path (`-m/home`).
 pub(crate) fn shield_excluded_words(
     args: impl IntoIterator<Item = OsString>,
     commands: &[&str],
 ) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.into_iter().collect();
-    let command = args.iter().skip(1).position(|arg| commands.iter().any(|it| *it == arg));
+    let command = args.iter().skip(1).position(|arg| commands.iter().any(|name| *name == arg));
     let Some(at) = command.map(|at| at + 1).filter(|at| args[*at] == "search") else {
         return args;
     };
@@ -74,8 +74,8 @@ fn is_excluded_word(arg: &str) -> bool {
     is_dashed && chars.next().is_some_and(|c| !"/.~=".contains(c))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "what clap asks of a parser")]
-fn unshielded(arg: &str) -> Result<String, Infallible> {
+#[expect(clippy::unnecessary_wraps, reason = "clap requires a parser to return a Result")]
+fn unshield_word(arg: &str) -> Result<String, Infallible> {
     Ok(arg.strip_prefix(SHIELD).unwrap_or(arg).to_owned())
 }
 
@@ -88,7 +88,7 @@ mod tests {
         let line = "highwater search crash -panic -m /tmp -m/tmp --json -label:bug -- -x1";
         let args = shield_excluded_words(line.split(' ').map(OsString::from), &["search"]);
         let shielded: Vec<_> =
-            args.iter().filter_map(|it| it.to_str()?.strip_prefix(SHIELD)).collect();
+            args.iter().filter_map(|arg| arg.to_str()?.strip_prefix(SHIELD)).collect();
         assert_eq!(shielded, ["-panic", "-label:bug"]);
         let other = "highwater pull -oacme search -panic";
         let args = other.split(' ').map(OsString::from);

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Lists the workspaces of the home directory, and removes one. Never asks GitHub.
+/// Lists the workspaces in the home directory, or removes one. Works offline.
 ///
-/// One line a workspace: its name, its size, the organizations in it, and how its
-/// last pull ended. With --database postgres://… it lists the workspaces of that
-/// database.
+/// Prints one line per workspace: name, size, organizations, and how the last pull
+/// ended. With --database postgres://… it lists the workspaces in that database.
 ///
 /// Examples:
 ///   highwater workspaces
@@ -16,61 +15,62 @@ use clap::{Args, Subcommand};
 ///   highwater workspaces remove acme --yes
 #[derive(Args)]
 #[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
-pub(crate) struct Workspaces {
+pub(crate) struct WorkspacesArgs {
     #[command(subcommand)]
-    pub(crate) what: Option<WorkspacesCommand>,
+    pub(crate) command: Option<WorkspacesCommand>,
 
-    /// Print one JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) reach: WorkspacesReach,
+    pub(crate) root: WorkspaceRootFlags,
 }
 
-impl Workspaces {
-    pub(crate) fn reach(&self) -> &WorkspacesReach {
-        match &self.what {
-            Some(WorkspacesCommand::Remove(args)) => &args.reach,
-            None => &self.reach,
+impl WorkspacesArgs {
+    pub(crate) fn root_flags(&self) -> &WorkspaceRootFlags {
+        match &self.command {
+            Some(WorkspacesCommand::Remove(args)) => &args.root,
+            None => &self.root,
         }
     }
 }
 
 #[derive(Subcommand)]
 pub(crate) enum WorkspacesCommand {
-    Remove(RemoveWorkspace),
+    Remove(RemoveWorkspaceArgs),
 }
 
-/// Removes a workspace with everything in it. GitHub keeps what is there.
+/// Removes a workspace and everything in it. Nothing changes on GitHub.
 ///
-/// It is refused while a pull is at work in the workspace.
+/// Fails while a pull is running in the workspace.
 ///
 /// Examples:
 ///   highwater workspaces remove acme --yes
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct RemoveWorkspace {
-    /// The workspace's name, as `highwater workspaces` prints it.
+pub(crate) struct RemoveWorkspaceArgs {
+    /// Workspace name, as printed by `highwater workspaces`.
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
-    /// Remove it: without this flag nothing happens.
+    /// Confirm the removal; without this flag, nothing is removed.
     #[arg(long)]
     pub(crate) yes: bool,
 
     #[command(flatten)]
-    pub(crate) reach: WorkspacesReach,
+    pub(crate) root: WorkspaceRootFlags,
 }
 
-/// Where workspaces are looked for.
+/// Flags that locate the workspaces.
 #[derive(Args)]
-pub(crate) struct WorkspacesReach {
-    /// The home directory [default: $HIGHWATER_HOME, else ~/.highwater].
+pub(crate) struct WorkspaceRootFlags {
+    /// Home directory [default: $HIGHWATER_HOME, else ~/.highwater].
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 
-    /// postgres://… or "host=… dbname=…", instead of the home directory [default: $HIGHWATER_DATABASE].
+    /// PostgreSQL database to use instead of the home directory: postgres://… or "host=… dbname=…"
+    /// [default: $HIGHWATER_DATABASE].
     #[arg(long, value_name = "URL")]
     pub(crate) database: Option<String>,
 }

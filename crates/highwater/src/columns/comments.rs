@@ -1,31 +1,33 @@
-//! The fields of what is said in threads.
+//! The fields of comments, reviews and replies.
 
 use hw_store::CommentRow;
 use serde_json::json;
 
-use super::WithOwner;
-use crate::sheet::Column;
+use super::RowWithOwner;
+use crate::row_writer::OutputColumn;
 
-const ALL: [Column<WithOwner<CommentRow>>; 17] = [
-    ("type", |row| json!(row.text.comment.kind.name())),
-    ("id", |row| json!(row.text.comment.id)),
-    ("number", |row| json!(row.text.comment.thread)),
-    ("url", |row| json!(row.text.comment.url)),
-    ("repository", |row| json!(row.text.repository)),
-    ("owner", |row| json!(row.owner)),
-    ("created_at", |row| json!(row.text.comment.created_at)),
-    ("updated_at", |row| json!(row.text.comment.updated_at)),
-    ("author", |row| json!(row.text.comment.author)),
-    ("state", |row| json!(row.text.comment.state.as_ref().map(|state| state.to_lowercase()))),
-    ("labels", |_| json!([])),
-    ("reply_to", |row| json!(row.text.comment.reply_to)),
-    ("review_id", |row| json!(row.text.comment.review_id)),
-    ("path", |row| json!(row.text.comment.path)),
-    ("line", |row| json!(row.text.comment.line)),
-    ("node_id", |row| json!(row.text.comment.node_id)),
-    ("body", |row| json!(row.text.comment.body)),
+const COMMENT_COLUMNS: [OutputColumn<RowWithOwner<CommentRow>>; 17] = [
+    OutputColumn::new("type", |row| json!(row.row.comment.kind.name())),
+    OutputColumn::new("id", |row| json!(row.row.comment.id)),
+    OutputColumn::new("number", |row| json!(row.row.comment.thread)),
+    OutputColumn::new("url", |row| json!(row.row.comment.url)),
+    OutputColumn::new("repository", |row| json!(row.row.repository)),
+    OutputColumn::new("owner", |row| json!(row.owner)),
+    OutputColumn::new("created_at", |row| json!(row.row.comment.created_at)),
+    OutputColumn::new("updated_at", |row| json!(row.row.comment.updated_at)),
+    OutputColumn::new("author", |row| json!(row.row.comment.author)),
+    OutputColumn::new("state", |row| {
+        json!(row.row.comment.state.as_ref().map(|state| state.to_lowercase()))
+    }),
+    OutputColumn::new("labels", |_| json!([])),
+    OutputColumn::new("reply_to", |row| json!(row.row.comment.reply_to)),
+    OutputColumn::new("review_id", |row| json!(row.row.comment.review_id)),
+    OutputColumn::new("path", |row| json!(row.row.comment.path)),
+    OutputColumn::new("line", |row| json!(row.row.comment.line)),
+    OutputColumn::new("node_id", |row| json!(row.row.comment.node_id)),
+    OutputColumn::new("body", |row| json!(row.row.comment.body)),
 ];
 
-pub(crate) fn of_comments() -> Vec<Column<WithOwner<CommentRow>>> {
-    ALL.to_vec()
+pub(crate) fn comment_columns() -> Vec<OutputColumn<RowWithOwner<CommentRow>>> {
+    COMMENT_COLUMNS.to_vec()
 }

@@ -1,48 +1,50 @@
-//! The fields of what a search found.
+//! The fields of search hits.
 
-use hw_rules::snippet::Piece;
+use hw_rules::snippet::SnippetPiece;
 use hw_store::Hit;
 use serde_json::json;
 
-use crate::sheet::Column;
+use crate::row_writer::OutputColumn;
 
-const ALL: [Column<Hit>; 15] = [
-    ("title", |hit| json!(hit.title)),
-    ("url", |hit| json!(hit.url)),
-    ("repository", |hit| json!(hit.repository)),
-    ("created_at", |hit| json!(hit.created_at)),
-    ("author", |hit| json!(hit.author)),
-    ("type", |hit| json!(hit.type_name())),
-    ("state", |hit| json!(hit.state)),
-    ("owner", |hit| json!(hit.owner)),
-    ("number", |hit| json!(hit.number)),
-    ("updated_at", |hit| json!(hit.updated_at)),
-    ("labels", |hit| json!(hit.labels)),
-    ("comment_url", |hit| json!(hit.said.as_ref().map(|said| &said.url))),
-    ("snippet", |hit| json!(text(&hit.snippet))),
-    ("matches", |hit| json!(matches(&hit.snippet))),
-    ("body", |hit| json!(hit.body)),
+const HIT_COLUMNS: [OutputColumn<Hit>; 15] = [
+    OutputColumn::new("title", |hit| json!(hit.title)),
+    OutputColumn::new("url", |hit| json!(hit.url)),
+    OutputColumn::new("repository", |hit| json!(hit.repository)),
+    OutputColumn::new("created_at", |hit| json!(hit.created_at)),
+    OutputColumn::new("author", |hit| json!(hit.author)),
+    OutputColumn::new("type", |hit| json!(hit.type_name())),
+    OutputColumn::new("state", |hit| json!(hit.state)),
+    OutputColumn::new("owner", |hit| json!(hit.owner)),
+    OutputColumn::new("number", |hit| json!(hit.number)),
+    OutputColumn::new("updated_at", |hit| json!(hit.updated_at)),
+    OutputColumn::new("labels", |hit| json!(hit.labels)),
+    OutputColumn::new("comment_url", |hit| {
+        json!(hit.matched_comment.as_ref().map(|comment| &comment.url))
+    }),
+    OutputColumn::new("snippet", |hit| json!(snippet_text(&hit.snippet))),
+    OutputColumn::new("matches", |hit| json!(match_ranges(&hit.snippet))),
+    OutputColumn::new("body", |hit| json!(hit.body)),
 ];
 
-pub(crate) fn of_hits() -> Vec<Column<Hit>> {
-    ALL.to_vec()
+pub(crate) fn hit_columns() -> Vec<OutputColumn<Hit>> {
+    HIT_COLUMNS.to_vec()
 }
 
-fn text(pieces: &[Piece]) -> String {
+fn snippet_text(pieces: &[SnippetPiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
-/// Where the matched words are in the text: first character, and the one behind the last.
-fn matches(pieces: &[Piece]) -> Vec<[usize; 2]> {
-    let (mut at, mut found) = (0, Vec::new());
+/// Returns the ranges of the matched words, in characters; the end is exclusive.
+fn match_ranges(pieces: &[SnippetPiece]) -> Vec<[usize; 2]> {
+    let (mut start, mut ranges) = (0, Vec::new());
     for piece in pieces {
-        let end = at + piece.text.chars().count();
+        let end = start + piece.text.chars().count();
         if piece.is_match {
-            found.push([at, end]);
+            ranges.push([start, end]);
         }
-        at = end;
+        start = end;
     }
-    found
+    ranges
 }
 
 #[cfg(test)]
@@ -51,8 +53,11 @@ mod tests {
 
     #[test]
     fn matches_are_counted_in_characters() {
-        let piece = |text: &str, is_match| Piece { text: text.to_owned(), is_match };
-        let pieces = [piece("é 港 ", false), piece("Pümp", true), piece("!", false)];
-        assert_eq!((text(&pieces).as_str(), matches(&pieces)), ("é 港 Pümp!", vec![[4, 8]]));
+        let pieces = [("é 港 ", false), ("Pümp", true), ("!", false)]
+            .map(|(text, is_match)| SnippetPiece { text: text.to_owned(), is_match });
+        assert_eq!(
+            (snippet_text(&pieces).as_str(), match_ranges(&pieces)),
+            ("é 港 Pümp!", vec![[4, 8]])
+        );
     }
 }

@@ -3,21 +3,21 @@
 use hw_store::RemovedItem;
 use serde_json::json;
 
-use crate::sheet::Column;
+use crate::row_writer::OutputColumn;
 
-const ALL: [Column<RemovedItem>; 10] = [
-    ("type", |item| json!(item.key.kind.name())),
-    ("id", |item| json!(item.key.id)),
-    ("repository", |item| json!(item.repository)),
-    ("number", |item| json!(item.number)),
-    ("title", |item| json!((!item.title.is_empty()).then_some(&item.title))),
-    ("url", |item| json!(item.url)),
-    ("removed_at", |item| json!(item.removed_at.to_string())),
-    ("kept_until", |item| json!(item.kept_until().to_string())),
-    ("reason", |item| json!(item.reason.name())),
-    ("with_it", |item| json!(item.with_it)),
+const REMOVED_ITEM_COLUMNS: [OutputColumn<RemovedItem>; 10] = [
+    OutputColumn::new("type", |item| json!(item.key.kind.name())),
+    OutputColumn::new("id", |item| json!(item.key.id)),
+    OutputColumn::new("repository", |item| json!(item.repository)),
+    OutputColumn::new("number", |item| json!(item.number)),
+    OutputColumn::new("title", |item| json!((!item.title.is_empty()).then_some(&item.title))),
+    OutputColumn::new("url", |item| json!(item.url)),
+    OutputColumn::new("removed_at", |item| json!(item.removed_at.to_string())),
+    OutputColumn::new("kept_until", |item| json!(item.restorable_until().to_string())),
+    OutputColumn::new("reason", |item| json!(item.reason.name())),
+    OutputColumn::new("with_it", |item| json!(item.dependents)),
 ];
 
-pub(crate) fn of_removed_items() -> Vec<Column<RemovedItem>> {
-    ALL.to_vec()
+pub(crate) fn removed_item_columns() -> Vec<OutputColumn<RemovedItem>> {
+    REMOVED_ITEM_COLUMNS.to_vec()
 }

@@ -1,22 +1,24 @@
 //! The fields of repositories.
 
-use hw_rules::item::{Kind, Repository};
+use hw_rules::item::{ItemKind, Repository};
 use serde_json::json;
 
-use crate::sheet::Column;
+use crate::row_writer::OutputColumn;
 
-const ALL: [Column<Repository>; 9] = [
-    ("type", |_| json!(Kind::Repository.name())),
-    ("name", |it| json!(it.name)),
-    ("owner", |it| json!(it.owner)),
-    ("url", |it| json!(it.url)),
-    ("has_issues_enabled", |it| json!(it.has_issues_enabled)),
-    ("has_discussions_enabled", |it| json!(it.has_discussions_enabled)),
-    ("created_at", |it| json!(it.created_at)),
-    ("updated_at", |it| json!(it.updated_at)),
-    ("node_id", |it| json!(it.node_id)),
+const REPOSITORY_COLUMNS: [OutputColumn<Repository>; 9] = [
+    OutputColumn::new("type", |_| json!(ItemKind::Repository.name())),
+    OutputColumn::new("name", |repository| json!(repository.name)),
+    OutputColumn::new("owner", |repository| json!(repository.owner)),
+    OutputColumn::new("url", |repository| json!(repository.url)),
+    OutputColumn::new("has_issues_enabled", |repository| json!(repository.has_issues_enabled)),
+    OutputColumn::new("has_discussions_enabled", |repository| {
+        json!(repository.has_discussions_enabled)
+    }),
+    OutputColumn::new("created_at", |repository| json!(repository.created_at)),
+    OutputColumn::new("updated_at", |repository| json!(repository.updated_at)),
+    OutputColumn::new("node_id", |repository| json!(repository.node_id)),
 ];
 
-pub(crate) fn of_repositories() -> Vec<Column<Repository>> {
-    ALL.to_vec()
+pub(crate) fn repository_columns() -> Vec<OutputColumn<Repository>> {
+    REPOSITORY_COLUMNS.to_vec()
 }

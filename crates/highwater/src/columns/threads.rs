@@ -1,75 +1,89 @@
 //! The fields of issues, pull requests and discussions.
 
-use hw_rules::item::{Discussion, Kind, PullRequest, Sort};
+use hw_rules::item::{DiscussionDetails, ItemKind, PullRequestDetails, ThreadDetails};
 use hw_store::ThreadRow;
 use serde_json::{Value, json};
 
-use super::WithOwner;
-use crate::sheet::Column;
+use super::RowWithOwner;
+use crate::row_writer::OutputColumn;
 
-/// What every thread has.
-const FIRST: [Column<WithOwner<ThreadRow>>; 14] = [
-    ("type", |row| json!(row.text.thread.kind().name())),
-    ("number", |row| json!(row.text.thread.number)),
-    ("title", |row| json!(row.text.thread.title)),
-    ("url", |row| json!(row.text.thread.url)),
-    ("repository", |row| json!(row.text.repository)),
-    ("owner", |row| json!(row.owner)),
-    ("created_at", |row| json!(row.text.thread.created_at)),
-    ("updated_at", |row| json!(row.text.thread.updated_at)),
-    ("closed_at", |row| json!(row.text.thread.closed_at)),
-    ("author", |row| json!(row.text.thread.author)),
-    ("status", |row| json!(if row.text.thread.closed_at.is_some() { "closed" } else { "open" })),
-    ("state", |row| json!(row.text.thread.state.to_lowercase())),
-    ("state_reason", |row| {
-        json!(row.text.thread.state_reason.as_ref().map(|it| it.to_lowercase()))
+/// The fields that all threads have.
+const COMMON_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 14] = [
+    OutputColumn::new("type", |row| json!(row.row.thread.kind().name())),
+    OutputColumn::new("number", |row| json!(row.row.thread.number)),
+    OutputColumn::new("title", |row| json!(row.row.thread.title)),
+    OutputColumn::new("url", |row| json!(row.row.thread.url)),
+    OutputColumn::new("repository", |row| json!(row.row.repository)),
+    OutputColumn::new("owner", |row| json!(row.owner)),
+    OutputColumn::new("created_at", |row| json!(row.row.thread.created_at)),
+    OutputColumn::new("updated_at", |row| json!(row.row.thread.updated_at)),
+    OutputColumn::new("closed_at", |row| json!(row.row.thread.closed_at)),
+    OutputColumn::new("author", |row| json!(row.row.thread.author)),
+    OutputColumn::new("status", |row| {
+        json!(if row.row.thread.closed_at.is_some() { "closed" } else { "open" })
     }),
-    ("labels", |row| json!(row.text.thread.labels)),
+    OutputColumn::new("state", |row| json!(row.row.thread.state.to_lowercase())),
+    OutputColumn::new("state_reason", |row| {
+        json!(row.row.thread.state_reason.as_ref().map(|reason| reason.to_lowercase()))
+    }),
+    OutputColumn::new("labels", |row| json!(row.row.thread.labels)),
 ];
 
-const OF_PULL_REQUESTS: [Column<WithOwner<ThreadRow>>; 5] = [
-    ("draft", |row| of_pull_request(row, |it| json!(it.is_draft))),
-    ("merged", |row| of_pull_request(row, |it| json!(it.merged_at.is_some()))),
-    ("merged_at", |row| of_pull_request(row, |it| json!(it.merged_at))),
-    ("head_ref", |row| of_pull_request(row, |it| json!(it.head_ref))),
-    ("closes", |row| of_pull_request(row, |it| json!(it.closes))),
+const PULL_REQUEST_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 5] = [
+    OutputColumn::new("draft", |row| pull_request_value(row, |details| json!(details.is_draft))),
+    OutputColumn::new("merged", |row| {
+        pull_request_value(row, |details| json!(details.merged_at.is_some()))
+    }),
+    OutputColumn::new("merged_at", |row| {
+        pull_request_value(row, |details| json!(details.merged_at))
+    }),
+    OutputColumn::new("head_ref", |row| pull_request_value(row, |details| json!(details.head_ref))),
+    OutputColumn::new("closes", |row| pull_request_value(row, |details| json!(details.closes))),
 ];
 
-const OF_DISCUSSIONS: [Column<WithOwner<ThreadRow>>; 2] = [
-    ("category", |row| of_discussion(row, |it| json!(it.category))),
-    ("is_answered", |row| of_discussion(row, |it| json!(it.is_answered))),
+const DISCUSSION_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 2] = [
+    OutputColumn::new("category", |row| discussion_value(row, |details| json!(details.category))),
+    OutputColumn::new("is_answered", |row| {
+        discussion_value(row, |details| json!(details.is_answered))
+    }),
 ];
 
-const LAST: [Column<WithOwner<ThreadRow>>; 2] = [
-    ("node_id", |row| json!(row.text.thread.node_id)),
-    ("body", |row| json!(row.text.thread.body)),
+const TRAILING_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 2] = [
+    OutputColumn::new("node_id", |row| json!(row.row.thread.node_id)),
+    OutputColumn::new("body", |row| json!(row.row.thread.body)),
 ];
 
-/// The fields of one kind of threads.
-pub(crate) fn of_threads(kind: Kind) -> Vec<Column<WithOwner<ThreadRow>>> {
-    let own: &[Column<WithOwner<ThreadRow>>] = match kind {
-        Kind::PullRequest => &OF_PULL_REQUESTS,
-        Kind::Discussion => &OF_DISCUSSIONS,
-        Kind::Issue
-        | Kind::Repository
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => &[],
+/// Returns the fields of one kind of thread.
+pub(crate) fn thread_columns(kind: ItemKind) -> Vec<OutputColumn<RowWithOwner<ThreadRow>>> {
+    let specific: &[OutputColumn<RowWithOwner<ThreadRow>>] = match kind {
+        ItemKind::PullRequest => &PULL_REQUEST_COLUMNS,
+        ItemKind::Discussion => &DISCUSSION_COLUMNS,
+        ItemKind::Issue
+        | ItemKind::Repository
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => &[],
     };
-    [&FIRST[..], own, &LAST].concat()
+    [&COMMON_COLUMNS[..], specific, &TRAILING_COLUMNS].concat()
 }
 
-fn of_pull_request(row: &WithOwner<ThreadRow>, told: fn(&PullRequest) -> Value) -> Value {
-    match &row.text.thread.sort {
-        Sort::PullRequest(it) => told(it),
-        Sort::Issue | Sort::Discussion(_) => Value::Null,
+fn pull_request_value(
+    row: &RowWithOwner<ThreadRow>,
+    value: fn(&PullRequestDetails) -> Value,
+) -> Value {
+    match &row.row.thread.details {
+        ThreadDetails::PullRequest(details) => value(details),
+        ThreadDetails::Issue | ThreadDetails::Discussion(_) => Value::Null,
     }
 }
 
-fn of_discussion(row: &WithOwner<ThreadRow>, told: fn(&Discussion) -> Value) -> Value {
-    match &row.text.thread.sort {
-        Sort::Discussion(it) => told(it),
-        Sort::Issue | Sort::PullRequest(_) => Value::Null,
+fn discussion_value(
+    row: &RowWithOwner<ThreadRow>,
+    value: fn(&DiscussionDetails) -> Value,
+) -> Value {
+    match &row.row.thread.details {
+        ThreadDetails::Discussion(details) => value(details),
+        ThreadDetails::Issue | ThreadDetails::PullRequest(_) => Value::Null,
     }
 }

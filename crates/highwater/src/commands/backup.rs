@@ -4,66 +4,75 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_store::{IntegrityCheck, IntegrityReport, Place, Store};
-use hw_tui::words::grouped;
+use hw_rules::format::group_digits;
+use hw_store::{DatabaseLocation, IntegrityCheck, IntegrityReport, Store};
 use serde_json::json;
 
-use super::reading;
-use crate::cli::Backup;
-use crate::config::{Settings, without_password};
-use crate::report::Hint;
-use crate::terminal::{say, say_object};
-use crate::{private, workspace};
+use super::read_command;
+use crate::cli::BackupArgs;
+use crate::config::{AppSettings, strip_passwords};
+use crate::report::ErrorHint;
+use crate::terminal::{print_json, print_result};
+use crate::{private_files, workspace};
 
-pub(crate) fn run(args: &Backup, settings: &Settings) -> anyhow::Result<()> {
-    if let Place::Postgres { url, schema } = workspace::place(settings)? {
-        return Err(use_pg_dump(&url, &schema, &args.file));
+pub(crate) fn run(args: &BackupArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    if let DatabaseLocation::Postgres { url, schema } = workspace::resolve_location(settings)? {
+        return Err(pg_dump_error(&url, &schema, &args.file));
     }
-    reading::answer(settings, |store| back_up(args, store))
+    read_command::with_reader(settings, |store| write_backup(args, store))
 }
 
-fn back_up(args: &Backup, store: &Store) -> anyhow::Result<()> {
+fn write_backup(args: &BackupArgs, store: &Store) -> anyhow::Result<()> {
     let file = &args.file;
     if file.exists() && !args.force {
-        let error = anyhow::anyhow!("{} is there already", file.display());
-        return Err(error.context(Hint("name another file, or replace it with --force".into())));
+        let error = anyhow::anyhow!("{} already exists", file.display());
+        return Err(
+            error.context(ErrorHint("choose another file, or overwrite it with --force".into()))
+        );
     }
-    let partial = Partial::new(file)?;
-    store.copy_into(&partial.0).context("cannot copy the database")?;
-    let bytes = verified(&partial.0)?;
+    let partial = PartialBackup::new(file)?;
+    store.copy_database(&partial.0).context("cannot copy the database")?;
+    let bytes = verify_copy(&partial.0)?;
     partial.finish(file).with_context(|| format!("cannot write {}", file.display()))?;
     if args.json {
-        return Ok(say_object(&json!({ "file": file.display().to_string(), "bytes": bytes }))?);
+        return Ok(print_json(&json!({ "file": file.display().to_string(), "bytes": bytes }))?);
     }
-    Ok(say(&format!("backed up to {}: {} bytes, verified", file.display(), grouped(bytes)))?)
+    Ok(print_result(&format!(
+        "backed up to {}: {} bytes, verified",
+        file.display(),
+        group_digits(bytes)
+    ))?)
 }
 
-/// The size of a copy that is sound.
-fn verified(copy: &Path) -> anyhow::Result<u64> {
-    let report =
-        Store::open_reader(&Place::File(copy.to_owned()))?.check_integrity(IntegrityCheck::Full)?;
+/// Checks that the copy is intact and returns its size.
+fn verify_copy(copy: &Path) -> anyhow::Result<u64> {
+    let report = Store::open_reader(&DatabaseLocation::File(copy.to_owned()))?
+        .check_integrity(IntegrityCheck::Full)?;
     if let IntegrityReport::Damaged(found) = report {
         let error = anyhow::anyhow!("the copy is damaged: {}", found.join("; "));
-        return Err(error.context(Hint("`highwater doctor --deep` looks at the original".into())));
+        return Err(
+            error.context(ErrorHint("`highwater doctor --deep` checks the original".into()))
+        );
     }
     Ok(std::fs::metadata(copy)?.len())
 }
 
-/// A copy that has not got its name yet; it goes when it never gets it.
-struct Partial(PathBuf);
+/// A copy under a temporary name. Dropping it removes the file unless `finish` has renamed it.
+struct PartialBackup(PathBuf);
 
-impl Partial {
-    /// An empty file beside the one to be, for its owner alone.
+impl PartialBackup {
+    /// Creates an empty file next to the final one, readable only by its owner.
     fn new(file: &Path) -> anyhow::Result<Self> {
-        let mut name = file.file_name().context("the backup has no name")?.to_owned();
+        let mut name = file.file_name().context("the backup needs a file name")?.to_owned();
         name.push(format!(".{}.partial", std::process::id()));
         let path = file.with_file_name(name);
         std::fs::remove_file(&path).ok();
-        private::append(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        private_files::open_append(&path)
+            .with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self(path))
     }
 
-    /// What is on the disk takes its name, and the name is on the disk, too.
+    /// Renames the copy. Data and name are both on disk when this returns.
     fn finish(self, file: &Path) -> std::io::Result<()> {
         File::open(&self.0)?.sync_all()?;
         std::fs::rename(&self.0, file)?;
@@ -72,20 +81,19 @@ impl Partial {
     }
 }
 
-impl Drop for Partial {
+impl Drop for PartialBackup {
     fn drop(&mut self) {
         // after a rename there is nothing to remove
         std::fs::remove_file(&self.0).ok();
     }
 }
 
-fn use_pg_dump(url: &str, schema: &str, file: &Path) -> anyhow::Error {
+fn pg_dump_error(url: &str, schema: &str, file: &Path) -> anyhow::Error {
     let hint = format!(
-        "pg_dump does: pg_dump -Fc -n '\"{}\"' -f {} '{}' (with the password in PGPASSWORD or ~/.pgpass)",
+        "use pg_dump: pg_dump -Fc -n '\"{}\"' -f {} '{}' (with the password in PGPASSWORD or ~/.pgpass)",
         schema.replace('"', "\"\""),
         file.display(),
-        without_password(url)
+        strip_passwords(url)
     );
-    anyhow::anyhow!("a workspace in PostgreSQL is not copied to a file by highwater")
-        .context(Hint(hint))
+    anyhow::anyhow!("highwater does not back up PostgreSQL workspaces").context(ErrorHint(hint))
 }

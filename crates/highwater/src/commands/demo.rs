@@ -1,128 +1,128 @@
 //! `highwater demo`
 
+mod comparison;
 mod home;
-mod stage;
-mod verdict;
+mod server;
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context as _;
-use hw_rules::lane::Choice;
-use hw_store::{Place, Store, Workspace};
+use hw_rules::format::{format_count, group_digits};
+use hw_rules::lane::PullItem;
+use hw_store::{DatabaseLocation, Store, Workspace, WorkspaceHandle};
+use hw_sync::api_client::ApiClient;
 use hw_sync::clock::{Clock as _, MachineClock};
-use hw_sync::fetch::Fetch;
-use hw_sync::run::{Pull, pull};
-use hw_tui::words::grouped;
+use hw_sync::pull::{PullSpec, run_pull};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::Demo;
-use crate::report::{Hint, Interrupted};
-use crate::summary::Pulled;
-use crate::terminal::{say, say_object, tell};
-use crate::web::Face;
+use crate::cli::DemoArgs;
+use crate::pull_report::PullReport;
+use crate::report::{ErrorHint, InterruptedError};
+use crate::terminal::{print_json, print_result, print_status};
+use crate::web_server::WebServer;
 use crate::{config, interrupt, workspace};
-use home::Home;
-use stage::Stage;
-use verdict::Verdict;
+use comparison::{ComparedCount, MirrorComparison};
+use home::DemoHome;
+use server::{DemoServer, SimulatedWriters};
 
-/// How long the live demo rests between two pulls.
-const REST_MS: i64 = 5_000;
+/// The pause between two pulls of the live demo.
+const PULL_INTERVAL_MS: i64 = 5_000;
 
-pub(crate) fn run(args: &Demo) -> anyhow::Result<()> {
-    match interrupt::run(&interrupt::Stop::default(), play(args)) {
-        // to be stopped is how the live demo ends
-        Err(error) if !args.once && error.is::<Interrupted>() => Ok(()),
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<()> {
+    match interrupt::run(&CancellationToken::new(), run_demo(args)) {
+        // the live demo always ends by being stopped
+        Err(error) if !args.once && error.is::<InterruptedError>() => Ok(()),
         other => other,
     }
 }
 
-async fn play(args: &Demo) -> anyhow::Result<()> {
-    let stage = Stage::set(args.seed, !args.once).await?;
-    let home = Home::of(args)?;
-    let database = home.database(&stage.organization);
-    refuse_old(&database)?;
-    let face = if args.once { None } else { Some(opened(args).await?) };
-    let store = workspace::open(&Place::File(database.clone()))?.store;
-    let fetch = stage.fetch(&store)?;
-    let plan = plan(&stage);
+async fn run_demo(args: &DemoArgs) -> anyhow::Result<()> {
+    let writers = if args.once { SimulatedWriters::Idle } else { SimulatedWriters::Active };
+    let server = DemoServer::start(args.seed, writers).await?;
+    let home = DemoHome::from_args(args)?;
+    let database = home.database_path(&server.organization);
+    refuse_existing(&database)?;
+    let web_server = if args.once { None } else { Some(open_web_server(args).await?) };
+    let store = workspace::open_for_writing(&DatabaseLocation::File(database.clone()))?.store;
+    let client = server.api_client(&store)?;
+    let spec = pull_spec(&server);
 
     let start_ms = MachineClock.now_ms();
-    let summary = pull(&store, &fetch, &plan).await.context("the pull failed")?;
+    let summary = run_pull(&store, &client, &spec).await.context("the pull failed")?;
     let duration_ms = MachineClock.now_ms() - start_ms;
-    let verdict = Verdict::of(&store, &stage)?;
-    let organization = &stage.organization;
-    let pulled = Pulled { organization, summary: &summary, duration_ms };
+    let comparison = MirrorComparison::from_store(&store, &server)?;
+    let organization = &server.organization;
+    let report = PullReport { organization, summary: &summary, duration_ms };
     if args.json {
-        say_object(&object(&pulled, &verdict))?;
+        print_json(&summary_json(&report, &comparison))?;
     } else {
-        say(&told(&stage, &pulled, &verdict))?;
-        say(&next_step(args, &home, &database))?;
+        print_result(&summary_text(&server, &report, &comparison))?;
+        print_result(&next_step(args, &home, &database))?;
     }
-    let Some(face) = face else { return verdict.or_fail() };
+    let Some(web_server) = web_server else { return comparison.check_equal() };
     if args.json {
-        tell(&format!("in a browser: {}", face.url()));
+        print_status(&format!("in a browser: {}", web_server.url()));
     } else {
-        say(&format!("\nor in a browser\n  {}", face.url()))?;
+        print_result(&format!("\nor in a browser\n  {}", web_server.url()))?;
     }
-    let workspace = Workspace::at(Place::File(database));
-    let find = Arc::new(move || Ok(workspace.clone()));
+    let workspace = Workspace::at_location(DatabaseLocation::File(database));
+    let workspace = WorkspaceHandle::new(move || Ok(workspace.clone()));
     tokio::select! {
-        done = follow(&store, &fetch, &plan) => done,
-        () = face.serve(find, &[], std::future::pending()) => Ok(()),
+        result = pull_repeatedly(&store, &client, &spec) => result,
+        () = web_server.serve(workspace, &[], CancellationToken::new()) => Ok(()),
     }
 }
 
-/// How to look at the workspace; one that is gone in a moment cannot be looked at.
-fn next_step(args: &Demo, home: &Home, database: &Path) -> String {
+/// Returns the command that explores the workspace, unless the workspace is about to be removed.
+fn next_step(args: &DemoArgs, home: &DemoHome, database: &Path) -> String {
     if args.once && home.is_temporary() {
-        return "\nthe workspace was temporary and is removed; to keep one, pass --home DIR"
-            .to_owned();
+        return "\nthe temporary workspace is removed; to keep it, pass --home DIR".to_owned();
     }
-    format!("\nlook at it with\n  highwater list issues --database {}", database.display())
+    format!("\nexplore it with\n  highwater list issues --database {}", database.display())
 }
 
-/// A world that is made anew is another one, with other times: a mirror of the last one would differ from it.
-fn refuse_old(database: &Path) -> anyhow::Result<()> {
+/// Refuses a database of an earlier demo: each simulated world has other times, so the old mirror would differ.
+fn refuse_existing(database: &Path) -> anyhow::Result<()> {
     if !database.exists() {
         return Ok(());
     }
-    let hint = "each demo makes a world of its own: name an empty folder with --home, or none";
-    let what = format!("{} is already there, from an earlier demo", database.display());
-    Err(anyhow::anyhow!(what).context(Hint(hint.to_owned())))
+    let hint = "each demo creates its own data: pass an empty directory with --home, or none";
+    let message = format!("{} already exists, from an earlier demo", database.display());
+    Err(anyhow::anyhow!(message).context(ErrorHint(hint.to_owned())))
 }
 
-/// The port that was named, or one that is free.
-async fn opened(args: &Demo) -> anyhow::Result<Face> {
+/// Opens the requested port, or else any free one.
+async fn open_web_server(args: &DemoArgs) -> anyhow::Result<WebServer> {
     match args.port {
-        Some(port) => Face::open(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await,
-        None => Face::open_somewhere().await,
+        Some(port) => WebServer::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await,
+        None => WebServer::bind_any_port().await,
     }
 }
 
-/// Pulls again and again, until somebody stops it.
-async fn follow(store: &Store, fetch: &Fetch, plan: &Pull) -> anyhow::Result<()> {
-    say("\nfollowing the simulated writers; Ctrl-C stops")?;
+/// Pulls at an interval until the process is stopped.
+async fn pull_repeatedly(store: &Store, client: &ApiClient, spec: &PullSpec) -> anyhow::Result<()> {
+    print_result("\npulling what the simulated users write; stop with Ctrl-C")?;
     loop {
-        MachineClock.sleep_until(MachineClock.now_ms() + REST_MS).await;
-        let before = fetch.cost().requests;
-        let total = pull(store, fetch, plan).await.context("the pull failed")?.total();
-        let requests = fetch.cost().requests - before;
-        say(&format!("  {} new or changed, {requests} requests", total.stored))?;
+        MachineClock.sleep_until(MachineClock.now_ms() + PULL_INTERVAL_MS).await;
+        let before = client.cost().requests;
+        let total = run_pull(store, client, spec).await.context("the pull failed")?.total_tally();
+        let requests = format_count(client.cost().requests - before, "request");
+        print_result(&format!("  {} new or changed, {requests}", total.stored))?;
     }
 }
 
-fn plan(stage: &Stage) -> Pull {
-    Pull {
-        host: stage.host.clone(),
-        organization: stage.organization.clone(),
+fn pull_spec(server: &DemoServer) -> PullSpec {
+    PullSpec {
+        host: server.host.clone(),
+        organization: server.organization.clone(),
         owner: format!("demo, process {}", std::process::id()),
-        machine: config::machine().unwrap_or_default(),
-        items: Choice::ALL.into(),
-        only: Vec::new(),
-        excluded: BTreeSet::new(),
+        machine: config::machine_name().unwrap_or_default(),
+        items: PullItem::ALL.into(),
+        only_repositories: Vec::new(),
+        excluded_repositories: BTreeSet::new(),
         force: false,
         window_days: None,
         reconcile: false,
@@ -131,39 +131,43 @@ fn plan(stage: &Stage) -> Pull {
     }
 }
 
-/// The summary for programs; `docs/json.md` is its contract.
-fn object(pulled: &Pulled<'_>, verdict: &Verdict) -> Value {
-    let counts = |count: fn(&(usize, usize)) -> usize| {
-        let each =
-            verdict.counts.iter().map(|(it, both)| (it.name().to_owned(), count(both).into()));
-        Value::Object(each.collect())
-    };
-    let mut object = Value::Object(pulled.object());
-    object["complete"] = json!(pulled.is_complete() && verdict.is_equal());
-    object["held"] = counts(|(held, _)| *held);
-    object["world"] = counts(|(_, world)| *world);
+/// Returns the summary as JSON; `docs/json.md` is the contract.
+fn summary_json(report: &PullReport<'_>, comparison: &MirrorComparison) -> Value {
+    let mut object = Value::Object(report.to_json());
+    object["complete"] = json!(report.is_complete() && comparison.is_equal());
+    object["held"] = counts_json(comparison, |count| count.stored);
+    object["world"] = counts_json(comparison, |count| count.simulated);
     object
 }
 
-fn told(stage: &Stage, pulled: &Pulled<'_>, verdict: &Verdict) -> String {
+fn counts_json(comparison: &MirrorComparison, count: fn(&ComparedCount) -> usize) -> Value {
+    let counts = comparison.counts.iter();
+    Value::Object(counts.map(|(item, both)| (item.name().to_owned(), count(both).into())).collect())
+}
+
+fn summary_text(
+    server: &DemoServer,
+    report: &PullReport<'_>,
+    comparison: &MirrorComparison,
+) -> String {
     let mut lines =
-        vec![format!("pulled {} from a simulated GitHub on this machine", stage.organization)];
-    lines.extend(pulled.lines());
-    lines.push(row("", ["held", "simulated"].map(str::to_owned)));
-    let counts = verdict.counts.iter();
-    lines.extend(
-        counts.map(|(it, both)| row(it.name(), [both.0, both.1].map(|it| grouped(it as u64)))),
-    );
-    lines.push(if verdict.is_equal() {
-        "  the mirror equals the simulated world, text by text".to_owned()
-    } else if stage.is_live() {
-        "  somebody wrote while we read; the next pull brings it".to_owned()
+        vec![format!("pulled {} from a simulated GitHub on this machine", server.organization)];
+    lines.extend(report.to_lines());
+    lines.push(format_count_row("", "stored", "simulated"));
+    lines.extend(comparison.counts.iter().map(|(item, count)| {
+        let stored = group_digits(count.stored as u64);
+        format_count_row(item.name(), &stored, &group_digits(count.simulated as u64))
+    }));
+    lines.push(if comparison.is_equal() {
+        "  the mirror matches the simulated GitHub, text for text".to_owned()
+    } else if server.is_live() {
+        "  something was written during the pull; the next pull reads it".to_owned()
     } else {
-        format!("  THE MIRROR DIFFERS: {}", verdict.differences.join("; "))
+        format!("  THE MIRROR DIFFERS: {}", comparison.differences.join("; "))
     });
     lines.join("\n")
 }
 
-fn row(name: &str, [held, world]: [String; 2]) -> String {
-    format!("  {name:<13} {held:>9} {world:>9}")
+fn format_count_row(name: &str, stored: &str, simulated: &str) -> String {
+    format!("  {name:<13} {stored:>9} {simulated:>9}")
 }

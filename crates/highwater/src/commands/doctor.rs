@@ -3,63 +3,65 @@
 mod finding;
 mod github;
 mod store;
-mod texts;
+mod stored_texts;
 
 use hw_store::IntegrityCheck;
 use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Doctor, Part};
-use crate::config::Settings;
-use crate::interrupt::{self, Stop};
-use crate::report::Hint;
-use crate::terminal::{say, say_object};
-use crate::token;
-use finding::{Finding, Status};
+use crate::cli::{DoctorArgs, DoctorPart};
+use crate::config::AppSettings;
+use crate::report::ErrorHint;
+use crate::terminal::{print_json, print_result};
+use crate::{github_token, interrupt};
+use finding::{CheckStatus, DoctorFinding};
 
-pub(crate) fn run(args: &Doctor, settings: &Settings) -> anyhow::Result<()> {
-    let token = token::find(settings);
-    let findings = interrupt::run(&Stop::default(), look(args, settings, token))?;
-    // each damaged item stands below the check that found it
+pub(crate) fn run(args: &DoctorArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let token = github_token::find_token(settings);
+    let findings = interrupt::run(&CancellationToken::new(), run_checks(args, settings, token))?;
+    // damaged items are part of the check that found them
     let checks = findings.iter().filter(|finding| finding.item.is_none());
-    let failed = checks.filter(|finding| finding.status == Status::Fail).count();
+    let failed = checks.filter(|finding| finding.status == CheckStatus::Fail).count();
     match failed {
         0 => Ok(()),
-        1 => Err(told("1 check failed")),
-        _ => Err(told(&format!("{failed} checks failed"))),
+        1 => Err(failure_error("1 check failed")),
+        _ => Err(failure_error(&format!("{failed} checks failed"))),
     }
 }
 
-fn told(sentence: &str) -> anyhow::Error {
-    let hint = "what to do stands behind the arrow".to_owned();
-    anyhow::anyhow!("{sentence}").context(Hint(hint))
+fn failure_error(message: &str) -> anyhow::Error {
+    let hint = "see the advice after → on each line".to_owned();
+    anyhow::anyhow!("{message}").context(ErrorHint(hint))
 }
 
-/// Looks at one part after the other, and tells what it found as soon as it did.
-async fn look(
-    args: &Doctor,
-    settings: &Settings,
+/// Runs one part after the other, and prints the findings of each as soon as it is done.
+async fn run_checks(
+    args: &DoctorArgs,
+    settings: &AppSettings,
     token: anyhow::Result<SecretString>,
-) -> anyhow::Result<Vec<Finding>> {
+) -> anyhow::Result<Vec<DoctorFinding>> {
     let mut findings = Vec::new();
-    if args.part != Some(Part::Store) {
-        let found = github::look(settings, token).await?;
-        tell(args, &found)?;
+    if args.part != Some(DoctorPart::Store) {
+        let found = github::check_github(settings, token).await?;
+        print_findings(args, &found)?;
         findings.extend(found);
     }
-    if args.part != Some(Part::Github) {
+    if args.part != Some(DoctorPart::Github) {
         let depth = if args.deep { IntegrityCheck::Full } else { IntegrityCheck::Quick };
-        let found = store::look(settings, depth);
-        tell(args, &found)?;
+        let found = store::check_database(settings, depth);
+        print_findings(args, &found)?;
         findings.extend(found);
     }
     Ok(findings)
 }
 
-fn tell(args: &Doctor, findings: &[Finding]) -> anyhow::Result<()> {
-    // programs get them all
-    let is_shown = |finding: &&Finding| args.json || !finding.is_one_of_too_many;
-    for finding in findings.iter().filter(is_shown) {
-        if args.json { say_object(&finding.object()) } else { say(&finding.line()) }?;
+fn print_findings(args: &DoctorArgs, findings: &[DoctorFinding]) -> anyhow::Result<()> {
+    for finding in findings {
+        if args.json {
+            print_json(&finding.to_json())?;
+        } else if !finding.is_beyond_limit {
+            print_result(&finding.to_line())?;
+        }
     }
     Ok(())
 }

@@ -1,61 +1,65 @@
 //! `highwater export`
 
-mod files;
-mod folders;
-mod walk;
+mod exporter;
+mod repository_folders;
+mod thread_files;
 
 use std::path::Path;
 
 use anyhow::Context as _;
+use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::Surface;
 use hw_store::Store;
 use hw_sync::clock::{Clock as _, MachineClock};
-use hw_tui::words::{counted, grouped};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use super::reading;
-use crate::cli::Export;
-use crate::config::Settings;
-use crate::interrupt::{self, Stop};
-use crate::private;
-use crate::report::{Hint, warn};
-use crate::terminal::{say, say_object};
-use walk::{Exported, Walk};
+use super::read_command;
+use crate::cli::ExportArgs;
+use crate::config::AppSettings;
+use crate::report::{ErrorHint, print_warning};
+use crate::terminal::{print_json, print_result};
+use crate::{interrupt, private_files};
+use exporter::{ExportProgress, ExportSummary, ThreadExporter};
 
-/// How many files are worth naming.
-const NAMED: usize = 5;
+/// The number of files that warnings name.
+const MAX_NAMED: usize = 5;
 
-pub(crate) fn run(args: &Export, settings: &Settings) -> anyhow::Result<()> {
-    reading::answer(settings, |store| export(args, store))
+pub(crate) fn run(args: &ExportArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    read_command::with_reader(settings, |store| export_threads(args, store))
 }
 
-fn export(args: &Export, store: &Store) -> anyhow::Result<()> {
+fn export_threads(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
     let folder = &args.markdown;
-    make(folder)?;
+    create_folder(folder)?;
     let start_ms = MachineClock.now_ms();
-    let stop = Stop::default();
-    let walk = Walk::new(store.clone(), folder.clone(), stop.clone(), !args.json);
-    let exported = interrupt::run_aside(&stop, move || walk.run())?;
-    tell(args, &exported, MachineClock.now_ms() - start_ms)?;
-    reading::warn_of_talks(store, &Surface::THREADS, None)?;
-    complete(&exported)
+    let stop = CancellationToken::new();
+    let progress = if args.json { ExportProgress::Silent } else { ExportProgress::Lines };
+    let exporter = ThreadExporter::new(store.clone(), folder.clone(), stop.clone(), progress);
+    let summary = interrupt::run_blocking(&stop, move || exporter.run())?;
+    print_summary(args, &summary, MachineClock.now_ms() - start_ms)?;
+    read_command::warn_incomplete_threads(store, &Surface::THREADS, None)?;
+    check_complete(&summary)
 }
 
-fn make(folder: &Path) -> anyhow::Result<()> {
+fn create_folder(folder: &Path) -> anyhow::Result<()> {
     if folder.is_file() {
-        let error = anyhow::anyhow!("{} is a file, and not a folder", folder.display());
-        return Err(
-            error.context(Hint("--markdown names a folder: choose another name".to_owned()))
-        );
+        let error = anyhow::anyhow!("{} is a file, not a directory", folder.display());
+        return Err(error.context(ErrorHint("pass a directory to --markdown".to_owned())));
     }
-    private::folder(folder).with_context(|| format!("cannot make {}", folder.display()))
+    private_files::create_folder(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))
 }
 
-fn tell(args: &Export, exported: &Exported, duration_ms: i64) -> anyhow::Result<()> {
-    let Exported { threads, written, unchanged, removed, left, .. } = exported;
+fn print_summary(
+    args: &ExportArgs,
+    summary: &ExportSummary,
+    duration_ms: i64,
+) -> anyhow::Result<()> {
+    let ExportSummary { threads, written, unchanged, removed, left, .. } = summary;
     let folder = args.markdown.display().to_string();
     if args.json {
-        return Ok(say_object(&json!({
+        return Ok(print_json(&json!({
             "folder": folder,
             "threads": threads,
             "written": written,
@@ -65,32 +69,32 @@ fn tell(args: &Export, exported: &Exported, duration_ms: i64) -> anyhow::Result<
             "duration_ms": duration_ms,
         }))?);
     }
-    let exported = counted(written + unchanged, "thread");
-    let [written, unchanged, removed] = [written, unchanged, removed].map(|it| grouped(*it));
+    let exported = format_count(written + unchanged, "thread");
+    let [written, unchanged, removed] =
+        [written, unchanged, removed].map(|count| group_digits(*count));
     let left = match left.len() {
         0 => String::new(),
-        count => format!(", {} left alone", grouped(count as u64)),
+        count => format!(", {} left alone", group_digits(count as u64)),
     };
-    Ok(say(&format!(
+    Ok(print_result(&format!(
         "exported {exported} to {folder}: {written} written, {unchanged} unchanged, {removed} removed{left}"
     ))?)
 }
 
-/// What could not be written is told by name; whoever called must learn of it, too.
-fn complete(exported: &Exported) -> anyhow::Result<()> {
-    let left = &exported.left;
-    left.iter().take(NAMED).for_each(|path| warn(&format!("left alone: {path}")));
+/// Warns of files that were left alone, and fails if there are any, so that scripts notice.
+fn check_complete(summary: &ExportSummary) -> anyhow::Result<()> {
+    let left = &summary.left;
+    left.iter().take(MAX_NAMED).for_each(|path| print_warning(&format!("left alone: {path}")));
     if left.is_empty() {
-        return reading::whole(exported.skipped);
+        return read_command::check_none_skipped(summary.skipped);
     }
-    let error = anyhow::anyhow!("{} not exported", were(left.len()));
-    Err(error.context(Hint(
-        "these are not highwater's own files, or were changed since, or are links, or have no name that \
-         can be a folder: move them away, or name another folder, and run it again"
+    let error = match left.len() {
+        1 => anyhow::anyhow!("1 path was left alone"),
+        count => anyhow::anyhow!("{count} paths were left alone"),
+    };
+    Err(error.context(ErrorHint(
+        "they are not highwater's own files, were edited since, are symbolic links, or have names that \
+         cannot be directories: move them away or choose another directory, and run it again"
             .to_owned(),
     )))
-}
-
-fn were(count: usize) -> String {
-    if count == 1 { "1 thing was".to_owned() } else { format!("{count} things were") }
 }

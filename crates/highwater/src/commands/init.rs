@@ -1,98 +1,114 @@
 //! `highwater init`
 
-mod origin;
+mod git_origin;
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::cli::Init;
-use crate::config::{self, Environment, FILE, Origin, Problem, Resolved};
-use crate::private;
-use crate::report::Hint;
-use crate::terminal::say;
+use crate::cli::InitArgs;
+use crate::config::{
+    self, Environment, ResolvedSettings, SETTINGS_FILE, SettingOrigin, SettingProblem, SettingValue,
+};
+use crate::private_files;
+use crate::report::ErrorHint;
+use crate::terminal::print_result;
 
 pub(crate) fn run(
-    args: &Init,
-    resolved: &Resolved,
+    args: &InitArgs,
+    resolved: &ResolvedSettings,
     environment: &Environment,
 ) -> anyhow::Result<()> {
-    refuse_mistakes(resolved)?;
-    let (home, _) = resolved
+    check_problems(resolved)?;
+    let home = &resolved
         .home
         .as_ref()
-        .context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?;
-    let organization = organization(resolved, environment);
-    let name = organization.as_ref().map(|(name, _)| name.as_str());
-    let path = home.join(FILE);
-    write(&path, &config::example(name), args.force)?;
+        .context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?
+        .path;
+    let organization = find_organization(resolved, environment);
+    let login = organization.as_ref().map(|found| found.text.as_str());
+    let path = home.join(SETTINGS_FILE);
+    let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
+    write_settings_file(&path, &config::example_settings(login), overwrite)
+        .map_err(|error| write_error(error, &path))?;
     let lines = [
         format!("wrote {}", path.display()),
-        told_organization(organization.as_ref()),
-        told_token(resolved.token_origin().as_ref(), home),
-        format!("next: {}", next(args, name)),
+        organization_line(organization.as_ref()),
+        token_line(resolved.token_origin().as_ref(), home),
+        format!("next: {}", next_command(args, login)),
     ];
-    Ok(say(&lines.join("\n"))?)
+    Ok(print_result(&lines.join("\n"))?)
 }
 
-fn told_organization(organization: Option<&(String, Origin)>) -> String {
+fn organization_line(organization: Option<&SettingValue>) -> String {
     match organization {
-        Some((name, origin)) => format!("organisation: {name} (from: {origin})"),
-        None => "organisation: none found; set github.organization there, or use -o".to_owned(),
+        Some(SettingValue { text, origin }) => format!("organization: {text} (from: {origin})"),
+        None => "organization: none found; set github.organization there, or use -o".to_owned(),
     }
 }
 
-fn told_token(origin: Option<&Origin>, home: &Path) -> String {
-    let dotenv = home.join(config::DOTENV);
+fn token_line(origin: Option<&SettingOrigin>, home: &Path) -> String {
+    let dotenv = home.join(config::DOTENV_FILE);
     match origin {
         Some(origin) => format!("token: found (from: {origin})"),
-        None => format!("token: none found; put GITHUB_TOKEN=… into {}", dotenv.display()),
+        None => format!("token: none found; put GITHUB_TOKEN=… in {}", dotenv.display()),
     }
 }
 
-/// What is wrong in the file that is to be replaced does not matter; anything else does.
-fn refuse_mistakes(resolved: &Resolved) -> anyhow::Result<()> {
-    let is_replaced =
-        |it: &&Problem| matches!(&it.origin, Origin::Line { file, .. } if file.ends_with(FILE));
-    let problems: Vec<Problem> =
-        resolved.problems.iter().filter(|it| !is_replaced(it)).cloned().collect();
-    if problems.is_empty() { Ok(()) } else { Err(Problem::error(&problems)) }
+/// Fails if a setting is invalid, except in the file that `init` replaces.
+fn check_problems(resolved: &ResolvedSettings) -> anyhow::Result<()> {
+    let problems = resolved.problems.iter().filter(|problem| !is_in_settings_file(&problem.origin));
+    let problems: Vec<SettingProblem> = problems.cloned().collect();
+    if problems.is_empty() { Ok(()) } else { Err(SettingProblem::combine_errors(&problems)) }
 }
 
-/// The organisation, and who named it.
-fn organization(resolved: &Resolved, environment: &Environment) -> Option<(String, Origin)> {
-    let set = resolved.get(&config::ORGANIZATION).map(|it| (it.text.clone(), it.origin.clone()));
-    set.or_else(|| {
-        let host = resolved.address().ok()?.host;
-        let owner = origin::owner(environment.folder.as_deref()?, &host)?;
-        Some((owner, Origin::Git))
+fn is_in_settings_file(origin: &SettingOrigin) -> bool {
+    matches!(origin, SettingOrigin::FileLine { file, .. } if file.ends_with(SETTINGS_FILE))
+}
+
+/// Returns the organization from the settings, or from the git repository in the current folder.
+fn find_organization(
+    resolved: &ResolvedSettings,
+    environment: &Environment,
+) -> Option<SettingValue> {
+    resolved.get(&config::ORGANIZATION).cloned().or_else(|| {
+        let host = resolved.api_endpoints().ok()?.host;
+        let owner = git_origin::find_origin_owner(environment.current_folder.as_deref()?, &host)?;
+        Some(SettingValue { text: owner, origin: SettingOrigin::Git })
     })
 }
 
-/// The file is there as a whole, or not at all.
-fn write(path: &Path, text: &str, force: bool) -> anyhow::Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    private::folder(folder).with_context(cannot)?;
-    // made with mode 0600
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
-    file.write_all(text.as_bytes()).with_context(cannot)?;
-    if force {
-        file.persist(path).map_err(|error| error.error).with_context(cannot)?;
-        return Ok(());
-    }
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let error = anyhow::anyhow!("{} is there already", path.display());
-            Err(error.context(Hint("--force replaces it, and what was set in it is gone".into())))
-        }
-        Err(error) => Err(error.error).with_context(cannot),
-    }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Overwrite {
+    Yes,
+    No,
 }
 
-fn next(args: &Init, organization: Option<&str>) -> String {
+/// Writes the file, completely or not at all.
+fn write_settings_file(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    private_files::create_folder(folder)?;
+    // created with mode 0600
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    let persisted = match overwrite {
+        Overwrite::Yes => file.persist(path),
+        Overwrite::No => file.persist_noclobber(path),
+    };
+    persisted.map(drop).map_err(|error| error.error)
+}
+
+fn write_error(error: io::Error, path: &Path) -> anyhow::Error {
+    let path_text = path.display();
+    if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() {
+        let hint = "--force overwrites it, and the settings in it are lost";
+        return anyhow::anyhow!("{path_text} already exists").context(ErrorHint(hint.to_owned()));
+    }
+    anyhow::Error::new(error).context(format!("cannot write {path_text}"))
+}
+
+fn next_command(args: &InitArgs, organization: Option<&str>) -> String {
     let organization = if organization.is_some() { "" } else { " -o NAME" };
     let home =
         args.home.as_ref().map_or_else(String::new, |home| format!(" -m {}", home.display()));

@@ -8,32 +8,30 @@ mod threads;
 use hw_rules::lane::Surface;
 use hw_store::Store;
 
-use super::reading;
-use crate::cli::Listed;
-use crate::config::Settings;
-use crate::terminal::tell;
+use super::read_command;
+use crate::cli::ListCommand;
+use crate::config::AppSettings;
+use crate::terminal::print_status;
 
-#[expect(clippy::needless_pass_by_value, reason = "a command takes its arguments")]
-pub(crate) fn run(what: Listed, settings: &Settings) -> anyhow::Result<()> {
-    reading::answer(settings, |store| list(&what, store))
+#[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments by value")]
+pub(crate) fn run(command: ListCommand, settings: &AppSettings) -> anyhow::Result<()> {
+    read_command::with_reader(settings, |store| run_list(&command, store))
 }
 
-fn list(what: &Listed, store: &Store) -> anyhow::Result<()> {
-    match what {
-        Listed::Issues(args) => threads::run(args, Surface::Issues, store),
-        Listed::Prs(args) => threads::run_pull_requests(args, store),
-        Listed::Discussions(args) => threads::run(args, Surface::Discussions, store),
-        Listed::Comments(args) => comments::run(args, store),
-        Listed::Repos(args) => repositories::run(args, store),
+fn run_list(command: &ListCommand, store: &Store) -> anyhow::Result<()> {
+    match command {
+        ListCommand::Issues(args) => threads::run(args, Surface::Issues, store),
+        ListCommand::Prs(args) => threads::run_pull_requests(args, store),
+        ListCommand::Discussions(args) => threads::run(args, Surface::Discussions, store),
+        ListCommand::Comments(args) => comments::run(args, store),
+        ListCommand::Repos(args) => repositories::run(args, store),
     }
 }
 
-/// How many rows are read at a time: whoever reads them slowly must not keep the database from tidying.
-const PAGE: u64 = 1_000;
+/// The number of rows read per transaction, so that a slow consumer of the output never blocks the WAL.
+const ROWS_PER_PAGE: u64 = 1_000;
 
-/// Says on stderr that nothing fulfils what was asked for; a list of everything speaks for itself.
-fn tell_if_empty(count: u64, is_narrowed: bool) {
-    if count == 0 && is_narrowed {
-        tell("nothing matches");
-    }
+/// Reports on stderr that the filters match nothing.
+fn report_no_matches() {
+    print_status("no matches");
 }

@@ -1,58 +1,62 @@
 //! `highwater mcp`
 
-use hw_mcp::{Door, Listener, NotServed, Server, over_stdio};
+use hw_mcp::{HttpListener, HttpOptions, ListenError, McpServer, serve_over_stdio};
+use hw_store::WorkspaceHandle;
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::Mcp;
-use crate::config::Settings;
+use crate::cli::McpArgs;
+use crate::config::AppSettings;
 use crate::http_server::{self, ServerLimits};
-use crate::report::{Hint, Interrupted};
-use crate::terminal::{tell, warn};
-use crate::{interrupt, listening, workspace};
+use crate::report::{ErrorHint, InterruptedError};
+use crate::terminal::{print_status, print_warning};
+use crate::{interrupt, listen_address, workspace};
 
-pub(crate) fn run(args: Mcp, settings: &Settings) -> anyhow::Result<()> {
-    let door = args.http.map(|address| Door {
+pub(crate) fn run(args: McpArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let http = args.http.map(|address| HttpOptions {
         address,
         hosts: args.allow_host,
         token: settings.mcp_token.clone(),
     });
-    let find = workspace::finder(settings)?;
-    let store = find().and_then(|workspace| workspace.store().map_err(|error| error.to_string()));
-    let server = Server::new(find, &args.toolsets, env!("CARGO_PKG_VERSION"));
-    // why there is no workspace is told at the start; it may come later
-    let no_workspace = store.err();
-    match door {
-        None => serve_stdio(server, no_workspace.as_deref()),
-        Some(door) => interrupt::serve(async |stopped| {
-            let listener = Listener::open(door).await.map_err(hinted)?;
-            tell(&format!("listening on {}", listener.url()));
-            no_workspace.iter().for_each(|why| warn(why));
+    let find = workspace::workspace_finder(settings)?;
+    let store =
+        find().and_then(|workspace| workspace.open_store().map_err(|error| error.to_string()));
+    let server =
+        McpServer::new(WorkspaceHandle::new(find), &args.toolsets, env!("CARGO_PKG_VERSION"));
+    // a missing workspace is only a warning: a pull may create it later
+    let warning = store.err();
+    match http {
+        None => serve_stdio(server, warning.as_deref()),
+        Some(http) => interrupt::run_until_stopped(async |stop| {
+            let listener = HttpListener::bind(http).await.map_err(listen_error)?;
+            print_status(&format!("listening on {}", listener.url()));
+            warning.iter().for_each(|warning| print_warning(warning));
             let (listener, router) = listener.into_parts(server);
             let limits = ServerLimits::for_this_process();
-            http_server::serve(listener, router, limits, stopped).await;
+            http_server::serve(listener, router, limits, &stop).await;
             Ok(())
         }),
     }
 }
 
-fn serve_stdio(server: Server, no_workspace: Option<&str>) -> anyhow::Result<()> {
-    no_workspace.iter().for_each(|why| warn(why));
-    let served = async { Ok(over_stdio(server).await?) };
-    match interrupt::run(&interrupt::Stop::default(), served) {
-        // to be stopped is how a server ends
-        Err(error) if error.is::<Interrupted>() => Ok(()),
+fn serve_stdio(server: McpServer, warning: Option<&str>) -> anyhow::Result<()> {
+    warning.iter().for_each(|warning| print_warning(warning));
+    let served = async { Ok(serve_over_stdio(server).await?) };
+    match interrupt::run(&CancellationToken::new(), served) {
+        // a server always ends by being stopped
+        Err(error) if error.is::<InterruptedError>() => Ok(()),
         other => other,
     }
 }
 
-fn hinted(error: NotServed) -> anyhow::Error {
+fn listen_error(error: ListenError) -> anyhow::Error {
     let hint = match &error {
-        NotServed::NeedsToken(_) => {
-            "set HIGHWATER_MCP_TOKEN, or put it into .env in the home directory; --http PORT serves this machine alone".to_owned()
+        ListenError::NeedsToken(_) => {
+            "set HIGHWATER_MCP_TOKEN, in the environment or in .env in the home directory; --http PORT serves only this machine".to_owned()
         }
-        NotServed::NeedsHost(_) => {
-            "name it with --allow-host, as callers will: mcp.example.com".to_owned()
+        ListenError::NeedsHost(_) => {
+            "pass the host name that callers use: --allow-host mcp.example.com".to_owned()
         }
-        NotServed::Listen { source, .. } => listening::hint(source, "--http", "--http"),
+        ListenError::Listen { source, .. } => listen_address::listen_hint(source, "--http", "--http"),
     };
-    anyhow::Error::new(error).context(Hint(hint))
+    anyhow::Error::new(error).context(ErrorHint(hint))
 }

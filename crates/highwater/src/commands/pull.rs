@@ -1,150 +1,184 @@
 //! `highwater pull`
 
+mod errors;
 mod exclusions;
-mod refused;
-mod wanted;
+mod options;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
 use hw_rules::page_size;
-use hw_sources::github::graphql::Endpoint;
-use hw_sources::github::rest::Rest;
-use hw_sources::http::Http;
-use hw_store::{Place, RemoveCondition, Store, WorkspaceRemoval};
-use hw_sync::Summary;
+use hw_sources::github::graphql::GraphqlEndpoint;
+use hw_sources::github::rest::RestEndpoint;
+use hw_sources::http_transport::HttpTransport;
+use hw_store::{DatabaseLocation, RemoveCondition, Store, WorkspaceRemoval};
+use hw_sync::PullSummary;
+use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::clock::{Clock as _, MachineClock};
-use hw_sync::crash::CrashPoints;
-use hw_sync::fetch::{Fetch, Line};
-use hw_sync::news::Herald;
+use hw_sync::crash_points::CrashPoints;
+use hw_sync::progress::ProgressSink;
+use hw_sync::pull::{PullSpec, run_pull};
 use hw_sync::remove_workspace::remove_workspace;
-use hw_sync::run::pull;
-use hw_tui::console::Ending;
+use hw_tui::pull_screen::PullEnding;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::Pull;
-use crate::config::Settings;
-use crate::console::{self, Console};
-use crate::interrupt::{self, Stop, Stoppable};
-use crate::summary::Pulled;
-use crate::terminal::{say, say_object};
+use crate::cli::PullArgs;
+use crate::config::AppSettings;
+use crate::interrupt::{self, StoppableTransport};
+use crate::pull_report::PullReport;
+use crate::pull_screen::{self, PullScreen};
+use crate::terminal::{print_json, print_result};
 use crate::{progress, workspace};
-use wanted::Wanted;
+use options::PullCommandOptions;
 
-pub(crate) fn run(args: &Pull, settings: &Settings) -> anyhow::Result<()> {
-    let wanted = Wanted::of(args, settings)?;
-    let place = workspace::place(settings)?;
-    tracing::info!(
-        organization = wanted.pull.organization,
-        host = wanted.pull.host,
-        "a pull begins"
-    );
-    let is_wanted = !args.json && !args.no_tui;
-    let console = || is_wanted.then(|| Console::open(&wanted.pull.items, settings)).flatten();
-    let (stop, is_new) = (Stop::default(), OnceCell::new());
-    let run = Run { args, wanted: &wanted, place: &place, stop: &stop, is_new: &is_new };
-    let ended = interrupt::run(&stop, run.play(console)).inspect_err(|error| {
-        tracing::info!(error = format!("{error:#}"), "the pull ends without all of its result");
+pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let options = PullCommandOptions::from_args(args, settings)?;
+    let location = workspace::resolve_location(settings)?;
+    let PullSpec { organization, host, .. } = &options.spec;
+    tracing::info!(organization, host, "pull started");
+    let (stop, is_new) = (CancellationToken::new(), OnceCell::new());
+    let run = PullRun {
+        args,
+        settings,
+        options: &options,
+        location: &location,
+        stop: &stop,
+        is_new: &is_new,
+    };
+    let result = interrupt::run(&stop, run.run_pull()).inspect_err(|error| {
+        tracing::info!(error = format!("{error:#}"), "pull failed or incomplete");
     });
-    if ended.is_err() && is_new.get() == Some(&true) {
-        remove_untouched(&place, &wanted.pull.owner);
+    if result.is_err() && is_new.get() == Some(&true) {
+        remove_untouched_workspace(&location, &options.spec.owner);
     }
-    ended?;
-    tracing::info!("the pull is complete");
+    result?;
+    tracing::info!("pull complete");
     Ok(())
 }
 
-/// Removes a workspace that this run made and stored nothing in: a mistyped name would have every later command ask
-/// for `--workspace`.
-fn remove_untouched(place: &Place, owner: &str) {
-    let removed = interrupt::run(&Stop::default(), async {
+/// Removes a workspace that this run created and stored nothing in: after a mistyped name, every later command would
+/// require `--workspace`.
+fn remove_untouched_workspace(location: &DatabaseLocation, owner: &str) {
+    let removed = interrupt::run(&CancellationToken::new(), async {
         let condition = RemoveCondition::IfUntouched { now_ms: MachineClock.now_ms() };
-        Ok(remove_workspace(place, &MachineClock, owner, condition).await?)
+        Ok(remove_workspace(location, &MachineClock, owner, condition).await?)
     });
     match removed {
         Ok(WorkspaceRemoval::Removed) => {
-            tracing::info!(place = place.shown(), "removed the new workspace: nothing was read");
+            tracing::info!(
+                location = location.display_name(),
+                "removed the new workspace, because nothing was read"
+            );
         }
         Ok(WorkspaceRemoval::InUse | WorkspaceRemoval::Busy(_)) => {}
         Err(error) => {
-            tracing::warn!(error = format!("{error:#}"), "the new, empty workspace stays");
+            tracing::warn!(error = format!("{error:#}"), "cannot remove the new, empty workspace");
         }
     }
 }
 
 /// One run of the command.
-struct Run<'a> {
-    args: &'a Pull,
-    wanted: &'a Wanted,
-    place: &'a Place,
-    stop: &'a Stop,
-    /// Whether this run made the workspace, once it is open.
+struct PullRun<'a> {
+    args: &'a PullArgs,
+    settings: &'a AppSettings,
+    options: &'a PullCommandOptions,
+    location: &'a DatabaseLocation,
+    stop: &'a CancellationToken,
+    /// Set once the workspace is open: true if this run created it.
     is_new: &'a OnceCell<bool>,
 }
 
-impl Run<'_> {
-    async fn play(self, console: impl FnOnce() -> Option<Console>) -> anyhow::Result<()> {
-        let Self { args, wanted, place, stop, is_new } = self;
-        let organization = &wanted.pull.organization;
-        let opened =
-            workspace::open(place).map_err(|error| refused::database(error, organization))?;
-        is_new.set(opened.is_new).ok();
+impl PullRun<'_> {
+    async fn run_pull(self) -> anyhow::Result<()> {
+        let Self { args, options, location, .. } = self;
+        let organization = &options.spec.organization;
+        let opened = workspace::open_for_writing(location)
+            .map_err(|error| errors::open_error(error, organization))?;
+        self.is_new.set(opened.is_new).ok();
         let store = opened.store;
-        let console = console();
-        let fetch = fetch(herald(args, wanted, console.is_some()), wanted, &store, stop)?;
+        let screen = self.open_screen();
+        let progress = choose_progress_sink(args, options, screen.as_ref());
+        let client = new_api_client(progress, options, &store, self.stop)?;
         let start_ms = MachineClock.now_ms();
-        let done = pull(&store, &fetch, &wanted.pull).await;
-        if let Some(console) = console {
-            let ending =
-                done.as_ref().map_or_else(|error| Ending::Failed(error.reason()), |_| Ending::Done);
-            console.close(&ending);
+        let result = run_pull(&store, &client, &options.spec).await;
+        if let Some(screen) = screen {
+            let ending = result
+                .as_ref()
+                .map_or_else(|error| PullEnding::Failed(error.reason()), |_| PullEnding::Completed);
+            screen.close(&ending);
         }
-        let summary = done.map_err(|error| refused::by(error, organization, place))?;
+        let summary = result.map_err(|error| errors::pull_error(error, organization, location))?;
         let duration_ms = MachineClock.now_ms() - start_ms;
-        tell(args, wanted, &Pulled { organization, summary: &summary, duration_ms })?;
-        exclusions::warn_of_unknown(&store, &wanted.pull, &summary)?;
-        complete(organization, &summary)
+        print_summary(args, options, &PullReport { organization, summary: &summary, duration_ms })?;
+        exclusions::warn_unknown_exclusions(&store, &options.spec, &summary)?;
+        check_complete(organization, &summary)
+    }
+
+    /// Opens the console, unless the arguments or the terminal rule it out.
+    fn open_screen(&self) -> Option<PullScreen> {
+        if self.args.json || self.args.no_tui {
+            return None;
+        }
+        PullScreen::open(&self.options.spec.items, self.settings)
     }
 }
 
-/// Whoever shows how far it is.
-fn herald(args: &Pull, wanted: &Wanted, on_console: bool) -> Herald {
-    match (args.json, on_console) {
-        (true, _) => Herald::default(),
-        (false, true) => Herald::new(console::hear),
-        (false, false) => progress::herald(&wanted.pull.organization),
+fn choose_progress_sink(
+    args: &PullArgs,
+    options: &PullCommandOptions,
+    screen: Option<&PullScreen>,
+) -> ProgressSink {
+    match screen {
+        Some(_) => ProgressSink::new(pull_screen::apply_event),
+        None if args.json => ProgressSink::default(),
+        None => progress::line_progress_sink(&options.spec.organization),
     }
 }
 
-fn fetch(herald: Herald, wanted: &Wanted, store: &Store, stop: &Stop) -> anyhow::Result<Fetch> {
-    let line = Line {
-        transport: Arc::new(Stoppable {
-            transport: Http::through(wanted.proxy.clone())?,
+fn new_api_client(
+    progress: ProgressSink,
+    options: &PullCommandOptions,
+    store: &Store,
+    stop: &CancellationToken,
+) -> anyhow::Result<ApiClient> {
+    let PullCommandOptions { token, .. } = options;
+    let config = ClientConfig {
+        transport: Arc::new(StoppableTransport {
+            transport: HttpTransport::with_proxy(options.proxy.clone())?,
             stop: stop.clone(),
         }),
-        endpoint: Endpoint { url: wanted.graphql.clone(), token: wanted.token.clone() },
-        rest: Rest { url: wanted.api.clone(), token: wanted.token.clone() },
+        endpoint: GraphqlEndpoint { url: options.graphql_url.clone(), token: token.clone() },
+        rest: RestEndpoint { url: options.rest_url.clone(), token: token.clone() },
         clock: Arc::new(MachineClock),
-        crash: CrashPoints::default(),
-        herald,
-        pace: wanted.pace,
-        reserve_percent: wanted.reserve_percent,
-        largest_page: page_size::LARGEST,
+        crash_points: CrashPoints::default(),
+        progress,
+        pace: options.pace,
+        reserve_percent: options.reserve_percent,
+        largest_page: page_size::MAX_PAGE_SIZE,
         seed: fastrand::u64(..),
     };
-    Ok(Fetch::new(line, store.clone(), &wanted.pull.host))
+    Ok(ApiClient::new(config, store.clone(), &options.spec.host))
 }
 
-fn tell(args: &Pull, wanted: &Wanted, pulled: &Pulled<'_>) -> anyhow::Result<()> {
+fn print_summary(
+    args: &PullArgs,
+    options: &PullCommandOptions,
+    report: &PullReport<'_>,
+) -> anyhow::Result<()> {
     if args.json {
-        return Ok(say_object(&Value::Object(pulled.object()))?);
+        return Ok(print_json(&Value::Object(report.to_json()))?);
     }
-    let mut lines = vec![format!("pulled {} from {}", pulled.organization, wanted.pull.host)];
-    lines.extend(pulled.lines());
-    Ok(say(&lines.join("\n"))?)
+    let mut lines = vec![format!("pulled {} from {}", report.organization, options.spec.host)];
+    lines.extend(report.to_lines());
+    Ok(print_result(&lines.join("\n"))?)
 }
 
-/// What failed has been told by now; whoever called must learn of it, too.
-fn complete(organization: &str, summary: &Summary) -> anyhow::Result<()> {
-    if summary.failures.is_empty() { Ok(()) } else { Err(refused::in_part(organization, summary)) }
+/// Fails if the pull is incomplete, so that scripts notice. The failures themselves are already printed.
+fn check_complete(organization: &str, summary: &PullSummary) -> anyhow::Result<()> {
+    if summary.failures.is_empty() {
+        Ok(())
+    } else {
+        Err(errors::partial_error(organization, summary))
+    }
 }

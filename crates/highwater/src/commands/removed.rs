@@ -3,34 +3,34 @@
 mod list;
 mod restore;
 
-use hw_rules::item::Kind;
-use hw_rules::item_names::thread_name;
+use hw_rules::item::ItemKind;
+use hw_rules::item_names::format_thread_name;
 use hw_store::RemovedItem;
 
 use crate::cli::RemovedCommand;
-use crate::config::Settings;
-use crate::terminal::shown_line;
+use crate::config::AppSettings;
+use crate::terminal::clean_line;
 
-pub(crate) fn run(what: RemovedCommand, settings: &Settings) -> anyhow::Result<()> {
-    match what {
+pub(crate) fn run(command: RemovedCommand, settings: &AppSettings) -> anyhow::Result<()> {
+    match command {
         RemovedCommand::List(args) => list::run(&args, settings),
         RemovedCommand::Restore(args) => restore::run(&args, settings),
     }
 }
 
-/// Returns the name of a removed item, with how many others went with it.
-fn item_name(item: &RemovedItem) -> String {
+/// Returns the name of a removed item.
+fn removed_item_name(item: &RemovedItem) -> String {
     let name = match (item.key.kind, item.number) {
-        (Kind::Discussion | Kind::Issue | Kind::PullRequest, Some(number)) => {
-            thread_name(&item.repository, number, &item.title)
+        (ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest, Some(number)) => {
+            format_thread_name(&item.repository, number, &item.title)
         }
-        (Kind::Repository, _) => item.repository.clone(),
+        (ItemKind::Repository, _) => item.repository.clone(),
         _ => item.url.clone(),
     };
-    shown_line(&name)
+    clean_line(&name)
 }
 
-/// Returns how many others went with an item, to stand behind its name.
+/// Returns the number of items that were removed with an item, as a suffix of its name.
 fn others_suffix(count: u64) -> String {
     match count {
         0 => String::new(),

@@ -1,84 +1,90 @@
 //! `highwater search`
 
-use hw_rules::snippet::Piece;
-use hw_store::{Found, Hit, Matches, Ranked, SearchEngine, Store, Workspace};
-use hw_tui::words::grouped;
+use hw_rules::format::group_digits;
+use hw_rules::snippet::SnippetPiece;
+use hw_store::{Hit, MatchCount, RankedMatches, SearchEngine, SearchResults, Store, Workspace};
 
-use super::reading;
-use crate::cli::Search;
-use crate::columns::of_hits;
-use crate::config::Settings;
-use crate::report::{Unheard, warn};
-use crate::sheet::Sheet;
-use crate::terminal::{Page, Style, tell};
+use super::read_command;
+use crate::cli::SearchArgs;
+use crate::columns::hit_columns;
+use crate::config::AppSettings;
+use crate::report::{OutputError, print_warning};
+use crate::row_writer::RowWriter;
+use crate::terminal::{MatchStyle, StdoutWriter, print_status};
 
-pub(crate) fn run(args: &Search, settings: &Settings) -> anyhow::Result<()> {
-    let style = Style::of(&settings.screen);
-    reading::answer(settings, |store| search(args, store, style))
+pub(crate) fn run(args: &SearchArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let style = MatchStyle::from_terminal(&settings.terminal);
+    read_command::with_reader(settings, |store| run_search(args, store, style))
 }
 
-fn search(args: &Search, store: &Store, style: Style) -> anyhow::Result<()> {
-    let mut sheet = Sheet::open(&args.output, of_hits())?;
+fn run_search(args: &SearchArgs, store: &Store, style: MatchStyle) -> anyhow::Result<()> {
+    let mut writer = RowWriter::open(&args.output, hit_columns())?;
     let query = args.query.join(" ");
-    let wish = hw_store::Search { limit: args.limit, ..hw_store::Search::new(&query) };
-    let found = SearchEngine::over(Workspace::over(store.clone())).search(&wish)?;
-    let mut is_first = true;
-    for hit in &found.hits {
-        let gap = !std::mem::replace(&mut is_first, false);
-        sheet.put(hit, |page, hit| print(page, hit, gap, style))?;
+    let request =
+        hw_store::SearchRequest { limit: args.limit, ..hw_store::SearchRequest::new(&query) };
+    let results = SearchEngine::new(Workspace::from_store(store.clone())).search(&request)?;
+    for (index, hit) in results.hits.iter().enumerate() {
+        writer.write_row(hit, |out, hit| {
+            if index > 0 {
+                out.write_line("")?;
+            }
+            print_hit(out, hit, style)
+        })?;
     }
-    sheet.end()?;
-    tell_of(&found, &query);
-    reading::warn_of(&found.behind);
-    reading::whole(found.skipped)
+    writer.finish()?;
+    report_misses(&results, &query);
+    read_command::warn_incomplete(&results.completeness);
+    read_command::check_none_skipped(results.skipped)
 }
 
-/// A hit for people: what it is, where, and the words around the match.
-fn print(page: &mut Page, hit: &Hit, gap: bool, style: Style) -> Result<(), Unheard> {
-    if gap {
-        page.line("")?;
-    }
+/// Prints a hit: its kind, name, title and URL, and the text around the match.
+fn print_hit(out: &mut StdoutWriter, hit: &Hit, style: MatchStyle) -> Result<(), OutputError> {
     let Hit { owner, repository, number, state, .. } = hit;
     let kind = hit.type_name().replace('_', " ");
-    let facts = plain(format!("{kind} {owner}/{repository}#{number} {state}: "));
-    page.marked(&[vec![facts], hit.marked_title.clone()].concat(), style)?;
-    page.line(&format!("  {}", hit.said.as_ref().map_or(&hit.url, |said| &said.url)))?;
+    let facts = plain_piece(format!("{kind} {owner}/{repository}#{number} {state}: "));
+    out.write_pieces(&[vec![facts], hit.marked_title.clone()].concat(), style)?;
+    let url = hit.matched_comment.as_ref().map_or(&hit.url, |comment| &comment.url);
+    out.write_line(&format!("  {url}"))?;
     if hit.snippet.is_empty() {
         return Ok(());
     }
-    page.marked(&[vec![plain(whose(hit))], hit.snippet.clone()].concat(), style)
+    out.write_pieces(&[vec![plain_piece(snippet_prefix(hit))], hit.snippet.clone()].concat(), style)
 }
 
-/// What stands in front of the words: whose they are, when they are not the thread's own.
-fn whose(hit: &Hit) -> String {
-    let Some(said) = &hit.said else { return "  ".to_owned() };
-    format!("  in a comment by {}: ", crate::markdown::author(said.author.as_deref()))
+/// Returns the text before a snippet: the author of the comment, if the match is in one.
+fn snippet_prefix(hit: &Hit) -> String {
+    let Some(comment) = &hit.matched_comment else { return "  ".to_owned() };
+    format!("  in a comment by {}: ", crate::markdown::author_name(comment.author.as_deref()))
 }
 
-fn plain(text: String) -> Piece {
-    Piece { text, is_match: false }
+fn plain_piece(text: String) -> SnippetPiece {
+    SnippetPiece { text, is_match: false }
 }
 
-/// Says on stderr what the hits themselves do not show.
-fn tell_of(found: &Found, query: &str) {
+/// Reports on stderr what the hits themselves do not show.
+fn report_misses(results: &SearchResults, query: &str) {
     if query.trim().is_empty() {
-        tell("there is nothing to look for: the query is empty");
-    } else if found.hits.is_empty() {
-        tell("nothing was found");
+        print_status("nothing to search for: the query is empty");
+    } else if results.hits.is_empty() {
+        print_status("no results");
     }
-    found.misread.iter().chain(&unranked(found)).for_each(|sentence| warn(sentence));
+    results
+        .misread
+        .iter()
+        .chain(&unranked_warning(results))
+        .for_each(|sentence| print_warning(sentence));
 }
 
-/// That not all matches were compared, if so.
-fn unranked(found: &Found) -> Option<String> {
-    if found.ranked == Ranked::All {
+/// Returns a warning if not all matches were ranked.
+fn unranked_warning(results: &SearchResults) -> Option<String> {
+    if results.ranked_matches == RankedMatches::All {
         return None;
     }
-    let matches = match found.matches {
-        Matches::Exactly(count) => grouped(count),
-        Matches::AtLeast(count) => format!("at least {}", grouped(count)),
+    let matches = match results.matches {
+        MatchCount::Exactly(count) => group_digits(count),
+        MatchCount::AtLeast(count) => format!("at least {}", group_digits(count)),
     };
-    Some(format!("only the newest of {matches} matches were ranked"))
+    Some(format!("many matches ({matches}); only the newest were ranked"))
 }
 
 #[cfg(test)]
@@ -86,11 +92,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ranking_of_some_matches_says_so() {
-        let found = |matches, ranked| Found { matches, ranked, ..Found::default() };
-        assert_eq!(unranked(&found(Matches::Exactly(7), Ranked::All)), None);
-        let some = found(Matches::AtLeast(5_000), Ranked::Newest);
-        let expected = "only the newest of at least 5,000 matches were ranked";
-        assert_eq!(unranked(&some).as_deref(), Some(expected));
+    fn ranking_of_only_some_matches_is_a_warning() {
+        let all = SearchResults {
+            matches: MatchCount::Exactly(7),
+            ranked_matches: RankedMatches::All,
+            ..SearchResults::default()
+        };
+        assert_eq!(unranked_warning(&all), None);
+        let some = SearchResults {
+            matches: MatchCount::AtLeast(5_000),
+            ranked_matches: RankedMatches::Newest,
+            ..SearchResults::default()
+        };
+        let expected = "many matches (at least 5,000); only the newest were ranked";
+        assert_eq!(unranked_warning(&some).as_deref(), Some(expected));
     }
 }

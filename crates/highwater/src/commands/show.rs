@@ -1,89 +1,94 @@
 //! `highwater show`
 
-use hw_rules::address::ThreadAddress;
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
+use hw_rules::thread_address::ThreadAddress;
 use hw_store::{Store, ThreadView};
 
-use super::reading;
-use crate::cli::ShowThread;
-use crate::columns::{WithOwner, of_comments, of_threads};
-use crate::config::Settings;
+use super::read_command;
+use crate::cli::ShowThreadArgs;
+use crate::columns::{RowWithOwner, comment_columns, thread_columns};
+use crate::config::AppSettings;
 use crate::markdown;
-use crate::report::Hint;
-use crate::sheet::{object, object_of};
-use crate::terminal::{Page, say};
+use crate::report::ErrorHint;
+use crate::row_writer::{object_json, row_json};
+use crate::terminal::{StdoutWriter, print_result};
 
-pub(crate) fn run(args: &ShowThread, settings: &Settings) -> anyhow::Result<()> {
-    reading::answer(settings, |store| show(args, store))
+pub(crate) fn run(args: &ShowThreadArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    read_command::with_reader(settings, |store| show_thread(args, store))
 }
 
-fn show(args: &ShowThread, store: &Store) -> anyhow::Result<()> {
+fn show_thread(args: &ShowThreadArgs, store: &Store) -> anyhow::Result<()> {
     if let urls @ [_, _, ..] = store.thread_urls(&args.thread)?.as_slice() {
-        let error = anyhow::anyhow!("{} names several threads: {}", args.thread, urls.join(", "));
-        return Err(
-            error.context(Hint("name the owner too, as owner/repo#12, or use its URL".into()))
-        );
+        let error = anyhow::anyhow!("{} matches several threads: {}", args.thread, urls.join(", "));
+        let hint = "include the owner, as in owner/repo#12, or pass the URL";
+        return Err(error.context(ErrorHint(hint.to_owned())));
     }
-    let Some(view) = store.thread(&args.thread)? else {
-        return Err(not_held(store, &args.thread)?);
+    let Some(view) = store.find_thread(&args.thread)? else {
+        return Err(not_found_error(store, &args.thread)?);
     };
     if args.json {
-        let mut page = Page::new();
-        page.object(&json(&view))?;
-        page.end()?;
+        let mut out = StdoutWriter::new();
+        out.write_json(&thread_json(&view))?;
+        out.finish()?;
     } else {
-        say(markdown::page(&view).trim_end())?;
+        print_result(markdown::thread_page(&view).trim_end())?;
     }
-    warn(store, &view)?;
-    reading::whole(view.skipped)
+    warn_if_incomplete(store, &view)?;
+    read_command::check_none_skipped(view.skipped)
 }
 
-/// The thread for programs; `docs/json.md` is its contract.
-fn json(view: &ThreadView) -> String {
-    let columns = of_threads(view.row.thread.kind());
-    let thread = WithOwner { owner: view.owner.clone(), text: view.row.clone() };
-    let fields = columns.iter().map(|(name, value)| (*name, value(&thread).to_string()));
-    let of_comments = of_comments();
+/// Returns the thread as JSON; `docs/json.md` is the contract.
+fn thread_json(view: &ThreadView) -> String {
+    let columns = thread_columns(view.row.thread.kind());
+    let thread = RowWithOwner { owner: view.owner.clone(), row: view.row.clone() };
+    let fields = columns.iter().map(|column| (column.name, (column.value)(&thread).to_string()));
+    let comment_columns = comment_columns();
     let comments = view.comments.iter().map(|row| {
-        let comment = WithOwner { owner: view.owner.clone(), text: row.clone() };
-        object(&of_comments, &comment)
+        let comment = RowWithOwner { owner: view.owner.clone(), row: row.clone() };
+        row_json(&comment_columns, &comment)
     });
     let comments = format!("[{}]", comments.collect::<Vec<_>>().join(","));
-    object_of(fields.chain([("comments", comments)]))
+    object_json(fields.chain([("comments", comments)]))
 }
 
-/// What may be missing: of the thread's own list, and of what is said in such threads.
-fn warn(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
+/// Warns of what may be missing from the thread's own list, and from its comments.
+fn warn_if_incomplete(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
     let repository = Some(view.row.repository.as_str());
     let kind = view.row.thread.kind();
     let own = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
-    reading::warn_of_talks(store, own.as_slice(), repository)
+    read_command::warn_incomplete_threads(store, own.as_slice(), repository)
 }
 
-/// Why there is nothing to show, as far as can be told, and what to do about it.
-fn not_held(store: &Store, wanted: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
-    let ThreadAddress { owner, repository, number, .. } = wanted;
-    let is_it = |it: &Repository| {
-        let is_owner = owner.as_ref().is_none_or(|owner| it.owner.eq_ignore_ascii_case(owner));
-        is_owner && it.name.eq_ignore_ascii_case(repository) && wanted.is_at_host_of(&it.url)
-    };
-    let is_there = reading::repositories(store)?.rows.iter().any(|(_, it)| is_it(it));
+/// Explains why the thread is not found, as far as the workspace can tell, and suggests what to do.
+fn not_found_error(store: &Store, address: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
+    let ThreadAddress { owner, repository, number, host } = address;
+    let stored = read_command::read_repositories(store)?.rows;
+    let has_repository = stored.iter().any(|hosted| is_repository_of(address, &hosted.repository));
     let owner = owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
-    let at = wanted.host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
-    let (what, hint) = if is_there {
-        // why it may be missing: a list that was not read, a pull that failed
-        reading::warn_of(&store.behind(&Surface::THREADS, Some(&format!("{owner}{repository}")))?);
+    let (message, hint) = if has_repository {
+        // warns why it may be missing: a list that was not read, a pull that failed
+        read_command::warn_incomplete(
+            &store.completeness(&Surface::THREADS, Some(&format!("{owner}{repository}")))?,
+        );
         (
             format!("{owner}{repository}#{number} is not in this workspace"),
-            "it may be older than the window of your pulls (`highwater pull --window-days 0` reads all), \
-             newer than the last one, of a kind that is not pulled, or gone",
+            "it may be older than the window of your pulls (`highwater pull --window-days 0` reads everything), \
+             newer than the last pull, of a kind that you do not pull, or deleted",
         )
     } else {
+        let host = host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
         (
-            format!("no repository named {owner}{repository}{at} is in this workspace"),
-            "`highwater list repos` shows which are; -o or --workspace name another workspace",
+            format!("no repository named {owner}{repository}{host} is in this workspace"),
+            "`highwater list repos` lists the repositories here; -o or --workspace selects another workspace",
         )
     };
-    Ok(anyhow::anyhow!(what).context(Hint(hint.to_owned())))
+    Ok(anyhow::anyhow!(message).context(ErrorHint(hint.to_owned())))
+}
+
+fn is_repository_of(address: &ThreadAddress, repository: &Repository) -> bool {
+    let owner = address.owner.as_ref();
+    owner.is_none_or(|owner| repository.owner.eq_ignore_ascii_case(owner))
+        && repository.name.eq_ignore_ascii_case(&address.repository)
+        && address.is_at_host_of(&repository.url)
 }

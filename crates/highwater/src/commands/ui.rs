@@ -1,46 +1,47 @@
 //! `highwater ui`
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use crate::cli::Ui;
-use crate::config::Settings;
-use crate::report::Hint;
-use crate::terminal::{tell, warn};
-use crate::web::Face;
+use hw_store::{StoreError, WorkspaceHandle};
+
+use crate::cli::UiArgs;
+use crate::config::AppSettings;
+use crate::report::ErrorHint;
+use crate::terminal::{print_status, print_warning};
+use crate::web_server::WebServer;
 use crate::{interrupt, workspace};
 
-pub(crate) fn run(args: &Ui, settings: &Settings) -> anyhow::Result<()> {
-    let find = workspace::finder(settings)?;
+pub(crate) fn run(args: &UiArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let find = workspace::workspace_finder(settings)?;
     let address = SocketAddr::new(args.listen, settings.ui_port);
-    check_names(args, address)?;
-    interrupt::serve(async |stopped| {
-        let face = Face::open(address).await?;
+    check_allowed_hosts(args, address)?;
+    interrupt::run_until_stopped(async |stop| {
+        let server = WebServer::bind(address).await?;
         if !args.listen.is_loopback() {
-            warn(
-                "EVERYBODY who can reach this address can read the workspace: there is no password",
+            print_warning(
+                "ANYONE who can reach this address can read the workspace: there is no password",
             );
         }
-        if let Ok(Err(hw_store::Error::NoDatabase(place))) = find().map(|it| it.store()) {
-            tell(&format!(
-                "nothing was pulled yet: there is no database at {place}; when a pull makes it, the \
-                 page follows (-o names the organisation, as for `highwater pull`)"
+        if let Ok(Err(StoreError::NoDatabase(path))) =
+            find().map(|workspace| workspace.open_store())
+        {
+            print_status(&format!(
+                "nothing pulled yet: no database at {path}; the page shows it once a pull creates it \
+                 (-o selects the organization, as for `highwater pull`)"
             ));
         }
-        tell(&format!("highwater ui: {}", face.url()));
-        face.serve(Arc::new(find), &args.allowed_hosts, stopped).await;
+        print_status(&format!("highwater ui: {}", server.url()));
+        server.serve(WorkspaceHandle::new(find), &args.allowed_hosts, stop).await;
         Ok(())
     })
 }
 
-/// Whoever comes from another machine asks under a name, and only names that are known are answered.
-fn check_names(args: &Ui, address: SocketAddr) -> anyhow::Result<()> {
+/// Requires a host name when listening on all interfaces: the server only answers requests for names that it knows.
+fn check_allowed_hosts(args: &UiArgs, address: SocketAddr) -> anyhow::Result<()> {
     if !args.listen.is_unspecified() || !args.allowed_hosts.is_empty() {
         return Ok(());
     }
-    let hint = "name it with --allow-host, as browsers will: box.example";
-    Err(anyhow::anyhow!(
-        "{address} stands for every address of this machine, so it does not tell by which name it is called"
-    )
-    .context(Hint(hint.to_owned())))
+    let hint = "pass the host name that browsers use: --allow-host box.example";
+    let message = format!("{address} listens on all interfaces and needs --allow-host");
+    Err(anyhow::anyhow!(message).context(ErrorHint(hint.to_owned())))
 }

@@ -2,52 +2,52 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::format::group_digits;
 use hw_rules::lane::Scope;
-use hw_rules::time::Mark;
-use hw_store::{Error, LastPull, Place, RemoveCondition, Store, WorkspaceRemoval};
+use hw_rules::source_time::SourceInstant;
+use hw_store::{DatabaseLocation, LastPull, RemoveCondition, Store, StoreError, WorkspaceRemoval};
 use hw_sync::clock::MachineClock;
 use hw_sync::remove_workspace::remove_workspace;
-use hw_tui::words::grouped;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use crate::cli::{RemoveWorkspace, Workspaces, WorkspacesCommand};
-use crate::config::Settings;
-use crate::interrupt::{self, Stop};
-use crate::report::Hint;
-use crate::terminal::{say, say_object, tell};
+use crate::cli::{RemoveWorkspaceArgs, WorkspacesArgs, WorkspacesCommand};
+use crate::config::AppSettings;
+use crate::report::ErrorHint;
+use crate::terminal::{print_json, print_result, print_status};
 use crate::workspace::{self, NamedWorkspace};
-use crate::{advice, config};
+use crate::{config, hints, interrupt};
 
-const SEE_LIST: &str = "`highwater workspaces` lists them";
+const LIST_HINT: &str = "`highwater workspaces` lists them";
 
-pub(crate) fn run(args: &Workspaces, settings: &Settings) -> anyhow::Result<()> {
-    match &args.what {
-        Some(WorkspacesCommand::Remove(args)) => remove(args, settings),
-        None => list(args, settings),
+pub(crate) fn run(args: &WorkspacesArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    match &args.command {
+        Some(WorkspacesCommand::Remove(args)) => remove_named(args, settings),
+        None => print_workspaces(args, settings),
     }
 }
 
-fn list(args: &Workspaces, settings: &Settings) -> anyhow::Result<()> {
-    let workspaces = workspace::list(settings).map_err(advice::hinted)?;
+fn print_workspaces(args: &WorkspacesArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let workspaces = workspace::list_workspaces(settings).map_err(hints::add_database_hint)?;
     for workspace in &workspaces {
         let row = WorkspaceRow::read(workspace);
-        if args.json { say_object(&row.object()) } else { say(&row.line()) }?;
+        if args.json { print_json(&row.to_json()) } else { print_result(&row.to_line()) }?;
     }
     if workspaces.is_empty() && !args.json {
-        tell("there is no workspace yet: `highwater pull -o NAME` makes one");
+        print_status("no workspaces yet; `highwater pull -o NAME` creates one");
     }
     Ok(())
 }
 
-/// One workspace, as it is listed.
+/// One listed workspace.
 struct WorkspaceRow<'a> {
     name: &'a str,
     location: String,
-    contents: Result<Contents, Error>,
+    contents: Result<WorkspaceContents, StoreError>,
 }
 
 /// The contents of a workspace that can be read.
-struct Contents {
+struct WorkspaceContents {
     bytes: u64,
     organizations: Vec<String>,
     last_pull: Option<LastPull>,
@@ -55,12 +55,12 @@ struct Contents {
 
 impl<'a> WorkspaceRow<'a> {
     fn read(workspace: &'a NamedWorkspace) -> Self {
-        let contents =
-            Store::open_reader(&workspace.place).and_then(|store| Contents::read(&store));
-        Self { name: &workspace.name, location: workspace.place.shown(), contents }
+        let contents = Store::open_reader(&workspace.location)
+            .and_then(|store| WorkspaceContents::read(&store));
+        Self { name: &workspace.name, location: workspace.location.display_name(), contents }
     }
 
-    fn line(&self) -> String {
+    fn to_line(&self) -> String {
         let contents = match &self.contents {
             Ok(contents) => contents,
             Err(error) => return format!("{:<20}  cannot be read: {error}", self.name),
@@ -68,17 +68,19 @@ impl<'a> WorkspaceRow<'a> {
         let organizations = contents.organizations.join(", ");
         let last = match &contents.last_pull {
             None => "never pulled".to_owned(),
-            Some(LastPull { ended_ms, error: None, .. }) => format!("pulled {}", Mark(*ended_ms)),
+            Some(LastPull { ended_ms, error: None, .. }) => {
+                format!("pulled {}", SourceInstant(*ended_ms))
+            }
             Some(LastPull { ended_ms, error: Some(error), .. }) => {
-                format!("the last pull failed {}: {error}", Mark(*ended_ms))
+                format!("the last pull failed at {}: {error}", SourceInstant(*ended_ms))
             }
         };
-        let kilobytes = grouped(contents.bytes.div_ceil(1_000));
+        let kilobytes = group_digits(contents.bytes.div_ceil(1_000));
         format!("{:<20}  {kilobytes:>10} kB  {organizations:<20}  {last}", self.name)
     }
 
-    /// The workspace for programs; `docs/json.md` is its contract.
-    fn object(&self) -> Value {
+    /// Returns the workspace as JSON; `docs/json.md` is the contract.
+    fn to_json(&self) -> Value {
         let contents = self.contents.as_ref().ok();
         let last = contents.and_then(|contents| contents.last_pull.as_ref());
         json!({
@@ -86,15 +88,15 @@ impl<'a> WorkspaceRow<'a> {
             "location": self.location,
             "bytes": contents.map(|contents| contents.bytes),
             "organizations": contents.map(|contents| &contents.organizations),
-            "last_pull_at": last.map(|last| Mark(last.ended_ms).to_string()),
+            "last_pull_at": last.map(|last| SourceInstant(last.ended_ms).to_string()),
             "last_pull_error": last.and_then(|last| last.error.as_ref()),
             "problem": self.contents.as_ref().err().map(ToString::to_string),
         })
     }
 }
 
-impl Contents {
-    fn read(store: &Store) -> Result<Self, Error> {
+impl WorkspaceContents {
+    fn read(store: &Store) -> Result<Self, StoreError> {
         let mut organizations: BTreeMap<String, String> = BTreeMap::new();
         for (lane, _, _) in store.lanes()? {
             if let Scope::Organization(login) = lane.scope {
@@ -113,42 +115,43 @@ impl Contents {
     }
 }
 
-fn remove(args: &RemoveWorkspace, settings: &Settings) -> anyhow::Result<()> {
-    let workspaces = workspace::list(settings).map_err(advice::hinted)?;
+fn remove_named(args: &RemoveWorkspaceArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    let workspaces = workspace::list_workspaces(settings).map_err(hints::add_database_hint)?;
     let found = workspaces.iter().find(|workspace| workspace.name.eq_ignore_ascii_case(&args.name));
     let Some(workspace) = found else {
-        let error = anyhow::anyhow!("there is no workspace named {}", args.name);
-        return Err(error.context(Hint(SEE_LIST.to_owned())));
+        let error = anyhow::anyhow!("no workspace named {}", args.name);
+        return Err(error.context(ErrorHint(LIST_HINT.to_owned())));
     };
-    let NamedWorkspace { name, place } = workspace;
+    let NamedWorkspace { name, location } = workspace;
     if !args.yes {
-        let error =
-            anyhow::anyhow!("{name} would be removed with everything in it: {}", place.shown());
-        return Err(error.context(Hint("if this is intended, pass --yes".to_owned())));
+        let database = location.display_name();
+        let error = anyhow::anyhow!("this would remove {name} and everything in it: {database}");
+        return Err(error.context(ErrorHint("if this is intended, pass --yes".to_owned())));
     }
-    let removed = interrupt::run(&Stop::default(), async {
-        let owner = format!("removal by {}", config::process());
-        let removed = remove_workspace(place, &MachineClock, &owner, RemoveCondition::Always).await;
-        removed.map_err(|error| refused(error, place))
+    let removed = interrupt::run(&CancellationToken::new(), async {
+        let owner = format!("removal by {}", config::process_name());
+        remove_workspace(location, &MachineClock, &owner, RemoveCondition::Always)
+            .await
+            .map_err(|error| removal_error(error, location))
     })?;
     match removed {
-        WorkspaceRemoval::Removed => Ok(say(&format!("removed {name}"))?),
-        WorkspaceRemoval::InUse => Ok(say(&format!("{name} is not empty, and stays"))?),
+        WorkspaceRemoval::Removed => Ok(print_result(&format!("removed {name}"))?),
+        WorkspaceRemoval::InUse => {
+            Ok(print_result(&format!("{name} is not empty and was not removed"))?)
+        }
         WorkspaceRemoval::Busy(holder) => {
-            let holder = holder.map_or_else(String::new, |held| {
-                format!(": {}, since {}", held.owner, Mark(held.since_ms))
+            let holder = holder.map_or_else(String::new, |holder| {
+                format!(": {}, since {}", holder.owner, SourceInstant(holder.since_ms))
             });
-            let error = anyhow::anyhow!("a pull is at work in {name}{holder}");
-            Err(error.context(Hint("wait until it is done, or stop it".to_owned())))
+            let error = anyhow::anyhow!("a pull is running in {name}{holder}");
+            Err(error.context(ErrorHint("wait for it to finish, or stop it".to_owned())))
         }
     }
 }
 
-fn refused(error: hw_sync::Error, place: &Place) -> anyhow::Error {
-    let error = if let hw_sync::Error::Store(error) = error {
-        anyhow::Error::new(error)
-    } else {
-        anyhow::Error::new(error)
-    };
-    advice::hinted(error.context(format!("cannot remove {}", place.shown())))
+fn removal_error(error: hw_sync::SyncError, location: &DatabaseLocation) -> anyhow::Error {
+    // unwrapped, so that the hint finds the store's error
+    let error: anyhow::Error =
+        if let hw_sync::SyncError::Store(error) = error { error.into() } else { error.into() };
+    hints::add_database_hint(error.context(format!("cannot remove {}", location.display_name())))
 }

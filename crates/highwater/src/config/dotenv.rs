@@ -1,123 +1,145 @@
-//! `.env`: one `NAME=value` a line.
+//! Parses `.env`: one `NAME=value` per line.
 //!
-//! `export` may stand before it, `#` begins a comment at the start of a line or behind a blank, and a value
-//! may stand in quotes: 'as it is', or "with \" \\ \n and \t". Nothing is expanded, and no value goes on in
-//! the next line.
+//! The name may follow `export`. `#` starts a comment at the start of a line or after whitespace. A value may be
+//! quoted: 'taken literally', or "with \" \\ \n and \t". Nothing is expanded, and no value spans two lines.
 
 use std::path::Path;
 
-use super::found::{Found, Layer, Origin};
-use super::keys::{self, Key, Stands};
-use super::nearest::or_nearest;
-use super::problem::Problem;
+use super::keys::{self, AllowedFiles, SettingKey};
+use super::layer::{SettingLayer, SettingOrigin, SettingValue};
+use super::problem::SettingProblem;
+use super::suggestion::did_you_mean;
 
-/// What the file says.
-pub(super) fn read(path: &Path, text: &str) -> Layer {
-    let mut layer = Layer::default();
+/// Reads the settings in the text of `.env`.
+pub(super) fn read_dotenv(path: &Path, text: &str) -> SettingLayer {
+    let mut layer = SettingLayer::default();
     for (index, line) in text.lines().enumerate() {
-        let origin = Origin::Line { file: path.to_owned(), line: index + 1 };
-        match assignment(line) {
+        let origin = SettingOrigin::FileLine { file: path.to_owned(), line: index + 1 };
+        match parse_assignment(line) {
             Ok(None) => {}
-            Ok(Some((name, value))) => keep(&mut layer, &origin, name, value),
-            Err((name, wrong)) => layer.problems.push(Problem::new(&origin, name, wrong)),
+            Ok(Some(assignment)) => add_assignment(&mut layer, &origin, assignment),
+            Err(LineError { subject, reason }) => {
+                layer.problems.push(SettingProblem::new(&origin, subject, reason));
+            }
         }
     }
     layer
 }
 
-fn keep(layer: &mut Layer, origin: &Origin, name: &str, text: String) {
-    match key(name) {
-        Err(wrong) => layer.problems.push(Problem::new(origin, name, &wrong)),
+/// A line `NAME=value`, with the value unquoted.
+struct Assignment<'a> {
+    name: &'a str,
+    value: String,
+}
+
+/// Why a line cannot be parsed. The reason never quotes a value, which may be a secret.
+struct LineError<'a> {
+    /// The name of the variable, or "this line" if there is none.
+    subject: &'a str,
+    reason: &'static str,
+}
+
+fn add_assignment(layer: &mut SettingLayer, origin: &SettingOrigin, assignment: Assignment<'_>) {
+    let Assignment { name, value } = assignment;
+    match find_key(name) {
+        Err(reason) => layer.problems.push(SettingProblem::new(origin, name, &reason)),
         Ok(key) => {
-            if let Some((_, before)) = layer.found.iter().find(|(held, _)| held.name == key.name) {
-                let wrong = format!("it is set twice, first at {}", before.origin);
-                layer.problems.push(Problem::new(origin, name, &wrong));
-            } else if !text.is_empty() {
-                layer.found.push((key, Found { text, origin: origin.clone() }));
+            if let Some((_, first)) = layer.values.iter().find(|(set, _)| *set == key) {
+                let reason = format!("set twice, first at {}", first.origin);
+                layer.problems.push(SettingProblem::new(origin, name, &reason));
+            } else if !value.is_empty() {
+                layer.values.push((key, SettingValue { text: value, origin: origin.clone() }));
             }
         }
     }
 }
 
-fn key(name: &str) -> Result<&'static Key, String> {
-    let named = |key: &&'static Key| key.variable == name;
-    match keys::ALL.into_iter().find(named) {
-        Some(key) if key.stands == Stands::Outside => {
-            Err("it leads to this file, and cannot stand in it".to_owned())
+fn find_key(name: &str) -> Result<&'static SettingKey, String> {
+    match keys::ALL_KEYS.into_iter().find(|key| key.variable == name) {
+        Some(key) if key.allowed_in == AllowedFiles::NoFile => {
+            Err("cannot be set here, because it determines where this file is".to_owned())
         }
         Some(key) => Ok(key),
         None => {
-            let names = keys::ALL.into_iter().filter(|key| key.stands != Stands::Outside);
-            let nearest = or_nearest(name, names.map(|key| key.variable));
-            Err(format!("there is no such setting{nearest}"))
+            let names =
+                keys::ALL_KEYS.into_iter().filter(|key| key.allowed_in != AllowedFiles::NoFile);
+            let nearest = did_you_mean(name, names.map(|key| key.variable));
+            Err(format!("unknown setting{nearest}"))
         }
     }
 }
 
-/// Name and value; none on a line without them. What is wrong never quotes a value.
-fn assignment(line: &str) -> Result<Option<(&str, String)>, (&str, &'static str)> {
+/// Parses one line; returns `None` for a blank line or a comment.
+fn parse_assignment(line: &str) -> Result<Option<Assignment<'_>>, LineError<'_>> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return Ok(None);
     }
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
-    let (name, value) = line.split_once('=').ok_or(("this line", "it is no NAME=value"))?;
+    let (name, value) = line
+        .split_once('=')
+        .ok_or(LineError { subject: "this line", reason: "expected NAME=value" })?;
     let name = name.trim();
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if name.is_empty()
-        || name.starts_with(|c: char| c.is_ascii_digit())
-        || !name.chars().all(is_name)
-    {
-        return Err(("this line", "a name is letters, digits and _, and = follows it"));
+    if !is_variable_name(name) {
+        let reason = "a name consists of letters, digits and _, and is followed by =";
+        return Err(LineError { subject: "this line", reason });
     }
-    Ok(Some((name, unquoted(value.trim()).map_err(|wrong| (name, wrong))?)))
+    let value =
+        unquote_value(value.trim()).map_err(|reason| LineError { subject: name, reason })?;
+    Ok(Some(Assignment { name, value }))
 }
 
-fn unquoted(value: &str) -> Result<String, &'static str> {
+fn is_variable_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn unquote_value(value: &str) -> Result<String, &'static str> {
     match value.chars().next() {
         Some('\'') => {
-            let (inside, rest) = value[1..].split_once('\'').ok_or("its quote is not closed")?;
-            nothing_more(rest).map(|()| inside.to_owned())
+            let (inside, rest) = value[1..].split_once('\'').ok_or("unclosed quote")?;
+            check_rest_empty(rest).map(|()| inside.to_owned())
         }
-        Some('"') => in_double_quotes(&value[1..]),
-        _ => Ok(without_comment(value).to_owned()),
+        Some('"') => unescape_double_quoted(&value[1..]),
+        _ => Ok(strip_comment(value).to_owned()),
     }
 }
 
-fn in_double_quotes(text: &str) -> Result<String, &'static str> {
+fn unescape_double_quoted(text: &str) -> Result<String, &'static str> {
     let mut inside = String::new();
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
         match c {
-            '"' => return nothing_more(rest.as_str()).map(|()| inside),
+            '"' => return check_rest_empty(rest.as_str()).map(|()| inside),
             '\\' => inside.push(match rest.next() {
                 Some('n') => '\n',
                 Some('t') => '\t',
                 Some(c @ ('"' | '\\' | '$' | '`')) => c,
-                _ => return Err("only \\\" \\\\ \\$ \\` \\n and \\t may stand in its quotes"),
+                _ => return Err("only \\\" \\\\ \\$ \\` \\n and \\t are allowed in double quotes"),
             }),
             _ => inside.push(c),
         }
     }
-    Err("its quote is not closed")
+    Err("unclosed quote")
 }
 
-fn nothing_more(rest: &str) -> Result<(), &'static str> {
+fn check_rest_empty(rest: &str) -> Result<(), &'static str> {
     let rest = rest.trim();
     if rest.is_empty() || rest.starts_with('#') {
         Ok(())
     } else {
-        Err("something stands behind its quote")
+        Err("unexpected text after the closing quote")
     }
 }
 
-fn without_comment(value: &str) -> &str {
-    let comment = value.char_indices().zip(value.chars().skip(1));
-    let mut comment = comment.filter(|((_, before), c)| before.is_whitespace() && *c == '#');
+fn strip_comment(value: &str) -> &str {
     if value.starts_with('#') {
         return "";
     }
-    comment.next().map_or(value, |((at, _), _)| value[..at].trim_end())
+    let mut pairs = value.char_indices().zip(value.chars().skip(1));
+    let comment = pairs.find(|((_, before), c)| before.is_whitespace() && *c == '#');
+    comment.map_or(value, |((at, _), _)| value[..at].trim_end())
 }
 
 #[cfg(test)]
@@ -125,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_may_be_bare_quoted_exported_and_commented() {
+    fn dotenv_value_may_be_bare_quoted_exported_and_commented() {
         for (line, value) in [
             ("ORGANIZATION=acme", "acme"),
             ("  export  ORGANIZATION = acme  ", "acme"),
@@ -135,34 +157,38 @@ mod tests {
             ("ORGANIZATION=\"a \\\"b\\\" $c\"", "a \"b\" $c"),
             ("ORGANIZATION=a=b", "a=b"),
         ] {
-            let layer = read(Path::new(".env"), &format!("\n# x\n{line}\r\n"));
+            let layer = read_dotenv(Path::new(".env"), &format!("\n# x\n{line}\r\n"));
             let found: Vec<_> =
-                layer.found.iter().map(|(_, it)| (&*it.text, it.origin.to_string())).collect();
+                layer.values.iter().map(|(_, set)| (&*set.text, set.origin.to_string())).collect();
             assert_eq!(found, [(value, ".env:3".to_owned())], "{line}");
         }
-        assert!(read(Path::new(".env"), "ORGANIZATION=\nGITHUB_TOKEN= # none\n").found.is_empty());
+        assert!(
+            read_dotenv(Path::new(".env"), "ORGANIZATION=\nGITHUB_TOKEN= # none\n")
+                .values
+                .is_empty()
+        );
     }
 
     #[test]
-    fn a_mistake_is_named_with_its_line() {
+    fn dotenv_mistake_is_reported_with_its_line() {
         for (line, expected) in [
+            ("ORGANISATION=x", "ORGANISATION: unknown setting; did you mean ORGANIZATION?"),
+            ("PATH=x", "PATH: unknown setting"),
             (
-                "ORGANISATION=x",
-                "ORGANISATION: there is no such setting; did you mean ORGANIZATION?",
+                "HIGHWATER_HOME=x",
+                "HIGHWATER_HOME: cannot be set here, because it determines where this file is",
             ),
-            ("PATH=x", "PATH: there is no such setting"),
-            ("HIGHWATER_HOME=x", "HIGHWATER_HOME: it leads to this file, and cannot stand in it"),
-            ("ghp_secret", "this line: it is no NAME=value"),
-            ("a b=c", "this line: a name is letters, digits and _, and = follows it"),
-            ("GITHUB_TOKEN='ghp_secret", "GITHUB_TOKEN: its quote is not closed"),
-            ("GITHUB_TOKEN=\"ghp_secret", "GITHUB_TOKEN: its quote is not closed"),
-            ("GITHUB_TOKEN='ghp' secret", "GITHUB_TOKEN: something stands behind its quote"),
-            ("ORGANIZATION=a\nORGANIZATION=b", "ORGANIZATION: it is set twice, first at .env:2"),
+            ("ghp_secret", "this line: expected NAME=value"),
+            ("a b=c", "this line: a name consists of letters, digits and _, and is followed by ="),
+            ("GITHUB_TOKEN='ghp_secret", "GITHUB_TOKEN: unclosed quote"),
+            ("GITHUB_TOKEN=\"ghp_secret", "GITHUB_TOKEN: unclosed quote"),
+            ("GITHUB_TOKEN='ghp' secret", "GITHUB_TOKEN: unexpected text after the closing quote"),
+            ("ORGANIZATION=a\nORGANIZATION=b", "ORGANIZATION: set twice, first at .env:2"),
         ] {
-            let layer = read(Path::new(".env"), &format!("\n{line}\n"));
-            let told: Vec<_> = layer.problems.iter().map(|problem| &*problem.told).collect();
+            let layer = read_dotenv(Path::new(".env"), &format!("\n{line}\n"));
+            let messages: Vec<_> = layer.problems.iter().map(|problem| &*problem.message).collect();
             let number = 1 + line.lines().count();
-            assert_eq!(told, [format!(".env:{number}: {expected}")], "{line}");
+            assert_eq!(messages, [format!(".env:{number}: {expected}")], "{line}");
         }
     }
 }

@@ -1,243 +1,251 @@
-//! The one table of settings. Reading, `config show`, `init`, the example file and the documents follow from it.
+//! The table of settings. Parsing, `config show`, `init`, the example file and the documentation derive from it.
 
-use super::kinds::Kind;
-use crate::address;
+use super::value_kind::SettingKind;
+use crate::api_endpoints;
 
 /// One setting.
-pub(crate) struct Key {
-    /// Its name in `highwater.toml`, a dot behind the table it stands in.
+pub(crate) struct SettingKey {
+    /// The name in `highwater.toml`: the table, a dot, the key.
     pub(crate) name: &'static str,
-    /// Its name in the environment and in `.env`.
+    /// The name in the environment and in `.env`.
     pub(crate) variable: &'static str,
     pub(crate) flag: Option<&'static str>,
-    pub(crate) kind: Kind,
-    pub(crate) otherwise: Otherwise,
-    pub(crate) stands: Stands,
-    /// A value as it stands in `highwater.toml`.
+    pub(crate) kind: SettingKind,
+    pub(crate) default: SettingDefault,
+    pub(crate) allowed_in: AllowedFiles,
+    /// An example value in TOML syntax.
     pub(crate) example: &'static str,
     /// One sentence.
-    pub(crate) about: &'static str,
+    pub(crate) description: &'static str,
 }
 
-/// What holds when nobody says anything.
+/// Two settings are equal if they have the same name.
+impl PartialEq for SettingKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// The default of a setting.
 #[derive(Clone, Copy)]
-pub(crate) enum Otherwise {
+pub(crate) enum SettingDefault {
     Value(&'static str),
-    /// No value of its own: these words say what follows.
-    Words(&'static str),
+    /// The default is computed; this text describes how.
+    Description(&'static str),
 }
 
-/// Where it may stand, besides flag and environment.
+/// The files in which a setting is allowed, in addition to flag and environment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stands {
-    /// In both files.
-    Anywhere,
-    /// A secret that has no place among settings.
+pub(crate) enum AllowedFiles {
+    BothFiles,
+    /// A secret, which must not be in `highwater.toml`.
     DotenvOnly,
-    /// It leads to the files.
-    Outside,
+    /// The setting says where the files are.
+    NoFile,
 }
 
-pub(crate) static HOME: Key = Key {
+pub(crate) static HOME: SettingKey = SettingKey {
     name: "home",
     variable: "HIGHWATER_HOME",
     flag: Some("-m, --home"),
-    kind: Kind::Folder,
-    otherwise: Otherwise::Words("~/.highwater"),
-    stands: Stands::Outside,
+    kind: SettingKind::Folder,
+    default: SettingDefault::Description("~/.highwater"),
+    allowed_in: AllowedFiles::NoFile,
     example: "",
-    about: "The home directory: settings, databases and logs.",
+    description: "Home directory: settings, databases and logs.",
 };
 
-pub(crate) static WORKSPACE: Key = Key {
+pub(crate) static WORKSPACE: SettingKey = SettingKey {
     name: "workspace",
     variable: "HIGHWATER_WORKSPACE",
     flag: Some("--workspace"),
-    kind: Kind::Workspace,
-    otherwise: Otherwise::Words("the organisation, else the only one there, else `default`"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Workspace,
+    default: SettingDefault::Description(
+        "the organization, else the only existing workspace, else `default`",
+    ),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"acme\"",
-    about: "Which workspace: the name of its database, or of its PostgreSQL schema.",
+    description: "Workspace name: the name of its database file or PostgreSQL schema.",
 };
 
-pub(crate) static ORGANIZATION: Key = Key {
+pub(crate) static ORGANIZATION: SettingKey = SettingKey {
     name: "github.organization",
     variable: "ORGANIZATION",
     flag: Some("-o, --organization"),
-    kind: Kind::Owner,
-    otherwise: Otherwise::Words("none"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Owner,
+    default: SettingDefault::Description("none"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"acme\"",
-    about: "The organisation that is pulled.",
+    description: "Organization to pull.",
 };
 
-pub(crate) static TOKEN: Key = Key {
+pub(crate) static TOKEN: SettingKey = SettingKey {
     name: "github.token",
     variable: "GITHUB_TOKEN",
     flag: Some("-t, --token"),
-    kind: Kind::Token,
-    otherwise: Otherwise::Words("what `gh auth token` says"),
-    stands: Stands::DotenvOnly,
+    kind: SettingKind::Token,
+    default: SettingDefault::Description("the output of `gh auth token`"),
+    allowed_in: AllowedFiles::DotenvOnly,
     example: "",
-    about: "The token that may read the organisation.",
+    description: "Token with read access to the organization.",
 };
 
-pub(crate) static EXCLUDED_REPOSITORIES: Key = Key {
+pub(crate) static EXCLUDED_REPOSITORIES: SettingKey = SettingKey {
     name: "github.excluded_repositories",
     variable: "EXCLUDED_REPOSITORIES",
     flag: Some("-e, --excluded-repositories"),
-    kind: Kind::Repositories,
-    otherwise: Otherwise::Value(""),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Repositories,
+    default: SettingDefault::Value(""),
+    allowed_in: AllowedFiles::BothFiles,
     example: "[\"sandbox\", \"acme/archive\"]",
-    about: "Repositories whose items are not pulled.",
+    description: "Repositories whose items are skipped.",
 };
 
-pub(crate) static API_URL: Key = Key {
+pub(crate) static API_URL: SettingKey = SettingKey {
     name: "github.api_url",
     variable: "GITHUB_API_URL",
     flag: Some("--api-url"),
-    kind: Kind::Address,
-    otherwise: Otherwise::Words(address::API_URL),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Address,
+    default: SettingDefault::Description(api_endpoints::DEFAULT_API_URL),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"https://ghe.example.com/api/v3\"",
-    about: "GitHub's REST API; the token is sent to this host alone.",
+    description: "GitHub's REST API; the token is sent only to this host.",
 };
 
-pub(crate) static GRAPHQL_URL: Key = Key {
+pub(crate) static GRAPHQL_URL: SettingKey = SettingKey {
     name: "github.graphql_url",
     variable: "GITHUB_GRAPHQL_URL",
     flag: Some("--graphql-url"),
-    kind: Kind::Address,
-    otherwise: Otherwise::Words("the one beside the REST API"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Address,
+    default: SettingDefault::Description("derived from the REST API"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"https://ghe.example.com/api/graphql\"",
-    about: "GitHub's GraphQL API, on the same host.",
+    description: "GitHub's GraphQL API, on the same host.",
 };
 
-pub(crate) static PROXY: Key = Key {
+pub(crate) static PROXY: SettingKey = SettingKey {
     name: "github.proxy",
     variable: "HIGHWATER_GITHUB_PROXY",
     flag: None,
-    kind: Kind::Proxy,
-    otherwise: Otherwise::Words("none"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Proxy,
+    default: SettingDefault::Description("none"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"http://proxy.example:3128\"",
-    about: "The HTTP proxy that all requests to GitHub pass through, http:// or https://; HTTPS_PROXY and the like are ignored.",
+    description: "HTTP proxy for all requests to GitHub, http:// or https://; HTTPS_PROXY and similar variables are ignored.",
 };
 
-pub(crate) static DATABASE: Key = Key {
+pub(crate) static DATABASE: SettingKey = SettingKey {
     name: "database.url",
     variable: "HIGHWATER_DATABASE",
     flag: Some("--database"),
-    kind: Kind::Database,
-    otherwise: Otherwise::Words("a file in the home directory"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Database,
+    default: SettingDefault::Description("a file in the home directory"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"postgres://highwater@localhost/highwater\"",
-    about: "A database file, or postgres://… with a schema for each workspace.",
+    description: "Database file, or postgres://… with one schema per workspace.",
 };
 
-pub(crate) static ITEMS: Key = Key {
+pub(crate) static ITEMS: SettingKey = SettingKey {
     name: "pull.items",
     variable: "HIGHWATER_ITEMS",
     flag: Some("-i, --items"),
-    kind: Kind::Items,
-    otherwise: Otherwise::Value("repositories,discussions,issues,pull-requests"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Items,
+    default: SettingDefault::Value("repositories,discussions,issues,pull-requests"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "[\"repositories\", \"discussions\", \"issues\", \"pull-requests\"]",
-    about: "What is pulled.",
+    description: "Items to pull.",
 };
 
-pub(crate) static COMMENTS: Key = Key {
+pub(crate) static COMMENTS: SettingKey = SettingKey {
     name: "pull.comments",
     variable: "HIGHWATER_COMMENTS",
     flag: None,
-    kind: Kind::Switch,
-    otherwise: Otherwise::Value("false"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Boolean,
+    default: SettingDefault::Value("false"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "false",
-    about: "Whether comments are pulled, too, unless -i says otherwise.",
+    description: "Also pull comments; ignored when -i is given.",
 };
 
-pub(crate) static WINDOW_DAYS: Key = Key {
+pub(crate) static WINDOW_DAYS: SettingKey = SettingKey {
     name: "pull.window_days",
     variable: "HIGHWATER_WINDOW_DAYS",
     flag: Some("--window-days"),
-    kind: Kind::Days,
-    otherwise: Otherwise::Value("400"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Days,
+    default: SettingDefault::Value("400"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "400",
-    about: "How many days back issues, pull requests and their comments are read; 0 reads all.",
+    description: "Days of history to read for issues, pull requests and their comments; 0 means all.",
 };
 
-pub(crate) static PACE: Key = Key {
+pub(crate) static PACE: SettingKey = SettingKey {
     name: "pull.pace",
     variable: "HIGHWATER_PACE",
     flag: Some("--pace"),
-    kind: Kind::Pace,
-    otherwise: Otherwise::Value("adaptive"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Pace,
+    default: SettingDefault::Value("adaptive"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"adaptive\"",
-    about: "How fast to ask: adaptive, or conservative with a second and more before each request.",
+    description: "Request pace: adaptive, or conservative with at least a second before each request.",
 };
 
-pub(crate) static RESERVE: Key = Key {
+pub(crate) static RESERVE: SettingKey = SettingKey {
     name: "pull.reserve",
     variable: "HIGHWATER_RESERVE",
     flag: Some("--reserve"),
-    kind: Kind::Percent,
-    otherwise: Otherwise::Value("10"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Percent,
+    default: SettingDefault::Value("10"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "10",
-    about: "How much of the hour's budget is left for your other tools, in percent.",
+    description: "Share of the hourly rate limit to leave for other tools, in percent.",
 };
 
-pub(crate) static MCP_TOKEN: Key = Key {
+pub(crate) static MCP_TOKEN: SettingKey = SettingKey {
     name: "mcp.token",
     variable: "HIGHWATER_MCP_TOKEN",
     flag: None,
-    kind: Kind::Token,
-    otherwise: Otherwise::Words("none"),
-    stands: Stands::DotenvOnly,
+    kind: SettingKind::Token,
+    default: SettingDefault::Description("none"),
+    allowed_in: AllowedFiles::DotenvOnly,
     example: "",
-    about: "The token that callers of `highwater mcp --http` must know; needed beyond this machine.",
+    description: "Token that callers of `highwater mcp --http` must send; required when listening beyond this machine.",
 };
 
-pub(crate) static UI_PORT: Key = Key {
+pub(crate) static UI_PORT: SettingKey = SettingKey {
     name: "ui.port",
     variable: "UI_PORT",
     flag: Some("-p, --port"),
-    kind: Kind::Port,
-    otherwise: Otherwise::Value("8080"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Port,
+    default: SettingDefault::Value("8080"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "8080",
-    about: "The port of the page in the browser; 0 takes any that is free.",
+    description: "Port of the browser page; 0 picks a free one.",
 };
 
-pub(crate) static LOG_LEVEL: Key = Key {
+pub(crate) static LOG_LEVEL: SettingKey = SettingKey {
     name: "log.level",
     variable: "HIGHWATER_LOG",
     flag: None,
-    kind: Kind::Levels,
-    otherwise: Otherwise::Words("warn on stderr, info in files"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Levels,
+    default: SettingDefault::Description("warn on stderr, info in files"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"info,hw_sync=debug\"",
-    about: "What is logged: off, error, warn, info, debug or trace, or target=level, comma separated.",
+    description: "Log level: off, error, warn, info, debug or trace, or target=level, comma separated.",
 };
 
-pub(crate) static LOG_FORMAT: Key = Key {
+pub(crate) static LOG_FORMAT: SettingKey = SettingKey {
     name: "log.format",
     variable: "HIGHWATER_LOG_FORMAT",
     flag: Some("--log-format"),
-    kind: Kind::Format,
-    otherwise: Otherwise::Value("text"),
-    stands: Stands::Anywhere,
+    kind: SettingKind::Format,
+    default: SettingDefault::Value("text"),
+    allowed_in: AllowedFiles::BothFiles,
     example: "\"text\"",
-    about: "How logs are written: text, or json with one object a line.",
+    description: "Log format: text, or json with one object per line.",
 };
 
-/// All settings, in the order of the documents.
-pub(crate) static ALL: [&Key; 18] = [
+/// All settings, in the order of the documentation.
+pub(crate) static ALL_KEYS: [&SettingKey; 18] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,

@@ -1,59 +1,79 @@
-//! What is wrong with the settings, in one sentence each.
+//! Invalid settings, described in one sentence each.
 
 use std::fmt;
 
-use super::DOTENV;
-use super::found::Origin;
-use crate::report::{Hint, Usage};
+use super::DOTENV_FILE;
+use super::layer::SettingOrigin;
+use crate::report::{ErrorHint, UsageError};
 
-/// One thing that is wrong, and where.
+/// An invalid setting, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) told: String,
-    pub(crate) origin: Origin,
+pub(crate) struct SettingProblem {
+    pub(crate) message: String,
+    pub(crate) origin: SettingOrigin,
 }
 
-impl Problem {
-    /// `name` is what stands there: a flag, a variable, a key; the sentence goes on behind a colon.
-    pub(super) fn new(origin: &Origin, name: &str, wrong: &str) -> Self {
-        let told = match origin {
-            Origin::Line { file, line } => format!("{}:{line}: {name}: {wrong}", file.display()),
-            Origin::Environment => format!("{name} in the environment: {wrong}"),
-            Origin::Flag | Origin::Gh | Origin::Git | Origin::Default => {
-                format!("{name}: {wrong}")
+impl SettingProblem {
+    /// `name` is the flag, variable or key as the user wrote it.
+    pub(super) fn new(origin: &SettingOrigin, name: &str, reason: &str) -> Self {
+        let message = match origin {
+            SettingOrigin::FileLine { file, line } => {
+                format!("{}:{line}: {name}: {reason}", file.display())
+            }
+            SettingOrigin::Environment => format!("{name} in the environment: {reason}"),
+            SettingOrigin::Flag
+            | SettingOrigin::Gh
+            | SettingOrigin::Git
+            | SettingOrigin::Default => {
+                format!("{name}: {reason}")
             }
         };
-        Self { told, origin: origin.clone() }
+        Self { message, origin: origin.clone() }
     }
 
-    /// Where it stands among the others: the strongest place first, and within a file by line.
-    pub(super) fn place(&self) -> (usize, usize) {
+    /// Orders problems by the precedence of their origins, and within a file by line.
+    pub(super) fn sort_key(&self) -> OriginRank {
         match &self.origin {
-            Origin::Flag => (0, 0),
-            Origin::Environment => (1, 0),
-            Origin::Line { file, line } if file.ends_with(DOTENV) => (2, *line),
-            Origin::Line { line, .. } => (3, *line),
-            Origin::Gh | Origin::Git | Origin::Default => (4, 0),
+            SettingOrigin::Flag => OriginRank::Flag,
+            SettingOrigin::Environment => OriginRank::Environment,
+            SettingOrigin::FileLine { file, line } if file.ends_with(DOTENV_FILE) => {
+                OriginRank::Dotenv { line: *line }
+            }
+            SettingOrigin::FileLine { line, .. } => OriginRank::SettingsFile { line: *line },
+            SettingOrigin::Gh | SettingOrigin::Git | SettingOrigin::Default => OriginRank::Other,
         }
     }
 
-    /// All of them as one error.
-    pub(crate) fn error(problems: &[Self]) -> anyhow::Error {
-        let sentence = match problems {
-            [one] => one.told.clone(),
-            several => format!("{} settings are wrong", several.len()),
+    /// Combines all problems into one error.
+    pub(crate) fn combine_errors(problems: &[Self]) -> anyhow::Error {
+        let summary = match problems {
+            [problem] => problem.message.clone(),
+            several => format!("{} settings are invalid", several.len()),
         };
-        let is_usage = problems.iter().any(|problem| problem.origin == Origin::Flag);
-        let mut told = problems.iter().rev().map(|problem| problem.told.clone());
-        let last = anyhow::anyhow!(told.next().unwrap_or_default());
-        let error = told.fold(last, anyhow::Error::context);
-        let error = if is_usage { error.context(Usage(sentence)) } else { error.context(sentence) };
-        error.context(Hint("`highwater config show` tells what is in force, and from where".into()))
+        let is_usage = problems.iter().any(|problem| problem.origin == SettingOrigin::Flag);
+        let mut messages = problems.iter().rev().map(|problem| problem.message.clone());
+        let last = anyhow::anyhow!(messages.next().unwrap_or_default());
+        let error = messages.fold(last, anyhow::Error::context);
+        let error =
+            if is_usage { error.context(UsageError(summary)) } else { error.context(summary) };
+        error.context(ErrorHint(
+            "`highwater config show` shows the settings in effect and where each comes from".into(),
+        ))
     }
 }
 
-impl fmt::Display for Problem {
+/// The position of a problem among others.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum OriginRank {
+    Flag,
+    Environment,
+    Dotenv { line: usize },
+    SettingsFile { line: usize },
+    Other,
+}
+
+impl fmt::Display for SettingProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told)
+        f.write_str(&self.message)
     }
 }

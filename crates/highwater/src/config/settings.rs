@@ -1,108 +1,112 @@
-//! The one typed value.
+//! The settings as one typed value.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use hw_rules::lane::Choice;
-use hw_rules::pace::Pace;
-use hw_sources::http::Proxy;
+use hw_rules::lane::PullItem;
+use hw_rules::pace::RequestPace;
+use hw_sources::http_transport::HttpProxy;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::environment::Screen;
-use super::found::Origin;
-use super::keys::{self, Key};
-use super::kinds::{self, Format, Levels};
-use super::resolved::Resolved;
-use crate::address::Address;
-use crate::names::{self, Named};
-use crate::proxy;
+use super::environment::TerminalEnv;
+use super::keys::{self, SettingKey};
+use super::layer::SettingOrigin;
+use super::resolved_settings::ResolvedSettings;
+use super::value_kind::{self, LogFormat, LogLevels};
+use crate::api_endpoints::ApiEndpoints;
+use crate::github_names::{self, RepositorySelector};
+use crate::proxy_url;
 
-/// Everything that is set, by whomever.
-pub(crate) struct Settings {
-    /// None where there is no home at all.
+/// All settings except those of logging, parsed.
+pub(crate) struct AppSettings {
+    /// `None` if neither a flag, a variable nor the user's home directory says where it is.
     pub(crate) home: Option<PathBuf>,
     pub(crate) workspace: Option<String>,
-    /// A file or an address, which may carry a password.
+    /// A file or a URL, which may carry a password.
     pub(crate) database: Option<SecretString>,
     pub(crate) organization: Option<String>,
-    pub(crate) excluded_repositories: Vec<Named>,
-    pub(crate) github: Address,
+    pub(crate) excluded_repositories: Vec<RepositorySelector>,
+    pub(crate) endpoints: ApiEndpoints,
     /// May carry credentials.
     pub(crate) proxy: Option<SecretString>,
-    /// None where `gh` may still know one.
+    /// `None` if no setting provides it; `gh` may still have one.
     pub(crate) token: Option<SecretString>,
-    pub(crate) items: BTreeSet<Choice>,
-    /// Whether comments are added to the items.
+    pub(crate) items: BTreeSet<PullItem>,
+    /// Adds comments to the items.
     pub(crate) comments: bool,
     pub(crate) window_days: u32,
-    pub(crate) pace: Pace,
+    pub(crate) pace: RequestPace,
     pub(crate) reserve_percent: i64,
-    /// What callers over HTTP must know.
+    /// The token that HTTP callers of the MCP server must send.
     pub(crate) mcp_token: Option<SecretString>,
     pub(crate) ui_port: u16,
-    pub(crate) screen: Screen,
+    pub(crate) terminal: TerminalEnv,
 }
 
-/// What is logged, and how; wrong settings leave the defaults.
+/// The log levels and format. Invalid settings fall back to the defaults, so that the error itself can be logged.
 #[derive(Default)]
 pub(crate) struct LogSettings {
-    pub(crate) levels: Option<Levels>,
-    pub(crate) format: Format,
+    pub(crate) levels: Option<LogLevels>,
+    pub(crate) format: LogFormat,
 }
 
-impl Settings {
-    /// Every text was looked at while it was read, so none is refused here.
-    pub(super) fn of(resolved: &Resolved) -> Self {
-        let text = |key: &Key| resolved.get(key).map(|found| found.text.as_str());
-        let own = |key: &Key| text(key).map(str::to_owned);
-        let is_chosen = resolved.get(&keys::ITEMS).is_some_and(|it| it.origin == Origin::Flag);
+impl AppSettings {
+    /// Parses the resolved texts. Each was checked when it was added, so none fails here.
+    pub(super) fn from_resolved(resolved: &ResolvedSettings) -> Self {
+        let is_chosen =
+            resolved.get(&keys::ITEMS).is_some_and(|value| value.origin == SettingOrigin::Flag);
         Self {
-            home: resolved.home.as_ref().map(|(home, _)| home.clone()),
-            workspace: own(&keys::WORKSPACE),
-            database: own(&keys::DATABASE).map(SecretString::from),
-            organization: own(&keys::ORGANIZATION),
-            excluded_repositories: read(
+            home: resolved.home.as_ref().map(|home| home.path.clone()),
+            workspace: resolved.text(&keys::WORKSPACE).map(str::to_owned),
+            database: resolved.text(&keys::DATABASE).map(SecretString::from),
+            organization: resolved.text(&keys::ORGANIZATION).map(str::to_owned),
+            excluded_repositories: parse_setting(
                 resolved,
                 &keys::EXCLUDED_REPOSITORIES,
-                names::any_repositories,
+                github_names::parse_optional_repositories,
             ),
-            github: resolved.address().expect("the addresses were looked at together"),
-            proxy: own(&keys::PROXY).map(SecretString::from),
-            token: text(&keys::TOKEN).and_then(|text| kinds::token(text).ok()),
-            items: read(resolved, &keys::ITEMS, kinds::items),
-            comments: !is_chosen && read(resolved, &keys::COMMENTS, kinds::switch),
-            window_days: read(resolved, &keys::WINDOW_DAYS, kinds::days),
-            pace: read(resolved, &keys::PACE, kinds::pace),
-            reserve_percent: read(resolved, &keys::RESERVE, kinds::percent),
-            mcp_token: text(&keys::MCP_TOKEN).and_then(|text| kinds::token(text).ok()),
-            ui_port: read(resolved, &keys::UI_PORT, kinds::port),
-            screen: resolved.screen.clone(),
+            endpoints: resolved.api_endpoints().expect("the two URLs were checked together"),
+            proxy: resolved.text(&keys::PROXY).map(SecretString::from),
+            token: parse_optional_token(resolved, &keys::TOKEN),
+            items: parse_setting(resolved, &keys::ITEMS, value_kind::parse_items),
+            comments: !is_chosen
+                && parse_setting(resolved, &keys::COMMENTS, value_kind::parse_boolean),
+            window_days: parse_setting(resolved, &keys::WINDOW_DAYS, value_kind::parse_days),
+            pace: parse_setting(resolved, &keys::PACE, value_kind::parse_pace),
+            reserve_percent: parse_setting(resolved, &keys::RESERVE, value_kind::parse_percent),
+            mcp_token: parse_optional_token(resolved, &keys::MCP_TOKEN),
+            ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
+            terminal: resolved.terminal.clone(),
         }
     }
-}
 
-impl Settings {
-    /// The proxy between this machine and GitHub; none where requests go there directly.
-    pub(crate) fn proxy(&self) -> Option<Proxy> {
-        self.proxy.as_ref().and_then(|text| proxy::parse(text.expose_secret()))
+    /// Returns the proxy for requests to GitHub, if one is configured.
+    pub(crate) fn parse_proxy(&self) -> Option<HttpProxy> {
+        self.proxy.as_ref().and_then(|text| proxy_url::parse_proxy_url(text.expose_secret()))
     }
 }
 
 impl LogSettings {
-    pub(crate) fn of(resolved: &Resolved) -> Self {
-        let text = |key: &Key| resolved.get(key).map(|found| found.text.as_str());
+    pub(crate) fn from_resolved(resolved: &ResolvedSettings) -> Self {
+        let levels = resolved.text(&keys::LOG_LEVEL);
+        let format = resolved.text(&keys::LOG_FORMAT);
         Self {
-            levels: text(&keys::LOG_LEVEL).and_then(|text| Levels::read(text).ok()),
-            format: text(&keys::LOG_FORMAT)
-                .and_then(|text| Format::read(text).ok())
-                .unwrap_or_default(),
+            levels: levels.and_then(|text| LogLevels::parse(text).ok()),
+            format: format.and_then(|text| LogFormat::parse(text).ok()).unwrap_or_default(),
         }
     }
 }
 
-/// A setting with a default, which therefore always has a text.
-fn read<T>(resolved: &Resolved, key: &Key, reader: fn(&str) -> Result<T, String>) -> T {
-    let text = resolved.get(key).map(|found| found.text.as_str());
-    let read = text.and_then(|text| reader(text).ok());
-    read.expect("a setting with a default was looked at while it was read")
+fn parse_optional_token(resolved: &ResolvedSettings, key: &SettingKey) -> Option<SecretString> {
+    resolved.text(key).and_then(|text| value_kind::parse_token(text).ok())
+}
+
+/// Parses a setting with a default, which therefore always has a text.
+fn parse_setting<T>(
+    resolved: &ResolvedSettings,
+    key: &SettingKey,
+    parse: fn(&str) -> Result<T, String>,
+) -> T {
+    let value = resolved.text(key).and_then(|text| parse(text).ok());
+    value.expect("a setting with a default always has a checked text")
 }

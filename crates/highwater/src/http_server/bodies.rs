@@ -1,4 +1,4 @@
-//! The bodies of requests and answers: they mark where a connection becomes busy, and where it begins to wait.
+//! The bodies of requests and answers, which record when a connection becomes busy and when it starts to wait.
 
 use std::io::{Error, ErrorKind};
 use std::pin::Pin;
@@ -35,12 +35,12 @@ impl RequestBody {
         let body = Limited::new(body, limits.body_bytes);
         let mut body = Self { body, deadline, tracker, is_complete: false };
         if is_empty {
-            body.complete();
+            body.mark_complete();
         }
         body
     }
 
-    fn complete(&mut self) {
+    fn mark_complete(&mut self) {
         if !self.is_complete {
             self.is_complete = true;
             self.tracker.begin_answer();
@@ -62,7 +62,7 @@ impl HttpBody for RequestBody {
             return Poll::Ready(Some(Err(Error::new(ErrorKind::TimedOut, message).into())));
         };
         if frame.is_none() || self.body.is_end_stream() {
-            self.complete();
+            self.mark_complete();
         }
         Poll::Ready(frame)
     }
@@ -76,10 +76,10 @@ impl HttpBody for RequestBody {
     }
 }
 
-/// A body that the router does not read to its end is as complete as it will ever be.
+/// A dropped body counts as complete, because the router will not read the rest.
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        self.complete();
+        self.mark_complete();
     }
 }
 

@@ -1,4 +1,4 @@
-//! A socket that gives up on a peer that stops reading, and knows when an answer has left.
+//! A socket that gives up on a peer that stops reading, and records when an answer is sent.
 
 use std::io;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ pub(super) struct ConnectionIo {
 }
 
 impl ConnectionIo {
-    /// The write time-out counts only while the peer takes nothing, so a stream of events may last for days.
+    /// The write timeout only counts while the peer accepts nothing, so an event stream may last for days.
     pub(super) fn new(
         stream: TcpStream,
         write_timeout: Duration,

@@ -1,13 +1,13 @@
-//! Which connections are open, and which one makes room for the next.
+//! Tracks the open connections, and decides which one is closed for the next.
 //!
 //! A connection waits until a complete request has arrived, and again once its answer is sent. In between it is
-//! busy, and is never closed to make room. At the cap, the one that has waited longest is.
+//! busy and is never closed for another. At the limit, the connection that has waited longest is closed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 pub(super) struct ConnectionTable {
     max_connections: usize,
@@ -22,26 +22,26 @@ struct TableState {
 }
 
 struct OpenConnection {
-    /// When its wait began; none while it is busy.
+    /// The number at which the wait began; `None` while the connection is busy.
     waiting_since: Option<u64>,
-    replaced: Arc<Notify>,
+    replaced: CancellationToken,
 }
 
 /// The outcome for a new connection.
-pub(super) enum Admission {
+pub(super) enum AdmissionOutcome {
     Admitted(ConnectionGuard),
-    /// Another connection is being closed for it.
+    /// Admitted in place of another connection, which is being closed.
     Replaced(ConnectionGuard),
     AllBusy,
 }
 
-/// A place in the table; dropping it frees the place.
+/// An entry in the table; dropping it removes the entry.
 pub(super) struct ConnectionGuard {
     tracker: Arc<ConnectionTracker>,
-    replaced: Arc<Notify>,
+    replaced: CancellationToken,
 }
 
-/// Records what one connection does.
+/// Records the state changes of one connection.
 pub(super) struct ConnectionTracker {
     table: Arc<ConnectionTable>,
     number: u64,
@@ -54,29 +54,28 @@ impl ConnectionTable {
         Self { max_connections, state: Mutex::default() }
     }
 
-    pub(super) fn admit(table: &Arc<Self>) -> Admission {
-        let mut state = table.state();
+    pub(super) fn admit_connection(table: &Arc<Self>) -> AdmissionOutcome {
+        let mut state = table.lock_state();
         let is_full = state.connections.len() >= table.max_connections;
         if is_full && !state.close_oldest_waiting() {
-            return Admission::AllBusy;
+            return AdmissionOutcome::AllBusy;
         }
         let number = state.take_number();
-        let replaced = Arc::new(Notify::new());
-        let connection =
-            OpenConnection { waiting_since: Some(number), replaced: Arc::clone(&replaced) };
+        let replaced = CancellationToken::new();
+        let connection = OpenConnection { waiting_since: Some(number), replaced: replaced.clone() };
         state.connections.insert(number, connection);
         let is_flushing = AtomicBool::new(false);
         let tracker = ConnectionTracker { table: Arc::clone(table), number, is_flushing };
         let guard = ConnectionGuard { tracker: Arc::new(tracker), replaced };
-        if is_full { Admission::Replaced(guard) } else { Admission::Admitted(guard) }
+        if is_full { AdmissionOutcome::Replaced(guard) } else { AdmissionOutcome::Admitted(guard) }
     }
 
     /// Closes the connection that has waited longest, if any waits.
     pub(super) fn close_oldest_waiting(&self) {
-        self.state().close_oldest_waiting();
+        self.lock_state().close_oldest_waiting();
     }
 
-    fn state(&self) -> MutexGuard<'_, TableState> {
+    fn lock_state(&self) -> MutexGuard<'_, TableState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -88,11 +87,14 @@ impl TableState {
     }
 
     fn close_oldest_waiting(&mut self) -> bool {
-        let waiting = self.connections.iter();
-        let waiting = waiting.filter_map(|(number, it)| Some((it.waiting_since?, *number)));
-        let Some((_, number)) = waiting.min() else { return false };
+        let oldest = self
+            .connections
+            .iter()
+            .filter_map(|(number, connection)| Some((connection.waiting_since?, *number)))
+            .min();
+        let Some((_, number)) = oldest else { return false };
         if let Some(closed) = self.connections.remove(&number) {
-            closed.replaced.notify_one();
+            closed.replaced.cancel();
         }
         true
     }
@@ -103,36 +105,36 @@ impl ConnectionGuard {
         Arc::clone(&self.tracker)
     }
 
-    /// Waits until the connection has to make room for another.
-    pub(super) async fn replaced(&self) {
-        self.replaced.notified().await;
+    /// Waits until the connection has to close for another.
+    pub(super) async fn wait_replaced(&self) {
+        self.replaced.cancelled().await;
     }
 }
 
 impl Drop for ConnectionGuard {
     fn drop(&mut self) {
-        self.tracker.table.state().connections.remove(&self.tracker.number);
+        self.tracker.table.lock_state().connections.remove(&self.tracker.number);
     }
 }
 
 impl ConnectionTracker {
-    /// A complete request has arrived.
+    /// Records that a complete request has arrived.
     pub(super) fn begin_answer(&self) {
         self.is_flushing.store(false, Ordering::Relaxed);
-        if let Some(connection) = self.table.state().connections.get_mut(&self.number) {
+        if let Some(connection) = self.table.lock_state().connections.get_mut(&self.number) {
             connection.waiting_since = None;
         }
     }
 
-    /// The answer has no more bytes. Some may not have reached the socket yet.
+    /// Records that the answer has no more bytes. Some may not have reached the socket yet.
     pub(super) fn end_answer(&self) {
         self.is_flushing.store(true, Ordering::Relaxed);
     }
 
-    /// All bytes so far have reached the socket.
+    /// Records that all bytes so far have reached the socket.
     pub(super) fn finish_flush(&self) {
         if self.is_flushing.swap(false, Ordering::Relaxed) {
-            let mut state = self.table.state();
+            let mut state = self.table.lock_state();
             let number = state.take_number();
             if let Some(connection) = state.connections.get_mut(&self.number) {
                 connection.waiting_since = Some(number);
@@ -148,60 +150,67 @@ mod tests {
     #[test]
     fn table_closes_the_connection_that_has_waited_longest() {
         let table = Arc::new(ConnectionTable::new(3));
-        let guards = [admitted(&table), admitted(&table), admitted(&table)];
+        let guards = [admit_free(&table), admit_free(&table), admit_free(&table)];
         guards[0].tracker.begin_answer();
         guards[0].tracker.end_answer();
         guards[0].tracker.finish_flush();
-        let newest = replaced(&table);
-        assert_eq!(open(&table), [&guards[0], &guards[2], &newest].map(number));
-        let last = replaced(&table);
-        assert_eq!(open(&table), [&guards[0], &newest, &last].map(number));
+        let newest = admit_replacing(&table);
+        assert_eq!(open_numbers(&table), [&guards[0], &guards[2], &newest].map(guard_number));
+        let last = admit_replacing(&table);
+        assert_eq!(open_numbers(&table), [&guards[0], &newest, &last].map(guard_number));
     }
 
     #[test]
     fn table_refuses_only_when_all_are_busy() {
         let table = Arc::new(ConnectionTable::new(2));
-        let (first, second) = (admitted(&table), admitted(&table));
+        let (first, second) = (admit_free(&table), admit_free(&table));
         first.tracker.begin_answer();
         second.tracker.begin_answer();
         second.tracker.end_answer();
-        assert!(matches!(ConnectionTable::admit(&table), Admission::AllBusy), "one still flushes");
+        assert!(
+            matches!(ConnectionTable::admit_connection(&table), AdmissionOutcome::AllBusy),
+            "one still flushes"
+        );
         second.tracker.finish_flush();
-        drop(replaced(&table));
-        assert_eq!(open(&table), [number(&first)]);
+        drop(admit_replacing(&table));
+        assert_eq!(open_numbers(&table), [guard_number(&first)]);
     }
 
     #[test]
     fn table_forgets_a_connection_with_its_guard() {
         let table = Arc::new(ConnectionTable::new(1));
-        drop(admitted(&table));
-        let closed = admitted(&table);
-        let newest = replaced(&table);
-        // what a closed connection still does counts for nothing
+        drop(admit_free(&table));
+        let closed = admit_free(&table);
+        let newest = admit_replacing(&table);
+        // events of a closed connection have no effect
         closed.tracker.begin_answer();
         drop(closed);
-        assert_eq!(open(&table), [number(&newest)]);
+        assert_eq!(open_numbers(&table), [guard_number(&newest)]);
     }
 
-    fn admitted(table: &Arc<ConnectionTable>) -> ConnectionGuard {
-        match ConnectionTable::admit(table) {
-            Admission::Admitted(guard) => guard,
-            Admission::Replaced(_) | Admission::AllBusy => panic!("there is room"),
+    fn admit_free(table: &Arc<ConnectionTable>) -> ConnectionGuard {
+        match ConnectionTable::admit_connection(table) {
+            AdmissionOutcome::Admitted(guard) => guard,
+            AdmissionOutcome::Replaced(_) | AdmissionOutcome::AllBusy => {
+                panic!("the table is full")
+            }
         }
     }
 
-    fn replaced(table: &Arc<ConnectionTable>) -> ConnectionGuard {
-        match ConnectionTable::admit(table) {
-            Admission::Replaced(guard) => guard,
-            Admission::Admitted(_) | Admission::AllBusy => panic!("one waits, and none is free"),
+    fn admit_replacing(table: &Arc<ConnectionTable>) -> ConnectionGuard {
+        match ConnectionTable::admit_connection(table) {
+            AdmissionOutcome::Replaced(guard) => guard,
+            AdmissionOutcome::Admitted(_) | AdmissionOutcome::AllBusy => {
+                panic!("no connection was replaced")
+            }
         }
     }
 
-    fn open(table: &ConnectionTable) -> Vec<u64> {
-        table.state().connections.keys().copied().collect()
+    fn open_numbers(table: &ConnectionTable) -> Vec<u64> {
+        table.lock_state().connections.keys().copied().collect()
     }
 
-    fn number(guard: &ConnectionGuard) -> u64 {
+    fn guard_number(guard: &ConnectionGuard) -> u64 {
         guard.tracker.number
     }
 }

@@ -1,12 +1,12 @@
-//! How many connections a server takes, and how long it waits for each step of one.
+//! The limits of a server: the number of connections, and the time for each step of one.
 
 use std::time::Duration;
 
 use super::open_files;
 
-/// More than the browsers and clients of one machine open, and few enough that a page for each fits into memory.
+/// More than the browsers and clients of one machine open, and few enough that one page for each fits in memory.
 const MAX_CONNECTIONS: usize = 256;
-/// Too few to be useful with any less, whatever the limit of open files.
+/// The server would be useless with fewer, whatever the limit of open files.
 const MIN_CONNECTIONS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ pub(crate) struct ServerLimits {
     pub(crate) body: Duration,
     /// The longest body.
     pub(crate) body_bytes: usize,
-    /// For a peer to take any more of an answer.
+    /// For a peer to accept any more of an answer.
     pub(crate) write: Duration,
     /// For a refused peer to send its request and read that the server is busy.
     pub(crate) refusal: Duration,
@@ -29,7 +29,7 @@ pub(crate) struct ServerLimits {
 }
 
 impl ServerLimits {
-    /// The limits of a process that serves; raises its limit of open files first.
+    /// Raises the process's limit of open files and returns the limits that fit it.
     pub(crate) fn for_this_process() -> Self {
         let open_files = open_files::raise_limit();
         Self { max_connections: connections_within(open_files), ..Self::default() }
@@ -50,7 +50,7 @@ impl Default for ServerLimits {
     }
 }
 
-/// How many connections fit: half of the open files are left to databases and logs.
+/// Returns the number of connections that fit, leaving half of the open files to databases and logs.
 fn connections_within(open_files: u64) -> usize {
     let half = usize::try_from(open_files / 2).unwrap_or(usize::MAX);
     half.clamp(MIN_CONNECTIONS, MAX_CONNECTIONS)

@@ -1,4 +1,4 @@
-//! Log lines that a flood would repeat: at most one a minute.
+//! Limits log lines that a flood would repeat to one per minute.
 
 const INTERVAL_MS: i64 = 60_000;
 
@@ -8,7 +8,8 @@ pub(super) struct LogThrottle {
 }
 
 impl LogThrottle {
-    /// Whether to log now; then it counts as logged. A clock that was set back does not silence it.
+    /// Returns true if the line should be logged now, and records that it was. A clock that is set back does not
+    /// silence it.
     pub(super) fn is_due(&mut self, now_ms: i64) -> bool {
         let is_due = self.logged_at_ms.is_none_or(|at_ms| (now_ms - at_ms).abs() >= INTERVAL_MS);
         if is_due {

@@ -1,32 +1,32 @@
-//! SIGHUP: the terminal was closed, and whatever was started from it is to end.
+//! Handles SIGHUP, which a process receives when its terminal is closed.
 //!
-//! A process that `nohup` starts ignores it, and has to go on doing so: to listen for a signal is to stop ignoring it.
+//! A process started by `nohup` ignores it and must continue to: listening for a signal would stop ignoring it.
 
 use tokio::signal::unix::Signal;
 
-/// Waits for a hangup; for ever where none is listened for.
-pub(super) async fn wait(signal: Option<&mut Signal>) {
+/// Waits for a hangup; forever without a listener.
+pub(super) async fn wait_for_hangup(signal: Option<&mut Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
         None => std::future::pending().await,
     }
 }
 
-/// Whether this process was started with SIGHUP ignored.
+/// Returns true if this process was started with SIGHUP ignored.
 #[cfg(target_os = "linux")]
 pub(super) fn is_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hangup(&status))
 }
 
-/// Whether this process was started with SIGHUP ignored, which no safe call tells here.
+/// Guesses whether this process was started with SIGHUP ignored, which no safe call reports on this system.
 ///
-/// `nohup` also takes its output away from the terminal, so one that writes to a terminal was not started by it.
+/// `nohup` redirects the output, so a process that writes to a terminal was not started by it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_ignored() -> bool {
     !crate::terminal::is_watched()
 }
 
-/// Reads the set of ignored signals, in which SIGHUP is the lowest bit.
+/// Reads the mask of ignored signals, in which SIGHUP is the lowest bit.
 #[cfg(target_os = "linux")]
 fn ignores_hangup(status: &str) -> bool {
     let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,37 +1,37 @@
-//! Values as YAML that every reader reads alike.
+//! Writes values as YAML that every parser reads the same way.
 
-use hw_rules::clean::is_harmless;
+use hw_rules::safe_text::is_safe_char;
 use serde_json::Value;
 
-/// A value on one line. Every text is quoted: plain ones can be mistaken for numbers, dates or lists.
-pub(super) fn yaml(value: &Value) -> String {
+/// Returns a value on one line. Every text is quoted, because plain ones can be mistaken for numbers, dates or lists.
+pub(super) fn to_yaml(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote_text(text),
         Value::Array(entries) => {
-            let entries: Vec<String> = entries.iter().map(yaml).collect();
+            let entries: Vec<String> = entries.iter().map(to_yaml).collect();
             format!("[{}]", entries.join(", "))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
     }
 }
 
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     let mut quoted = String::from("\"");
-    text.chars().for_each(|c| quoted.push_str(&escaped(c)));
+    text.chars().for_each(|c| quoted.push_str(&escape_char(c)));
     quoted.push('"');
     quoted
 }
 
-/// A character inside quotes. What YAML calls not printable is written as its number, and so is what
-/// would steer a terminal.
-fn escaped(c: char) -> String {
+/// Escapes a character inside quotes. Characters that YAML does not call printable, or that could affect a terminal,
+/// are written as numbers.
+fn escape_char(c: char) -> String {
     let number = u32::from(c);
     match c {
         '"' => "\\\"".to_owned(),
         '\\' => "\\\\".to_owned(),
         '\n' => "\\n".to_owned(),
         '\t' => "\\t".to_owned(),
-        _ if is_harmless(c) && !matches!(number, 0xfffe | 0xffff) => c.to_string(),
+        _ if is_safe_char(c) && !matches!(number, 0xfffe | 0xffff) => c.to_string(),
         _ if number <= 0xffff => format!("\\u{number:04x}"),
         _ => format!("\\U{number:08x}"),
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_can_be_anything_but_text() {
+    fn yaml_texts_are_always_quoted() {
         for (text, expected) in [
             ("no", r#""no""#),
             ("2026-01-02", r#""2026-01-02""#),
@@ -53,16 +53,16 @@ mod tests {
             ("\0\r\u{1b}\u{9b}\u{202e}\u{feff}", r#""\u0000\u000d\u001b\u009b\u202e\ufeff""#),
             ("\u{e0041}\u{ffff}é港👩", r#""\U000e0041\uffffé港👩""#),
         ] {
-            assert_eq!(yaml(&json!(text)), expected);
+            assert_eq!(to_yaml(&json!(text)), expected);
         }
     }
 
     #[test]
-    fn lists_and_plain_values_stand_on_one_line() {
-        assert_eq!(yaml(&json!(["a, b", "]", 1])), r#"["a, b", "]", 1]"#);
-        assert_eq!(yaml(&json!([])), "[]");
+    fn yaml_lists_and_plain_values_are_on_one_line() {
+        assert_eq!(to_yaml(&json!(["a, b", "]", 1])), r#"["a, b", "]", 1]"#);
+        assert_eq!(to_yaml(&json!([])), "[]");
         assert_eq!(
-            (yaml(&Value::Null), yaml(&json!(true))),
+            (to_yaml(&Value::Null), to_yaml(&json!(true))),
             ("null".to_owned(), "true".to_owned())
         );
     }

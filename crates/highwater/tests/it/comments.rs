@@ -1,32 +1,32 @@
-//! What is said in threads, through the program itself.
+//! Comments, through the program itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, documented_fields, program, succeeded};
-use crate::judge::equals_the_world;
+use crate::fixture::{GitHubFixture, documented_fields, program_command, success_stdout};
+use crate::mirror_assertions::assert_threads_match;
 
 #[test]
-fn comments_are_pulled_when_they_are_chosen_and_listed_as_they_were_said() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let told = house.pulled(home.path(), &["-i", "comments"]);
-    let truth = house.look(|github| github.world().truth());
-    let items: Vec<_> = told["items"].as_object().unwrap().keys().collect();
+fn comments_are_pulled_when_chosen_and_listed_unchanged() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    let printed = fixture.pull_json(home.path(), &["-i", "comments"]);
+    let truth = fixture.with_github(|github| github.world().truth());
+    let items: Vec<_> = printed["items"].as_object().unwrap().keys().collect();
     assert_eq!(items, ["comments", "discussions", "issues", "pull-requests"], "with threads");
-    assert_eq!(told["items"]["comments"]["stored"], truth.comments.len());
-    equals_the_world(&house, &["-m", home.path().to_str().unwrap()]);
+    assert_eq!(printed["items"]["comments"]["stored"], truth.comments.len());
+    assert_threads_match(&fixture, &["-m", home.path().to_str().unwrap()]);
 
-    let listed = listed(home.path(), &[]);
-    let world = truth.comments.values().map(|said| (said.node_id.clone(), said));
-    for (node_id, said) in world {
+    let listed = list_by_node_id(home.path(), &[]);
+    let world = truth.comments.values().map(|comment| (comment.node_id.clone(), comment));
+    for (node_id, comment) in world {
         let row = &listed[&node_id];
-        assert_eq!(row["body"], json!(said.body));
-        assert_eq!(row["number"], said.thread_number);
-        assert_eq!(row["url"], json!(said.url));
-        assert_eq!(row["author"], json!(said.author));
-        assert_eq!(row["updated_at"], json!(said.updated_at));
+        assert_eq!(row["body"], json!(comment.body));
+        assert_eq!(row["number"], comment.thread_number);
+        assert_eq!(row["url"], json!(comment.url));
+        assert_eq!(row["author"], json!(comment.author));
+        assert_eq!(row["updated_at"], json!(comment.updated_at));
     }
     assert_eq!(listed.len(), truth.comments.len());
     let first = listed.values().next().unwrap().as_object().unwrap();
@@ -36,43 +36,44 @@ fn comments_are_pulled_when_they_are_chosen_and_listed_as_they_were_said() {
 
 #[test]
 fn comments_are_left_out_unless_the_settings_or_the_arguments_name_them() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    let usual = house.pulled(home.path(), &[]);
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    let usual = fixture.pull_json(home.path(), &[]);
     assert_eq!(usual["items"].get("comments"), None);
-    let output = program(&["list", "comments", "-m"]).arg(home.path()).output().unwrap();
-    assert_eq!(succeeded(&output), "");
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.starts_with("warning: no comments were ever pulled"), "{told}");
+    let output = program_command(&["list", "comments", "-m"]).arg(home.path()).output().unwrap();
+    assert_eq!(success_stdout(&output), "");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("warning: comments are not downloaded"), "{stderr}");
 
     std::fs::write(home.path().join("highwater.toml"), "[pull]\ncomments = true\n").unwrap();
-    let with = house.pulled(home.path(), &[]);
-    assert!(with["items"]["comments"]["stored"].as_u64().is_some_and(|stored| 0 < stored));
-    let quiet = house.pulled(home.path(), &[]);
+    let with = fixture.pull_json(home.path(), &[]);
+    assert!(with["items"]["comments"]["stored"].as_u64().is_some_and(|stored| stored > 0));
+    let quiet = fixture.pull_json(home.path(), &[]);
     assert_eq!(quiet["items"]["comments"]["stored"], 0);
 }
 
 #[test]
 fn comments_are_found_by_repository_thread_and_author() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    house.pulled(home.path(), &["-i", "comments"]);
-    let truth = house.look(|github| github.world().truth());
-    let said = truth.comments.values().find(|said| said.author.is_some()).unwrap();
-    let repository = &truth.repositories[&said.repository_id].name;
-    let number = said.thread_number.to_string();
-    let author = said.author.as_deref().unwrap().to_uppercase();
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    fixture.pull_json(home.path(), &["-i", "comments"]);
+    let truth = fixture.with_github(|github| github.world().truth());
+    let comment = truth.comments.values().find(|comment| comment.author.is_some()).unwrap();
+    let repository = &truth.repositories[&comment.repository_id].name;
+    let number = comment.thread_number.to_string();
+    let author = comment.author.as_deref().unwrap().to_uppercase();
     let args = ["--repository", repository, "--thread", &number, "--author", &author];
-    let found = listed(home.path(), &args);
-    assert!(found.contains_key(&said.node_id), "{found:?}");
-    assert!(found.values().all(|row| row["number"] == said.thread_number));
-    let lines = program(&["list", "comments", "--limit", "2", "-m"]).arg(home.path()).output();
-    assert_eq!(succeeded(&lines.unwrap()).lines().count(), 2);
+    let found = list_by_node_id(home.path(), &args);
+    assert!(found.contains_key(&comment.node_id), "{found:?}");
+    assert!(found.values().all(|row| row["number"] == comment.thread_number));
+    let lines =
+        program_command(&["list", "comments", "--limit", "2", "-m"]).arg(home.path()).output();
+    assert_eq!(success_stdout(&lines.unwrap()).lines().count(), 2);
 }
 
-/// What the program lists, by node id.
-fn listed(home: &Path, args: &[&str]) -> BTreeMap<String, Value> {
-    let mut command = program(&["list", "comments", "--json", "-m"]);
+/// Returns the listed comments by node id.
+fn list_by_node_id(home: &Path, args: &[&str]) -> BTreeMap<String, Value> {
+    let mut command = program_command(&["list", "comments", "--json", "-m"]);
     let output = command.arg(home).args(args).output().unwrap();
-    let lines = succeeded(&output);
+    let lines = success_stdout(&output);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "nothing is missing");
     let rows = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     rows.map(|row| (row["node_id"].as_str().unwrap().to_owned(), row)).collect()

@@ -1,49 +1,50 @@
-//! Tests of the program as a person meets it, and of the tree it is built from.
+//! Tests of the program as a user runs it, and of the source tree.
 
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a test may stop where it stands, may read its own environment, and may say its seed"
+    reason = "a test may panic, read its own environment, and print its seed"
 )]
 
-// One module a subject: a new one goes here, in the order of the alphabet.
-mod beside;
-mod broken;
+// One module per subject, in alphabetical order.
+mod architecture_journey;
+mod bench_page;
 mod cli;
+mod cli_docs;
 mod comments;
 mod config;
-mod console;
-mod damage;
-mod docs;
+mod damaged_workspace;
 mod doctor;
-mod echoes;
+mod echoed_token;
 mod export;
-mod honest;
-mod house;
+mod fixture;
+mod incomplete_answers;
 mod init;
-mod journey;
-mod judge;
-mod kills;
-mod lists;
-mod logs;
+mod killed_pull;
+mod list;
+mod logging;
 mod mcp;
-mod nasty;
+mod mirror_assertions;
+mod nasty_queries;
 mod owners;
 mod proxy;
+mod pseudo_terminal;
 mod pull;
-mod refusals;
+mod pull_process;
+mod pull_screen;
+mod refused_pull;
 mod removed;
-mod running;
 mod search;
+mod search_during_pull;
 #[cfg(target_os = "linux")]
-mod servers;
-mod shells;
+mod server_load;
+mod shell_and_man;
 mod show;
-mod stopping;
-mod terminal;
-mod tidy;
+mod source_tree;
+mod stopped_pull;
 mod tls;
-mod tokens;
+mod token_secrecy;
+mod unusable_database;
 mod web;
 mod workspaces;

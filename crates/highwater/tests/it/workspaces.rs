@@ -1,77 +1,86 @@
-//! `highwater workspaces`, and which workspace a name means.
+//! `highwater workspaces`, and how a name selects a workspace.
 
 use std::path::Path;
 use std::process::Stdio;
 
-use hw_sim::{Fault, WorldSpec};
+use hw_sim::{ApiFault, WorldSpec};
 use serde_json::{Value, json};
 
-use crate::house::{
-    House, asked_json, documented_fields, failed, fields, postgres, program, pulled, succeeded,
+use crate::fixture::{
+    GitHubFixture, documented_fields, failure_output, field_names, postgres_url, program_command,
+    pull_small_world, run_command_json, success_stdout,
 };
 
 #[test]
 fn workspace_of_a_mistyped_organization_is_not_left_behind() {
-    let (house, home) = pulled();
-    let (code, told) = house.refused(home.path(), &["-o", "acmee"]);
-    assert_eq!(code, Some(1), "{told}");
-    assert_eq!(files(home.path()), ["acme.db"], "{told}");
-    let listed = program(&["list", "issues", "--json", "-m"]).arg(home.path()).output().unwrap();
-    succeeded(&listed);
+    let (fixture, home) = pull_small_world();
+    let (code, stderr) = fixture.pull_failure(home.path(), &["-o", "acmee"]);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert_eq!(database_files(home.path()), ["acme.db"], "{stderr}");
+    let listed =
+        program_command(&["list", "issues", "--json", "-m"]).arg(home.path()).output().unwrap();
+    success_stdout(&listed);
 }
 
 #[test]
-fn workspace_that_was_there_before_stays_after_a_failed_pull() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
+fn workspace_that_existed_before_stays_after_a_failed_pull() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
     std::fs::create_dir(home.path().join("db")).unwrap();
     std::fs::write(home.path().join("db/acmee.db"), "").unwrap();
-    house.refused(home.path(), &["-o", "acmee"]);
-    assert!(files(home.path()).contains(&"acmee.db".to_owned()), "{:?}", files(home.path()));
+    fixture.pull_failure(home.path(), &["-o", "acmee"]);
+    assert!(
+        database_files(home.path()).contains(&"acmee.db".to_owned()),
+        "{:?}",
+        database_files(home.path())
+    );
 }
 
 #[test]
-fn workspace_is_the_same_in_any_case_and_so_is_the_end_of_its_pull() {
-    let (house, home) = pulled();
-    house.look(|github| github.arm(Fault::Unauthorized, 1));
-    house.refused(home.path(), &["-o", "Acme"]);
+fn workspace_and_the_result_of_its_pull_are_the_same_in_any_case() {
+    let (fixture, home) = pull_small_world();
+    fixture.with_github(|github| github.arm_fault(ApiFault::Unauthorized, 1));
+    fixture.pull_failure(home.path(), &["-o", "Acme"]);
     let warned = |home: &Path| {
-        let output = program(&["list", "issues", "-m"]).arg(home).output().unwrap();
+        let output = program_command(&["list", "issues", "-m"]).arg(home).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
     assert!(warned(home.path()).contains("the last pull of Acme failed"));
-    house.pulled(home.path(), &["-o", "acme"]);
+    fixture.pull_json(home.path(), &["-o", "acme"]);
     assert_eq!(warned(home.path()), "");
 }
 
 #[test]
 fn doctor_fails_after_a_pull_that_failed() {
-    let (house, home) = pulled();
-    house.refused(home.path(), &["-o", "nobody", "--workspace", "acme"]);
+    let (fixture, home) = pull_small_world();
+    fixture.pull_failure(home.path(), &["-o", "nobody", "--workspace", "acme"]);
     let args = ["store", "--workspace", "acme", "-m", home.path().to_str().unwrap()];
-    let output = house.doctor(&args).output().unwrap();
+    let output = fixture.doctor_command(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("fail  pull           – the last pull of nobody failed 20"), "{told}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        stdout.contains("fail  pull           – the last pull of nobody failed at 20"),
+        "{stdout}"
+    );
 }
 
 #[test]
-fn doctor_fails_for_an_organization_that_is_not_there() {
-    let (house, home) = (House::small(), tempfile::tempdir().unwrap());
-    house.refused(home.path(), &["-o", "acmee"]);
+fn doctor_fails_for_a_missing_organization() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    fixture.pull_failure(home.path(), &["-o", "acmee"]);
     let args = ["-o", "acmee", "-m", home.path().to_str().unwrap()];
-    let output = house.doctor(&args).output().unwrap();
+    let output = fixture.doctor_command(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("fail  organization   – acmee: not there, or hidden from"), "{told}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("fail  organization   – acmee: not found, or"), "{stdout}");
 }
 
 #[test]
 fn workspaces_are_listed_with_their_size_and_last_pull() {
-    let (_house, home) = pulled();
+    let (_fixture, home) = pull_small_world();
     std::fs::write(home.path().join("db/broken.db"), "no database, but long enough").unwrap();
-    let rows = asked_json(home.path(), "workspaces", &[]);
+    let rows = run_command_json(home.path(), "workspaces", &[]);
     let [acme, broken] = rows.as_slice() else { panic!("{rows:?}") };
-    assert_eq!(fields(acme), documented_fields("`highwater workspaces --json`"));
+    assert_eq!(field_names(acme), documented_fields("`highwater workspaces --json`"));
     assert_eq!((&acme["name"], &acme["organizations"]), (&json!("acme"), &json!(["acme"])));
     assert!(acme["bytes"].as_u64().unwrap() > 4_096, "{acme}");
     assert!(acme["last_pull_at"].as_str().unwrap().starts_with("20"), "{acme}");
@@ -82,67 +91,81 @@ fn workspaces_are_listed_with_their_size_and_last_pull() {
 
 #[test]
 fn workspaces_remove_asks_first_and_removes_one() {
-    let (_house, home) = pulled();
+    let (_fixture, home) = pull_small_world();
     let remove = |args: &[&str]| {
-        program(&["workspaces", "remove"]).args(args).arg("-m").arg(home.path()).output().unwrap()
+        program_command(&["workspaces", "remove"])
+            .args(args)
+            .arg("-m")
+            .arg(home.path())
+            .output()
+            .unwrap()
     };
-    let (code, told) = failed(&remove(&["ACME"]));
+    let (code, stderr) = failure_output(&remove(&["ACME"]));
     assert_eq!(code, Some(1));
-    assert!(told.contains("hint: if this is intended, pass --yes"), "{told}");
-    assert_eq!(files(home.path()), ["acme.db"]);
-    assert_eq!(succeeded(&remove(&["ACME", "--yes"])), "removed acme\n");
+    assert!(stderr.contains("hint: if this is intended, pass --yes"), "{stderr}");
+    assert_eq!(database_files(home.path()), ["acme.db"]);
+    assert_eq!(success_stdout(&remove(&["ACME", "--yes"])), "removed acme\n");
     assert_eq!(std::fs::read_dir(home.path().join("db")).unwrap().count(), 0);
-    let (_, told) = failed(&remove(&["acme", "--yes"]));
-    assert!(told.contains("there is no workspace named acme"), "{told}");
+    let (_, stderr) = failure_output(&remove(&["acme", "--yes"]));
+    assert!(stderr.contains("no workspace named acme"), "{stderr}");
 }
 
 #[test]
-fn workspaces_remove_refuses_while_a_pull_is_at_work() {
+fn workspaces_remove_refuses_while_a_pull_is_running() {
     let spec = WorldSpec { latency_ms: 8_000..=8_000, ..WorldSpec::small() };
-    let (house, home) = (House::open(spec, 1), tempfile::tempdir().unwrap());
+    let (fixture, home) = (GitHubFixture::start(spec, 1), tempfile::tempdir().unwrap());
     let home = home.path().to_str().unwrap();
-    let mut pull = house.pull(&["-m", home]);
+    let mut pull = fixture.pull_command(&["-m", home]);
     let mut pull = pull.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while house.requests() == 0 {
+    while fixture.request_count() == 0 {
         std::thread::yield_now();
     }
-    let output = program(&["workspaces", "remove", "acme", "--yes", "-m", home]).output().unwrap();
+    let output =
+        program_command(&["workspaces", "remove", "acme", "--yes", "-m", home]).output().unwrap();
     pull.kill().unwrap();
     pull.wait().unwrap();
-    let (code, told) = failed(&output);
+    let (code, stderr) = failure_output(&output);
     assert_eq!(code, Some(1));
-    assert!(told.contains(&format!("a pull is at work in acme: process {}", pull.id())), "{told}");
-    assert_eq!(files(Path::new(home))[0], "acme.db");
+    assert!(
+        stderr.contains(&format!("a pull is running in acme: process {}", pull.id())),
+        "{stderr}"
+    );
+    assert_eq!(database_files(Path::new(home))[0], "acme.db");
 }
 
 #[test]
 fn workspace_in_postgres_is_the_same_in_any_case_and_can_be_removed() {
-    let (house, url) = (House::small(), postgres());
+    let (fixture, url) = (GitHubFixture::start_small(), postgres_url());
     let name = format!("Cased{}", std::process::id());
     let pull = |workspace: &str, args: &[&str]| {
-        let mut command = house.pull(args);
+        let mut command = fixture.pull_command(args);
         command.args(["--json", "--database", &url, "--workspace", workspace]).output().unwrap()
     };
-    succeeded(&pull(&name, &[]));
-    let again: Value = serde_json::from_str(&succeeded(&pull(&name.to_lowercase(), &[]))).unwrap();
+    success_stdout(&pull(&name, &[]));
+    let again: Value =
+        serde_json::from_str(&success_stdout(&pull(&name.to_lowercase(), &[]))).unwrap();
     assert_eq!(again["items"]["issues"]["stored"], 0, "it is stored already");
     let mistyped = format!("mistyped{}", std::process::id());
-    failed(&pull(&mistyped, &["-o", "acmee"]));
+    failure_output(&pull(&mistyped, &["-o", "acmee"]));
     let names = || -> Vec<String> {
-        let listed = program(&["workspaces", "--json", "--database", &url]).output().unwrap();
-        let rows = succeeded(&listed);
+        let listed =
+            program_command(&["workspaces", "--json", "--database", &url]).output().unwrap();
+        let rows = success_stdout(&listed);
         let rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         rows.map(|row| row["name"].as_str().unwrap().to_owned()).collect()
     };
     assert!(names().contains(&name) && !names().contains(&mistyped), "{:?}", names());
     assert!(!names().contains(&name.to_lowercase()));
     let remove = ["workspaces", "remove", &name.to_lowercase(), "--yes", "--database", &url];
-    assert_eq!(succeeded(&program(&remove).output().unwrap()), format!("removed {name}\n"));
+    assert_eq!(
+        success_stdout(&program_command(&remove).output().unwrap()),
+        format!("removed {name}\n")
+    );
     assert!(!names().contains(&name));
 }
 
-/// The files of a home's databases, without the locks and logs beside them.
-fn files(home: &Path) -> Vec<String> {
+/// Returns the database files of a home, without locks and logs.
+fn database_files(home: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(home.join("db")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| !name.ends_with(".lock")).collect();

@@ -1,7 +1,7 @@
-//! Messages a line each, with an answer to every line that is none.
+//! A transport of one message per line that answers every invalid line with an error.
 //!
-//! The SDK's own transport passes over a line that is not JSON without a word, and a client that waits for an answer
-//! waits for ever. JSON-RPC wants the error -32700, with null for an id that could not be read.
+//! The SDK's own transport silently skips a line that is not JSON, so a client that waits for an answer waits forever.
+//! JSON-RPC requires the error -32700, with null for an id that cannot be read.
 
 use std::io;
 use std::pin::Pin;
@@ -23,26 +23,26 @@ use tokio::sync::Mutex;
 use tokio_util::bytes::BytesMut;
 use tokio_util::codec::Decoder as _;
 
-/// How many bytes a line may have, its end included.
+/// Bytes of a line, including its end.
 const MAX_LINE_BYTES: usize = DEFAULT_MAX_LINE_LENGTH;
 
 /// Reads messages from one stream and writes them to another.
 pub(super) struct LineTransport<R, W> {
     input: BufReader<R>,
-    /// What was read of the next line. [`Transport::receive`] is dropped in the middle whenever there is something to
-    /// send, and goes on from here.
+    /// The beginning of the next line. [`Transport::receive`] is cancelled whenever there is something to send, and
+    /// resumes from here.
     line: Vec<u8>,
-    /// Whether the rest of a line that is too long is still to come.
+    /// The rest of a line that is too long has not been read yet.
     is_discarding: bool,
     output: Arc<Mutex<W>>,
-    /// An answer that is being written, which goes on likewise.
+    /// An answer that is being written. It also survives cancellation.
     reply: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
 }
 
-/// What the next line is.
-enum Incoming {
+/// The content of a line.
+enum IncomingLine {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// A blank line, or a notification that nobody needs.
+    /// A blank line, or a notification that the server ignores.
     Nothing,
     Unusable(ErrorData),
 }
@@ -58,30 +58,30 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> LineTr
         }
     }
 
-    /// Reads the next line; none at the end of the input. What follows the last newline is no line.
-    async fn read_incoming(&mut self) -> io::Result<Option<Incoming>> {
+    /// Reads the next line; returns none at the end of the input. Text after the last newline is ignored.
+    async fn read_incoming(&mut self) -> io::Result<Option<IncomingLine>> {
         loop {
-            let room = MAX_LINE_BYTES.saturating_sub(self.line.len()) as u64;
-            let mut input = (&mut self.input).take(room);
+            let remaining = MAX_LINE_BYTES.saturating_sub(self.line.len()) as u64;
+            let mut input = (&mut self.input).take(remaining);
             let count = input.read_until(b'\n', &mut self.line).await?;
-            let is_whole = self.line.ends_with(b"\n");
-            if !is_whole && self.line.len() < MAX_LINE_BYTES {
+            let is_complete = self.line.ends_with(b"\n");
+            if !is_complete && self.line.len() < MAX_LINE_BYTES {
                 if count == 0 {
                     return Ok(None);
                 }
                 continue;
             }
             let line = std::mem::take(&mut self.line);
-            let is_rest = std::mem::replace(&mut self.is_discarding, !is_whole);
-            match (is_rest, is_whole) {
+            let was_discarding = std::mem::replace(&mut self.is_discarding, !is_complete);
+            match (was_discarding, is_complete) {
                 (true, _) => {}
                 (false, true) => return Ok(Some(parse_line(&line))),
-                (false, false) => return Ok(Some(Incoming::Unusable(too_long()))),
+                (false, false) => return Ok(Some(IncomingLine::Unusable(line_too_long()))),
             }
         }
     }
 
-    fn reply_with(&mut self, error: &ErrorData) {
+    fn reply_with_error(&mut self, error: &ErrorData) {
         let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
         let output = Arc::clone(&self.output);
         self.reply = Some(Box::pin(write_line(output, Ok(answer.to_string().into_bytes()))));
@@ -110,12 +110,12 @@ where
                 written.ok()?;
             }
             match self.read_incoming().await {
-                Ok(Some(Incoming::Message(message))) => return Some(*message),
-                Ok(Some(Incoming::Nothing)) => {}
-                Ok(Some(Incoming::Unusable(error))) => self.reply_with(&error),
+                Ok(Some(IncomingLine::Message(message))) => return Some(*message),
+                Ok(Some(IncomingLine::Nothing)) => {}
+                Ok(Some(IncomingLine::Unusable(error))) => self.reply_with_error(&error),
                 Ok(None) => return None,
                 Err(error) => {
-                    tracing::error!(%error, "stdin cannot be read");
+                    tracing::error!(%error, "cannot read stdin");
                     return None;
                 }
             }
@@ -127,27 +127,27 @@ where
     }
 }
 
-/// Reads a line as the SDK does: notifications that the protocol does not know are passed over.
-fn parse_line(line: &[u8]) -> Incoming {
+/// Parses a line as the SDK does: unknown notifications are ignored.
+fn parse_line(line: &[u8]) -> IncomingLine {
     if line.trim_ascii().is_empty() {
-        return Incoming::Nothing;
+        return IncomingLine::Nothing;
     }
     let mut codec = JsonRpcMessageCodec::<RxJsonRpcMessage<RoleServer>>::new();
     match codec.decode(&mut BytesMut::from(line)) {
-        Ok(Some(message)) => Incoming::Message(Box::new(message)),
-        Ok(None) => Incoming::Nothing,
+        Ok(Some(message)) => IncomingLine::Message(Box::new(message)),
+        Ok(None) => IncomingLine::Nothing,
         Err(JsonRpcMessageCodecError::Serde(error))
             if matches!(error.classify(), Category::Syntax | Category::Eof) =>
         {
-            Incoming::Unusable(ErrorData::parse_error(format!("Parse error: {error}"), None))
+            IncomingLine::Unusable(ErrorData::parse_error(format!("Parse error: {error}"), None))
         }
-        Err(_) => Incoming::Unusable(ErrorData::invalid_request("Invalid request", None)),
+        Err(_) => IncomingLine::Unusable(ErrorData::invalid_request("Invalid request", None)),
     }
 }
 
-fn too_long() -> ErrorData {
+fn line_too_long() -> ErrorData {
     let limit = MAX_LINE_BYTES >> 20;
-    let message = format!("Invalid request: a line is longer than {limit} MiB");
+    let message = format!("Invalid request: line longer than {limit} MiB");
     ErrorData::new(ErrorCode::INVALID_REQUEST, message, None)
 }
 

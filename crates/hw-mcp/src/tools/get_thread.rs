@@ -1,38 +1,38 @@
-//! `get_thread`, which is offered on request only: one thread with what was said in it.
+//! The tool `get_thread`: a thread with its comments. It is part of the toolset `threads`.
 
 use std::borrow::Cow;
 
-use hw_rules::address::ThreadAddress;
-use hw_rules::clean::{for_reading, shorten_echo};
-use hw_rules::item::{Comment, Kind};
+use hw_rules::item::{Comment, ItemKind};
 use hw_rules::lane::Surface;
-use hw_store::{Behind, CommentRow, ThreadView};
+use hw_rules::safe_text::{sanitize_for_display, truncate_echo};
+use hw_rules::thread_address::ThreadAddress;
+use hw_store::{CommentRow, Completeness, ThreadView, WorkspaceHandle};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::Definition;
-use crate::answer::{Answer, fitting, warning};
-use crate::arguments::{Arguments, Parameter, Refusal};
-use crate::desk::Desk;
-use crate::form::{Form, RULE, line};
-use crate::listing::{object, or_nothing};
-use crate::schema::{self, count};
-use crate::sheet::{MOST_BYTES, Page, Sheet};
+use super::ToolDefinition;
+use crate::arguments::{ToolArguments, ToolParameter};
+use crate::bounded_text::{AnswerText, BoundedText, MAX_ANSWER_BYTES};
+use crate::item_template::{ITEM_RULE, ItemTemplate, single_line};
+use crate::list_tool::{thread_object, time_or_empty};
+use crate::schema::{self, count_schema};
+use crate::tool_answer::{ToolAnswer, format_warning, take_fitting};
+use crate::tool_error::ToolError;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "get_thread",
     title: "Get a thread",
-    about: "Gets one discussion, issue or pull request with its comments, oldest first. They are separated by ---.",
-    parameters: &[Parameter::text(
+    description: "Gets one discussion, issue or pull request with its comments, oldest first. They are separated by ---.",
+    parameters: &[ToolParameter::text(
         "thread",
         "The thread: owner/repository#number, or its URL. Example: acme/auth-service#12.",
     )
     .required()],
-    output,
-    answer,
+    output_schema: thread_schema,
+    handler: answer_call,
 };
 
-static FORM: Form = Form {
+static THREAD_TEMPLATE: ItemTemplate = ItemTemplate {
     fields: &[
         "title",
         "url",
@@ -57,97 +57,121 @@ static FORM: Form = Form {
     ],
 };
 
-fn output() -> JsonObject {
+fn thread_schema() -> JsonObject {
     let text = json!({ "type": "string" });
-    let or_null = json!({ "type": ["string", "null"] });
-    schema::output(&json!({
+    let nullable = json!({ "type": ["string", "null"] });
+    schema::output_schema(&json!({
         "comments": {
             "type": "array",
-            "description": "The comments of the text, in its order and as far as there is room, without their bodies.",
+            "description": "The comments of the text, in its order and as many as fit, without their bodies.",
             "items": {
                 "type": "object",
                 "properties": {
-                    "type": text, "id": { "type": "integer" }, "url": text, "author": or_null,
-                    "created_at": text, "updated_at": text, "state": or_null,
-                    "reply_to": { "type": ["integer", "null"] }, "path": or_null, "line": { "type": ["integer", "null"] }
+                    "type": text, "id": { "type": "integer" }, "url": text, "author": nullable,
+                    "created_at": text, "updated_at": text, "state": nullable,
+                    "reply_to": { "type": ["integer", "null"] }, "path": nullable, "line": { "type": ["integer", "null"] }
                 }
             }
         },
-        "comments_total": count("How many comments the thread has in the mirror."),
+        "comments_total": count_schema("Number of comments of the thread in the mirror."),
     }))
 }
 
-fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
-    let named = arguments.required_text("thread")?;
-    let address = ThreadAddress::parse(named).map_err(|why| Refusal(format!("`thread`: {why}")))?;
-    let store = desk.store()?;
+fn answer_call(
+    workspace: &WorkspaceHandle,
+    arguments: &ToolArguments<'_>,
+) -> Result<ToolAnswer, ToolError> {
+    let name = arguments.required_text("thread")?;
+    let address =
+        ThreadAddress::parse(name).map_err(|error| ToolError(format!("`thread`: {error}")))?;
+    let name = truncate_echo(&single_line(name)).into_owned();
+    let store = workspace.store()?;
     if let urls @ [_, _, ..] = store.thread_urls(&address)?.as_slice() {
-        let (named, urls) = (shorten_echo(&line(named)).into_owned(), urls.join(", "));
-        return Err(Refusal(format!("{named} names several threads; pass one of these: {urls}")));
+        let urls = urls.join(", ");
+        return Err(ToolError(format!("{name} names several threads; pass one of these: {urls}")));
     }
-    let Some(view) = store.thread(&address)? else {
-        let behind = store.behind(&Surface::THREADS, Some(&address.repository))?;
-        let mut lines = vec![format!("{} is not in this mirror.", shorten_echo(&line(named)))];
-        lines.extend(behind.missing.iter().map(|it| warning(it)));
-        return Err(Refusal(lines.join("\n")));
+    let Some(view) = store.find_thread(&address)? else {
+        let completeness = store.completeness(&Surface::THREADS, Some(&address.repository))?;
+        let mut lines = vec![format!("{name} is not in this mirror.")];
+        lines.extend(completeness.missing.iter().map(|missing| format_warning(missing)));
+        return Err(ToolError(lines.join("\n")));
     };
-    let behind = store.behind_thread(&view)?;
-    Ok(told(&view, behind))
+    let completeness = store.thread_completeness(&view)?;
+    Ok(build_answer(&view, completeness))
 }
 
-/// The answer, from what is held.
-pub(super) fn told(view: &ThreadView, behind: Behind) -> Answer {
-    let mut sheet = Sheet::default();
-    let (opening, is_cut) = opening(view);
-    let mut is_room = sheet.add(&opening);
+/// Builds the answer from a stored thread.
+pub(super) fn build_answer(view: &ThreadView, completeness: Completeness) -> ToolAnswer {
+    let mut text = BoundedText::default();
+    let opening = render_opening(view);
+    let mut has_room = text.push_item(&opening.text);
     for row in &view.comments {
-        is_room = is_room && sheet.add(&entry(&row.comment));
+        has_room = has_room && text.push_item(&render_comment(&row.comment));
     }
-    let page = sheet.plain();
-    let comments = page.shown.saturating_sub(1);
-    let left_out = view.comments.len() - comments;
-    let cut = is_cut.then(|| {
-        "Note: only the beginning of the body is shown, because the text would exceed 990 kB."
-            .into()
-    });
-    let left_out = (0 < left_out).then(|| {
-        format!("Note: {left_out} comments are left out, because the text would exceed 990 kB.")
-    });
-    let said: Vec<Value> = view.comments.iter().take(comments).map(said).collect();
-    let more = [
-        ("comments", json!(fitting(&said, &page.text))),
+    let page = text.finish_plain();
+    let comment_count = page.item_count.saturating_sub(1);
+    let mut notes = Vec::new();
+    if opening.is_cut {
+        let reason = "because the text would exceed 990 kB";
+        notes.push(format!("Note: only the beginning of the body is shown, {reason}."));
+    }
+    match view.comments.len() - comment_count {
+        0 => {}
+        1 => {
+            notes.push("Note: 1 comment is left out, because the text would exceed 990 kB.".into());
+        }
+        count => notes.push(format!(
+            "Note: {count} comments are left out, because the text would exceed 990 kB."
+        )),
+    }
+    let comments: Vec<Value> =
+        view.comments.iter().take(comment_count).map(comment_object).collect();
+    let facts = [
+        ("comments", json!(take_fitting(&comments, &page.text))),
         ("comments_total", json!(view.comments.len())),
     ];
-    Answer {
-        page: Page { shown: 1, is_cut: page.is_cut || is_cut, ..page },
-        items: vec![object(&view.row)],
+    ToolAnswer {
+        page: AnswerText { item_count: 1, is_cut: page.is_cut || opening.is_cut, ..page },
+        items: vec![thread_object(&view.row)],
         total: 1,
         next_cursor: None,
-        behind,
-        more: more.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-        notes: cut.into_iter().chain(left_out).collect(),
+        completeness,
+        extra_facts: facts
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect::<Map<_, _>>(),
+        notes,
     }
 }
 
-/// The thread itself, and whether its body had to be cut.
-fn opening(view: &ThreadView) -> (String, bool) {
-    let chosen = FORM.choose(&[]).expect("all fields of a form are its own");
-    let whole = chosen.entry(&|name| value(view, name));
-    if whole.len() <= MOST_BYTES {
-        return (whole, false);
-    }
-    let with = |body: &str| {
-        chosen.entry(&|name| match name {
-            "body" => Cow::Owned(body.to_owned()),
-            _ => value(view, name),
-        })
-    };
-    let body = for_reading(&view.row.thread.body);
-    let room = MOST_BYTES.saturating_sub(with("").len());
-    (with(&body[..body.floor_char_boundary(room)]), true)
+/// The thread itself, above its comments.
+struct ThreadOpening {
+    text: String,
+    /// Only the beginning of the body fits.
+    is_cut: bool,
 }
 
-fn value<'a>(view: &'a ThreadView, name: &str) -> Cow<'a, str> {
+fn render_opening(view: &ThreadView) -> ThreadOpening {
+    let body = sanitize_for_display(&view.row.thread.body);
+    let text = render_thread(view, &body);
+    if text.len() <= MAX_ANSWER_BYTES {
+        return ThreadOpening { text, is_cut: false };
+    }
+    let remaining = MAX_ANSWER_BYTES.saturating_sub(render_thread(view, "").len());
+    let beginning = &body[..body.floor_char_boundary(remaining)];
+    ThreadOpening { text: render_thread(view, beginning), is_cut: true }
+}
+
+fn render_thread(view: &ThreadView, body: &str) -> String {
+    let selection =
+        THREAD_TEMPLATE.select_fields(&[]).expect("a selection without names is always valid");
+    selection.render_item(&|name| match name {
+        "body" => Cow::Owned(body.to_owned()),
+        _ => view_field(view, name),
+    })
+}
+
+fn view_field<'a>(view: &'a ThreadView, name: &str) -> Cow<'a, str> {
     let thread = &view.row.thread;
     Cow::Borrowed(match name {
         "title" => &thread.title,
@@ -155,44 +179,47 @@ fn value<'a>(view: &'a ThreadView, name: &str) -> Cow<'a, str> {
         "type" => thread.kind().name(),
         "repository" => return Cow::Owned(format!("{}/{}", view.owner, view.row.repository)),
         "created_at" => thread.created_at.as_str(),
-        "closed_at" => or_nothing(thread.closed_at.as_ref()),
+        "closed_at" => time_or_empty(thread.closed_at.as_ref()),
         "author" => thread.author.as_deref().unwrap_or_default(),
         "state" => return Cow::Owned(thread.state.to_lowercase()),
         "labels" => return Cow::Owned(thread.labels.join(", ")),
-        "body" => &thread.body,
         _ => "",
     })
 }
 
-/// A comment as Markdown: who, where and when, then the text.
-fn entry(comment: &Comment) -> String {
-    let author = line(comment.author.as_deref().unwrap_or_default());
-    let mut lines = vec![format!("- URL: {}", line(&comment.url))];
+/// Renders a comment as Markdown: its properties, then its text.
+fn render_comment(comment: &Comment) -> String {
+    let author = single_line(comment.author.as_deref().unwrap_or_default());
+    let mut lines = vec![format!("- URL: {}", single_line(&comment.url))];
     lines.push(format!("- Created at: {}", comment.created_at.as_str()));
     lines.push(format!("- Author: {author}"));
     if let Some(state) = &comment.state {
-        lines.push(format!("- Verdict: {}", line(&state.to_lowercase())));
+        lines.push(format!("- Verdict: {}", single_line(&state.to_lowercase())));
     }
     if let Some(path) = &comment.path {
-        let at = comment.line.map_or(String::new(), |number| format!(":{number}"));
-        lines.push(format!("- File: {}{at}", line(path)));
+        let line = comment.line.map_or(String::new(), |number| format!(":{number}"));
+        lines.push(format!("- File: {}{line}", single_line(path)));
     }
-    let what = match comment.kind {
-        Kind::Review => "Review",
+    let heading = match comment.kind {
+        ItemKind::Review => "Review",
         _ if comment.reply_to.is_some() => "Reply",
-        Kind::ReviewComment => "Review comment",
-        Kind::Repository
-        | Kind::Discussion
-        | Kind::Issue
-        | Kind::PullRequest
-        | Kind::IssueComment
-        | Kind::DiscussionComment => "Comment",
+        ItemKind::ReviewComment => "Review comment",
+        ItemKind::Repository
+        | ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::PullRequest
+        | ItemKind::IssueComment
+        | ItemKind::DiscussionComment => "Comment",
     };
-    format!("### {what}\n\n{}\n\n{}\n\n{RULE}", lines.join("\n"), for_reading(&comment.body))
+    format!(
+        "### {heading}\n\n{}\n\n{}\n\n{ITEM_RULE}",
+        lines.join("\n"),
+        sanitize_for_display(&comment.body)
+    )
 }
 
-/// A comment for programs, without its body.
-fn said(row: &CommentRow) -> Value {
+/// Returns a comment as structured content, without its body.
+fn comment_object(row: &CommentRow) -> Value {
     let comment = &row.comment;
     json!({
         "type": comment.kind.name(),
@@ -203,7 +230,7 @@ fn said(row: &CommentRow) -> Value {
         "updated_at": comment.updated_at.as_str(),
         "state": comment.state.as_ref().map(|state| state.to_lowercase()),
         "reply_to": comment.reply_to,
-        "path": comment.path.as_ref().map(|path| line(path)),
+        "path": comment.path.as_ref().map(|path| single_line(path)),
         "line": comment.line,
     })
 }

@@ -1,58 +1,58 @@
-//! `list_pull_requests`
+//! The tool `list_pull_requests`.
 
 use hw_rules::lane::Surface;
 
-use super::{Definition, of_a_list};
-use crate::arguments::Parameter;
-use crate::form::Form;
-use crate::listing::{AUTHORS, CURSOR, LIMIT, Listing, REPOSITORY};
-use crate::sheet::Words;
+use super::{ToolDefinition, list_schema};
+use crate::arguments::ToolParameter;
+use crate::bounded_text::ListWording;
+use crate::item_template::ItemTemplate;
+use crate::list_tool::{AUTHORS, CURSOR, LIMIT, ListTool, REPOSITORY};
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "list_pull_requests",
     title: "List pull requests",
-    about: "Lists pull requests with optional filtering. Pull requests are separated by ---.",
+    description: "Lists pull requests with optional filtering. Pull requests are separated by ---.",
     parameters: &[
         REPOSITORY,
-        Parameter::text(
+        ToolParameter::text(
             "created_from",
             "Filter by created_at after the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
-        Parameter::text(
+        ToolParameter::text(
             "created_to",
             "Filter by created_at before the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
-        Parameter::text(
+        ToolParameter::text(
             "merged_from",
             "Filter by merged_at after the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
-        Parameter::text(
+        ToolParameter::text(
             "merged_to",
             "Filter by merged_at before the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
-        Parameter::text(
+        ToolParameter::text(
             "closed_from",
             "Filter by closed_at after the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
-        Parameter::text(
+        ToolParameter::text(
             "closed_to",
             "Filter by closed_at before the specified date. Example: 2025-06-18T19:19:08Z. Defaults to any date.",
         ),
         AUTHORS,
-        Parameter::texts(
+        ToolParameter::text_list(
             "fields",
             "Array of fields to include in the response. Available fields: [\"title\", \"url\", \"repository\", \"created_at\", \"merged_at\", \"closed_at\", \"author\", \"status\", \"body\"]. Defaults to all fields.",
         ),
         LIMIT,
         CURSOR,
     ],
-    output: of_a_list,
-    answer: |desk, arguments| LISTING.answer(desk, arguments),
+    output_schema: list_schema,
+    handler: |workspace, arguments| LIST_TOOL.answer_call(workspace, arguments),
 };
 
-pub(super) static LISTING: Listing = Listing {
+pub(super) static LIST_TOOL: ListTool = ListTool {
     surface: Surface::PullRequests,
-    form: Form {
+    template: ItemTemplate {
         fields: &[
             "title",
             "url",
@@ -74,5 +74,5 @@ pub(super) static LISTING: Listing = Listing {
             ("status", "Status"),
         ],
     },
-    words: Words { plural: "pull requests", tells_total: true, advice: "" },
+    wording: ListWording { plural: "pull requests", prints_total: true, advice: "" },
 };

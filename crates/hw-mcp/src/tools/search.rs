@@ -1,40 +1,40 @@
-//! `search`
+//! The tool `search`.
 
 use std::borrow::Cow;
 
-use hw_rules::clean::shorten_echo;
-use hw_rules::item::Kind;
-use hw_store::{Found, Hit, Matches, Ranked, Search};
+use hw_rules::item::ItemKind;
+use hw_rules::safe_text::truncate_echo;
+use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults, WorkspaceHandle};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::Definition;
-use crate::answer::Answer;
-use crate::arguments::{Arguments, Parameter, Refusal};
-use crate::desk::Desk;
-use crate::form::{Chosen, Form, line};
+use super::ToolDefinition;
+use crate::arguments::{ToolArguments, ToolParameter};
+use crate::bounded_text::{AnswerText, BoundedText};
+use crate::item_template::{FieldSelection, ItemTemplate, single_line};
 use crate::missing_words;
-use crate::schema::{self, nullable};
-use crate::sheet::{Page, Sheet};
+use crate::schema::{self, nullable_schema};
+use crate::tool_answer::ToolAnswer;
+use crate::tool_error::ToolError;
 
-pub(super) static DEFINITION: Definition = Definition {
+pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "search",
     title: "Search",
-    about: "Full-text search across discussions, issues, and pull requests.",
+    description: "Full-text search across discussions, issues, and pull requests.",
     parameters: &[
-        Parameter::text("query", "Search query string. Example: authentication bug.")
+        ToolParameter::text("query", "Search query string. Example: authentication bug.")
             .required()
             .with_examples(&QUERY_EXAMPLES),
-        Parameter::texts(
+        ToolParameter::text_list(
             "fields",
             "Array of fields to include in the response. Available fields: [\"title\", \"url\", \"repository\", \"created_at\", \"author\", \"type\", \"state\", \"body\"]. Defaults to all fields.",
         ),
     ],
-    output,
-    answer,
+    output_schema: search_schema,
+    handler: answer_call,
 };
 
-/// The grammar of a query by example; the words of the description are prescribed.
+/// Shows the query grammar by example, because the description is prescribed.
 const QUERY_EXAMPLES: [&str; 8] = [
     "tide gauge",
     "\"last reading\" state:open",
@@ -46,7 +46,7 @@ const QUERY_EXAMPLES: [&str; 8] = [
     "valve created:<2026-02-01",
 ];
 
-pub(super) static FORM: Form = Form {
+pub(super) static HIT_TEMPLATE: ItemTemplate = ItemTemplate {
     fields: &["title", "url", "repository", "created_at", "author", "type", "state", "body"],
     lines: &[
         ("url", "URL"),
@@ -58,76 +58,88 @@ pub(super) static FORM: Form = Form {
     ],
 };
 
-fn output() -> JsonObject {
-    schema::output(&json!({
+fn search_schema() -> JsonObject {
+    schema::output_schema(&json!({
         "total_is_exact": {
             "type": "boolean",
-            "description": "Whether total is how many match, and not only how many at least."
+            "description": "True if total is exact; false if it is a lower bound."
         },
         "total_note": {
             "type": ["string", "null"],
-            "description": "Why total is a lower bound, if it is one."
+            "description": "The reason why total is a lower bound, if it is one."
         },
         "misread": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "What looked like a filter of the query and was taken for words, or names a repository that is not held."
+            "description": "Parts of the query that look like a filter but were searched as text, or name a repository that is not in the mirror."
         },
         "notes": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "Why nothing was found: the words of the query that no text contains."
+            "description": "The reason why there are no results: the words of the query that no text contains."
         },
-        "ranked": nullable("string", "Which matches were ranked, when there were too many to rank all of them."),
+        "ranked": nullable_schema("string", "The matches that were ranked, if there were too many to rank all of them."),
     }))
 }
 
-fn answer(desk: &Desk, arguments: &Arguments<'_>) -> Result<Answer, Refusal> {
+fn answer_call(
+    workspace: &WorkspaceHandle,
+    arguments: &ToolArguments<'_>,
+) -> Result<ToolAnswer, ToolError> {
     let query = arguments.required_text("query")?;
-    let chosen = FORM.choose(&arguments.texts("fields")?)?;
-    let engine = desk.engine()?;
-    let found = engine.search(&Search::new(query))?;
+    let selection = HIT_TEMPLATE.select_fields(&arguments.text_list("fields")?)?;
+    let engine = workspace.search_engine()?;
+    let results = engine.search(&SearchRequest::new(query))?;
     let explanation =
-        if found.hits.is_empty() { missing_words::explain_no_hits(engine, query)? } else { None };
-    Ok(told(query, &chosen, found, explanation.as_deref()))
+        if results.hits.is_empty() { missing_words::explain_no_hits(engine, query)? } else { None };
+    Ok(build_answer(query, &selection, results, explanation.as_deref()))
 }
 
-/// The answer to a query, from what was found; where nothing was, the explanation says why.
-pub(super) fn told(
+/// Builds the answer from the results of a query; the explanation says why there are none.
+pub(super) fn build_answer(
     query: &str,
-    chosen: &Chosen,
-    found: Found,
+    selection: &FieldSelection,
+    results: SearchResults,
     explanation: Option<&str>,
-) -> Answer {
-    let page = page(query, chosen, &found.hits);
-    let (total, is_exact) = match found.matches {
-        Matches::Exactly(count) => (count, true),
-        Matches::AtLeast(count) => (count, false),
+) -> ToolAnswer {
+    let page = render_hits(query, selection, &results.hits);
+    let (total, is_exact) = match results.matches {
+        MatchCount::Exactly(count) => (count, true),
+        MatchCount::AtLeast(count) => (count, false),
     };
     let at_least = if is_exact { "" } else { "at least " };
-    let ranked = (found.ranked == Ranked::Newest)
-        .then(|| format!("{at_least}{total} match: only the newest of them were ranked"));
-    let told = found.misread.iter().chain(&ranked).map(String::as_str).chain(explanation);
-    let mut notes: Vec<String> = told.map(|note| format!("Note: {}.", line(note))).collect();
-    notes.extend(comment_notes(&found.hits[..page.shown]));
+    let ranked = (results.ranked_matches == RankedMatches::Newest)
+        .then(|| format!("{at_least}{total} matches, of which only the newest were ranked"));
+    let sentences = results.misread.iter().chain(&ranked).map(String::as_str).chain(explanation);
+    let mut notes: Vec<String> =
+        sentences.map(|note| format!("Note: {}.", single_line(note))).collect();
+    notes.extend(comment_notes(&results.hits[..page.item_count]));
     if page.is_cut {
-        let left_out = found.hits.len() - page.shown;
-        notes.push(format!("Note: {left_out} results are left out, because the text would exceed 990 kB; name fewer `fields`."));
+        let left_out = match results.hits.len() - page.item_count {
+            1 => "1 result is".to_owned(),
+            count => format!("{count} results are"),
+        };
+        notes.push(format!("Note: {left_out} left out, because the text would exceed 990 kB; request fewer `fields`."));
     }
     let facts = [
         ("total_is_exact", json!(is_exact)),
-        ("total_note", json!(found.count_note())),
+        ("total_note", json!(results.count_note())),
         ("ranked", json!(ranked)),
-        ("misread", json!(found.misread)),
-        ("notes", json!(explanation.iter().map(|note| line(note)).collect::<Vec<_>>())),
+        ("misread", json!(results.misread)),
+        ("notes", json!(explanation.iter().map(|note| single_line(note)).collect::<Vec<_>>())),
     ];
-    Answer {
-        items: found.hits.iter().take(page.shown).map(|hit| chosen.narrow(object(hit))).collect(),
+    ToolAnswer {
+        items: results
+            .hits
+            .iter()
+            .take(page.item_count)
+            .map(|hit| selection.narrow_item(hit_object(hit)))
+            .collect(),
         page,
         total,
         next_cursor: None,
-        behind: found.behind,
-        more: facts
+        completeness: results.completeness,
+        extra_facts: facts
             .map(|(name, value)| (name.to_owned(), value))
             .into_iter()
             .collect::<Map<_, _>>(),
@@ -135,21 +147,21 @@ pub(super) fn told(
     }
 }
 
-fn page(query: &str, chosen: &Chosen, hits: &[Hit]) -> Page {
+fn render_hits(query: &str, selection: &FieldSelection, hits: &[Hit]) -> AnswerText {
     if hits.is_empty() {
-        let text = format!("No results found for \"{}\".", shorten_echo(query));
-        return Page { text, shown: 0, is_cut: false };
+        let text = format!("No results found for \"{}\".", truncate_echo(query));
+        return AnswerText { text, item_count: 0, is_cut: false };
     }
-    let mut sheet = Sheet::default();
+    let mut text = BoundedText::default();
     for hit in hits {
-        if !sheet.add(&chosen.entry(&|name| value(hit, name))) {
+        if !text.push_item(&selection.render_item(&|name| hit_field(hit, name))) {
             break;
         }
     }
-    sheet.plain()
+    text.finish_plain()
 }
 
-fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
+fn hit_field<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
     let text = match name {
         "title" => &hit.title,
         "url" => &hit.url,
@@ -164,46 +176,50 @@ fn value<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
     Cow::Borrowed(text)
 }
 
-/// The state as the text prints it: the contract makes every discussion open. Structured items tell the real one.
+/// Returns the state for the text, which is prescribed to be open for every discussion. Structured items have the
+/// real one.
 fn text_state(hit: &Hit) -> &str {
-    if hit.kind == Kind::Discussion { "open" } else { &hit.state }
+    if hit.kind == ItemKind::Discussion { "open" } else { &hit.state }
 }
 
-/// A result for programs, without its body.
-fn object(hit: &Hit) -> Value {
+/// Returns a result as structured content, without its body.
+fn hit_object(hit: &Hit) -> Value {
     let mut object = json!({
         "type": hit.type_name(),
         "number": hit.number,
-        "title": line(&hit.title),
+        "title": single_line(&hit.title),
         "url": hit.url,
         "repository": hit.repository,
         "created_at": hit.created_at.as_str(),
         "updated_at": hit.updated_at.as_str(),
         "author": hit.author,
         "state": hit.state,
-        "labels": hit.labels.iter().map(|label| line(label)).collect::<Vec<_>>(),
+        "labels": hit.labels.iter().map(|label| single_line(label)).collect::<Vec<_>>(),
     });
-    if let Some(said) = &hit.said {
+    if let Some(comment) = &hit.matched_comment {
         object["comment"] = json!({
-            "url": said.url,
-            "author": said.author,
-            "created_at": said.created_at.as_str(),
-            "snippet": snippet(hit),
+            "url": comment.url,
+            "author": comment.author,
+            "created_at": comment.created_at.as_str(),
+            "snippet": snippet_text(hit),
         });
     }
     object
 }
 
-/// Names the comment of each result that matched in one: the text shows only the thread's own body.
+/// Names the comment of each result that matched in one, because the text shows only the thread's own body.
 fn comment_notes(hits: &[Hit]) -> impl Iterator<Item = String> {
     (1..).zip(hits).filter_map(|(number, hit)| {
-        let said = hit.said.as_ref()?;
-        let author = said.author.as_deref().unwrap_or("a deleted account");
-        let snippet = snippet(hit);
-        Some(format!("Result {number} matches in a comment by {author}, {}: {snippet}", said.url))
+        let comment = hit.matched_comment.as_ref()?;
+        let author = comment.author.as_deref().unwrap_or("a deleted account");
+        let snippet = snippet_text(hit);
+        Some(format!(
+            "Result {number} matches in a comment by {author}, {}: {snippet}",
+            comment.url
+        ))
     })
 }
 
-fn snippet(hit: &Hit) -> String {
-    line(&hit.snippet.iter().map(|piece| piece.text.as_str()).collect::<String>())
+fn snippet_text(hit: &Hit) -> String {
+    single_line(&hit.snippet.iter().map(|piece| piece.text.as_str()).collect::<String>())
 }

@@ -1,30 +1,30 @@
-//! What is said in a thread.
+//! Defines the comments of a thread.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Key, Kind, told};
-use crate::time::SourceTime;
-use crate::version::Digest;
+use super::{ItemKey, ItemKind, encode_optional};
+use crate::source_time::SourceTime;
+use crate::version::ContentDigest;
 
-/// A comment of the conversation, a comment on a line, a review, or a comment or reply in a discussion.
+/// A comment on an issue or a pull request, a comment on a line, a review, or a comment or reply in a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// One of [`Kind::COMMENTS`].
-    pub kind: Kind,
+    /// One of [`ItemKind::COMMENTS`].
+    pub kind: ItemKind,
     pub id: i64,
     pub node_id: String,
     pub repository_id: i64,
-    /// The number of the thread it belongs to: the threads of a repository share one row of numbers.
+    /// The number of the thread. All threads of a repository share one sequence of numbers.
     pub thread: i64,
-    /// The comment it answers.
+    /// The id of the comment that this one replies to.
     pub reply_to: Option<i64>,
-    /// The review it belongs to.
+    /// The id of the review that this comment belongs to.
     pub review_id: Option<i64>,
     pub url: String,
     pub body: String,
-    /// A review's verdict.
+    /// The verdict of a review.
     pub state: Option<String>,
-    /// The file it is about.
+    /// The file that the comment is on.
     pub path: Option<String>,
     pub line: Option<i64>,
     pub author: Option<String>,
@@ -34,24 +34,24 @@ pub struct Comment {
 }
 
 impl Comment {
-    pub fn key(&self) -> Key {
-        Key { kind: self.kind, id: self.id }
+    pub fn key(&self) -> ItemKey {
+        ItemKey { kind: self.kind, id: self.id }
     }
 
-    /// The URL is left out: a rename changes it without touching the comment. Path and line follow the diff;
-    /// the node id has two formats, and some authors have a number in one of the two APIs only: a comment is
-    /// the same whichever of them showed it.
-    pub(super) fn digest(&self) -> Digest {
+    /// Hashes the fields that identify a text, whichever of the two APIs returned it. A rename changes the URL without
+    /// updating the comment, path and line follow the diff, the node id has two formats, and some authors have an
+    /// id in only one of the APIs.
+    pub(super) fn digest(&self) -> ContentDigest {
         let numbers = [Some(self.repository_id), Some(self.thread), self.reply_to, self.review_id];
         let numbers: Vec<_> =
-            numbers.into_iter().map(|number| number.map(|it| it.to_string())).collect();
+            numbers.into_iter().map(|number| number.map(|n| n.to_string())).collect();
         let mut fields = vec![self.body.as_str(), self.created_at.as_str()];
         for optional in numbers.iter().map(Option::as_deref) {
-            fields.extend(told(optional));
+            fields.extend(encode_optional(optional));
         }
         for optional in [self.state.as_deref(), self.author.as_deref()] {
-            fields.extend(told(optional));
+            fields.extend(encode_optional(optional));
         }
-        Digest::of(fields)
+        ContentDigest::from_fields(fields)
     }
 }

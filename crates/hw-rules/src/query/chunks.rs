@@ -1,9 +1,9 @@
-//! A query, taken apart: words, phrases, filters, and what is to be left out.
+//! Splits a query into chunks: words, phrases and filters, each excluded or not.
 
-use super::filters::Filters;
+use super::filters::FilterName;
 
-/// Qualifiers that GitHub knows and a mirror cannot answer.
-const FOREIGN: [&str; 27] = [
+/// Qualifiers that GitHub's search supports and this one does not.
+const UNSUPPORTED_QUALIFIERS: [&str; 27] = [
     "archived",
     "assignee",
     "base",
@@ -35,83 +35,103 @@ const FOREIGN: [&str; 27] = [
 
 /// A part of a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Chunk<'a> {
-    /// All of it, but for the sign that leaves it out.
+pub(super) struct QueryChunk<'a> {
+    /// The whole chunk, without a leading `-`.
     pub(super) text: &'a str,
-    /// What stands between quotation marks.
+    /// The text between quotation marks.
     pub(super) quoted: Option<&'a str>,
-    /// Whether a star follows the quotation marks.
+    /// A star follows the quotation marks.
     pub(super) is_prefix: bool,
-    /// Name and value of what looks like one of our filters.
-    pub(super) filter: Option<(&'a str, &'a str)>,
-    /// Whether a `-` stands before it.
+    pub(super) filter: Option<FilterChunk<'a>>,
+    /// A `-` precedes the chunk.
     pub(super) is_excluded: bool,
 }
 
-impl<'a> Chunk<'a> {
+/// A filter as written; its value may be invalid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FilterChunk<'a> {
+    pub(super) name: FilterName,
+    pub(super) value: &'a str,
+}
+
+/// A chunk and the rest of the text after it.
+struct SplitChunk<'a> {
+    chunk: QueryChunk<'a>,
+    rest: &'a str,
+}
+
+impl<'a> QueryChunk<'a> {
     pub(super) fn is_filter(&self) -> bool {
         self.filter.is_some()
     }
 
-    /// The name of a qualifier that GitHub knows and this search does not.
-    pub(super) fn foreign_qualifier(&self) -> Option<&'a str> {
+    /// Returns the name of a qualifier that GitHub's search supports and this one does not.
+    pub(super) fn unsupported_qualifier(&self) -> Option<&'a str> {
         let (name, value) = self.text.split_once(':').filter(|_| self.quoted.is_none())?;
-        let is_known = FOREIGN.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_known = UNSUPPORTED_QUALIFIERS.iter().any(|known| known.eq_ignore_ascii_case(name));
         (is_known && !value.is_empty() && !value.starts_with(':')).then_some(name)
     }
 }
 
-/// Takes a text apart.
-pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
+pub(super) fn split_chunks(text: &str) -> impl Iterator<Item = QueryChunk<'_>> {
     let mut rest = text.trim_start();
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (chunk, after) = next_chunk(rest);
-        rest = after.trim_start();
-        Some(chunk)
+        let split = next_chunk(rest);
+        rest = split.rest.trim_start();
+        Some(split.chunk)
     })
 }
 
-/// The next chunk of a text that does not begin with a space, and what follows it.
-fn next_chunk(text: &str) -> (Chunk<'_>, &str) {
+/// Splits the next chunk off a text that does not begin with a space.
+fn next_chunk(text: &str) -> SplitChunk<'_> {
     if let Some(excluded) = text.strip_prefix('-').filter(|rest| can_be_excluded(rest)) {
-        let (chunk, after) = next_chunk(excluded);
-        return (Chunk { is_excluded: true, ..chunk }, after);
+        let SplitChunk { chunk, rest } = next_chunk(excluded);
+        return SplitChunk { chunk: QueryChunk { is_excluded: true, ..chunk }, rest };
     }
     if let Some(quoted) = text.strip_prefix('"') {
-        let (inside, after) = until_quote(quoted);
-        let rest = after.strip_prefix('*');
-        let (after, is_prefix) = (rest.unwrap_or(after), rest.is_some());
-        let text = &text[..text.len() - after.len()];
-        return (Chunk { text, quoted: Some(inside), is_prefix, ..Chunk::default() }, after);
+        let (inside, after) = split_at_quote(quoted);
+        let after_star = after.strip_prefix('*');
+        let rest = after_star.unwrap_or(after);
+        let chunk = QueryChunk {
+            text: &text[..text.len() - rest.len()],
+            quoted: Some(inside),
+            is_prefix: after_star.is_some(),
+            ..QueryChunk::default()
+        };
+        return SplitChunk { chunk, rest };
     }
-    if let Some((chunk, after)) = quoted_filter(text) {
-        return (chunk, after);
+    if let Some(split) = parse_quoted_filter(text) {
+        return split;
     }
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (text, after) = text.split_at(end);
-    let filter = text.split_once(':').filter(|(name, _)| Filters::knows(name));
-    (Chunk { text, filter, ..Chunk::default() }, after)
+    let (text, rest) = text.split_at(end);
+    let filter = text
+        .split_once(':')
+        .and_then(|(name, value)| Some(FilterChunk { name: FilterName::parse(name)?, value }));
+    SplitChunk { chunk: QueryChunk { text, filter, ..QueryChunk::default() }, rest }
 }
 
-/// Whether a `-` before this leaves it out: `-word` and `-"a phrase"` do, `--flag` and `->` are text.
+/// Returns true if a `-` before this text excludes it: `-word` and `-"a phrase"` do, `--flag` and `->` are text.
 fn can_be_excluded(text: &str) -> bool {
     text.starts_with(|c: char| c == '"' || c.is_alphanumeric() || !c.is_ascii())
         && !text.starts_with(char::is_whitespace)
 }
 
-/// `label:"help wanted"`.
-fn quoted_filter(text: &str) -> Option<(Chunk<'_>, &str)> {
+/// Parses a filter such as `label:"help wanted"`.
+fn parse_quoted_filter(text: &str) -> Option<SplitChunk<'_>> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let (name, _) = text[..end].split_once(":\"").filter(|(name, _)| Filters::knows(name))?;
-    let (value, after) = until_quote(&text[name.len() + ":\"".len()..]);
-    let text = &text[..text.len() - after.len()];
-    Some((Chunk { text, filter: Some((name, value)), ..Chunk::default() }, after))
+    let (prefix, _) = text[..end].split_once(":\"")?;
+    let name = FilterName::parse(prefix)?;
+    let (value, rest) = split_at_quote(&text[prefix.len() + ":\"".len()..]);
+    let text = &text[..text.len() - rest.len()];
+    let filter = Some(FilterChunk { name, value });
+    Some(SplitChunk { chunk: QueryChunk { text, filter, ..QueryChunk::default() }, rest })
 }
 
-/// What stands before the next quotation mark, or all when there is none, and what follows.
-fn until_quote(text: &str) -> (&str, &str) {
+/// Splits a text at its next quotation mark; the first part is the whole text if there is none.
+fn split_at_quote(text: &str) -> (&str, &str) {
     text.split_once('"').unwrap_or((text, ""))
 }

@@ -1,13 +1,13 @@
-//! What a search leaves out.
+//! Defines the exclusions of a search.
 
-use super::Term;
-use super::filters::Filters;
+use super::QueryTerm;
+use super::filters::QueryFilters;
 
-/// A thread is left out when it matches the query with one of these added to it: `a -b` is `a` without `a b`.
+/// A part of a query that excludes threads: `a -b` finds the threads of `a` without those of `a b`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exclusion {
-    /// All of these, in one text.
-    Words(Vec<Term>),
-    /// One filter.
-    Filter(Filters),
+pub enum QueryExclusion {
+    /// Excludes threads with a text that matches all of these terms.
+    Words(Vec<QueryTerm>),
+    /// Excludes threads that match this one filter.
+    Filter(QueryFilters),
 }

@@ -1,157 +1,184 @@
-//! What a search is narrowed by.
+//! Parses and combines the filters of a search.
 
 use std::collections::BTreeSet;
 
-use super::dated;
-use crate::dates::Span;
-use crate::item::Kind;
-use crate::tokens::folded;
+use super::chunks::FilterChunk;
+use super::date_filter;
+use crate::date_range::DateRange;
+use crate::item::ItemKind;
+use crate::tokens::fold_case;
 
-/// Of each sort of filter anything that is named is enough; of labels, all are wanted.
+/// The filters of a query. A thread needs to match one value of each filter, but all labels.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filters {
-    pub repositories: BTreeSet<Named>,
+pub struct QueryFilters {
+    pub repositories: BTreeSet<RepositoryFilter>,
     pub authors: BTreeSet<String>,
-    pub types: BTreeSet<Type>,
+    pub types: BTreeSet<ItemTypeFilter>,
     /// `open`, `closed`, `merged`.
     pub states: BTreeSet<String>,
     pub labels: BTreeSet<String>,
-    pub created: Span,
-    pub updated: Span,
-    /// Whether each of them was left out.
+    pub created: DateRange,
+    pub updated: DateRange,
+    /// Every type, or every state, was excluded.
     has_no_type: bool,
     has_no_state: bool,
 }
 
-/// A repository, with or without its owner, in lower case.
+/// A repository name with or without its owner, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Named {
+pub struct RepositoryFilter {
     pub owner: Option<String>,
     pub name: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Type {
-    Thread(Kind),
+pub enum ItemTypeFilter {
+    Thread(ItemKind),
     Comment,
 }
 
-/// How many names count, and how long they may be.
-const MOST: usize = 64;
-const LONGEST: usize = 1_024;
+/// The number of repositories, authors and labels that count.
+const MAX_FILTER_NAMES: usize = 64;
+const MAX_VALUE_BYTES: usize = 1_024;
 
-const STATES: [&str; 3] = ["open", "closed", "merged"];
+const STATE_NAMES: [&str; 3] = ["open", "closed", "merged"];
 
-const NAMES: [&str; 8] = ["repo", "author", "type", "state", "is", "label", "created", "updated"];
+/// The part of a filter before the colon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FilterName {
+    Repo,
+    Author,
+    Type,
+    State,
+    /// GitHub's name for a state or a type.
+    Is,
+    Label,
+    Created,
+    Updated,
+}
 
-impl Filters {
-    pub(super) fn knows(name: &str) -> bool {
-        NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+impl FilterName {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "repo" => Self::Repo,
+            "author" => Self::Author,
+            "type" => Self::Type,
+            "state" => Self::State,
+            "is" => Self::Is,
+            "label" => Self::Label,
+            "created" => Self::Created,
+            "updated" => Self::Updated,
+            _ => return None,
+        })
     }
 
-    /// What a filter can be given.
-    pub(super) fn takes(name: &str) -> &'static str {
-        match name {
-            "repo" => "a repository, as pump or acme/pump",
-            "author" => "a login",
-            "type" => "issue, pr, discussion or comment",
-            "state" => "open, closed or merged",
-            "is" => "what state: and type: take",
-            "label" => "a label, as bug or \"help wanted\"",
-            _ => "a date or two, as 2025-01-31, >=2025-01-01 or 2025-01-01..2025-01-31",
+    /// Describes the values that the filter takes.
+    pub(super) fn describe_values(self) -> &'static str {
+        match self {
+            Self::Repo => "a repository such as pump or acme/pump",
+            Self::Author => "a login",
+            Self::Type => "issue, pr, discussion or comment",
+            Self::State => "open, closed or merged",
+            Self::Is => "a state or a type, such as open or pr",
+            Self::Label => "a label such as bug or \"help wanted\"",
+            Self::Created | Self::Updated => {
+                "a date or a range such as 2025-01-31, >=2025-01-01 or 2025-01-01..2025-01-31"
+            }
         }
     }
+}
 
+impl QueryFilters {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether comments are wanted for themselves, and nothing else is.
-    pub fn is_for_comments(&self) -> bool {
-        self.types.iter().eq(&[Type::Comment])
+    /// Returns true if the only type is `comment`: then the results are comments, not threads.
+    pub fn is_comments_only(&self) -> bool {
+        self.types.iter().eq(&[ItemTypeFilter::Comment])
     }
 
-    /// The filters that hold where these and others do; none where nothing can fulfil both.
-    pub(super) fn and(&self, other: &Self) -> Option<Self> {
+    /// Returns the filters that match where both match; none if nothing can match both.
+    pub(super) fn intersection(&self, other: &Self) -> Option<Self> {
         Some(Self {
-            repositories: both_named(&self.repositories, &other.repositories)?,
-            authors: both(&self.authors, &other.authors)?,
-            types: both(&self.types, &other.types)?,
-            states: both(&self.states, &other.states)?,
+            repositories: intersect_repositories(&self.repositories, &other.repositories)?,
+            authors: intersect_sets(&self.authors, &other.authors)?,
+            types: intersect_sets(&self.types, &other.types)?,
+            states: intersect_sets(&self.states, &other.states)?,
             labels: self.labels.union(&other.labels).cloned().collect(),
-            created: self.created.and(other.created),
-            updated: self.updated.and(other.updated),
+            created: self.created.intersection(other.created),
+            updated: self.updated.intersection(other.updated),
             has_no_type: self.has_no_type || other.has_no_type,
             has_no_state: self.has_no_state || other.has_no_state,
         })
     }
 
-    /// Leaves out types and states, of which every thread has one.
-    pub(super) fn leave_out(&mut self, other: &Self) {
+    /// Excludes types and states by listing the remaining ones, because every thread has exactly one of each.
+    pub(super) fn exclude_values(&mut self, other: &Self) {
         if !other.types.is_empty() {
             if self.types.is_empty() {
-                self.types.extend(Kind::THREADS.map(Type::Thread));
+                self.types.extend(ItemKind::THREADS.map(ItemTypeFilter::Thread));
             }
-            self.types.retain(|it| !other.types.contains(it));
+            self.types.retain(|item_type| !other.types.contains(item_type));
             self.has_no_type |= self.types.is_empty();
         }
         if !other.states.is_empty() {
             if self.states.is_empty() {
-                self.states.extend(STATES.map(str::to_owned));
+                self.states.extend(STATE_NAMES.map(str::to_owned));
             }
-            self.states.retain(|it| !other.states.contains(it));
+            self.states.retain(|state| !other.states.contains(state));
             self.has_no_state |= self.states.is_empty();
         }
     }
 
-    /// Whether nothing can fulfil them: every type or every state is left out.
+    /// Returns true if nothing can match: every type, or every state, is excluded.
     pub fn is_impossible(&self) -> bool {
         self.has_no_type || self.has_no_state
     }
 
-    /// Takes a filter; tells whether it made sense.
-    pub(super) fn take(&mut self, name: &str, value: &str) -> bool {
-        let lower = folded(value.trim());
-        if lower.is_empty() || LONGEST < lower.len() {
+    /// Adds a filter. Returns false if its value is invalid.
+    pub(super) fn add_filter(&mut self, filter: FilterChunk<'_>) -> bool {
+        let value = fold_case(filter.value.trim());
+        if value.is_empty() || value.len() > MAX_VALUE_BYTES {
             return false;
         }
-        let name = name.to_ascii_lowercase();
-        let is_full = MOST <= self.repositories.len() + self.authors.len() + self.labels.len();
-        match name.as_str() {
-            "repo" | "author" | "label" if is_full => true,
-            "repo" => self.repository(&lower),
-            "author" => {
-                let login = lower.strip_prefix('@').unwrap_or(&lower);
-                self.authors.extend((!login.is_empty()).then(|| login.to_owned()));
-                !login.is_empty()
-            }
-            "type" => self.sort(&lower),
-            "state" => self.state(&lower),
-            // as it is said at the source
-            "is" => self.state(&lower) || self.sort(&lower),
-            "label" => {
-                self.labels.insert(lower);
+        let name_count = self.repositories.len() + self.authors.len() + self.labels.len();
+        let is_full = name_count >= MAX_FILTER_NAMES;
+        match filter.name {
+            FilterName::Repo | FilterName::Author | FilterName::Label if is_full => true,
+            FilterName::Repo => self.add_repository(&value),
+            FilterName::Author => self.add_author(&value),
+            FilterName::Type => self.add_type(&value),
+            FilterName::State => self.add_state(&value),
+            FilterName::Is => self.add_state(&value) || self.add_type(&value),
+            FilterName::Label => {
+                self.labels.insert(value);
                 true
             }
-            "created" => narrow(&mut self.created, &lower),
-            "updated" => narrow(&mut self.updated, &lower),
-            _ => false,
+            FilterName::Created => narrow_range(&mut self.created, &value),
+            FilterName::Updated => narrow_range(&mut self.updated, &value),
         }
     }
 
-    fn sort(&mut self, name: &str) -> bool {
-        let sort = type_named(name);
-        self.types.extend(sort);
-        sort.is_some()
+    fn add_author(&mut self, name: &str) -> bool {
+        let login = name.strip_prefix('@').unwrap_or(name);
+        self.authors.extend((!login.is_empty()).then(|| login.to_owned()));
+        !login.is_empty()
     }
 
-    fn state(&mut self, name: &str) -> bool {
-        let state = STATES.into_iter().find(|state| *state == name);
+    fn add_type(&mut self, name: &str) -> bool {
+        let item_type = parse_type(name);
+        self.types.extend(item_type);
+        item_type.is_some()
+    }
+
+    fn add_state(&mut self, name: &str) -> bool {
+        let state = STATE_NAMES.into_iter().find(|state| *state == name);
         self.states.extend(state.map(str::to_owned));
         state.is_some()
     }
 
-    fn repository(&mut self, name: &str) -> bool {
+    fn add_repository(&mut self, name: &str) -> bool {
         let (owner, name) = match name.split_once('/') {
             Some((owner, name)) if !owner.is_empty() => (Some(owner.to_owned()), name),
             Some(_) => return false,
@@ -160,48 +187,57 @@ impl Filters {
         if name.is_empty() {
             return false;
         }
-        self.repositories.insert(Named { owner, name: name.to_owned() });
+        self.repositories.insert(RepositoryFilter { owner, name: name.to_owned() });
         true
     }
 }
 
-/// Of two lists of which any is enough, what fulfils both; an empty one asks for nothing.
-fn both<T: Ord + Clone>(these: &BTreeSet<T>, those: &BTreeSet<T>) -> Option<BTreeSet<T>> {
-    if these.is_empty() || those.is_empty() {
-        return Some(these.union(those).cloned().collect());
+impl RepositoryFilter {
+    /// Returns the filter that matches where both match. A name without an owner matches every owner.
+    fn intersection(&self, other: &Self) -> Option<Self> {
+        let is_same_owner =
+            self.owner.is_none() || other.owner.is_none() || self.owner == other.owner;
+        (is_same_owner && self.name == other.name).then(|| Self {
+            owner: self.owner.clone().or_else(|| other.owner.clone()),
+            name: self.name.clone(),
+        })
     }
-    let common: BTreeSet<T> = these.intersection(those).cloned().collect();
+}
+
+/// Intersects two lists of alternatives; none if nothing can match both. An empty list matches everything.
+fn intersect_sets<T: Ord + Clone>(left: &BTreeSet<T>, right: &BTreeSet<T>) -> Option<BTreeSet<T>> {
+    if left.is_empty() || right.is_empty() {
+        return Some(left.union(right).cloned().collect());
+    }
+    let common: BTreeSet<T> = left.intersection(right).cloned().collect();
     (!common.is_empty()).then_some(common)
 }
 
-/// The same of repositories, where a name alone stands for those of all owners.
-fn both_named(these: &BTreeSet<Named>, those: &BTreeSet<Named>) -> Option<BTreeSet<Named>> {
-    if these.is_empty() || those.is_empty() {
-        return both(these, those);
+fn intersect_repositories(
+    left: &BTreeSet<RepositoryFilter>,
+    right: &BTreeSet<RepositoryFilter>,
+) -> Option<BTreeSet<RepositoryFilter>> {
+    if left.is_empty() || right.is_empty() {
+        return intersect_sets(left, right);
     }
-    let common = |(a, b): (&Named, &Named)| {
-        let is_one = a.owner.is_none() || b.owner.is_none() || a.owner == b.owner;
-        let owner = a.owner.clone().or_else(|| b.owner.clone());
-        (is_one && a.name == b.name).then(|| Named { owner, name: a.name.clone() })
-    };
-    let pairs = these.iter().flat_map(|a| those.iter().map(move |b| (a, b)));
-    let common: BTreeSet<Named> = pairs.filter_map(common).collect();
+    let common: BTreeSet<RepositoryFilter> =
+        left.iter().flat_map(|a| right.iter().filter_map(|b| a.intersection(b))).collect();
     (!common.is_empty()).then_some(common)
 }
 
-fn narrow(span: &mut Span, value: &str) -> bool {
-    let Some(narrower) = dated::span(value) else { return false };
-    *span = span.and(narrower);
+fn narrow_range(range: &mut DateRange, value: &str) -> bool {
+    let Some(narrower) = date_filter::parse_date_filter(value) else { return false };
+    *range = range.intersection(narrower);
     true
 }
 
-fn type_named(name: &str) -> Option<Type> {
+fn parse_type(name: &str) -> Option<ItemTypeFilter> {
     Some(match name {
-        "issue" | "issues" => Type::Thread(Kind::Issue),
+        "issue" | "issues" => ItemTypeFilter::Thread(ItemKind::Issue),
         "pr" | "prs" | "pull" | "pull_request" | "pull_requests" | "pull-request"
-        | "pull-requests" => Type::Thread(Kind::PullRequest),
-        "discussion" | "discussions" => Type::Thread(Kind::Discussion),
-        "comment" | "comments" => Type::Comment,
+        | "pull-requests" => ItemTypeFilter::Thread(ItemKind::PullRequest),
+        "discussion" | "discussions" => ItemTypeFilter::Thread(ItemKind::Discussion),
+        "comment" | "comments" => ItemTypeFilter::Comment,
         _ => return None,
     })
 }

@@ -1,66 +1,67 @@
-//! The GraphQL side: a document is checked against the schema, priced, paid for and walked.
+//! The GraphQL API: checks a document against the schema, computes its cost and executes it.
 
-mod coerce;
-mod compile;
+mod coercion;
 mod connections;
-mod execute;
+mod execution;
 mod fields;
-mod pages;
+mod inline_fault;
+mod pagination;
 mod plan;
-mod price;
+mod plan_compiler;
 mod problems;
-mod sabotage;
+mod query_cost;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::limits::Quota;
-use super::log::ServedPage;
-use super::reply::Reply;
-use crate::faults::Fault;
-use crate::world::View;
+use super::quotas::QuotaStatus;
+use super::reply::HttpReply;
+use super::request_log::ServedPage;
+use crate::faults::ApiFault;
+use crate::world::ReplicaView;
+use execution::QueryExecution;
+pub(crate) use inline_fault::InlineFault;
+use plan::DocumentPlan;
 #[cfg(test)]
-pub(crate) use compile::leaves;
-use execute::Run;
-use plan::Plan;
-use price::Price;
-use problems::{Problem, refusal};
-pub(crate) use sabotage::Sabotage;
+pub(crate) use plan_compiler::leaf_fields;
+use problems::{GraphqlProblem, refusal_reply};
+use query_cost::QueryCost;
 
-/// Documents are few and asked again and again, by many worlds of one process.
-const REMEMBERED: usize = 4096;
+/// Documents are few and sent again and again, to many worlds of one process.
+const MAX_CACHED_DOCUMENTS: usize = 4096;
 
-type Compiled = Arc<Result<Plan, Vec<Problem>>>;
+type CompiledDocument = Arc<Result<DocumentPlan, Vec<GraphqlProblem>>>;
 
-static DOCUMENTS: LazyLock<Mutex<HashMap<String, Compiled>>> = LazyLock::new(Mutex::default);
+static DOCUMENT_CACHE: LazyLock<Mutex<HashMap<String, CompiledDocument>>> =
+    LazyLock::new(Mutex::default);
 
-/// A checked and priced request.
+/// A checked query with its cost.
 #[derive(Debug)]
-pub(crate) struct Call {
-    compiled: Compiled,
+pub(crate) struct PreparedQuery {
+    compiled: CompiledDocument,
     variables: Map<String, Value>,
-    pub(crate) price: Price,
+    pub(crate) cost: QueryCost,
 }
 
-/// What came of walking a call's plan.
+/// The result of executing a query.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct ExecutionResult {
     pub(crate) body: String,
-    /// Whether the sabotage found its place.
-    pub(crate) hit: bool,
+    /// True if the inline fault fired.
+    pub(crate) has_fault: bool,
     pub(crate) pages: Vec<ServedPage>,
 }
 
-impl Call {
-    /// The request in a body, or the answer that refuses it.
-    pub(crate) fn prepare(body: &[u8]) -> Result<Self, Reply> {
+impl PreparedQuery {
+    /// Prepares the query in a request body, or returns the reply that refuses it.
+    pub(crate) fn from_body(body: &[u8]) -> Result<Self, HttpReply> {
         let Ok(Value::Object(mut fields)) = serde_json::from_slice(body) else {
-            return Err(Reply::message(400, "Problems parsing JSON"));
+            return Err(HttpReply::from_message(400, "Problems parsing JSON"));
         };
         let Some(Value::String(query)) = fields.remove("query") else {
-            return Err(Reply::message(
+            return Err(HttpReply::from_message(
                 400,
                 "A query attribute must be specified and must be a string.",
             ));
@@ -68,49 +69,61 @@ impl Call {
         let given = match fields.remove("variables") {
             Some(Value::Object(given)) => given,
             None | Some(Value::Null) => Map::new(),
-            Some(_) => return Err(Reply::message(400, "Problems parsing JSON")),
+            Some(_) => return Err(HttpReply::from_message(400, "Problems parsing JSON")),
         };
-        let compiled = compiled(query);
+        let compiled = compile_cached(query);
         let plan = match &*compiled {
             Ok(plan) => plan,
-            Err(problems) => return Err(refusal(problems)),
+            Err(problems) => return Err(refusal_reply(problems)),
         };
-        let variables = plan.bind(&given).map_err(|problems| refusal(&problems))?;
-        let price = price::price(plan, &variables).map_err(|problems| refusal(&problems))?;
-        Ok(Self { compiled, variables, price })
+        let variables = plan.bind_variables(&given).map_err(|problems| refusal_reply(&problems))?;
+        let cost = query_cost::compute_cost(plan, &variables)
+            .map_err(|problems| refusal_reply(&problems))?;
+        Ok(Self { compiled, variables, cost })
     }
 
-    /// Its root fields, for the log.
+    /// Returns its root fields, for the log.
     pub(crate) fn summary(&self) -> String {
         self.plan().summary(&self.variables)
     }
 
-    /// The answer, from what one replica shows.
-    pub(crate) fn run(&self, view: View<'_>, quota: Quota, sabotage: Sabotage) -> Ran {
-        let mut run = Run::new(view, self, quota, sabotage);
-        run.roots();
-        run.finish()
+    /// Executes the query on one replica.
+    pub(crate) fn execute(
+        &self,
+        view: ReplicaView<'_>,
+        quota: QuotaStatus,
+        inline_fault: InlineFault,
+    ) -> ExecutionResult {
+        let mut execution = QueryExecution::new(view, self, quota, inline_fault);
+        execution.write_roots();
+        execution.finish()
     }
 
-    /// How many places a fault could strike.
-    pub(crate) fn places(&self, view: View<'_>, quota: Quota, fault: Fault) -> usize {
-        let mut run = Run::new(view, self, quota, Sabotage::counting(fault));
-        run.roots();
-        run.places()
+    /// Counts the sites that a fault could hit.
+    pub(crate) fn count_fault_sites(
+        &self,
+        view: ReplicaView<'_>,
+        quota: QuotaStatus,
+        fault: ApiFault,
+    ) -> usize {
+        let mut execution =
+            QueryExecution::new(view, self, quota, InlineFault::counting_sites(fault));
+        execution.write_roots();
+        execution.fault_sites()
     }
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &DocumentPlan {
         self.compiled.as_ref().as_ref().expect("only a valid document is ever prepared")
     }
 }
 
-fn compiled(query: String) -> Compiled {
-    let mut documents = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = documents.get(&query) {
-        return Arc::clone(known);
+fn compile_cached(query: String) -> CompiledDocument {
+    let mut documents = DOCUMENT_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(compiled) = documents.get(&query) {
+        return Arc::clone(compiled);
     }
-    let compiled = Arc::new(compile::compile(&query));
-    if REMEMBERED <= documents.len() {
+    let compiled = Arc::new(plan_compiler::compile_document(&query));
+    if documents.len() >= MAX_CACHED_DOCUMENTS {
         documents.clear();
     }
     documents.insert(query, Arc::clone(&compiled));

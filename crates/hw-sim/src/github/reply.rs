@@ -1,58 +1,58 @@
-//! An answer before it becomes bytes.
+//! A response before it becomes bytes.
 
-use crate::times;
+use crate::timestamps;
 
-/// Status, headers and body of an answer.
+/// Status, headers and body of a response.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: Vec<u8>,
-    /// Whether the quota headers go with it.
-    pub(crate) shows_quota: bool,
+    /// True if the quota headers are added to it.
+    pub(crate) has_quota_headers: bool,
 }
 
-impl Reply {
-    pub(crate) fn json(status: u16, body: String) -> Self {
+impl HttpReply {
+    pub(crate) fn from_json(status: u16, body: String) -> Self {
         let content = ("Content-Type", "application/json; charset=utf-8".to_owned());
-        Self { status, headers: vec![content], body: body.into_bytes(), shows_quota: true }
+        Self { status, headers: vec![content], body: body.into_bytes(), has_quota_headers: true }
     }
 
-    /// GitHub's usual apology: one message and where to read about it.
-    pub(crate) fn message(status: u16, message: &str) -> Self {
+    /// Builds GitHub's usual error body: a message and a link to the documentation.
+    pub(crate) fn from_message(status: u16, message: &str) -> Self {
         let body = serde_json::json!({
             "message": message,
             "documentation_url": "https://docs.github.com/rest",
             "status": status.to_string(),
         });
-        Self::json(status, body.to_string())
+        Self::from_json(status, body.to_string())
     }
 
-    pub(crate) fn html(status: u16) -> Self {
+    pub(crate) fn html_page(status: u16) -> Self {
         let page = "<!DOCTYPE html><html><head><title>Unicorn! &middot; GitHub</title></head>\
                     <body><p>This page is taking too long to load.</p></body></html>";
         Self {
             status,
             headers: vec![("Content-Type", "text/html".to_owned())],
             body: page.as_bytes().to_vec(),
-            shows_quota: false,
+            has_quota_headers: false,
         }
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: String) -> Self {
+    pub(crate) fn with_header(mut self, name: &'static str, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    pub(crate) fn without_quota(mut self) -> Self {
-        self.shows_quota = false;
+    pub(crate) fn without_quota_headers(mut self) -> Self {
+        self.has_quota_headers = false;
         self
     }
 
-    /// The bytes of the answer, dated by the clock at the moment it leaves.
-    pub(crate) fn bytes(&self, sent_ms: i64, serial: u64) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
-        head.push_str(&format!("Date: {}\r\n", times::http_date(sent_ms)));
+    /// Encodes the response, dated with the time at which it is sent.
+    pub(crate) fn to_bytes(&self, sent_ms: i64, serial: u64) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason_phrase(self.status));
+        head.push_str(&format!("Date: {}\r\n", timestamps::format_http_date(sent_ms)));
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -64,7 +64,7 @@ impl Reply {
     }
 }
 
-fn reason(status: u16) -> &'static str {
+fn reason_phrase(status: u16) -> &'static str {
     match status {
         200 => "OK",
         201 => "Created",

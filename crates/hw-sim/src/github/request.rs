@@ -1,8 +1,8 @@
-//! A request, as its bytes say.
+//! Parses requests.
 
-/// What the simulated service looks at in a request.
+/// The parts of a request that the simulated service uses.
 #[derive(Debug)]
-pub(crate) struct Request<'a> {
+pub(crate) struct ReceivedRequest<'a> {
     pub(crate) method: &'a str,
     /// Without the query string, and without the prefix of an Enterprise Server.
     pub(crate) path: &'a str,
@@ -12,19 +12,19 @@ pub(crate) struct Request<'a> {
     pub(crate) body: &'a [u8],
 }
 
-impl<'a> Request<'a> {
-    /// The request in these bytes; `None` if they are not a whole HTTP/1.1 request.
+impl<'a> ReceivedRequest<'a> {
+    /// Parses a request; returns `None` if the bytes are not a complete HTTP/1.1 request.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let mut headers = [httparse::EMPTY_HEADER; 64];
         let mut parsed = httparse::Request::new(&mut headers);
         let httparse::Status::Complete(start) = parsed.parse(bytes).ok()? else { return None };
         let target = parsed.path?;
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let stripped = strip_prefix(path);
+        let stripped = strip_enterprise_prefix(path);
         Some(Self {
             method: parsed.method?,
             path: stripped,
-            prefix: path.strip_suffix(stripped).filter(|it| *it == "/api/v3").unwrap_or(""),
+            prefix: path.strip_suffix(stripped).filter(|prefix| *prefix == "/api/v3").unwrap_or(""),
             query,
             headers: parsed.headers.iter().map(|header| (header.name, header.value)).collect(),
             body: bytes.get(start..)?,
@@ -33,7 +33,7 @@ impl<'a> Request<'a> {
 
     pub(crate) fn header(&self, name: &str) -> Option<&'a str> {
         let mut headers = self.headers.iter();
-        let (_, value) = headers.find(|(held, _)| held.eq_ignore_ascii_case(name))?;
+        let (_, value) = headers.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         std::str::from_utf8(value).ok().map(str::trim)
     }
 
@@ -41,32 +41,32 @@ impl<'a> Request<'a> {
         self.path == "/graphql"
     }
 
-    /// What links in answers begin with; a loopback server speaks plain HTTP.
-    pub(crate) fn base(&self) -> String {
+    /// Returns the start of links in responses; a loopback server uses plain HTTP.
+    pub(crate) fn base_url(&self) -> String {
         let host = self.header("host").unwrap_or("api.github.com");
-        let local = host.starts_with("127.") || host.starts_with("localhost");
-        format!("{}://{host}{}", if local { "http" } else { "https" }, self.prefix)
+        let is_local = host.starts_with("127.") || host.starts_with("localhost");
+        format!("{}://{host}{}", if is_local { "http" } else { "https" }, self.prefix)
     }
 
-    /// A parameter of the query string, decoded.
+    /// Returns a parameter of the query string, decoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode(value))
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode_parameter(value))
     }
 
-    /// All parameters but the page, as they came; a link to another page repeats them.
-    pub(crate) fn parameters_but_page(&self) -> String {
-        let kept = self.query.split('&').filter(|pair| !pair.is_empty());
-        kept.filter(|pair| !pair.starts_with("page=")).collect::<Vec<_>>().join("&")
+    /// Returns all parameters except the page, still encoded; a link to another page repeats them.
+    pub(crate) fn query_without_page(&self) -> String {
+        let pairs = self.query.split('&').filter(|pair| !pair.is_empty());
+        pairs.filter(|pair| !pair.starts_with("page=")).collect::<Vec<_>>().join("&")
     }
 
-    /// A number among the parameters.
-    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+    /// Returns a parameter that is a number.
+    pub(crate) fn number_parameter(&self, name: &str) -> Option<usize> {
         self.parameter(name)?.parse().ok()
     }
 
-    /// Path and query, for the log.
-    pub(crate) fn target(&self) -> String {
+    /// Returns path and query, for the log.
+    pub(crate) fn path_and_query(&self) -> String {
         if self.query.is_empty() {
             self.path.to_owned()
         } else {
@@ -75,7 +75,7 @@ impl<'a> Request<'a> {
     }
 }
 
-fn strip_prefix(path: &str) -> &str {
+fn strip_enterprise_prefix(path: &str) -> &str {
     match path.strip_prefix("/api/v3") {
         Some("") => "/",
         Some(rest) => rest,
@@ -84,7 +84,7 @@ fn strip_prefix(path: &str) -> &str {
     }
 }
 
-fn decode(value: &str) -> String {
+fn decode_parameter(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -112,12 +112,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parameter_is_decoded_and_the_page_left_out_of_links() {
+    fn request_parameters_are_decoded_and_the_page_is_left_out_of_links() {
         let bytes =
             b"GET /api/v3/user?since=2026-01-02T03%3A04%3A05Z&page=2&x=a+b HTTP/1.1\r\n\r\n";
-        let request = Request::parse(bytes).unwrap();
+        let request = ReceivedRequest::parse(bytes).unwrap();
         assert_eq!(request.path, "/user");
         assert_eq!(request.parameter("since").as_deref(), Some("2026-01-02T03:04:05Z"));
-        assert_eq!(request.parameters_but_page(), "since=2026-01-02T03%3A04%3A05Z&x=a+b");
+        assert_eq!(request.query_without_page(), "since=2026-01-02T03%3A04%3A05Z&x=a+b");
     }
 }

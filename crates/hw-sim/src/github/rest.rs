@@ -1,4 +1,4 @@
-//! The REST side: routes, redirects, conditional requests and the one write.
+//! The REST API: routes, redirects, conditional requests and one write.
 
 mod lists;
 mod objects;
@@ -6,55 +6,62 @@ mod objects;
 mod tests;
 mod writes;
 
-use super::limits::{Resource, Signal};
-use super::{GitHub, LONG_S, Reply, Request, Served, Visit};
-use crate::json::Json;
-use crate::world::{Departure, Repository, Thread, ThreadKind, View};
-use lists::Listing;
+use super::quotas::{LimitSignal, QuotaResource};
+use super::{
+    AdmittedRequest, HttpReply, LONGEST_WAIT_S, ReceivedRequest, ServedResponse, SimulatedGitHub,
+};
+use crate::json_writer::JsonWriter;
+use crate::world::{ReplicaView, SimRepository, SimThread, ThreadDeparture, ThreadKind};
+use lists::RestListing;
 
-/// What a read finds.
-enum Finding {
+/// The result of a GET request.
+enum RestOutcome {
     Document(String),
     /// A page with its `Link` header.
     Page(String, Option<String>),
-    Refused(Reply),
+    Refused(HttpReply),
 }
 
-impl GitHub {
-    pub(super) fn serve_rest(&mut self, visit: &Visit<'_>) -> Served {
-        if visit.free {
-            return Served::whole(Reply::json(200, self.rate_limits()), 0, visit.latency_ms);
+impl SimulatedGitHub {
+    pub(super) fn serve_rest(&mut self, admitted: &AdmittedRequest<'_>) -> ServedResponse {
+        if admitted.is_free {
+            return ServedResponse::from_reply(
+                HttpReply::from_json(200, self.rate_limits_body()),
+                0,
+                admitted.latency_ms,
+            );
         }
-        if visit.request.method == "POST" {
-            return self.post(visit);
+        if admitted.request.method == "POST" {
+            return self.serve_post(admitted);
         }
-        if self.gate.quota(Resource::Core, visit.now_ms).remaining() == 0 {
-            self.gate.exhaust(Resource::Core, visit.now_ms);
-            return self.tell(Signal::Primary, visit, LONG_S);
+        if self.quotas.quota_status(QuotaResource::Core, admitted.now_ms).remaining() == 0 {
+            self.quotas.exhaust_quota(QuotaResource::Core, admitted.now_ms);
+            return self.serve_limit(LimitSignal::Primary, admitted, LONGEST_WAIT_S);
         }
-        let at_ms = self.replica();
-        let reader = Reader {
-            view: self.view(at_ms),
-            request: visit.request,
-            strict_since: self.lies.strict_since,
-            blind_etags: self.lies.blind_etags,
+        let at_ms = self.pick_replica_time();
+        let reader = RestReader {
+            view: self.replica_view_at(at_ms),
+            request: admitted.request,
+            strict_since: self.wrong_answers.strict_since,
+            blind_etags: self.wrong_answers.blind_etags,
         };
-        let reply = reader.reply();
+        let reply = reader.build_reply();
         let points = u32::from(reply.status != 304);
-        self.gate.charge(Resource::Core, points, visit.now_ms);
-        Served::whole(reply, points, visit.latency_ms)
+        self.quotas.charge_points(QuotaResource::Core, points, admitted.now_ms);
+        ServedResponse::from_reply(reply, points, admitted.latency_ms)
     }
 
-    fn rate_limits(&mut self) -> String {
-        let mut json = Json::new();
+    fn rate_limits_body(&mut self) -> String {
+        let mut json = JsonWriter::new();
         json.open_object();
-        json.key("resources");
+        json.write_key("resources");
         json.open_object();
-        for (name, resource) in [("core", Resource::Core), ("graphql", Resource::GraphQl)] {
-            let quota = self.gate.quota(resource, self.now_ms);
-            self.gate.was_told(resource, self.now_ms);
-            json.key(name);
-            json.raw(&format!(
+        for (name, resource) in [("core", QuotaResource::Core), ("graphql", QuotaResource::GraphQl)]
+        {
+            let quota = self.quotas.quota_status(resource, self.now_ms);
+            self.quotas.record_reported_reset(resource, self.now_ms);
+            json.write_key(name);
+            json.write_raw(&format!(
                 r#"{{"limit":{},"used":{},"remaining":{},"reset":{}}}"#,
                 quota.limit,
                 quota.used,
@@ -62,9 +69,9 @@ impl GitHub {
                 quota.reset_s
             ));
         }
-        json.key("search");
+        json.write_key("search");
         let reset_s = self.now_ms.div_euclid(1000) + 60;
-        json.raw(&format!(r#"{{"limit":30,"used":0,"remaining":30,"reset":{reset_s}}}"#));
+        json.write_raw(&format!(r#"{{"limit":30,"used":0,"remaining":30,"reset":{reset_s}}}"#));
         json.close_object();
         json.close_object();
         json.finish()
@@ -73,46 +80,47 @@ impl GitHub {
 
 /// One read of one replica.
 #[derive(Clone, Copy)]
-struct Reader<'w> {
-    view: View<'w>,
-    request: &'w Request<'w>,
-    /// Whether `since` means "after".
+struct RestReader<'w> {
+    view: ReplicaView<'w>,
+    request: &'w ReceivedRequest<'w>,
+    /// True if `since` means "after".
     strict_since: bool,
-    /// Whether lists of comments never seem to change.
+    /// True if lists of comments never seem to change.
     blind_etags: bool,
 }
 
-impl<'w> Reader<'w> {
-    fn honest(view: View<'w>, request: &'w Request<'w>) -> Self {
+impl<'w> RestReader<'w> {
+    fn new(view: ReplicaView<'w>, request: &'w ReceivedRequest<'w>) -> Self {
         Self { view, request, strict_since: false, blind_etags: false }
     }
 
-    /// The answer, which is a 304 when the client already has it.
-    fn reply(self) -> Reply {
-        let (body, link) = match self.find() {
-            Finding::Refused(reply) => return reply,
-            Finding::Document(body) => (body, None),
-            Finding::Page(body, link) => (body, link),
+    /// Builds the reply, which is a 304 if the client already has the content.
+    fn build_reply(self) -> HttpReply {
+        let (body, link) = match self.route_request() {
+            RestOutcome::Refused(reply) => return reply,
+            RestOutcome::Document(body) => (body, None),
+            RestOutcome::Page(body, link) => (body, link),
         };
-        let digest = self.digest(&body);
-        let held = self.request.header("if-none-match").unwrap_or("");
+        let etag = self.compute_etag(&body);
+        let known = self.request.header("if-none-match").unwrap_or("");
         let is_blind =
-            self.blind_etags && !held.is_empty() && self.request.path.ends_with("comments");
-        let mut reply = if is_blind || held.contains(&digest) {
-            let mut unchanged = Reply::json(304, String::new());
+            self.blind_etags && !known.is_empty() && self.request.path.ends_with("comments");
+        let mut reply = if is_blind || known.contains(&etag) {
+            let mut unchanged = HttpReply::from_json(304, String::new());
             unchanged.headers.clear();
-            unchanged.with("ETag", digest)
+            unchanged.with_header("ETag", etag)
         } else {
-            Reply::json(200, body).with("ETag", format!("W/{digest}"))
+            HttpReply::from_json(200, body).with_header("ETag", format!("W/{etag}"))
         };
         reply.headers.extend(link.map(|link| ("Link", link)));
         reply
     }
 
-    /// Depends on token and `Accept`, as GitHub's does.
-    fn digest(self, body: &str) -> String {
-        let header = |name| self.request.header(name).unwrap_or("");
-        let parts = [header("authorization"), header("accept"), self.request.path, body];
+    /// Computes the etag, which depends on token and `Accept`, as GitHub's does.
+    fn compute_etag(self, body: &str) -> String {
+        let [token, accept] =
+            ["authorization", "accept"].map(|name| self.request.header(name).unwrap_or(""));
+        let parts = [token, accept, self.request.path, body];
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         for byte in parts.iter().flat_map(|part| part.bytes()) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -120,139 +128,161 @@ impl<'w> Reader<'w> {
         format!("\"{hash:016x}\"")
     }
 
-    fn find(self) -> Finding {
+    fn route_request(self) -> RestOutcome {
         if self.request.method != "GET" {
-            return Finding::Refused(not_found());
+            return RestOutcome::Refused(not_found_reply());
         }
         let segments: Vec<&str> = self.request.path.split('/').skip(1).collect();
         match segments.as_slice() {
-            ["user"] => self.document(|json| self.user(json, Some(self.view.viewer()))),
+            ["user"] => self.build_document(|json| self.write_user(json, Some(self.view.viewer()))),
             ["orgs", org, "repos"] if org.eq_ignore_ascii_case(self.view.organization()) => {
-                self.page(Listing::repositories(self))
+                self.build_page(RestListing::for_repositories(self))
             }
-            ["repos", owner, name, rest @ ..] => match self.named(owner, name, rest) {
-                Ok(repository) => self.inside(repository, rest),
-                Err(reply) => Finding::Refused(reply),
+            ["repos", owner, name, rest @ ..] => {
+                match self.resolve_repository_name(owner, name, rest) {
+                    Ok(repository) => self.route_in_repository(repository, rest),
+                    Err(reply) => RestOutcome::Refused(reply),
+                }
+            }
+            ["repositories", id, rest @ ..] => match self.resolve_repository_id(id) {
+                Ok(repository) => self.route_in_repository(repository, rest),
+                Err(reply) => RestOutcome::Refused(reply),
             },
-            ["repositories", id, rest @ ..] => match self.by_id(id) {
-                Ok(repository) => self.inside(repository, rest),
-                Err(reply) => Finding::Refused(reply),
-            },
-            _ => Finding::Refused(not_found()),
+            _ => RestOutcome::Refused(not_found_reply()),
         }
     }
 
-    fn inside(self, at: &'w Repository, rest: &[&str]) -> Finding {
+    fn route_in_repository(self, repository: &'w SimRepository, rest: &[&str]) -> RestOutcome {
         match rest {
-            [] => self.document(|json| self.repository(json, at)),
-            ["issues"] => self.page(Listing::issues(self, at)),
-            ["issues", "comments"] => self.page(Listing::conversation(self, at)),
-            ["pulls"] => self.page(Listing::pulls(self, at)),
-            ["pulls", "comments"] => self.page(Listing::review_comments(self, at)),
-            ["issues", number] => self.of_thread(at, number, &[], |thread| {
-                self.document(|json| self.issue(json, thread))
+            [] => self.build_document(|json| self.write_repository(json, repository)),
+            ["issues"] => self.build_page(RestListing::for_issues(self, repository)),
+            ["issues", "comments"] => {
+                self.build_page(RestListing::for_issue_comments(self, repository))
+            }
+            ["pulls"] => self.build_page(RestListing::for_pull_requests(self, repository)),
+            ["pulls", "comments"] => {
+                self.build_page(RestListing::for_review_comments(self, repository))
+            }
+            ["issues", number] => self.with_thread(repository, number, &[], |thread| {
+                self.build_document(|json| self.write_issue(json, thread))
             }),
-            ["issues", number, "comments"] => self.of_thread(at, number, &["comments"], |thread| {
-                self.page(Listing::thread_comments(self, thread))
+            ["issues", number, "comments"] => {
+                self.with_thread(repository, number, &["comments"], |thread| {
+                    self.build_page(RestListing::for_thread_comments(self, thread))
+                })
+            }
+            ["pulls", number] => self.with_pull_request(repository, number, |thread| {
+                self.build_document(|json| self.write_pull_request(json, thread))
             }),
-            ["pulls", number] => {
-                self.of_pull(at, number, |thread| self.document(|json| self.pull(json, thread)))
-            }
-            ["pulls", number, "comments"] => {
-                self.of_pull(at, number, |thread| self.page(Listing::pull_comments(self, thread)))
-            }
-            ["pulls", number, "reviews"] => {
-                self.of_pull(at, number, |thread| self.page(Listing::reviews(self, thread)))
-            }
-            _ => Finding::Refused(not_found()),
+            ["pulls", number, "comments"] => self.with_pull_request(repository, number, |thread| {
+                self.build_page(RestListing::for_pull_comments(self, thread))
+            }),
+            ["pulls", number, "reviews"] => self.with_pull_request(repository, number, |thread| {
+                self.build_page(RestListing::for_reviews(self, thread))
+            }),
+            _ => RestOutcome::Refused(not_found_reply()),
         }
     }
 
-    fn of_thread(
+    fn with_thread(
         self,
-        at: &'w Repository,
+        repository: &'w SimRepository,
         number: &str,
         below: &[&str],
-        found: impl FnOnce(&'w Thread) -> Finding,
-    ) -> Finding {
-        match self.thread(at, number, below) {
+        found: impl FnOnce(&'w SimThread) -> RestOutcome,
+    ) -> RestOutcome {
+        match self.resolve_thread(repository, number, below) {
             Ok(thread) => found(thread),
-            Err(reply) => Finding::Refused(reply),
+            Err(reply) => RestOutcome::Refused(reply),
         }
     }
 
-    fn of_pull(
+    fn with_pull_request(
         self,
-        at: &'w Repository,
+        repository: &'w SimRepository,
         number: &str,
-        found: impl FnOnce(&'w Thread) -> Finding,
-    ) -> Finding {
+        found: impl FnOnce(&'w SimThread) -> RestOutcome,
+    ) -> RestOutcome {
         let number = number.parse().ok();
-        let thread = number.and_then(|number| self.view.thread_numbered(at.index, number));
+        let thread = number.and_then(|number| self.view.thread_by_number(repository.index, number));
         match thread.filter(|thread| thread.kind == ThreadKind::PullRequest) {
             Some(thread) => found(thread),
-            None => Finding::Refused(not_found()),
+            None => RestOutcome::Refused(not_found_reply()),
         }
     }
 
-    /// The issue or pull request of a number; else where it went, that it was deleted, or nothing.
-    fn thread(self, at: &'w Repository, number: &str, below: &[&str]) -> Result<&'w Thread, Reply> {
-        let number: i64 = number.parse().map_err(|_| not_found())?;
-        if let Some(thread) = self.view.thread_numbered(at.index, number) {
+    /// Returns the issue or pull request with a number, or the reply that it moved, was deleted or is unknown.
+    fn resolve_thread(
+        self,
+        repository: &'w SimRepository,
+        number: &str,
+        below: &[&str],
+    ) -> Result<&'w SimThread, HttpReply> {
+        let number: i64 = number.parse().map_err(|_| not_found_reply())?;
+        if let Some(thread) = self.view.thread_by_number(repository.index, number) {
             let is_issue = thread.kind != ThreadKind::Discussion;
-            return if is_issue { Ok(thread) } else { Err(not_found()) };
+            return if is_issue { Ok(thread) } else { Err(not_found_reply()) };
         }
-        if !at.has_issues && self.view.of_everything().thread_numbered(at.index, number).is_some() {
-            return Err(Reply::message(410, "Issues are disabled for this repo"));
+        if !repository.has_issues
+            && self.view.including_hidden().thread_by_number(repository.index, number).is_some()
+        {
+            return Err(HttpReply::from_message(410, "Issues are disabled for this repo"));
         }
-        match self.view.departed(at.index, number) {
-            Some(Departure::Moved(thread)) => {
+        match self.view.find_departure(repository.index, number) {
+            Some(ThreadDeparture::Moved(thread)) => {
                 let to = thread.number.to_string();
                 let tail = [&["issues", &to], below].concat();
-                let home = self.view.repository(thread.repository).ok_or_else(not_found)?;
-                Err(self.moved(home.id, &tail))
+                let target = self.view.repository(thread.repository).ok_or_else(not_found_reply)?;
+                Err(self.redirect_to_repository(target.id, &tail))
             }
-            Some(Departure::Deleted) => Err(Reply::message(410, "This issue was deleted")),
-            None => Err(not_found()),
+            Some(ThreadDeparture::Deleted) => {
+                Err(HttpReply::from_message(410, "This issue was deleted"))
+            }
+            None => Err(not_found_reply()),
         }
     }
 
-    fn named(self, owner: &str, name: &str, rest: &[&str]) -> Result<&'w Repository, Reply> {
-        let ours = owner.eq_ignore_ascii_case(self.view.organization());
-        let found = ours.then(|| self.view.repository_named(name, true)).flatten();
-        let found = found.ok_or_else(not_found)?;
+    fn resolve_repository_name(
+        self,
+        owner: &str,
+        name: &str,
+        rest: &[&str],
+    ) -> Result<&'w SimRepository, HttpReply> {
+        let is_known = owner.eq_ignore_ascii_case(self.view.organization());
+        let found = is_known.then(|| self.view.repository_by_name(name, true)).flatten();
+        let found = found.ok_or_else(not_found_reply)?;
         if found.name.eq_ignore_ascii_case(name) {
             Ok(found)
         } else {
-            Err(self.moved(found.id, rest))
+            Err(self.redirect_to_repository(found.id, rest))
         }
     }
 
-    fn by_id(self, id: &str) -> Result<&'w Repository, Reply> {
-        let id = id.parse().map_err(|_| not_found())?;
-        self.view.repository_by_id(id).ok_or_else(not_found)
+    fn resolve_repository_id(self, id: &str) -> Result<&'w SimRepository, HttpReply> {
+        let id = id.parse().map_err(|_| not_found_reply())?;
+        self.view.repository_by_id(id).ok_or_else(not_found_reply)
     }
 
-    fn moved(self, repository: i64, rest: &[&str]) -> Reply {
+    fn redirect_to_repository(self, repository: i64, rest: &[&str]) -> HttpReply {
         let tail: String = rest.iter().flat_map(|segment| ["/", segment]).collect();
-        let query = self.request.target();
+        let query = self.request.path_and_query();
         let query = query.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
-        let url = format!("{}/repositories/{repository}{tail}{query}", self.request.base());
+        let url = format!("{}/repositories/{repository}{tail}{query}", self.request.base_url());
         let body = serde_json::json!({ "message": "Moved Permanently", "url": url });
-        Reply::json(301, body.to_string()).with("Location", url)
+        HttpReply::from_json(301, body.to_string()).with_header("Location", url)
     }
 
-    fn document(self, write: impl FnOnce(&mut Json)) -> Finding {
-        let mut json = Json::new();
+    fn build_document(self, write: impl FnOnce(&mut JsonWriter)) -> RestOutcome {
+        let mut json = JsonWriter::new();
         write(&mut json);
-        Finding::Document(json.finish())
+        RestOutcome::Document(json.finish())
     }
 
-    fn page(self, listing: Listing<'w>) -> Finding {
-        listing.page(self)
+    fn build_page(self, listing: RestListing<'w>) -> RestOutcome {
+        listing.cut_page(self)
     }
 }
 
-fn not_found() -> Reply {
-    Reply::message(404, "Not Found")
+fn not_found_reply() -> HttpReply {
+    HttpReply::from_message(404, "Not Found")
 }

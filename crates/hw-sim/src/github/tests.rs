@@ -1,25 +1,25 @@
-//! Promises of the service, and the words they are made of.
+//! Tests of the service, and their helpers.
 
-mod absence;
 mod batches;
 mod clocks;
-mod departures;
-mod doors;
-mod orders;
+mod faults;
+mod hidden_items;
+mod inline_faults;
+mod moved_threads;
 mod pages;
-mod partial;
 mod refusals;
+mod switches;
+mod thread_order;
 mod tokens;
-mod too_much;
-mod truth;
-mod weather;
+mod too_heavy;
+mod world_truth;
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::faults::FaultRates;
-use crate::spec::Writers;
 use crate::world::ThreadKind;
+use crate::world_spec::ActivitySpec;
 
 const ISSUES: &str = "query($after: String, $first: Int = 2) {
     repository(owner: \"acme\", name: \"pump\") {
@@ -31,37 +31,43 @@ const ISSUES: &str = "query($after: String, $first: Int = 2) {
     }
 }";
 
-fn first_issue(github: &GitHub) -> (i64, String) {
+fn first_issue(github: &SimulatedGitHub) -> crate::TrueThread {
     let truth = github.world().truth();
-    let issue = truth.of_kind(ThreadKind::Issue).find(|issue| issue.repository == "pump").unwrap();
-    (issue.id, issue.node_id.clone())
+    let mut issues = truth.threads_of_kind(ThreadKind::Issue);
+    issues.find(|issue| issue.repository == "pump").unwrap().clone()
 }
 
-/// What an error's path leads to, as far as there is something.
-fn named<'v>(answer: &'v Value, error: &Value) -> &'v Value {
+/// Returns the value at an error's path, or the null at which the path ends.
+fn value_at_path<'v>(response: &'v Value, error: &Value) -> &'v Value {
     let steps = error["path"].as_array().unwrap();
-    steps.iter().fold(&answer["data"], |value, step| match step.as_str() {
+    steps.iter().fold(&response["data"], |value, step| match step.as_str() {
         Some(key) => &value[key],
         None => &value[usize::try_from(step.as_u64().unwrap()).unwrap()],
     })
 }
 
-fn titles(answer: &Value) -> Vec<String> {
-    let edges = answer["data"]["repository"]["issues"]["edges"].as_array().unwrap();
+fn issue_titles(response: &Value) -> Vec<String> {
+    let edges = response["data"]["repository"]["issues"]["edges"].as_array().unwrap();
     edges.iter().map(|edge| edge["node"]["title"].as_str().unwrap().to_owned()).collect()
 }
 
-fn ask(github: &mut GitHub, query: &str, variables: Value) -> Value {
+fn post_query(github: &mut SimulatedGitHub, query: &str, variables: Value) -> Value {
     let now = github.now_ms;
-    at(github, query, variables, now)
+    post_query_at(github, query, variables, now)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "a test writes its variables in place")]
-fn at(github: &mut GitHub, query: &str, variables: Value, now_ms: i64) -> Value {
-    parts(&response(github.handle(&post(query, &variables), now_ms))).2
+fn post_query_at(
+    github: &mut SimulatedGitHub,
+    query: &str,
+    variables: Value,
+    now_ms: i64,
+) -> Value {
+    let response = github.handle_request(&graphql_request(query, &variables), now_ms);
+    parse_response(&expect_response(response)).body
 }
 
-fn post(query: &str, variables: &Value) -> Vec<u8> {
+fn graphql_request(query: &str, variables: &Value) -> Vec<u8> {
     let body = json!({ "query": query, "variables": variables }).to_string();
     let length = body.len();
     format!(
@@ -71,25 +77,51 @@ fn post(query: &str, variables: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-pub(in crate::github) fn response(answer: Answer) -> Vec<u8> {
-    match answer.outcome {
-        Outcome::Response(bytes) => bytes,
-        other @ (Outcome::Truncated(_) | Outcome::Reset | Outcome::Stall) => {
+pub(in crate::github) fn expect_response(response: DelayedResponse) -> Vec<u8> {
+    match response.outcome {
+        WireOutcome::Response(bytes) => bytes,
+        other @ (WireOutcome::Truncated(_) | WireOutcome::Reset | WireOutcome::Stall) => {
             panic!("expected a whole response, got {other:?}")
         }
     }
 }
 
-pub(in crate::github) fn parts(bytes: &[u8]) -> (u16, String, Value) {
-    let text = std::str::from_utf8(bytes).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap();
-    let length: usize = header(head, "content-length").unwrap().parse().unwrap();
-    assert_eq!(length, body.len());
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, head.to_owned(), serde_json::from_str(body).unwrap_or(Value::Null))
+/// Sends a GET request at the current time.
+pub(in crate::github) fn send_get(github: &mut SimulatedGitHub, target: &str) -> ParsedResponse {
+    let request = format!(
+        "GET {target} HTTP/1.1\r\nHost: api.github.com\r\nAuthorization: Bearer t\r\n\
+         User-Agent: test\r\n\r\n"
+    );
+    let now = github.now_ms;
+    parse_response(&expect_response(github.handle_request(request.as_bytes(), now)))
 }
 
-pub(in crate::github) fn header(head: &str, name: &str) -> Option<String> {
-    let lines = head.lines().filter_map(|line| line.split_once(": "));
-    lines.into_iter().find(|(held, _)| held.eq_ignore_ascii_case(name)).map(|(_, it)| it.to_owned())
+/// A response whose body is null if it is not JSON.
+pub(in crate::github) struct ParsedResponse {
+    pub(in crate::github) status: u16,
+    pub(in crate::github) head: String,
+    pub(in crate::github) body: Value,
+}
+
+impl ParsedResponse {
+    pub(in crate::github) fn header(&self, name: &str) -> Option<&str> {
+        find_header(&self.head, name)
+    }
+}
+
+pub(in crate::github) fn parse_response(bytes: &[u8]) -> ParsedResponse {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    let length: usize = find_header(head, "content-length").unwrap().parse().unwrap();
+    assert_eq!(length, body.len());
+    ParsedResponse {
+        status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+        head: head.to_owned(),
+        body: serde_json::from_str(body).unwrap_or(Value::Null),
+    }
+}
+
+fn find_header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    let mut headers = head.lines().filter_map(|line| line.split_once(": "));
+    headers.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }

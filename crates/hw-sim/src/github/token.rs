@@ -1,23 +1,23 @@
-//! What the service tells of the token it is spoken to with, and what it keeps from it.
+//! Reports the properties of the token, and hides the organization from a token without single sign-on.
 
-use super::{GitHub, Reply, Served, Visit};
+use super::{AdmittedRequest, HttpReply, ServedResponse, SimulatedGitHub};
 
-const SIGN_ON: &str = "Resource protected by organization SAML enforcement. You must grant your \
+const SIGN_ON_MESSAGE: &str = "Resource protected by organization SAML enforcement. You must grant your \
                        Personal Access token access to this organization.";
 
 /// The one token of a world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenSpec {
-    /// Of a classic token; a fine-grained one has permissions instead, which no header tells.
+    /// The scopes of a classic token; a fine-grained one has permissions instead, which no header reports.
     pub scopes: Option<Vec<String>>,
-    /// As the header has it: `2026-12-01 00:00:00 UTC`.
+    /// As in the header: `2026-12-01 00:00:00 UTC`.
     pub expires: Option<String>,
-    /// Whether it has still to be allowed for the organisation's single sign-on.
+    /// True if it is not authorized for the organization's single sign-on.
     pub lacks_sign_on: bool,
 }
 
 impl TokenSpec {
-    /// A classic token that may read what is private, and never expires.
+    /// Returns a classic token that has access to private repositories and never expires.
     #[must_use]
     pub fn classic() -> Self {
         let scopes = ["read:org", "repo"].map(str::to_owned).to_vec();
@@ -25,14 +25,14 @@ impl TokenSpec {
     }
 }
 
-impl GitHub {
-    /// From now on requests come with this token.
-    pub fn issue_token(&mut self, token: TokenSpec) {
+impl SimulatedGitHub {
+    /// Treats all further requests as sent with this token.
+    pub fn set_token(&mut self, token: TokenSpec) {
         self.token = token;
     }
 
-    /// The headers that go with every answer to a token that is known.
-    pub(super) fn tell_token(&self, reply: &mut Reply) {
+    /// Adds the headers that every response to a known token has.
+    pub(super) fn add_token_headers(&self, reply: &mut HttpReply) {
         let TokenSpec { scopes, expires, .. } = &self.token;
         let scopes = scopes.as_ref().map(|scopes| ("X-OAuth-Scopes", scopes.join(", ")));
         let expires =
@@ -41,33 +41,36 @@ impl GitHub {
         reply.headers.extend(expires);
     }
 
-    /// The refusal of whatever belongs to the organisation while the token lacks its sign-on.
-    pub(super) fn ask_for_sign_on(&self, visit: &Visit<'_>) -> Option<Served> {
+    /// Refuses requests for the organization while the token lacks its single sign-on.
+    pub(super) fn refuse_without_sign_on(
+        &self,
+        admitted: &AdmittedRequest<'_>,
+    ) -> Option<ServedResponse> {
         if !self.token.lacks_sign_on {
             return None;
         }
-        let reply = if visit.call.is_some() {
-            let body = visit.request.body;
-            let names_it = body.windows(12).any(|part| part == b"organization");
-            names_it.then(|| Reply::json(200, refused_root()))
+        let reply = if admitted.query.is_some() {
+            let body = admitted.request.body;
+            let names_organization = body.windows(12).any(|part| part == b"organization");
+            names_organization.then(|| HttpReply::from_json(200, sign_on_refusal()))
         } else {
-            let is_of_it =
-                ["/orgs/", "/repos/"].iter().any(|it| visit.request.path.starts_with(it));
-            is_of_it.then(|| {
+            let path = admitted.request.path;
+            let is_in_organization = path.starts_with("/orgs/") || path.starts_with("/repos/");
+            is_in_organization.then(|| {
                 let url = "required; url=https://github.com/orgs/acme/sso".to_owned();
-                Reply::message(403, SIGN_ON).with("X-GitHub-SSO", url)
+                HttpReply::from_message(403, SIGN_ON_MESSAGE).with_header("X-GitHub-SSO", url)
             })
         };
-        reply.map(|reply| Served::whole(reply, 0, visit.latency_ms))
+        reply.map(|reply| ServedResponse::from_reply(reply, 0, admitted.latency_ms))
     }
 }
 
-fn refused_root() -> String {
+fn sign_on_refusal() -> String {
     let error = serde_json::json!({
         "type": "FORBIDDEN",
         "path": ["organization"],
         "extensions": { "saml_failure": true },
-        "message": SIGN_ON,
+        "message": SIGN_ON_MESSAGE,
     });
     let data = serde_json::json!({ "organization": null });
     serde_json::json!({ "data": data, "errors": [error] }).to_string()

@@ -1,10 +1,10 @@
-//! The things of the world, as one snapshot of each looks.
+//! The objects of the world, each as one snapshot.
 
 use std::sync::Arc;
 
-use super::texts::Text;
+use super::text_generator::WireText;
 
-/// What a numbered conversation is. All three share one sequence of numbers per repository.
+/// The kind of a thread. All three share one sequence of numbers per repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreadKind {
     Issue,
@@ -23,8 +23,8 @@ impl ThreadKind {
         }
     }
 
-    /// The word in its web address.
-    pub(crate) fn path(self) -> &'static str {
+    /// Returns the segment in its web URL.
+    pub(crate) fn url_segment(self) -> &'static str {
         match self {
             Self::Issue => "issues",
             Self::PullRequest => "pull",
@@ -33,18 +33,18 @@ impl ThreadKind {
     }
 }
 
-/// What a remark is, and so where it is listed.
+/// The kind of a comment, which decides the lists that contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CommentKind {
-    /// Below an issue or a pull request.
+    /// On an issue or a pull request.
     Conversation,
     /// On a line of a pull request.
     ReviewComment,
     /// The body of a review.
     Review,
-    /// Below a discussion.
+    /// On a discussion.
     Discussion,
-    /// Below a comment of a discussion; its ids come from the same sequence.
+    /// A reply to a comment on a discussion; its ids come from the same sequence.
     Reply,
 }
 
@@ -60,27 +60,27 @@ impl CommentKind {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Repository {
+pub(crate) struct SimRepository {
     pub(crate) index: usize,
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
     pub(crate) name: Arc<str>,
-    pub(crate) description: Text,
+    pub(crate) description: WireText,
     pub(crate) is_archived: bool,
     pub(crate) is_fork: bool,
-    /// Whether the token has no access to it.
+    /// True if the token has no access to it.
     pub(crate) is_hidden: bool,
     pub(crate) has_issues: bool,
     pub(crate) has_discussions: bool,
     pub(crate) created_ms: i64,
-    /// Moved by settings only: neither issues nor discussions move it.
+    /// Changed by settings only, not by issues or discussions.
     pub(crate) updated_ms: i64,
     pub(crate) pushed_ms: i64,
 }
 
-impl Repository {
-    /// Whether threads of a kind are switched on; pull requests always are.
-    pub(crate) fn has(&self, kind: ThreadKind) -> bool {
+impl SimRepository {
+    /// Returns true if threads of a kind are enabled; pull requests always are.
+    pub(crate) fn has_threads(&self, kind: ThreadKind) -> bool {
         match kind {
             ThreadKind::Issue => self.has_issues,
             ThreadKind::PullRequest => true,
@@ -90,46 +90,46 @@ impl Repository {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Thread {
+pub(crate) struct SimThread {
     pub(crate) index: usize,
     pub(crate) kind: ThreadKind,
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
-    /// The id of the issue behind it; for a pull request that is not its own id.
+    /// The id of the issue behind it; for a pull request it differs from its own id.
     pub(crate) issue_id: i64,
     pub(crate) number: i64,
     pub(crate) repository: usize,
-    pub(crate) title: Text,
-    pub(crate) body: Text,
-    pub(crate) open: bool,
+    pub(crate) title: WireText,
+    pub(crate) body: WireText,
+    pub(crate) is_open: bool,
     pub(crate) state_reason: Option<&'static str>,
     pub(crate) author: Option<usize>,
     pub(crate) labels: Vec<Arc<str>>,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
-    /// When it is being changed.
+    /// The time of a change that is not recorded yet.
     pub(crate) touched_ms: Option<i64>,
     pub(crate) closed_ms: Option<i64>,
     pub(crate) merged_ms: Option<i64>,
     pub(crate) is_draft: bool,
-    /// What its commit id is made of.
+    /// The seed of its commit id.
     pub(crate) head_seed: u64,
-    /// The numbers of the issues that merging it closes.
+    /// The numbers of the issues that it closes when merged.
     pub(crate) closes: Vec<i64>,
     pub(crate) category: &'static str,
     pub(crate) is_answered: bool,
 }
 
-impl Thread {
+impl SimThread {
     pub(crate) fn state(&self) -> &'static str {
-        match (self.open, self.merged_ms) {
+        match (self.is_open, self.merged_ms) {
             (true, _) => "OPEN",
             (false, Some(_)) => "MERGED",
             (false, None) => "CLOSED",
         }
     }
 
-    /// The branch a pull request comes from.
+    /// Returns the branch of a pull request.
     pub(crate) fn head_ref(&self) -> String {
         format!("change-{}", self.number)
     }
@@ -138,41 +138,41 @@ impl Thread {
         format!("{:016x}{:024x}", self.head_seed, self.head_seed.rotate_left(17))
     }
 
-    /// Whether somebody answered; `None` where the category takes no answers.
-    pub(crate) fn answered(&self) -> Option<bool> {
-        takes_answers(self.category).then_some(self.is_answered)
+    /// Returns true if the question was answered; `None` if the category does not allow answers.
+    pub(crate) fn answer_status(&self) -> Option<bool> {
+        is_answerable(self.category).then_some(self.is_answered)
     }
 
-    /// Marks the moment of a change, which the record turns into a stamp of the service's clock.
-    pub(crate) fn touch(&mut self, now_ms: i64) {
+    /// Marks the time of a change, which becomes a timestamp of the service's clock when it is recorded.
+    pub(crate) fn mark_touched(&mut self, now_ms: i64) {
         self.touched_ms = Some(now_ms);
     }
 }
 
-/// Whether discussions of a category are questions.
-pub(crate) fn takes_answers(category: &str) -> bool {
+/// Returns true if discussions of a category are questions.
+pub(crate) fn is_answerable(category: &str) -> bool {
     category == "Q&A"
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Comment {
+pub(crate) struct SimComment {
     pub(crate) index: usize,
     pub(crate) kind: CommentKind,
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
     pub(crate) thread: usize,
-    /// The comment it answers, or the review it belongs to.
+    /// The comment it replies to, or the review it belongs to.
     pub(crate) parent: Option<usize>,
-    pub(crate) body: Text,
+    pub(crate) body: WireText,
     pub(crate) author: Option<usize>,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
     /// The verdict of a review.
-    pub(crate) verdict: &'static str,
+    pub(crate) review_state: &'static str,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct User {
+pub(crate) struct SimUser {
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
     pub(crate) login: Arc<str>,

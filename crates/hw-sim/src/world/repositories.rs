@@ -1,21 +1,21 @@
-//! Verbs on repositories and accounts.
+//! Actions on repositories and accounts.
 
 use std::sync::Arc;
 
-use super::texts::Text;
-use super::{Found, Repository, RepositoryEntry, Versions, World, next_id, node_id};
+use super::text_generator::WireText;
+use super::{NodeTarget, RepositoryEntry, SimRepository, VersionHistory, World, next_id, node_id};
 
 impl World {
-    /// A new, empty repository.
+    /// Creates an empty repository.
     pub fn create_repository(&mut self, name: &str, now_ms: i64) -> i64 {
         let index = self.add_repository(name, now_ms);
-        self.repositories[index].versions.now().map_or(0, |repository| repository.id)
+        self.repositories[index].versions.current().map_or(0, |repository| repository.id)
     }
 
-    /// Its old name goes on leading to it until somebody else takes that name.
+    /// Renames a repository; its old name leads to it until another repository takes that name.
     pub fn rename_repository(&mut self, id: i64, name: &str, now_ms: i64) {
         let index = self.repository_index(id);
-        self.give_name(index, name, now_ms);
+        self.assign_name(index, name, now_ms);
     }
 
     pub fn archive_repository(&mut self, id: i64, now_ms: i64) {
@@ -28,59 +28,59 @@ impl World {
         self.change_repository(index, now_ms, |repository| repository.is_archived = false);
     }
 
-    /// Without issues, its list of them is empty and each of them is not found; nothing is deleted,
-    /// and all come back when they are switched on again.
-    pub fn switch_issues(&mut self, repository: i64, on: bool, now_ms: i64) {
+    /// Enables or disables issues. While disabled, their list is empty and none is found; nothing is deleted, and all
+    /// come back when they are enabled again.
+    pub fn set_issues_enabled(&mut self, repository: i64, enabled: bool, now_ms: i64) {
         let index = self.repository_index(repository);
-        self.change_repository(index, now_ms, |repository| repository.has_issues = on);
+        self.change_repository(index, now_ms, |repository| repository.has_issues = enabled);
     }
 
-    /// The same for discussions.
-    pub fn switch_discussions(&mut self, repository: i64, on: bool, now_ms: i64) {
+    /// Enables or disables discussions, in the same way.
+    pub fn set_discussions_enabled(&mut self, repository: i64, enabled: bool, now_ms: i64) {
         let index = self.repository_index(repository);
-        self.change_repository(index, now_ms, |repository| repository.has_discussions = on);
+        self.change_repository(index, now_ms, |repository| repository.has_discussions = enabled);
     }
 
-    /// The token loses its access: the repository and everything in it is not found any more, while
-    /// others go on writing there.
+    /// Takes away the token's access: the repository and its content are no longer found, while other users still write
+    /// there.
     pub fn hide_repository(&mut self, id: i64, now_ms: i64) {
         let index = self.repository_index(id);
-        self.record_repository(index, now_ms, |repository| repository.is_hidden = true);
+        self.push_repository_version(index, now_ms, |repository| repository.is_hidden = true);
     }
 
-    /// The token has its access back.
+    /// Restores the token's access.
     pub fn show_repository(&mut self, id: i64, now_ms: i64) {
         let index = self.repository_index(id);
-        self.record_repository(index, now_ms, |repository| repository.is_hidden = false);
+        self.push_repository_version(index, now_ms, |repository| repository.is_hidden = false);
     }
 
-    /// The label has another name on every thread of the repository, and no time moves.
+    /// Renames a label on every thread of the repository, without changing any time.
     pub fn rename_label(&mut self, repository: i64, from: &str, to: &str, now_ms: i64) {
         let index = self.repository_index(repository);
-        self.relabel(index, from, to, now_ms);
+        self.replace_label(index, from, to, now_ms);
     }
 
-    /// Everything in it goes with it.
+    /// Deletes a repository with its content.
     pub fn delete_repository(&mut self, id: i64, now_ms: i64) {
         let index = self.repository_index(id);
         self.remove_repository(index, now_ms);
     }
 
-    /// Everything the account wrote stays, its author becomes null and no time moves.
+    /// Deletes an account: its content stays, with null as the author, and no time changes.
     pub fn delete_account(&mut self, login: &str, now_ms: i64) {
         let Some(index) = self.users.iter().position(|entry| &*entry.user.login == login) else {
             return;
         };
         self.users[index].is_deleted = true;
         for thread in 0..self.threads.len() {
-            let now = self.threads[thread].versions.now();
-            if now.is_some_and(|thread| thread.author == Some(index)) {
+            let current = self.threads[thread].versions.current();
+            if current.is_some_and(|thread| thread.author == Some(index)) {
                 self.change_thread(thread, now_ms, |thread| thread.author = None);
             }
         }
         for comment in 0..self.comments.len() {
-            let now = self.comments[comment].versions.now();
-            if now.is_some_and(|comment| comment.author == Some(index)) {
+            let current = self.comments[comment].versions.current();
+            if current.is_some_and(|comment| comment.author == Some(index)) {
                 self.change_comment(comment, now_ms, |comment| comment.author = None);
             }
         }
@@ -88,52 +88,56 @@ impl World {
 
     pub(super) fn add_repository(&mut self, name: &str, now_ms: i64) -> usize {
         let index = self.repositories.len();
-        let id = next_id(&mut self.ids.repository, &mut self.dice);
+        let id = next_id(&mut self.ids.repository, &mut self.rng);
         let node_id = node_id("R", id);
-        let repository = Repository {
+        let repository = SimRepository {
             index,
             id,
             node_id: Arc::clone(&node_id),
             name: name.into(),
-            description: Text::plain(&format!("All about the {}.", name.replace('-', " "))),
+            description: WireText::from_plain(&format!(
+                "All about the {}.",
+                name.replace('-', " ")
+            )),
             is_archived: false,
             is_fork: false,
             is_hidden: false,
             has_issues: true,
             has_discussions: true,
-            created_ms: self.stamp(now_ms),
-            updated_ms: self.stamp(now_ms),
+            created_ms: self.service_time(now_ms),
+            updated_ms: self.service_time(now_ms),
             pushed_ms: now_ms,
         };
-        let versions = Versions::new(now_ms, self.listed_from(now_ms), repository);
+        let versions = VersionHistory::new(now_ms, self.pick_listing_time(now_ms), repository);
         self.repositories.push(RepositoryEntry {
             versions,
-            threads: Default::default(),
-            numbered: Vec::new(),
+            thread_indexes: Default::default(),
+            threads_by_number: Vec::new(),
         });
-        self.nodes.insert(node_id, Found::Repository(index));
-        self.names.entry(name.to_lowercase()).or_default().push(index);
+        self.nodes.insert(node_id, NodeTarget::Repository(index));
+        self.name_holders.entry(name.to_lowercase()).or_default().push(index);
         index
     }
 
     pub(super) fn remove_repository(&mut self, index: usize, now_ms: i64) {
-        let listed = self.listed_from(now_ms);
+        let listed = self.pick_listing_time(now_ms);
         self.repositories[index].versions.push(now_ms, listed, None);
     }
 
-    pub(super) fn give_name(&mut self, index: usize, name: &str, now_ms: i64) {
+    pub(super) fn assign_name(&mut self, index: usize, name: &str, now_ms: i64) {
         self.change_repository(index, now_ms, |repository| repository.name = name.into());
-        self.names.entry(name.to_lowercase()).or_default().push(index);
+        self.name_holders.entry(name.to_lowercase()).or_default().push(index);
     }
 
-    pub(super) fn relabel(&mut self, repository: usize, from: &str, to: &str, now_ms: i64) {
-        let shelves = &self.repositories[repository].threads;
-        let threads: Vec<usize> = shelves.iter().flat_map(|it| &it.threads).copied().collect();
+    pub(super) fn replace_label(&mut self, repository: usize, from: &str, to: &str, now_ms: i64) {
+        let indexes = &self.repositories[repository].thread_indexes;
+        let threads: Vec<usize> =
+            indexes.iter().flat_map(|index| &index.threads).copied().collect();
         for thread in threads {
-            let now = self.threads[thread].versions.now();
-            if now.is_some_and(|thread| thread.labels.iter().any(|held| &**held == from)) {
+            let current = self.threads[thread].versions.current();
+            if current.is_some_and(|thread| thread.labels.iter().any(|label| &**label == from)) {
                 self.change_thread(thread, now_ms, |thread| {
-                    thread.labels.retain(|held| &**held != from && &**held != to);
+                    thread.labels.retain(|label| &**label != from && &**label != to);
                     thread.labels.push(to.into());
                     thread.labels.sort();
                 });
@@ -141,35 +145,35 @@ impl World {
         }
     }
 
-    /// A change of its settings, which moves its time.
+    /// Changes the settings of a repository and its `updatedAt`.
     pub(super) fn change_repository(
         &mut self,
         index: usize,
         now_ms: i64,
-        change: impl FnOnce(&mut Repository),
+        change: impl FnOnce(&mut SimRepository),
     ) {
-        let stamp = self.stamp(now_ms);
-        self.record_repository(index, now_ms, |next| {
+        let stamp = self.service_time(now_ms);
+        self.push_repository_version(index, now_ms, |next| {
             change(next);
             next.updated_ms = next.updated_ms.max(stamp);
         });
     }
 
-    /// A change that moves no time.
-    fn record_repository(
+    /// Changes a repository without changing any time.
+    fn push_repository_version(
         &mut self,
         index: usize,
         now_ms: i64,
-        change: impl FnOnce(&mut Repository),
+        change: impl FnOnce(&mut SimRepository),
     ) {
-        let Some(mut next) = self.repositories[index].versions.now().cloned() else { return };
+        let Some(mut next) = self.repositories[index].versions.current().cloned() else { return };
         change(&mut next);
-        let listed = self.listed_from(now_ms);
+        let listed = self.pick_listing_time(now_ms);
         self.repositories[index].versions.push(now_ms, listed, Some(next));
     }
 
-    /// Every state a repository was ever in.
-    pub(crate) fn states_of_repository(&self, id: i64) -> impl Iterator<Item = &Repository> {
+    /// Returns every state that a repository was ever in.
+    pub(crate) fn repository_states(&self, id: i64) -> impl Iterator<Item = &SimRepository> {
         let versions = self.repositories[self.repository_index(id)].versions.iter();
         versions.filter_map(|version| version.state.as_ref())
     }
@@ -181,6 +185,6 @@ impl World {
                 let mut states = entry.versions.iter().filter_map(|version| version.state.as_ref());
                 states.any(|repository| repository.id == id)
             })
-            .expect("a verb names a repository that was created before")
+            .expect("the repository was created before")
     }
 }

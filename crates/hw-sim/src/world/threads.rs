@@ -1,17 +1,17 @@
-//! Verbs on issues, pull requests and discussions.
+//! Actions on issues, pull requests and discussions.
 
-use super::ledger::slot;
 use super::objects::ThreadKind;
-use super::texts::Text;
-use super::{Thread, World};
+use super::text_generator::WireText;
+use super::thread_store::kind_slot;
+use super::{SimThread, World};
 
 impl World {
     pub fn create_issue(&mut self, repository: i64, title: &str, body: &str, now_ms: i64) -> i64 {
         self.create_thread(
             ThreadKind::Issue,
             repository,
-            Text::plain(title),
-            Text::plain(body),
+            WireText::from_plain(title),
+            WireText::from_plain(body),
             now_ms,
         )
     }
@@ -24,7 +24,13 @@ impl World {
         now_ms: i64,
     ) -> i64 {
         let kind = ThreadKind::PullRequest;
-        self.create_thread(kind, repository, Text::plain(title), Text::plain(body), now_ms)
+        self.create_thread(
+            kind,
+            repository,
+            WireText::from_plain(title),
+            WireText::from_plain(body),
+            now_ms,
+        )
     }
 
     pub fn create_discussion(
@@ -35,29 +41,31 @@ impl World {
         now_ms: i64,
     ) -> i64 {
         let kind = ThreadKind::Discussion;
-        self.create_thread(kind, repository, Text::plain(title), Text::plain(body), now_ms)
+        self.create_thread(
+            kind,
+            repository,
+            WireText::from_plain(title),
+            WireText::from_plain(body),
+            now_ms,
+        )
     }
 
-    /// Any sort of thread, with any sort of text; somebody of the world is its author.
+    /// Creates a thread of any kind, with any text and a random author.
     pub fn create_thread(
         &mut self,
         kind: ThreadKind,
         repository: i64,
-        title: Text,
-        body: Text,
+        title: WireText,
+        body: WireText,
         now_ms: i64,
     ) -> i64 {
         let repository = self.repository_index(repository);
         let index = self.add_thread(kind, repository, title, body, now_ms);
-        self.threads[index].versions.now().map_or(0, |thread| thread.id)
+        self.threads[index].versions.current().map_or(0, |thread| thread.id)
     }
 
     pub fn edit_issue(&mut self, id: i64, title: Option<&str>, body: Option<&str>, now_ms: i64) {
         self.edit_thread(ThreadKind::Issue, id, title, body, now_ms);
-    }
-
-    pub fn close_issue(&mut self, id: i64, now_ms: i64) {
-        self.close_thread(ThreadKind::Issue, id, now_ms);
     }
 
     pub fn reopen_issue(&mut self, id: i64, now_ms: i64) {
@@ -68,32 +76,35 @@ impl World {
         self.delete_thread(ThreadKind::Issue, id, now_ms);
     }
 
-    /// The issue goes to another repository, where it has a new id and a new number; its creation
-    /// time and its comments go with it. Returns the new id.
+    /// Transfers an issue to another repository, where it has a new id and a new number but keeps its creation time and
+    /// comments. Returns the new id.
     pub fn transfer_issue(&mut self, id: i64, to_repository: i64, now_ms: i64) -> i64 {
         let index = self.thread_index(ThreadKind::Issue, id);
         let to = self.repository_index(to_repository);
-        let moved = self.transfer(index, to, now_ms);
-        moved.and_then(|moved| self.threads[moved].versions.now()).map_or(id, |thread| thread.id)
+        let moved = self.move_thread(index, to, now_ms);
+        moved
+            .and_then(|moved| self.threads[moved].versions.current())
+            .map_or(id, |thread| thread.id)
     }
 
-    /// The issue is gone, and a discussion of the same repository stands for it, with an id and a number
-    /// of its own; text, author, labels and creation time stay, and each comment becomes one of the
-    /// discussion. Returns the discussion's id.
+    /// Replaces an issue with a discussion in the same repository, which has an id and a number of its own. Text,
+    /// author, labels and creation time stay, and each comment moves to the discussion. Returns the discussion's id.
     pub fn convert_to_discussion(&mut self, issue: i64, now_ms: i64) -> i64 {
         let index = self.thread_index(ThreadKind::Issue, issue);
-        let talk = self.convert(index, now_ms);
-        talk.and_then(|talk| self.threads[talk].versions.now()).map_or(0, |thread| thread.id)
+        let discussion = self.convert_thread(index, now_ms);
+        discussion
+            .and_then(|discussion| self.threads[discussion].versions.current())
+            .map_or(0, |thread| thread.id)
     }
 
-    /// No list shows the thread and none counts it before that moment, though it answers by its id; its
-    /// own times stay as they are.
-    pub fn show_late(&mut self, kind: ThreadKind, id: i64, until_ms: i64) {
+    /// Keeps a thread out of all lists and counts until this time, although it is found by its id; its own times do not
+    /// change.
+    pub fn delay_listing(&mut self, kind: ThreadKind, id: i64, until_ms: i64) {
         let index = self.thread_index(kind, id);
         self.threads[index].unlisted_until_ms = until_ms;
-        if let Some(thread) = self.threads[index].versions.now() {
-            let home = &mut self.repositories[thread.repository];
-            home.threads[slot(kind)].settle_at(until_ms);
+        if let Some(thread) = self.threads[index].versions.current() {
+            let repository = &mut self.repositories[thread.repository];
+            repository.thread_indexes[kind_slot(kind)].settle_at(until_ms);
         }
     }
 
@@ -108,23 +119,23 @@ impl World {
         let index = self.thread_index(kind, id);
         self.change_thread(index, now_ms, |thread| {
             if let Some(title) = title {
-                thread.title = Text::plain(title);
+                thread.title = WireText::from_plain(title);
             }
             if let Some(body) = body {
-                thread.body = Text::plain(body);
+                thread.body = WireText::from_plain(body);
             }
-            thread.touch(now_ms);
+            thread.mark_touched(now_ms);
         });
     }
 
     pub fn close_thread(&mut self, kind: ThreadKind, id: i64, now_ms: i64) {
         let index = self.thread_index(kind, id);
-        self.change_thread(index, now_ms, |thread| close(thread, now_ms));
+        self.change_thread(index, now_ms, |thread| mark_closed(thread, now_ms));
     }
 
     pub fn reopen_thread(&mut self, kind: ThreadKind, id: i64, now_ms: i64) {
         let index = self.thread_index(kind, id);
-        self.change_thread(index, now_ms, |thread| reopen(thread, now_ms));
+        self.change_thread(index, now_ms, |thread| mark_reopened(thread, now_ms));
     }
 
     pub fn delete_thread(&mut self, kind: ThreadKind, id: i64, now_ms: i64) {
@@ -132,11 +143,10 @@ impl World {
         self.remove_thread(index, now_ms);
     }
 
-    /// A deleted thread is there again as it was last, and no time moves: its deletion was a mistake of the
-    /// service's.
+    /// Restores a deleted thread without changing any time, as if the service had deleted it by mistake.
     pub fn undelete_thread(&mut self, kind: ThreadKind, id: i64, now_ms: i64) {
         let index = self.thread_index(kind, id);
-        self.return_thread(index, now_ms);
+        self.restore_thread(index, now_ms);
     }
 
     pub fn label_thread(&mut self, kind: ThreadKind, id: i64, label: &str, now_ms: i64) {
@@ -144,46 +154,46 @@ impl World {
         self.change_thread(index, now_ms, |thread| toggle_label(thread, label, now_ms));
     }
 
-    /// Merging closes the pull request; the issues it mentions stay as they are.
+    /// Merges and closes a pull request; the issues that it mentions do not change.
     pub fn merge_pull_request(&mut self, id: i64, now_ms: i64) {
         let index = self.thread_index(ThreadKind::PullRequest, id);
         self.change_thread(index, now_ms, |thread| {
-            close(thread, now_ms);
+            mark_closed(thread, now_ms);
             thread.merged_ms = Some(now_ms);
         });
     }
 }
 
-pub(super) fn close(thread: &mut Thread, now_ms: i64) {
-    thread.open = false;
+pub(super) fn mark_closed(thread: &mut SimThread, now_ms: i64) {
+    thread.is_open = false;
     thread.closed_ms = Some(now_ms);
-    thread.is_answered |= thread.answered().is_some();
+    thread.is_answered |= thread.answer_status().is_some();
     thread.state_reason = match thread.kind {
         ThreadKind::Issue if thread.number % 3 == 0 => Some("NOT_PLANNED"),
         ThreadKind::Issue => Some("COMPLETED"),
         ThreadKind::Discussion => Some("RESOLVED"),
         ThreadKind::PullRequest => None,
     };
-    thread.touch(now_ms);
+    thread.mark_touched(now_ms);
 }
 
-pub(super) fn reopen(thread: &mut Thread, now_ms: i64) {
-    thread.open = true;
+pub(super) fn mark_reopened(thread: &mut SimThread, now_ms: i64) {
+    thread.is_open = true;
     thread.closed_ms = None;
     thread.merged_ms = None;
     thread.state_reason = match thread.kind {
         ThreadKind::Issue | ThreadKind::Discussion => Some("REOPENED"),
         ThreadKind::PullRequest => None,
     };
-    thread.touch(now_ms);
+    thread.mark_touched(now_ms);
 }
 
-pub(super) fn toggle_label(thread: &mut Thread, label: &str, now_ms: i64) {
+pub(super) fn toggle_label(thread: &mut SimThread, label: &str, now_ms: i64) {
     let before = thread.labels.len();
-    thread.labels.retain(|held| &**held != label);
+    thread.labels.retain(|name| &**name != label);
     if thread.labels.len() == before {
         thread.labels.push(label.into());
         thread.labels.sort();
     }
-    thread.touch(now_ms);
+    thread.mark_touched(now_ms);
 }

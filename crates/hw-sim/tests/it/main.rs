@@ -1,29 +1,29 @@
-//! The system's tests: the whole of highwater against the simulated world, on virtual time.
+//! System tests: all of highwater against the simulated world, on virtual time.
 //!
-//! What is expected comes from the world, never from our own rules. A failing seed prints its number.
+//! Expectations come from the world, never from our own rules. A failing test prints its seed.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-mod choices;
+mod altered_answers;
 mod comments;
 mod converge;
-mod costs;
-mod departures;
+mod database_outages;
 mod harness;
-mod http;
-mod lies;
-mod limits;
-mod misheard;
-mod news;
-mod outages;
-mod owners;
-mod prices;
+mod http_client;
+mod lease_owners;
+mod progress_events;
 #[expect(dead_code, reason = "the store's own tests use all of it")]
 #[path = "../../../hw-store/tests/it/proxy.rs"]
 mod proxy;
-mod readings;
+mod pull_costs;
+mod pull_selection;
+mod query_costs;
+mod rate_limits;
 mod reconcile;
 mod removals;
 mod repairs;
+mod repository_departures;
 mod sweeps;
+mod unreadable_items;
 mod walks;
+mod wrong_answers;

@@ -1,84 +1,88 @@
-//! Reconcile: whatever happened behind our back, one `--reconcile` makes the mirror equal to the world, and
-//! asks for no more than it must.
+//! Reconcile: whatever happened since the last pull, one `--reconcile` makes the mirror equal to the world, with
+//! as few requests as possible.
 
-mod story;
+mod scenario;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hw_rules::item::{Key, Kind};
-use hw_rules::lane::Choice;
+use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::lane::PullItem;
 use hw_sim::{ThreadKind, WorldSpec};
-use hw_store::{Hit, Search, SearchEngine, Store, Workspace};
-use hw_sync::Summary;
-use hw_sync::crash::Plug;
+use hw_store::{Hit, SearchEngine, SearchRequest, Store, Workspace};
+use hw_sync::PullSummary;
+use hw_sync::crash_points::CrashTrigger;
 
-use crate::harness::words::{OK, SWEEP, issue_ids, one_repository, repository_id};
-use crate::harness::{
-    HOST, Judge, Puller, Scene, Watch, all_rows, check_mirror, on_virtual_time, postgres,
+use crate::harness::shortcuts::{
+    SWEEP_PULL, USUAL_PULL, first_repository_id, issue_ids, one_repository,
 };
-use story::{Story, edit_all_and_later_one};
+use crate::harness::{
+    CheckLevel, HOST, RegressionWatch, SimFixture, TestPull, check_mirror, on_virtual_time,
+    postgres_location, stored_rows,
+};
+use scenario::{ReconcileScenario, edit_all_and_later_one};
 
-/// A reconcile by somebody who knows that two repositories went.
-const ALLOWED: Puller = Puller { allow_mass_removal: true, ..SWEEP };
-/// Longer than lists may lag.
-const A_WHILE: u64 = 300_000;
+/// A reconcile that may remove two repositories.
+const ALLOWED_SWEEP: TestPull = TestPull { allow_mass_removal: true, ..SWEEP_PULL };
+/// Longer than any list lags.
+const LISTS_SETTLE_MS: u64 = 300_000;
 
 #[test]
-fn a_reconcile_finds_everything_that_happened_and_asks_no_more_than_it_must() {
-    tell_whole_story(Store::open(&hw_store::Place::Memory).unwrap());
+fn reconcile_finds_every_change_with_few_requests() {
+    run_whole_scenario(Store::open(&hw_store::DatabaseLocation::Memory).unwrap());
 }
 
 #[test]
-fn a_reconcile_finds_everything_that_happened_on_postgres_too() {
-    let place = postgres(&format!("reconcile_{}", std::process::id()));
-    tell_whole_story(Store::open(&place).unwrap());
+fn reconcile_finds_every_change_on_postgres() {
+    let location = postgres_location(&format!("reconcile_{}", std::process::id()));
+    run_whole_scenario(Store::open(&location).unwrap());
 }
 
-fn tell_whole_story(store: Store) {
-    let scene = Scene::with_store(&large(), 1, store);
+fn run_whole_scenario(store: Store) {
+    let fixture = SimFixture::with_store(&large_spec(), 1, store);
     on_virtual_time(async {
-        let story = Story::begin(&scene).await;
-        story.goes_on(&scene).await;
-        let (summary, asked) = counted(&scene, &ALLOWED).await;
+        let scenario = ReconcileScenario::pull_first(&fixture).await;
+        scenario.make_changes(&fixture).await;
+        let (summary, requests) = pull_and_count(&fixture, &ALLOWED_SWEEP).await;
         assert_eq!(summary.failures, []);
-        check_mirror(&scene, Judge::Everything).unwrap();
-        story.check(&scene);
-        check_uniqueness(&scene);
-        let most = story.most_requests(&scene);
-        assert!(asked <= most, "{asked} requests, at most {most}");
-        assert_eq!(summary.items[&Choice::Repositories].removed, 2);
-        assert_eq!(summary.items[&Choice::Issues].removed, 7, "5 deleted, 1 left, 1 converted");
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        scenario.check_store(&fixture);
+        check_uniqueness(&fixture);
+        let most = scenario.max_requests(&fixture);
+        assert!(requests <= most, "{requests} requests, at most {most}");
+        assert_eq!(summary.items[&PullItem::Repositories].removed, 2);
+        assert_eq!(summary.items[&PullItem::Issues].removed, 7, "5 deleted, 1 left, 1 converted");
     });
 }
 
 #[test]
-fn without_a_persons_word_two_repositories_stay_and_are_named() {
-    let scene = Scene::new(&small(), 1);
+fn reconcile_keeps_and_names_two_missing_repositories_until_allowed() {
+    let fixture = SimFixture::new(&small_spec(), 1);
     on_virtual_time(async {
-        let story = Story::begin(&scene).await;
-        story.goes_on(&scene).await;
-        let braked = scene.pull(&SWEEP).await.unwrap();
+        let scenario = ReconcileScenario::pull_first(&fixture).await;
+        scenario.make_changes(&fixture).await;
+        let braked = fixture.pull(&SWEEP_PULL).await.unwrap();
         let [failure] = &braked.failures[..] else { panic!("{:?}", braked.failures) };
         assert!(failure.is_brake && failure.message.contains("2 of 7 repositories"), "{failure:?}");
-        assert_eq!(braked.items[&Choice::Repositories].removed, 0);
-        assert_eq!(scene.store.repositories(HOST).unwrap().len(), 7);
-        for repository in [story.archived, story.deleted] {
-            let held =
-                all_rows(&scene.store).into_iter().filter(|it| it.repository_id == repository);
-            assert_eq!(held.count(), 8 + 4 + 3, "nothing of it is removed");
+        assert_eq!(braked.items[&PullItem::Repositories].removed, 0);
+        assert_eq!(fixture.store.repositories(HOST).unwrap().len(), 7);
+        for repository in [scenario.archived, scenario.deleted] {
+            let rows = stored_rows(&fixture.store)
+                .into_iter()
+                .filter(|row| row.repository_id == repository);
+            assert_eq!(rows.count(), 8 + 4 + 3, "nothing is removed from it");
         }
-        assert_eq!(scene.pull(&ALLOWED).await.unwrap().failures, []);
-        check_mirror(&scene, Judge::Everything).unwrap();
+        assert_eq!(fixture.pull(&ALLOWED_SWEEP).await.unwrap().failures, []);
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
     });
 }
 
 #[test]
-fn wherever_a_reconcile_is_interrupted_the_next_one_ends_equal_to_the_world() {
+fn reconcile_ends_equal_to_the_world_after_an_interruption_anywhere() {
     let mut points = BTreeSet::new();
     for nth in 1.. {
-        let Some(point) = interrupted(nth) else { break };
+        let Some(point) = interrupt_reconcile(nth) else { break };
         points.insert(point);
     }
     for point in
@@ -88,80 +92,90 @@ fn wherever_a_reconcile_is_interrupted_the_next_one_ends_equal_to_the_world() {
     }
 }
 
-/// A reconcile that dies at the nth point it passes, and a second one; where the first died, if it did.
-fn interrupted(nth: u32) -> Option<&'static str> {
-    let scene = Scene { largest_page: 5, ..Scene::new(&small(), 2) };
+/// Crashes a reconcile at the nth point it passes and runs a second one; returns the point, or `None` if the first
+/// reconcile passed fewer points.
+fn interrupt_reconcile(nth: u32) -> Option<&'static str> {
+    let fixture = SimFixture { largest_page: 5, ..SimFixture::new(&small_spec(), 2) };
     on_virtual_time(async {
-        let story = Story::begin(&scene).await;
-        story.goes_on(&scene).await;
+        let scenario = ReconcileScenario::pull_first(&fixture).await;
+        scenario.make_changes(&fixture).await;
         let died_at = Arc::new(std::sync::OnceLock::new());
-        let plug = Some(at_any_point(nth, &died_at));
-        let died = scene.pull(&Puller { plug, ..ALLOWED }).await.is_err();
+        let crash_hook = Some(crash_at_nth_point(nth, &died_at));
+        let died = fixture.pull(&TestPull { crash_hook, ..ALLOWED_SWEEP }).await.is_err();
         assert_eq!(died, died_at.get().is_some());
-        story.goes_on_unseen(&scene).await;
-        let (again, asked) = counted(&scene, &ALLOWED).await;
+        scenario.make_unlisted_changes(&fixture).await;
+        let (again, requests) = pull_and_count(&fixture, &ALLOWED_SWEEP).await;
         assert_eq!(again.failures, [], "after {nth} points");
-        check_mirror(&scene, Judge::Everything)
+        check_mirror(&fixture, CheckLevel::Everything)
             .unwrap_or_else(|wrong| panic!("after {nth} points: {wrong}"));
-        story.check(&scene);
-        check_uniqueness(&scene);
-        let most = story.most_requests(&scene);
-        assert!(asked <= most, "after {nth} points, {asked} requests, at most {most}");
+        scenario.check_store(&fixture);
+        check_uniqueness(&fixture);
+        let most = scenario.max_requests(&fixture);
+        assert!(requests <= most, "after {nth} points, {requests} requests, at most {most}");
         died_at.get().copied()
     })
 }
 
 #[test]
-fn what_happens_between_the_pages_of_a_sweep_is_neither_lost_nor_undone() {
-    let mut stories = 0;
+fn reconcile_neither_loses_nor_undoes_changes_between_its_pages() {
+    let mut moments = 0;
     for after in 1.. {
-        let scene = Scene { largest_page: 5, ..Scene::new(&one_repository(40), 7) };
+        let fixture = SimFixture { largest_page: 5, ..SimFixture::new(&one_repository(40), 7) };
         let ended = on_virtual_time(async {
-            scene.pull(&OK).await.unwrap();
-            let mut watch = Watch::default();
-            watch.look(&scene).unwrap();
-            let ids = issue_ids(&scene);
-            let old = [ids[1], ids[21]];
-            old.iter().for_each(|id| delete(&scene, *id));
-            scene.clock.pass(A_WHILE).await;
-            let asked = scene.world(|github| github.requests().total);
-            let mut pull = std::pin::pin!(scene.pull(&SWEEP));
-            if scene.poll_until(&mut pull, asked + after).await {
+            fixture.pull(&USUAL_PULL).await.unwrap();
+            let mut watch = RegressionWatch::default();
+            watch.check_rows(&fixture).unwrap();
+            let ids = issue_ids(&fixture);
+            let deleted = [ids[1], ids[21]];
+            deleted.iter().for_each(|id| delete_issue(&fixture, *id));
+            fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+            let requests = fixture.with_github(|github| github.request_log().total);
+            let mut pull = std::pin::pin!(fixture.pull(&SWEEP_PULL));
+            if fixture.poll_until_requests(&mut pull, requests + after).await {
                 return true;
             }
-            // some are on pages that were read, others on pages still to come
-            let fresh = change_some(&scene, &ids);
+            // on pages already read and on pages still to come
+            let fresh = change_some_issues(&fixture, &ids);
             let swept = pull.await.unwrap();
             assert_eq!(swept.failures, [], "after {after} requests");
-            watch.look(&scene).unwrap();
-            old.iter().for_each(|id| assert!(!is_held(&scene, *id), "{id} is gone"));
-            scene.clock.pass(A_WHILE).await;
-            assert_eq!(scene.pull(&OK).await.unwrap().failures, [], "after {after} requests");
-            check_mirror(&scene, Judge::CreationsAndEdits).unwrap();
-            watch.look(&scene).unwrap();
-            assert!(is_held(&scene, fresh), "what was created is there");
-            assert_eq!(scene.pull(&SWEEP).await.unwrap().failures, [], "after {after} requests");
-            check_mirror(&scene, Judge::Everything).unwrap();
+            watch.check_rows(&fixture).unwrap();
+            deleted.iter().for_each(|id| assert!(!is_stored(&fixture, *id), "{id} is gone"));
+            fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+            assert_eq!(
+                fixture.pull(&USUAL_PULL).await.unwrap().failures,
+                [],
+                "after {after} requests"
+            );
+            check_mirror(&fixture, CheckLevel::CreationsAndEdits).unwrap();
+            watch.check_rows(&fixture).unwrap();
+            assert!(is_stored(&fixture, fresh), "the created issue is stored");
+            assert_eq!(
+                fixture.pull(&SWEEP_PULL).await.unwrap().failures,
+                [],
+                "after {after} requests"
+            );
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
             false
         });
         if ended {
             break;
         }
-        stories += 1;
+        moments += 1;
     }
-    assert!(8 <= stories, "the roll alone has eight pages, and {stories} moments were tried");
+    assert!(moments >= 8, "the inventory has eight pages, but only {moments} moments were tried");
 }
 
-/// Edits, deletes and creates, here and there in the roll; the id of what was created.
-fn change_some(scene: &Scene, ids: &[i64]) -> i64 {
-    let (home, now) = (repository_id(scene), scene.now());
+/// Edits, deletes and creates issues across the whole list; returns the id of the created one.
+fn change_some_issues(fixture: &SimFixture, ids: &[i64]) -> i64 {
+    let (home, now) = (first_repository_id(fixture), fixture.world_now_ms());
     for id in [ids[0], ids[19], ids[39]] {
-        scene.world(|github| github.world_mut().edit_issue(id, None, Some("meanwhile"), now));
+        fixture
+            .with_github(|github| github.world_mut().edit_issue(id, None, Some("meanwhile"), now));
     }
     for id in [ids[2], ids[20], ids[38]] {
-        delete(scene, id);
+        delete_issue(fixture, id);
     }
-    scene.world(|github| {
+    fixture.with_github(|github| {
         let world = github.world_mut();
         let short_lived = world.create_issue(home, "short-lived", "b", now);
         world.delete_issue(short_lived, now + 1);
@@ -170,149 +184,158 @@ fn change_some(scene: &Scene, ids: &[i64]) -> i64 {
 }
 
 #[test]
-fn a_second_reconcile_changes_nothing_and_leaves_what_a_cold_pull_reads() {
-    let scene = Scene { largest_page: 5, ..Scene::new(&small(), 3) };
+fn reconcile_again_changes_nothing_and_equals_a_first_pull() {
+    let fixture = SimFixture { largest_page: 5, ..SimFixture::new(&small_spec(), 3) };
     on_virtual_time(async {
-        let story = Story::begin(&scene).await;
-        story.goes_on(&scene).await;
-        scene.pull(&ALLOWED).await.unwrap();
-        let first = views(&scene);
-        scene.clock.pass(A_WHILE).await;
-        let again = scene.pull(&SWEEP).await.unwrap();
+        let scenario = ReconcileScenario::pull_first(&fixture).await;
+        scenario.make_changes(&fixture).await;
+        fixture.pull(&ALLOWED_SWEEP).await.unwrap();
+        let first = printed_views(&fixture);
+        fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+        let again = fixture.pull(&SWEEP_PULL).await.unwrap();
         assert_eq!(again.failures, []);
-        assert_eq!((again.total().stored, again.total().removed), (0, 0));
-        assert_eq!(views(&scene), first);
-        let cold = Scene {
-            github: Arc::clone(&scene.github),
-            clock: Arc::clone(&scene.clock),
-            ..Scene::new(&small(), 3)
+        assert_eq!((again.total_tally().stored, again.total_tally().removed), (0, 0));
+        assert_eq!(printed_views(&fixture), first);
+        let cold = SimFixture {
+            github: Arc::clone(&fixture.github),
+            clock: Arc::clone(&fixture.clock),
+            ..SimFixture::new(&small_spec(), 3)
         };
-        assert_eq!(cold.store.counts().unwrap().repositories, 0, "a store of its own");
-        cold.pull(&OK).await.unwrap();
-        assert_eq!(first, views(&cold));
+        assert_eq!(cold.store.object_counts().unwrap().repositories, 0, "a store of its own");
+        cold.pull(&USUAL_PULL).await.unwrap();
+        assert_eq!(first, printed_views(&cold));
     });
 }
 
 #[test]
-fn a_hundred_suspects_take_one_look_and_a_hundred_unknown_ones_another() {
-    let scene = Scene::new(&one_repository(1_000), 4);
+fn reconcile_looks_up_a_hundred_ids_per_request() {
+    let fixture = SimFixture::new(&one_repository(1_000), 4);
     on_virtual_time(async {
-        let (home, start) = (repository_id(&scene), scene.now());
+        let (home, start) = (first_repository_id(&fixture), fixture.world_now_ms());
         let unknown: Vec<i64> = (0..150)
             .map(|n| {
-                scene.world(|github| {
+                fixture.with_github(|github| {
                     let world = github.world_mut();
                     let id = world.create_issue(home, &format!("late {n}"), "b", start);
-                    world.show_late(ThreadKind::Issue, id, start + 2 * 600_000);
+                    world.delay_listing(ThreadKind::Issue, id, start + 2 * 600_000);
                     id
                 })
             })
             .collect();
         let ids: Vec<i64> =
-            issue_ids(&scene).into_iter().filter(|id| !unknown.contains(id)).collect();
-        scene.clock.pass(A_WHILE).await;
-        edit_all_and_later_one(&scene, &ids[..110]).await;
-        scene.pull(&OK).await.unwrap();
-        assert_eq!(scene.store.counts().unwrap().issues, 1_000);
-        ids[800..].iter().for_each(|id| delete(&scene, *id));
-        scene.clock.pass(900_000).await;
-        let (swept, asked) = counted(&scene, &SWEEP).await;
+            issue_ids(&fixture).into_iter().filter(|id| !unknown.contains(id)).collect();
+        fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+        edit_all_and_later_one(&fixture, &ids[..110]).await;
+        fixture.pull(&USUAL_PULL).await.unwrap();
+        assert_eq!(fixture.store.object_counts().unwrap().issues, 1_000);
+        ids[800..].iter().for_each(|id| delete_issue(&fixture, *id));
+        fixture.clock.advance_by(900_000).await;
+        let (swept, requests) = pull_and_count(&fixture, &SWEEP_PULL).await;
         assert_eq!(swept.failures, []);
-        assert_eq!(swept.total().removed, 200);
-        check_mirror(&scene, Judge::Everything).unwrap();
-        let (listing, moved, rolls) = (1, 1, 10 + 1 + 1);
-        assert_eq!(asked, listing + moved + rolls + 2 + 2, "950 ids, 200 suspects, 150 unknown");
+        assert_eq!(swept.total_tally().removed, 200);
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        let (listing, changed, inventories) = (1, 1, 10 + 1 + 1);
+        assert_eq!(
+            requests,
+            listing + changed + inventories + 2 + 2,
+            "950 ids, 200 suspects, 150 unknown"
+        );
     });
 }
 
 #[test]
-fn what_a_roll_leaves_out_and_a_second_look_finds_stays() {
-    let scene = Scene::new(&one_repository(9), 5);
+fn reconcile_keeps_an_unlisted_item_that_a_lookup_finds() {
+    let fixture = SimFixture::new(&one_repository(9), 5);
     on_virtual_time(async {
-        scene.clock.pass(A_WHILE).await;
-        scene.pull(&OK).await.unwrap();
-        let (left_out, until) = (issue_ids(&scene)[4], scene.now() + 3_600_000);
+        fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+        fixture.pull(&USUAL_PULL).await.unwrap();
+        let (left_out, until) = (issue_ids(&fixture)[4], fixture.world_now_ms() + 3_600_000);
         let issue = ThreadKind::Issue;
-        scene.world(|github| github.world_mut().show_late(issue, left_out, until));
-        scene.clock.pass(A_WHILE).await;
-        let (swept, asked) = counted(&scene, &SWEEP).await;
-        assert_eq!((swept.total().removed, swept.failures), (0, vec![]));
-        assert!(is_held(&scene, left_out));
-        assert_eq!(asked, 1 + 1 + 3 + 1, "the listing, what moved, three rolls, and the look");
-        check_mirror(&scene, Judge::Everything).unwrap();
+        fixture.with_github(|github| github.world_mut().delay_listing(issue, left_out, until));
+        fixture.clock.advance_by(LISTS_SETTLE_MS).await;
+        let (swept, requests) = pull_and_count(&fixture, &SWEEP_PULL).await;
+        assert_eq!((swept.total_tally().removed, swept.failures), (0, vec![]));
+        assert!(is_stored(&fixture, left_out));
+        assert_eq!(
+            requests,
+            1 + 1 + 3 + 1,
+            "the listing, the changed list, three inventories, and the lookup"
+        );
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
     });
 }
 
-/// Nobody is held, or found, twice.
-fn check_uniqueness(scene: &Scene) {
-    let rows = all_rows(&scene.store);
-    let urls: BTreeSet<&str> = rows.iter().map(|it| &*it.url).collect();
-    let nodes: BTreeSet<&str> = rows.iter().map(|it| &*it.node_id).collect();
+/// Checks that no thread is stored or found twice.
+fn check_uniqueness(fixture: &SimFixture) {
+    let rows = stored_rows(&fixture.store);
+    let urls: BTreeSet<&str> = rows.iter().map(|row| &*row.url).collect();
+    let nodes: BTreeSet<&str> = rows.iter().map(|row| &*row.node_id).collect();
     assert_eq!((urls.len(), nodes.len()), (rows.len(), rows.len()));
-    let held: BTreeSet<(Kind, i64)> = rows.iter().map(|it| (it.kind(), it.id)).collect();
+    let stored: BTreeSet<(ItemKind, i64)> = rows.iter().map(|row| (row.kind(), row.id)).collect();
     let mut found = BTreeSet::new();
-    for repository in scene.store.repositories(HOST).unwrap() {
-        let hits = hits(&scene.store, &repository.name);
-        let of_name: BTreeSet<(Kind, i64)> = hits.iter().map(|hit| (hit.kind, hit.id)).collect();
-        assert_eq!(of_name.len(), hits.len(), "{}: somebody is found twice", repository.name);
-        found.extend(of_name);
+    for repository in fixture.store.repositories(HOST).unwrap() {
+        let hits = search_hits(&fixture.store, &repository.name);
+        let unique: BTreeSet<(ItemKind, i64)> = hits.iter().map(|hit| (hit.kind, hit.id)).collect();
+        assert_eq!(unique.len(), hits.len(), "{}: a thread is found twice", repository.name);
+        found.extend(unique);
     }
-    assert_eq!(found, held, "each is found by the name of its repository");
+    assert_eq!(found, stored, "each is found by the name of its repository");
 }
 
-/// All that a search finds.
-fn hits(store: &Store, query: &str) -> Vec<Hit> {
-    let engine = SearchEngine::over(Workspace::over(store.clone()));
-    engine.search(&Search { limit: 100_000, ..Search::new(query) }).unwrap().hits
+/// Returns every hit of a search.
+fn search_hits(store: &Store, query: &str) -> Vec<Hit> {
+    let engine = SearchEngine::new(Workspace::from_store(store.clone()));
+    engine.search(&SearchRequest { limit: 100_000, ..SearchRequest::new(query) }).unwrap().hits
 }
 
-/// All that the store shows, to the letter.
-fn views(scene: &Scene) -> Vec<String> {
-    let repositories = scene.store.repositories(HOST).unwrap();
-    let searched = repositories.iter().flat_map(|it| hits(&scene.store, &it.name));
-    let searched: Vec<String> = searched.map(|hit| format!("{hit:?}")).collect();
-    let rows = all_rows(&scene.store).into_iter().map(|row| format!("{row:?}"));
-    let repositories = repositories.iter().map(|it| format!("{it:?}"));
-    repositories.chain(rows).chain(searched).collect()
+/// Returns everything that the store returns, printed.
+fn printed_views(fixture: &SimFixture) -> Vec<String> {
+    let repositories = fixture.store.repositories(HOST).unwrap();
+    let hits = repositories.iter().flat_map(|found| search_hits(&fixture.store, &found.name));
+    let hits: Vec<String> = hits.map(|hit| format!("{hit:?}")).collect();
+    let rows = stored_rows(&fixture.store).into_iter().map(|row| format!("{row:?}"));
+    let repositories = repositories.iter().map(|repository| format!("{repository:?}"));
+    repositories.chain(rows).chain(hits).collect()
 }
 
-/// Pulls, and tells how many requests the world counted.
-async fn counted(scene: &Scene, puller: &Puller) -> (Summary, u64) {
-    let before = scene.world(|github| github.requests().total);
-    let summary = scene.pull(puller).await.unwrap();
-    (summary, scene.world(|github| github.requests().total) - before)
+/// Pulls, and returns the number of requests that the world counted.
+async fn pull_and_count(fixture: &SimFixture, pull: &TestPull) -> (PullSummary, u64) {
+    let before = fixture.with_github(|github| github.request_log().total);
+    let summary = fixture.pull(pull).await.unwrap();
+    (summary, fixture.with_github(|github| github.request_log().total) - before)
 }
 
-/// Crashes at the nth point that is passed, whichever it is; the lease is renewed by the clock.
-fn at_any_point(nth: u32, died_at: &Arc<std::sync::OnceLock<&'static str>>) -> Plug {
+/// Crashes at the nth point that is passed. Lease points do not count: the clock decides when they are passed.
+fn crash_at_nth_point(nth: u32, died_at: &Arc<std::sync::OnceLock<&'static str>>) -> CrashTrigger {
     let (passed, died_at) = (AtomicU32::new(0), Arc::clone(died_at));
     Arc::new(move |point| {
-        let dies = !point.starts_with("lease") && passed.fetch_add(1, Ordering::SeqCst) + 1 == nth;
-        dies && died_at.set(point).is_ok()
+        let crashes =
+            !point.starts_with("lease") && passed.fetch_add(1, Ordering::SeqCst) + 1 == nth;
+        crashes && died_at.set(point).is_ok()
     })
 }
 
-fn is_held(scene: &Scene, id: i64) -> bool {
-    scene.store.cell(HOST, Key { kind: Kind::Issue, id }).unwrap().is_present()
+fn is_stored(fixture: &SimFixture, id: i64) -> bool {
+    fixture.store.cell(HOST, ItemKey { kind: ItemKind::Issue, id }).unwrap().is_present()
 }
 
-fn delete(scene: &Scene, id: i64) {
-    scene.world(|github| github.world_mut().delete_issue(id, scene.now()));
+fn delete_issue(fixture: &SimFixture, id: i64) {
+    fixture.with_github(|github| github.world_mut().delete_issue(id, fixture.world_now_ms()));
 }
 
-/// Seven repositories with issues on several pages.
-fn large() -> WorldSpec {
-    WorldSpec { issues: 250, pull_requests: 30, discussions: 15, ..small() }
+/// Returns seven repositories with issues on several pages.
+fn large_spec() -> WorldSpec {
+    WorldSpec { issues: 250, pull_requests: 30, discussions: 15, ..small_spec() }
 }
 
-fn small() -> WorldSpec {
+fn small_spec() -> WorldSpec {
     WorldSpec {
         repositories: 7,
         issues: 8,
         pull_requests: 4,
         discussions: 3,
         comments_per_thread: 1,
-        plain: true,
+        no_archives_or_forks: true,
         ..WorldSpec::small()
     }
 }

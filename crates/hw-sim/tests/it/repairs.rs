@@ -1,86 +1,90 @@
-//! Stored texts that were damaged, found by their digests, and read again.
+//! Repair: damaged texts are found by their digests and read again.
 
 use std::path::Path;
 
-use hw_rules::lane::Choice;
+use hw_rules::lane::PullItem;
 use hw_sim::WorldSpec;
-use hw_store::{DamagedItem, Place, Store};
+use hw_store::{DamagedItem, DatabaseLocation, Store};
 
-use crate::harness::words::OK;
-use crate::harness::{Judge, Puller, Scene, check_comments, check_mirror, on_virtual_time};
+use crate::harness::shortcuts::USUAL_PULL;
+use crate::harness::{
+    CheckLevel, SimFixture, TestPull, check_comments, check_mirror, on_virtual_time,
+};
 
-const ALL: Puller = Puller { items: &Choice::ALL, ..OK };
-const REPAIR: Puller = Puller { repair: true, ..ALL };
+const FULL_PULL: TestPull = TestPull { items: &PullItem::ALL, ..USUAL_PULL };
+const REPAIR_PULL: TestPull = TestPull { repair: true, ..FULL_PULL };
 
 #[test]
 fn repair_reads_every_damaged_text_again_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("acme.db");
-    let scene = scene(&path);
+    let fixture = open_fixture(&path);
     on_virtual_time(async {
-        scene.pull(&ALL).await.unwrap();
-        scene.clock.pass(600_000).await;
-        assert_eq!(damaged(&scene.store), []);
-        damage(&path);
-        let found = damaged(&scene.store).len() as u64;
+        fixture.pull(&FULL_PULL).await.unwrap();
+        fixture.clock.advance_by(600_000).await;
+        assert_eq!(damaged_items(&fixture.store), []);
+        damage_database(&path);
+        let found = damaged_items(&fixture.store).len() as u64;
         assert!(found >= 9, "{found}");
-        scene.pull(&ALL).await.unwrap();
-        assert!(!damaged(&scene.store).is_empty(), "a plain pull does not look");
-        let done = scene.pull(&REPAIR).await.unwrap();
-        let repair = done.repair.unwrap();
+        fixture.pull(&FULL_PULL).await.unwrap();
+        assert!(!damaged_items(&fixture.store).is_empty(), "a plain pull does not check digests");
+        let pulled = fixture.pull(&REPAIR_PULL).await.unwrap();
+        let repair = pulled.repair.unwrap();
         assert!(repair.found >= 9 && repair.waiting == 0, "{repair:?}");
-        assert_eq!(damaged(&scene.store), []);
-        check_mirror(&scene, Judge::Everything).unwrap();
-        check_comments(&scene, Judge::Everything).unwrap();
+        assert_eq!(damaged_items(&fixture.store), []);
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        check_comments(&fixture, CheckLevel::Everything).unwrap();
     });
 }
 
-/// Flips a bit here and there in the file itself, as a dying disk does.
+/// Flips bits in the file itself, as a failing disk does.
 #[test]
-fn repair_mends_flipped_bits_or_says_that_it_cannot() {
-    let (mut mended, mut hopeless, mut unharmed) = (0, 0, 0);
+fn repair_fixes_flipped_bits_or_reports_that_it_cannot() {
+    let (mut repaired, mut unrepairable, mut unharmed) = (0, 0, 0);
     for seed in 1..=24 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("acme.db");
-        let first = scene(&path);
+        let first = open_fixture(&path);
         on_virtual_time(async {
-            first.pull(&ALL).await.unwrap();
-            first.clock.pass(600_000).await;
-            let Scene { github, clock, .. } = first;
-            let dice = &mut fastrand::Rng::with_seed(seed);
-            flip(&path, dice);
-            let Ok(store) = Store::open(&Place::File(path.clone())) else {
-                hopeless += 1;
+            first.pull(&FULL_PULL).await.unwrap();
+            first.clock.advance_by(600_000).await;
+            let SimFixture { github, clock, .. } = first;
+            let rng = &mut fastrand::Rng::with_seed(seed);
+            flip_bits(&path, rng);
+            let Ok(store) = Store::open(&DatabaseLocation::File(path.clone())) else {
+                unrepairable += 1;
                 return;
             };
-            let again = Scene { github, clock, ..Scene::with_store(&spec(), 1, store) };
-            match again.pull(&REPAIR).await {
-                Ok(done) if done.repair.unwrap().found == 0 => unharmed += 1,
-                Ok(_) => mended += 1,
-                Err(hw_sync::Error::Store(error)) => {
-                    hopeless += 1;
-                    let is_told = matches!(
+            let again =
+                SimFixture { github, clock, ..SimFixture::with_store(&world_spec(), 1, store) };
+            match again.pull(&REPAIR_PULL).await {
+                Ok(pulled) if pulled.repair.unwrap().found == 0 => unharmed += 1,
+                Ok(_) => repaired += 1,
+                Err(hw_sync::SyncError::Store(error)) => {
+                    unrepairable += 1;
+                    let is_expected = matches!(
                         error,
-                        hw_store::Error::BeyondRepair(_)
-                            | hw_store::Error::Damaged(_)
-                            | hw_store::Error::UnreadableRow(_)
-                            | hw_store::Error::Database { .. }
+                        hw_store::StoreError::BeyondRepair(_)
+                            | hw_store::StoreError::Damaged(_)
+                            | hw_store::StoreError::UnreadableRow(_)
+                            | hw_store::StoreError::Database { .. }
                     );
-                    assert!(is_told, "seed {seed}: {error}");
+                    assert!(is_expected, "seed {seed}: {error}");
                     return;
                 }
                 Err(error) => panic!("seed {seed}: {error}"),
             }
-            assert_eq!(damaged(&again.store), [], "seed {seed}");
-            check_mirror(&again, Judge::Everything).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            check_comments(&again, Judge::Everything)
+            assert_eq!(damaged_items(&again.store), [], "seed {seed}");
+            check_mirror(&again, CheckLevel::Everything)
+                .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            check_comments(&again, CheckLevel::Everything)
                 .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         });
     }
-    assert!(mended > 0, "{mended} mended, {hopeless} hopeless, {unharmed} unharmed");
+    assert!(repaired > 0, "{repaired} repaired, {unrepairable} unrepairable, {unharmed} unharmed");
 }
 
-fn damage(path: &Path) {
+fn damage_database(path: &Path) {
     let database = rusqlite::Connection::open(path).unwrap();
     database
         .execute_batch(
@@ -111,20 +115,20 @@ fn damage(path: &Path) {
         .unwrap();
 }
 
-fn flip(path: &Path, dice: &mut fastrand::Rng) {
+fn flip_bits(path: &Path, rng: &mut fastrand::Rng) {
     let database = rusqlite::Connection::open(path).unwrap();
     database.execute_batch("pragma wal_checkpoint(truncate)").unwrap();
     drop(database);
     let mut bytes = std::fs::read(path).unwrap();
-    // the first page is the schema: without it there is no database
+    // the first page holds the schema: without it the file is not a database
     for _ in 0..3 {
-        let at = dice.usize(4_096..bytes.len());
-        bytes[at] ^= 1 << dice.u8(0..8);
+        let at = rng.usize(4_096..bytes.len());
+        bytes[at] ^= 1 << rng.u8(0..8);
     }
     std::fs::write(path, bytes).unwrap();
 }
 
-fn damaged(store: &Store) -> Vec<DamagedItem> {
+fn damaged_items(store: &Store) -> Vec<DamagedItem> {
     let (mut damaged, mut next) = (Vec::new(), None);
     loop {
         let page = store.verify_page(next.as_ref()).unwrap();
@@ -136,10 +140,14 @@ fn damaged(store: &Store) -> Vec<DamagedItem> {
     }
 }
 
-fn spec() -> WorldSpec {
+fn world_spec() -> WorldSpec {
     WorldSpec { repositories: 3, issues: 60, ..WorldSpec::small() }
 }
 
-fn scene(path: &Path) -> Scene {
-    Scene::with_store(&spec(), 1, Store::open(&Place::File(path.to_owned())).unwrap())
+fn open_fixture(path: &Path) -> SimFixture {
+    SimFixture::with_store(
+        &world_spec(),
+        1,
+        Store::open(&DatabaseLocation::File(path.to_owned())).unwrap(),
+    )
 }

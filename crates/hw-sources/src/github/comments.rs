@@ -1,33 +1,40 @@
-//! What is said in the threads of one repository.
+//! The comments on the threads of one repository.
 //!
-//! Comments of the conversation and on lines come as lists of the whole repository, which take `since`;
-//! reviews and what is said in discussions come as talks, thread by thread. All of them can be looked at
-//! by id. A comment is the same however it was read.
+//! Comments on issues and on lines of pull requests come as lists of the whole repository, which accept `since`;
+//! reviews and comments on discussions come thread by thread. All of them can be looked up by id. Each way yields the
+//! same comment.
 
-mod form;
-mod lists;
-mod look;
-mod more;
-mod node;
-mod reader;
-mod root;
-mod row;
-mod talks;
+mod comment_reader;
+mod continuation;
+mod graphql_comment;
+mod lookup;
+mod parent;
+mod rest_comment;
+mod rest_lists;
+mod schema;
+mod thread_comments;
 
 #[cfg(test)]
-mod samples;
+mod sample_comments;
 #[cfg(test)]
 #[path = "comments/simulated_tests.rs"]
 mod simulated_tests;
 
-pub use lists::{ListPage, Listed, newest, read_list, since};
-pub use look::{look_query, read_look};
-pub use more::{More, light_query, more_query, read_light, read_more};
-pub use talks::{Lack, Talk, read_talks, talks_at_once, talks_query};
+pub use continuation::{
+    Continuation, continuation_query, id_only_query, read_continuation, read_id_only,
+};
+pub use lookup::{lookup_query, read_lookup};
+pub use rest_lists::{
+    CommentListPage, CommentListResult, newest_request, read_list, since_request,
+};
+pub use thread_comments::{
+    IncompleteReason, ThreadComments, read_thread_comments, thread_comments_query,
+    threads_per_request,
+};
 
-/// The number of the thread that an address leads to: whatever stands last in its path.
-fn number_in(url: &str) -> Result<i64, String> {
+/// Parses the thread's number from a URL, in whose path it is the last segment.
+fn parse_thread_number(url: &str) -> Result<i64, String> {
     let path = url.split(['#', '?']).next().unwrap_or_default();
     let last = path.rsplit('/').next().unwrap_or_default();
-    last.parse().map_err(|_| format!("no thread's number in {url:?}"))
+    last.parse().map_err(|_| format!("no thread number in {url:?}"))
 }

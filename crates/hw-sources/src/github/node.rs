@@ -1,23 +1,23 @@
-//! Nodes parsed one by one: a bad one spoils nothing but itself.
+//! Parses connections node by node, so that an unreadable node does not affect the others.
 
-use hw_rules::item::{Item, Observation};
-use hw_rules::plausible;
-use hw_rules::time::SourceTime;
-use hw_rules::version::Seen;
-use hw_rules::walk::{Cursor, Entry, Page};
+use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::item_validation;
+use hw_rules::source_time::SourceTime;
+use hw_rules::version::ObservedAt;
+use hw_rules::walk::{ListingEntry, ListingPage, PageCursor};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
-use super::graphql::Answer;
-use super::twins;
-use crate::page::{ItemsPage, Subject, Unreadable};
+use super::duplicate_ids;
+use super::graphql::GraphqlResponse;
+use crate::error::SourceError;
+use crate::page::{ItemsPage, RowSubject, UnreadableRow};
 use crate::raw_json::{BoundedVec, RawNode};
-use crate::trouble::Trouble;
 
-/// How much of an unreadable node is kept.
-const RAW_BYTES: usize = 64 << 10;
-/// How long a cursor can be: it is stored, and sent back.
-const CURSOR_BYTES: usize = 2_048;
+/// The part of an unreadable node that is stored.
+const MAX_RAW_BYTES: usize = 64 << 10;
+/// The longest cursor that is accepted: it is stored, and sent back.
+const MAX_CURSOR_BYTES: usize = 2_048;
 
 /// A 64-bit id, which GitHub sends as a number or, where it outgrew 32 bits, as a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,62 +51,62 @@ impl Visitor<'_> for BigIntVisitor {
     }
 }
 
-/// Who said it; nobody when the account was deleted.
+/// The author of an item; null once the account was deleted.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Actor {
+pub(super) struct ActorNode {
     pub login: String,
     #[serde(rename = "databaseId")]
     pub database_id: Option<i64>,
 }
 
-/// The login and the number of an actor, in every kind that can write.
-pub(super) const ACTOR: &str = "login ... on User { databaseId } ... on Bot { databaseId } \
+/// The fields for the login and id of an actor, of every type that can write.
+pub(super) const ACTOR_FIELDS: &str = "login ... on User { databaseId } ... on Bot { databaseId } \
      ... on Mannequin { databaseId } ... on Organization { databaseId }";
 
-/// One row of a connection that could be read.
-pub(super) struct Row<T> {
-    pub cursor: Cursor,
+/// One readable row of a connection.
+pub(super) struct ConnectionRow<T> {
+    pub cursor: PageCursor,
     pub node: T,
 }
 
-/// A connection: its rows read one by one, and where it goes on.
-pub(super) struct Connection<T> {
-    pub rows: Vec<Row<T>>,
-    pub unreadable: Vec<Unreadable>,
+/// A connection with its rows, and the cursor at which it continues.
+pub(super) struct ParsedConnection<T> {
+    pub rows: Vec<ConnectionRow<T>>,
+    pub unreadable: Vec<UnreadableRow>,
     pub total_count: Option<i64>,
-    pub next: Option<Cursor>,
+    pub next: Option<PageCursor>,
 }
 
-impl<T> Connection<T> {
-    /// The page of items it is: for the store what was seen, for the rules where each row stands.
+impl<T> ParsedConnection<T> {
+    /// Converts it into a page: observations for the store, and the position of each row for the rules.
     pub(super) fn into_page(
         self,
-        answer: &Answer,
-        request: i64,
-        item: impl Fn(T) -> Item,
+        response: &GraphqlResponse,
+        request_id: i64,
+        item: impl Fn(T) -> MirrorItem,
     ) -> ItemsPage {
-        let seen = answer.seen(request);
+        let observed_at = response.observed_at(request_id);
         let mut entries = Vec::with_capacity(self.rows.len());
         let mut observations = Vec::with_capacity(self.rows.len());
         for row in self.rows {
             let item = item(row.node);
             let (id, updated_at) = (item.key().id, item.updated_at().clone());
-            entries.push(Entry { id, updated_at, cursor: row.cursor });
-            observations.push(Observation { item, seen });
+            entries.push(ListingEntry { id, updated_at, cursor: row.cursor });
+            observations.push(ItemObservation { item, observed_at });
         }
-        let twins = twins::take_out(&mut observations);
-        if !twins.is_empty() {
+        let duplicates = duplicate_ids::extract_duplicates(&mut observations);
+        if !duplicates.is_empty() {
             entries.retain(|entry| observations.iter().any(|row| row.key().id == entry.id));
         }
         let mut unreadable = self.unreadable;
-        unreadable.extend(twins);
-        let (date, total_count, next) = (answer.date(), self.total_count, self.next);
-        let shape = Page { date, entries, total_count, next };
-        ItemsPage { observations, shape, unreadable }
+        unreadable.extend(duplicates);
+        let (date, total_count, next) = (response.date(), self.total_count, self.next);
+        let walk_page = ListingPage { date, entries, total_count, next };
+        ItemsPage { observations, walk_page, unreadable }
     }
 }
 
-/// A connection as it came.
+/// A connection as received.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawConnection<'a> {
@@ -118,7 +118,7 @@ struct RawConnection<'a> {
     page_info: RawNode<'a>,
 }
 
-/// One row as it came.
+/// One row as received.
 #[derive(Deserialize)]
 pub(super) struct RawEdge<'a> {
     #[serde(borrow)]
@@ -128,43 +128,53 @@ pub(super) struct RawEdge<'a> {
 }
 
 impl RawEdge<'_> {
-    pub(super) fn cursor(&self) -> Option<Cursor> {
-        self.cursor.as_text().filter(|text| text.len() <= CURSOR_BYTES).map(Cursor)
+    pub(super) fn cursor(&self) -> Option<PageCursor> {
+        self.cursor.as_text().filter(|text| text.len() <= MAX_CURSOR_BYTES).map(PageCursor)
     }
 }
 
-/// The rows of a connection, none of them read.
-pub(super) fn edges(connection: RawNode<'_>) -> Vec<RawEdge<'_>> {
-    connection.read::<RawConnection<'_>>().map(|it| it.edges.0).unwrap_or_default()
+/// Returns the rows of a connection unparsed.
+pub(super) fn raw_edges(connection: RawNode<'_>) -> Vec<RawEdge<'_>> {
+    connection.parse_as::<RawConnection<'_>>().map(|parsed| parsed.edges.0).unwrap_or_default()
 }
 
-/// Reads a connection, which stands at `path` (`node.issues`) and was asked for after `after`.
+/// A node, and its path in the response.
+#[derive(Clone, Copy)]
+pub(super) struct LocatedNode<'a> {
+    /// Such as `node.issues`.
+    pub path: &'a str,
+    pub node: RawNode<'a>,
+}
+
+/// Reads a connection that was requested after `after`.
 ///
-/// `read` is given a row's place (`node.issues.edges.0`) and what stands there.
-pub(super) fn connection<T>(
-    answer: &Answer,
-    (path, connection): (&str, RawNode<'_>),
-    after: Option<&Cursor>,
-    request: i64,
+/// `read` gets the path of a row (`node.issues.edges.0`) and its node. Returns `None` if the connection or one of its
+/// cursors is missing.
+pub(super) fn read_connection<T>(
+    response: &GraphqlResponse,
+    connection: LocatedNode<'_>,
+    after: Option<&PageCursor>,
+    request_id: i64,
     read: impl Fn(&str, RawNode<'_>) -> Result<T, String>,
-) -> Option<Connection<T>> {
-    let raw: RawConnection<'_> = connection.read().ok()?;
-    let mut out = Connection {
+) -> Option<ParsedConnection<T>> {
+    let raw: RawConnection<'_> = connection.node.parse_as().ok()?;
+    let mut out = ParsedConnection {
         rows: Vec::with_capacity(raw.edges.0.len()),
         unreadable: Vec::new(),
         total_count: raw.total_count.and_then(RawNode::as_i64),
-        next: next(raw.page_info)?,
+        next: read_next_cursor(raw.page_info)?,
     };
     let mut before = after.cloned();
     for (index, edge) in raw.edges.0.iter().enumerate() {
-        let place = format!("{path}.edges.{index}");
-        // without its place a row cannot be asked for again: the page is no page
+        let row_path = format!("{}.edges.{index}", connection.path);
+        // without its cursor a row cannot be requested again, so the whole page is unusable
         let at = edge.cursor()?;
-        match present(answer, &place, edge).and_then(|node| read(&place, node)) {
-            Ok(node) => out.rows.push(Row { cursor: at.clone(), node }),
+        match require_node(response, &row_path, edge).and_then(|node| read(&row_path, node)) {
+            Ok(node) => out.rows.push(ConnectionRow { cursor: at.clone(), node }),
             Err(reason) => {
-                let (subject, seen) = (subject(edge, &at, before), answer.seen(request));
-                out.unreadable.push(unreadable(subject, edge.node, reason, seen));
+                let (subject, observed_at) =
+                    (edge_subject(edge, &at, before), response.observed_at(request_id));
+                out.unreadable.push(unreadable_row(subject, edge.node, reason, observed_at));
             }
         }
         before = Some(at);
@@ -172,94 +182,111 @@ pub(super) fn connection<T>(
     Some(out)
 }
 
-/// Where the connection goes on; none in the outer option when the page information itself is missing.
-fn next(info: RawNode<'_>) -> Option<Option<Cursor>> {
+/// Reads the cursor at which the connection continues; the outer option is `None` if the page information is missing.
+fn read_next_cursor(info: RawNode<'_>) -> Option<Option<PageCursor>> {
     if !info.get("hasNextPage")?.as_bool()? {
         return Some(None);
     }
     let end = info.get("endCursor")?.as_text()?;
-    (end.len() <= CURSOR_BYTES).then_some(Some(Cursor(end)))
+    (end.len() <= MAX_CURSOR_BYTES).then_some(Some(PageCursor(end)))
 }
 
-/// The node of an edge, or why there is none.
-fn present<'a>(answer: &Answer, place: &str, edge: &RawEdge<'a>) -> Result<RawNode<'a>, String> {
-    let reason = || answer.error_at(place).map_or("null", |error| &error.message).to_owned();
-    edge.node.ok_or_else(reason)
+/// Returns the node of an edge, or the reason why there is none.
+fn require_node<'a>(
+    response: &GraphqlResponse,
+    path: &str,
+    edge: &RawEdge<'a>,
+) -> Result<RawNode<'a>, String> {
+    edge.node.ok_or_else(|| {
+        response.error_at_or_below(path).map_or("null", |error| &error.message).to_owned()
+    })
 }
 
-fn subject(edge: &RawEdge<'_>, at: &Cursor, before: Option<Cursor>) -> Subject {
-    let place = || Subject::Place { at: at.clone(), after: before };
-    edge.node.and_then(node_subject).unwrap_or_else(place)
+fn edge_subject(edge: &RawEdge<'_>, at: &PageCursor, before: Option<PageCursor>) -> RowSubject {
+    edge.node
+        .and_then(node_subject)
+        .unwrap_or_else(|| RowSubject::Position { at: at.clone(), after: before })
 }
 
-/// How to ask for a node again, if its own id is one that can be.
-pub(super) fn node_subject(node: RawNode<'_>) -> Option<Subject> {
-    let text = |name| node.get(name).and_then(RawNode::as_text);
-    let id = text("id").or_else(|| text("node_id"))?;
-    plausible::check_ids(1, &id).ok()?;
-    Some(Subject::Node(id))
+/// Returns the subject by which to request a node again, if its id is valid.
+pub(super) fn node_subject(node: RawNode<'_>) -> Option<RowSubject> {
+    let id = node.get("id").and_then(RawNode::as_text);
+    let id = id.or_else(|| node.get("node_id").and_then(RawNode::as_text))?;
+    item_validation::check_ids(1, &id).ok()?;
+    Some(RowSubject::Node(id))
 }
 
-/// A row with an error anywhere inside is not what the source holds: a null in it may be no ghost and no
-/// missing label, but a fault.
-pub(super) fn whole(answer: &Answer, place: &str) -> Result<(), String> {
-    answer.error_at(place).map_or(Ok(()), |error| Err(error.message.clone()))
+/// Returns the GraphQL type of a node, where it was requested.
+pub(super) fn type_name(node: RawNode<'_>) -> Option<String> {
+    node.get("__typename").and_then(RawNode::as_text)
 }
 
-/// Why a node that was asked for by its name is null.
-pub(super) enum Null {
+/// Fails if there is an error at this path or below it.
+///
+/// Such a node is not what the source stores: a null inside may mean a fault instead of a deleted account or a
+/// missing label.
+pub(super) fn check_no_errors(response: &GraphqlResponse, path: &str) -> Result<(), String> {
+    response.error_at_or_below(path).map_or(Ok(()), |error| Err(error.message.clone()))
+}
+
+/// The reason why a node that was requested by name or id is null.
+pub(super) enum NullReason {
     NotFound,
-    /// The token may not look there.
+    /// The token has no access there.
     Forbidden(String),
     Fault(String),
 }
 
-/// Only an error of its own tells that a node is not there: one below it is a fault that rose.
-pub(super) fn null(answer: &Answer, place: &str) -> Null {
-    match answer.error_of(place) {
-        Some(error) if error.is_not_found() => Null::NotFound,
-        Some(error) if error.is_forbidden() => Null::Forbidden(error.message.clone()),
-        _ => Null::Fault(whole(answer, place).err().unwrap_or("null without an error".into())),
+/// Determines why the node at this path is null.
+///
+/// Only an error at exactly this path means that the node does not exist: one below it is a fault that propagated.
+pub(super) fn null_reason(response: &GraphqlResponse, path: &str) -> NullReason {
+    match response.error_exactly_at(path) {
+        Some(error) if error.is_not_found() => NullReason::NotFound,
+        Some(error) if error.is_forbidden() => NullReason::Forbidden(error.message.clone()),
+        _ => NullReason::Fault(
+            check_no_errors(response, path).err().unwrap_or("null without an error".into()),
+        ),
     }
 }
 
-/// The nodes found at `name`, as many as were asked for.
-pub(super) fn as_many<'a>(
-    answer: &'a Answer,
+/// Returns the nodes found at `name`; fails unless there are as many as were requested.
+pub(super) fn require_nodes<'a>(
+    response: &'a GraphqlResponse,
     name: &str,
     count: usize,
-) -> Result<Vec<RawNode<'a>>, Trouble> {
-    let nodes = answer.data.root().get(name).and_then(RawNode::elements);
-    let nodes = nodes.filter(|nodes| nodes.len() == count);
-    let trouble = || Trouble::Garbled(format!("{name}: not as many nodes as ids"));
-    nodes.ok_or_else(trouble)
+) -> Result<Vec<RawNode<'a>>, SourceError> {
+    let nodes = response.data.root().get(name).and_then(RawNode::as_elements);
+    nodes
+        .filter(|nodes| nodes.len() == count)
+        .ok_or_else(|| SourceError::InvalidResponse(format!("{name}: not as many nodes as ids")))
 }
 
-/// A node that could not be read, with as much of it as can be told.
-pub(super) fn unreadable(
-    subject: Subject,
+/// Describes a node that could not be read, with as much of it as is known.
+pub(super) fn unreadable_row(
+    subject: RowSubject,
     node: Option<RawNode<'_>>,
     reason: String,
-    seen: Seen,
-) -> Unreadable {
+    observed_at: ObservedAt,
+) -> UnreadableRow {
     let time = node.and_then(|node| node.get("updatedAt").or_else(|| node.get("updated_at")));
     let time = time.and_then(RawNode::as_text);
-    Unreadable {
+    UnreadableRow {
         subject,
         reason,
-        raw: node.unwrap_or(RawNode::NULL).clip(RAW_BYTES),
+        raw: node.unwrap_or(RawNode::NULL).clip_text(MAX_RAW_BYTES),
         updated_at: time.and_then(|time| SourceTime::parse(&time).ok()),
-        seen,
+        observed_at,
     }
 }
 
-/// Why a root is null: NOT_FOUND and FORBIDDEN say that it is not there for us; anything else is a fault.
-pub(super) fn missing(answer: &Answer, path: &str) -> Trouble {
-    match answer.error_at(path) {
+/// Classifies a null root: NOT_FOUND and FORBIDDEN mean that this token cannot see it; anything else is a fault.
+pub(super) fn missing_root_error(response: &GraphqlResponse, path: &str) -> SourceError {
+    match response.error_at_or_below(path) {
         Some(error) if error.is_not_found() || error.is_forbidden() => {
-            Trouble::Hidden(error.message.clone())
+            SourceError::Hidden(error.message.clone())
         }
-        Some(error) => error.fault(),
-        None => Trouble::Garbled(format!("{path} is null without an error")),
+        Some(error) => error.to_source_error(),
+        None => SourceError::InvalidResponse(format!("{path} is null without an error")),
     }
 }

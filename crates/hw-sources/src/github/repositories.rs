@@ -1,86 +1,93 @@
-//! The repositories of an organisation: as a listing with probes, by name, and by id.
+//! The repositories of an organization: as a listing with probes, by name, and by id.
 
-mod documents;
-mod look;
-mod named;
+mod lookup;
+mod named_repositories;
 mod probes;
-mod repository;
+mod queries;
+mod repository_node;
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::Item;
+use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
-use hw_rules::walk::Cursor;
+use hw_rules::walk::PageCursor;
 
-use super::graphql::Answer;
-use super::node::{self, RawEdge};
+use super::graphql::GraphqlResponse;
+use super::node::{self, LocatedNode, RawEdge};
 use super::viewer::{self, Viewer};
+use crate::error::SourceError;
 use crate::page::ItemsPage;
 use crate::raw_json::RawNode;
-use crate::trouble::Trouble;
 
-pub use documents::{list_query, look_query, named_query};
-pub use look::read_look;
-pub use named::{NamedPage, read_named};
-pub use probes::Probes;
+pub use lookup::read_lookup;
+pub use named_repositories::{NamedRepositories, read_named};
+pub use probes::ListingProbes;
+pub use queries::{list_query, lookup_query, named_query};
 
 /// One page of the listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListPage {
-    /// Who is asking; told on the first page.
+pub struct RepositoryListPage {
+    /// The token's user; only on the first page.
     pub viewer: Option<Viewer>,
-    pub page: ItemsPage,
-    pub probes: Probes,
-    /// Listings that the token may not look into, by the place of their repository. A listing may not be
-    /// null, so its whole row is.
-    pub denied: BTreeSet<(Cursor, Surface)>,
+    pub items_page: ItemsPage,
+    pub probes: ListingProbes,
+    /// Listings to which the token has no access, by the cursor of their repository. The schema does not allow a
+    /// listing to be null, so the whole row is null instead.
+    pub denied_listings: BTreeSet<(PageCursor, Surface)>,
 }
 
-const LISTING: &str = "organization.repositories";
+const LISTING_PATH: &str = "organization.repositories";
 
-/// Reads a page that was asked for after `after`.
+/// Reads a page that was requested after `after`.
 pub fn read_list(
-    answer: &Answer,
-    after: Option<&Cursor>,
-    request: i64,
-) -> Result<ListPage, Trouble> {
-    let organization = answer.data.root().get("organization");
+    response: &GraphqlResponse,
+    after: Option<&PageCursor>,
+    request_id: i64,
+) -> Result<RepositoryListPage, SourceError> {
+    let organization = response.data.root().get("organization");
     if organization.is_some_and(RawNode::is_null) {
-        return Err(node::missing(answer, "organization"));
+        return Err(node::missing_root_error(response, "organization"));
     }
-    let listing = organization.and_then(|it| it.get("repositories")).unwrap_or(RawNode::NULL);
-    let read = |place: &str, node: RawNode<'_>| {
-        repository::read(answer, place, &format!("{place}.node"), node)
-    };
-    let listed = node::connection(answer, (LISTING, listing), after, request, read)
-        .ok_or_else(|| Trouble::Garbled(format!("no connection {LISTING}")))?;
-    let viewer = if after.is_none() { Some(viewer::read(answer)?) } else { None };
-    let page = listed.into_page(answer, request, Item::Repository);
-    let rows = node::edges(listing);
-    Ok(ListPage {
+    let listing = organization.and_then(|organization| organization.get("repositories"));
+    let listing = LocatedNode { path: LISTING_PATH, node: listing.unwrap_or(RawNode::NULL) };
+    let connection =
+        node::read_connection(response, listing, after, request_id, |row_path, node| {
+            repository_node::read_repository(response, row_path, &format!("{row_path}.node"), node)
+        });
+    let connection = connection
+        .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {LISTING_PATH}")))?;
+    let viewer = if after.is_none() { Some(viewer::read_viewer(response)?) } else { None };
+    let page = connection.into_page(response, request_id, MirrorItem::Repository);
+    let rows = node::raw_edges(listing.node);
+    Ok(RepositoryListPage {
         viewer,
-        page,
-        probes: probes_of(answer, &rows),
-        denied: denied_of(answer, &rows),
+        items_page: page,
+        probes: read_page_probes(response, &rows),
+        denied_listings: read_denied_listings(response, &rows),
     })
 }
 
-/// The path of a row's repository.
-fn path_of(index: usize) -> String {
-    format!("{LISTING}.edges.{index}.node")
+/// Returns the path of a row's repository.
+fn row_path(index: usize) -> String {
+    format!("{LISTING_PATH}.edges.{index}.node")
 }
 
-fn probes_of(answer: &Answer, rows: &[RawEdge<'_>]) -> Probes {
-    let read = |(index, edge): (usize, &RawEdge<'_>)| {
-        probes::read(answer, &path_of(index), edge.node.unwrap_or(RawNode::NULL))
-    };
-    rows.iter().enumerate().flat_map(read).collect()
+fn read_page_probes(response: &GraphqlResponse, rows: &[RawEdge<'_>]) -> ListingProbes {
+    let mut page_probes = ListingProbes::new();
+    for (index, edge) in rows.iter().enumerate() {
+        let node = edge.node.unwrap_or(RawNode::NULL);
+        page_probes.extend(probes::read_repository_probes(response, &row_path(index), node));
+    }
+    page_probes
 }
 
-fn denied_of(answer: &Answer, rows: &[RawEdge<'_>]) -> BTreeSet<(Cursor, Surface)> {
+fn read_denied_listings(
+    response: &GraphqlResponse,
+    rows: &[RawEdge<'_>],
+) -> BTreeSet<(PageCursor, Surface)> {
     let mut denied = BTreeSet::new();
     for (index, edge) in rows.iter().enumerate() {
-        let surfaces = probes::denied(answer, &path_of(index)).into_iter();
+        let surfaces = probes::denied_surfaces(response, &row_path(index)).into_iter();
         denied.extend(surfaces.filter_map(|surface| Some((edge.cursor()?, surface))));
     }
     denied

@@ -1,110 +1,122 @@
-//! REST: reads of documents, which a client that already holds one need not get again.
+//! Builds conditional REST requests and reads their responses.
 
-use hw_rules::time::Mark;
-use hw_rules::version::Seen;
+use http::header::{self, HeaderName};
+use http::{HeaderValue, Method};
+use hw_rules::source_time::SourceInstant;
+use hw_rules::version::ObservedAt;
 use secrecy::SecretString;
 
-use super::headers::{self, plain};
 use super::limits;
-use super::receipt::Receipt;
-use crate::json;
+use super::request_headers;
+use super::response_meta::ResponseMeta;
+use crate::error::SourceError;
+use crate::json_repair;
 use crate::raw_json::RawDocument;
-use crate::transport::{Method, Request, Response};
-use crate::trouble::Trouble;
+use crate::transport::{HttpRequest, HttpResponse};
 
-/// Where REST is spoken, and as whom.
+/// The URL of the REST API, and the token to use there.
 #[derive(Debug, Clone)]
-pub struct Rest {
+pub struct RestEndpoint {
     /// Without a slash at its end.
     pub url: String,
+    /// Printable ASCII.
     pub token: SecretString,
 }
 
-/// A read.
+/// A GET request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Get {
+pub struct RestRequest {
     /// From its first slash on, with the query.
     pub path: String,
-    /// What the last answer to the same path was called.
+    /// The etag of the last response for the same path.
     pub etag: Option<String>,
 }
 
-/// An answer that can be used.
+/// A usable response.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    pub content: Content,
-    pub receipt: Receipt,
-    /// Only a whole answer has one: the one on a 304 is written differently.
+pub struct RestResponse {
+    pub content: RestContent,
+    pub meta: ResponseMeta,
+    /// Only a 200 has one: the one on a 304 is formatted differently.
     pub etag: Option<String>,
-    pub next: Next,
+    pub next_link: NextLink,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
-    /// The same as under the etag that was sent.
-    Unchanged,
+pub enum RestContent {
+    /// Unchanged since the response with the etag that was sent.
+    NotModified,
     Document(RawDocument),
 }
 
-/// Whether a list says that it goes on.
+/// The link to the next page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    Yes,
-    No,
+pub enum NextLink {
+    Present,
+    Absent,
     /// There is no `Link` header at all.
-    Unsaid,
+    Unknown,
 }
 
-const ACCEPT: &str = "application/vnd.github+json";
-const API_VERSION: &str = "2022-11-28";
+pub(super) const GITHUB_JSON: HeaderValue = HeaderValue::from_static("application/vnd.github+json");
+pub(super) const API_VERSION: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("x-github-api-version"), HeaderValue::from_static("2022-11-28"));
 
-impl Rest {
-    /// The HTTP request for a read.
-    pub fn request(&self, get: &Get) -> Request {
-        let mut headers = headers::usual(&self.token, ACCEPT);
-        headers.push(("x-github-api-version", plain(API_VERSION)));
-        headers.extend(get.etag.as_deref().map(|etag| ("if-none-match", plain(etag))));
-        let url = format!("{}{}", self.url, get.path);
-        Request { method: Method::Get, url, headers, body: None }
+impl RestEndpoint {
+    /// Builds the HTTP request.
+    pub fn build_request(&self, request: &RestRequest) -> HttpRequest {
+        let mut headers = request_headers::common_headers(&self.token, GITHUB_JSON);
+        headers.extend([API_VERSION]);
+        // without a usable etag, the response is a whole document
+        let etag = request.etag.as_deref().and_then(|etag| HeaderValue::from_str(etag).ok());
+        headers.extend(etag.map(|etag| (header::IF_NONE_MATCH, etag)));
+        let url = format!("{}{}", self.url, request.path);
+        HttpRequest { method: Method::GET, url, headers, body: None }
     }
 }
 
-/// Reads an answer, or says what is wrong with it as a whole.
-pub fn read(response: &Response) -> Result<Answer, Trouble> {
+/// Reads a response; fails if it is unusable as a whole.
+pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceError> {
     if response.status == 304 {
-        let receipt = Receipt::of(response, 0, 0)?;
-        let (content, next) = (Content::Unchanged, next(response));
-        return Ok(Answer { content, receipt, etag: None, next });
+        let meta = ResponseMeta::from_response(response, 0, 0)?;
+        let (content, next_link) = (RestContent::NotModified, read_next_link(response));
+        return Ok(RestResponse { content, meta, etag: None, next_link });
     }
-    if let Some(trouble) = limits::trouble_of_status(response) {
-        return Err(trouble);
+    if let Some(error) = limits::error_from_status(response) {
+        return Err(error);
     }
-    let document =
-        json::read(&response.body).map_err(|error| Trouble::Garbled(error.to_string()))?;
-    Ok(Answer {
-        content: Content::Document(document.value),
-        receipt: Receipt::of(response, 1, document.replaced)?,
+    let document = json_repair::parse_repaired(&response.body)
+        .map_err(|error| SourceError::InvalidResponse(error.to_string()))?;
+    Ok(RestResponse {
+        content: RestContent::Document(document.value),
+        meta: ResponseMeta::from_response(response, 1, document.replaced_chars)?,
         etag: response.header("etag").filter(|_| response.status == 200).map(str::to_owned),
-        next: next(response),
+        next_link: read_next_link(response),
     })
 }
 
-fn next(response: &Response) -> Next {
-    let Some(links) = response.header("link") else { return Next::Unsaid };
-    // the parameters of a link follow its address, which stands in angle brackets
-    let mut parameters = links.split(',').filter_map(|link| Some(link.rsplit_once('>')?.1));
-    let is_next = |parameter: &str| matches!(parameter.trim(), r#"rel="next""# | "rel=next");
-    if parameters.any(|all| all.split(';').any(is_next)) { Next::Yes } else { Next::No }
+fn read_next_link(response: &HttpResponse) -> NextLink {
+    let Some(links) = response.header("link") else { return NextLink::Unknown };
+    // the parameters of a link follow its URL, which is in angle brackets
+    let mut parameters = links
+        .split(',')
+        .filter_map(|link| Some(link.rsplit_once('>')?.1))
+        .flat_map(|parameters| parameters.split(';'));
+    if parameters.any(|parameter| matches!(parameter.trim(), r#"rel="next""# | "rel=next")) {
+        NextLink::Present
+    } else {
+        NextLink::Absent
+    }
 }
 
-impl Answer {
-    pub fn date(&self) -> Mark {
-        self.receipt.date
+impl RestResponse {
+    pub fn date(&self) -> SourceInstant {
+        self.meta.date
     }
 
-    /// When the objects in this answer were seen.
-    pub fn seen(&self, request: i64) -> Seen {
-        self.receipt.seen(request)
+    /// Returns the observation time of the objects in this response.
+    pub fn observed_at(&self, request_id: i64) -> ObservedAt {
+        self.meta.observed_at(request_id)
     }
 }
 

@@ -1,11 +1,15 @@
+use http::HeaderMap;
+
 use super::*;
+use crate::transport::test_headers;
 
 #[test]
-fn a_read_names_its_version_and_what_is_already_held() {
-    let rest = Rest { url: "https://api.github.com".into(), token: "hunter2".into() };
-    let get = |etag: Option<&str>| Get { path: "/user?a=1".into(), etag: etag.map(str::to_owned) };
-    let request = rest.request(&get(Some("W/\"abc\"")));
-    assert_eq!((request.method, request.body.is_none()), (Method::Get, true));
+fn rest_request_names_its_version_and_etag() {
+    let rest = RestEndpoint { url: "https://api.github.com".into(), token: "hunter2".into() };
+    let unconditional = RestRequest { path: "/user?a=1".into(), etag: None };
+    let conditional = RestRequest { etag: Some("W/\"abc\"".into()), ..unconditional.clone() };
+    let request = rest.build_request(&conditional);
+    assert_eq!((&request.method, request.body.is_none()), (&Method::GET, true));
     assert_eq!(request.url, "https://api.github.com/user?a=1");
     for (name, value) in [
         ("authorization", "Bearer hunter2"),
@@ -14,63 +18,80 @@ fn a_read_names_its_version_and_what_is_already_held() {
         ("x-github-next-global-id", "1"),
         ("if-none-match", "W/\"abc\""),
     ] {
-        assert_eq!(header(&request, name), Some(value));
+        assert_eq!(request_header(&request, name), Some(value));
     }
-    assert!(header(&request, "user-agent").unwrap().starts_with("highwater/"));
-    assert_eq!(header(&rest.request(&get(None)), "if-none-match"), None);
+    assert!(request_header(&request, "user-agent").unwrap().starts_with("highwater/"));
+    assert_eq!(request_header(&rest.build_request(&unconditional), "if-none-match"), None);
     assert!(!format!("{rest:?} {request:?}").contains("hunter2"));
 }
 
 #[test]
-fn a_document_costs_one_and_names_its_etag() {
-    let answer = read(&response(200, &[("etag", "W/\"a\"")], r#"["\ud800"]"#)).unwrap();
-    assert_eq!(answer.content, Content::Document(serde_json::from_str(r#"["\ufffd"]"#).unwrap()));
-    assert_eq!(answer.etag.as_deref(), Some("W/\"a\""));
-    assert_eq!((answer.receipt.cost, answer.receipt.replaced), (1, 1));
-    assert_eq!(answer.seen(9), Seen::at(1_767_225_600_000, 9));
+fn rest_document_costs_one_point_and_has_an_etag() {
+    let response =
+        read_response(&dated_response(200, &[("etag", "W/\"a\"")], r#"["\ud800"]"#)).unwrap();
+    assert_eq!(
+        response.content,
+        RestContent::Document(serde_json::from_str(r#"["\ufffd"]"#).unwrap())
+    );
+    assert_eq!(response.etag.as_deref(), Some("W/\"a\""));
+    assert_eq!((response.meta.cost, response.meta.replaced_chars), (1, 1));
+    assert_eq!(response.observed_at(9), ObservedAt::new(1_767_225_600_000, 9));
 }
 
 #[test]
-fn what_is_unchanged_costs_nothing_and_keeps_its_etag() {
-    let answer = read(&response(304, &[("etag", "\"a\"")], "")).unwrap();
-    assert_eq!((answer.content, answer.etag, answer.receipt.cost), (Content::Unchanged, None, 0));
-    assert_eq!(answer.receipt.date, Mark(1_767_225_600_000));
-    let altered = read(&response(203, &[("etag", "\"a\"")], "[]")).unwrap();
-    assert_eq!(altered.etag, None, "somebody on the way has changed it");
+fn rest_not_modified_costs_nothing_and_has_no_etag() {
+    let response = read_response(&dated_response(304, &[("etag", "\"a\"")], "")).unwrap();
+    assert_eq!(
+        (response.content, response.etag, response.meta.cost),
+        (RestContent::NotModified, None, 0)
+    );
+    assert_eq!(response.meta.date, SourceInstant(1_767_225_600_000));
+    let altered = read_response(&dated_response(203, &[("etag", "\"a\"")], "[]")).unwrap();
+    assert_eq!(altered.etag, None, "a proxy changed it on the way");
 }
 
 #[test]
-fn a_list_goes_on_when_it_says_so() {
-    let next = |links: &[(&str, &str)]| read(&response(200, links, "[]")).unwrap().next;
+fn rest_list_continues_by_its_link() {
     let first = r#"<https://x/?a=1,2&page=2>; rel="next", <https://x/?page=9>; rel="last""#;
-    assert_eq!(next(&[("link", first)]), Next::Yes);
-    assert_eq!(next(&[("link", r#"<https://x/?page=1&rel="next">; rel="prev""#)]), Next::No);
-    assert_eq!(next(&[]), Next::Unsaid);
-}
-
-#[test]
-fn everything_else_is_told_apart() {
-    let trouble = |status, body: &str| read(&response(status, &[], body)).unwrap_err();
-    assert!(matches!(trouble(422, "{}"), Trouble::Wrong(_)), "a page too deep");
-    assert!(matches!(trouble(301, ""), Trouble::Wrong(_)));
-    assert!(matches!(trouble(404, "{}"), Trouble::Hidden(_)));
-    assert!(matches!(trouble(429, "{}"), Trouble::Limited(_)));
-    assert!(matches!(trouble(502, ""), Trouble::TooMuch(_)));
-    assert!(matches!(trouble(200, "<html>"), Trouble::Garbled(_)));
-    for status in [200, 304] {
-        let undated = Response { headers: vec![], ..response(status, &[], "[]") };
-        assert!(matches!(read(&undated), Err(Trouble::Garbled(_))), "{status}");
+    let last = r#"<https://x/?page=1&rel="next">; rel="prev""#;
+    for (headers, expected) in [
+        (&[("link", first)][..], NextLink::Present),
+        (&[("link", last)], NextLink::Absent),
+        (&[], NextLink::Unknown),
+    ] {
+        let response = read_response(&dated_response(200, headers, "[]")).unwrap();
+        assert_eq!(response.next_link, expected, "{headers:?}");
     }
 }
 
-fn header<'a>(request: &'a Request, name: &str) -> Option<&'a str> {
-    let found = request.headers.iter().find(|(it, _)| *it == name);
-    found.map(|(_, value)| value.expose())
+#[test]
+fn rest_errors_are_classified() {
+    assert!(matches!(read_error(422, "{}"), SourceError::InvalidRequest(_)), "a page too deep");
+    assert!(matches!(read_error(301, ""), SourceError::InvalidRequest(_)));
+    assert!(matches!(read_error(404, "{}"), SourceError::Hidden(_)));
+    assert!(matches!(read_error(429, "{}"), SourceError::RateLimited(_)));
+    assert!(matches!(read_error(502, ""), SourceError::TooExpensive(_)));
+    assert!(matches!(read_error(200, "<html>"), SourceError::InvalidResponse(_)));
+    for status in [200, 304] {
+        let undated =
+            HttpResponse { headers: HeaderMap::new(), ..dated_response(status, &[], "[]") };
+        assert!(
+            matches!(read_response(&undated), Err(SourceError::InvalidResponse(_))),
+            "{status}"
+        );
+    }
 }
 
-fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
-    let date = [("date", "Thu, 01 Jan 2026 00:00:00 GMT")];
-    let headers = headers.iter().chain(&date);
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Response { status, headers: headers.collect(), body: body.as_bytes().to_vec() }
+fn read_error(status: u16, body: &str) -> SourceError {
+    read_response(&dated_response(status, &[], body)).unwrap_err()
+}
+
+fn request_header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    request.headers.get(name).map(|value| value.to_str().unwrap())
+}
+
+fn dated_response(status: u16, headers: &[(&str, &str)], body: &str) -> HttpResponse {
+    let date = ("date", "Thu, 01 Jan 2026 00:00:00 GMT");
+    let headers = test_headers(&[headers, &[date]].concat());
+    HttpResponse { status, headers, body: body.as_bytes().to_vec() }
 }

@@ -1,147 +1,162 @@
-//! The threads of one repository, by its id: newest first, by their ids, and as a roll for the sweep.
+//! The threads of one repository: newest first, by their ids, and as an inventory for the sweep.
 //!
-//! A surface here is one of a repository's: its discussions, its issues, its pull requests.
+//! A surface here is one of [`Surface::THREADS`].
 
-mod documents;
 mod first_pages;
-mod look;
-mod thread;
+mod lookup;
+mod queries;
+mod thread_node;
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::Item;
+use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
-use hw_rules::walk::{Cursor, Entry, Page};
+use hw_rules::walk::{ListingEntry, ListingPage, PageCursor};
 
-use super::graphql::Answer;
-use super::listing;
-use super::node::{self, Connection};
-use crate::page::{ItemsPage, RollPage, RollRow, Subject, Unreadable};
+use super::graphql::GraphqlResponse;
+use super::node::{self, LocatedNode, ParsedConnection};
+use super::thread_schema;
+use crate::error::SourceError;
+use crate::page::{InventoryPage, InventoryRow, ItemsPage, RowSubject, UnreadableRow};
 use crate::raw_json::RawNode;
-use crate::trouble::Trouble;
-use thread::Brief;
+use thread_node::ThreadStub;
 
-pub use documents::{first_pages_query, light_query, page_query, roll_query};
-pub use first_pages::{FirstPage, read_first_pages};
-pub use look::{look_query, read_look};
+pub use first_pages::{FirstPageTarget, read_first_pages};
+pub use lookup::{lookup_query, read_lookup};
+pub use queries::{first_pages_query, id_only_query, inventory_query, page_query};
 
-/// Reads a page of the repository with this id, which was asked for after `after`.
+/// Reads a page of the repository with this id that was requested after `after`.
 pub fn read_page(
-    answer: &Answer,
+    response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
-    after: Option<&Cursor>,
-    request: i64,
-) -> Result<ItemsPage, Trouble> {
-    let asked = Asked { root: "node", surface, repository_id, after };
-    let listed = asked.rows(answer, request, |node| thread::read(surface, node))?;
-    Ok(listed.into_page(answer, request, Item::Thread))
+    after: Option<&PageCursor>,
+    request_id: i64,
+) -> Result<ItemsPage, SourceError> {
+    let listing = RequestedListing { root: "node", surface, repository_id, after };
+    let connection =
+        listing.read_rows(response, request_id, |node| thread_node::read_thread(surface, node))?;
+    Ok(connection.into_page(response, request_id, MirrorItem::Thread))
 }
 
-/// Reads a page of the roll.
-pub fn read_roll(
-    answer: &Answer,
+/// Reads a page of the inventory.
+pub fn read_inventory(
+    response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
-    after: Option<&Cursor>,
-    request: i64,
-) -> Result<RollPage, Trouble> {
-    let asked = Asked { root: "node", surface, repository_id, after };
-    let listed = asked.rows(answer, request, Brief::read)?;
-    let rows = listed.rows.into_iter().map(|row| RollRow {
+    after: Option<&PageCursor>,
+    request_id: i64,
+) -> Result<InventoryPage, SourceError> {
+    let listing = RequestedListing { root: "node", surface, repository_id, after };
+    let connection = listing.read_rows(response, request_id, ThreadStub::read)?;
+    let rows = connection.rows.into_iter().map(|row| InventoryRow {
         id: row.node.database_id.0,
         node_id: row.node.id,
         updated_at: row.node.updated_at,
     });
-    // asking again makes nothing of what cannot be
-    let faults = listed.unreadable.iter().filter(|row| !row.is_impossible());
-    Ok(RollPage {
-        date: answer.date(),
-        seen: answer.seen(request),
-        unreadable: faults.count(),
-        rows: without_twins(rows.collect()),
-        next: listed.next,
+    // another request cannot fix an impossible row
+    let faults = connection.unreadable.iter().filter(|row| !row.is_impossible());
+    Ok(InventoryPage {
+        date: response.date(),
+        observed_at: response.observed_at(request_id),
+        unreadable_count: faults.count(),
+        rows: drop_duplicate_ids(rows.collect()),
+        next: connection.next,
     })
 }
 
-/// Reads a light page: its rows stand in their places, and all of them wait to be read.
-pub fn read_light(
-    answer: &Answer,
+/// Reads an id-only page: its rows have their positions, and all of them remain to be read.
+pub fn read_id_only(
+    response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
-    after: Option<&Cursor>,
-    request: i64,
-) -> Result<ItemsPage, Trouble> {
-    let asked = Asked { root: "node", surface, repository_id, after };
-    let listed = asked.rows(answer, request, Brief::read)?;
-    let mut unreadable = listed.unreadable;
+    after: Option<&PageCursor>,
+    request_id: i64,
+) -> Result<ItemsPage, SourceError> {
+    let listing = RequestedListing { root: "node", surface, repository_id, after };
+    let connection = listing.read_rows(response, request_id, ThreadStub::read)?;
+    let mut unreadable = connection.unreadable;
     let mut entries = Vec::new();
-    for row in listed.rows {
-        unreadable.push(Unreadable {
-            subject: Subject::Node(row.node.id),
-            reason: "too much for one answer".into(),
+    for row in connection.rows {
+        unreadable.push(UnreadableRow {
+            subject: RowSubject::Node(row.node.id),
+            reason: "too large for one response".into(),
             raw: String::new(),
             updated_at: Some(row.node.updated_at.clone()),
-            seen: answer.seen(request),
+            observed_at: response.observed_at(request_id),
         });
         let (id, updated_at) = (row.node.database_id.0, row.node.updated_at);
-        entries.push(Entry { id, updated_at, cursor: row.cursor });
+        entries.push(ListingEntry { id, updated_at, cursor: row.cursor });
     }
-    let shape =
-        Page { date: answer.date(), entries, total_count: listed.total_count, next: listed.next };
-    Ok(ItemsPage { observations: vec![], shape, unreadable })
+    let walk_page = ListingPage {
+        date: response.date(),
+        entries,
+        total_count: connection.total_count,
+        next: connection.next,
+    };
+    Ok(ItemsPage { observations: vec![], walk_page, unreadable })
 }
 
-/// Leaves out the rows of which several have one id.
-fn without_twins(mut rows: Vec<RollRow>) -> Vec<RollRow> {
+/// Removes all rows that share their id with another row.
+fn drop_duplicate_ids(mut rows: Vec<InventoryRow>) -> Vec<InventoryRow> {
     let mut seen = BTreeSet::new();
-    let twins: BTreeSet<i64> =
+    let duplicates: BTreeSet<i64> =
         rows.iter().filter(|row| !seen.insert(row.id)).map(|row| row.id).collect();
-    rows.retain(|row| !twins.contains(&row.id));
+    rows.retain(|row| !duplicates.contains(&row.id));
     rows
 }
 
-/// A listing that was asked for, and under which root of the answer it stands.
-struct Asked<'a> {
+/// A requested listing.
+struct RequestedListing<'a> {
+    /// The field of the response that contains its repository.
     root: &'a str,
     surface: Surface,
     repository_id: i64,
-    after: Option<&'a Cursor>,
+    after: Option<&'a PageCursor>,
 }
 
-impl Asked<'_> {
-    /// Its rows, each read alone.
-    fn rows<T>(
+impl RequestedListing<'_> {
+    /// Reads its rows one by one.
+    fn read_rows<T>(
         &self,
-        answer: &Answer,
-        request: i64,
+        response: &GraphqlResponse,
+        request_id: i64,
         read: impl Fn(RawNode<'_>) -> Result<T, String>,
-    ) -> Result<Connection<T>, Trouble> {
-        let repository = answer.data.root().get(self.root).unwrap_or(RawNode::NULL);
-        self.is_there(answer, repository)?;
-        let name = listing::of(self.surface).connection;
-        let (path, listed) = (format!("{}.{name}", self.root), repository.get(name));
-        let whole =
-            |place: &str, node: RawNode<'_>| node::whole(answer, place).and_then(|()| read(node));
-        let listed = (path.as_str(), listed.unwrap_or(RawNode::NULL));
-        node::connection(answer, listed, self.after, request, whole)
-            .ok_or_else(|| Trouble::Garbled(format!("no connection {path}")))
+    ) -> Result<ParsedConnection<T>, SourceError> {
+        let repository = response.data.root().get(self.root).unwrap_or(RawNode::NULL);
+        self.check_repository(response, repository)?;
+        let name = thread_schema::for_surface(self.surface).connection;
+        let path = format!("{}.{name}", self.root);
+        let connection =
+            LocatedNode { path: &path, node: repository.get(name).unwrap_or(RawNode::NULL) };
+        node::read_connection(response, connection, self.after, request_id, |row_path, node| {
+            node::check_no_errors(response, row_path).and_then(|()| read(node))
+        })
+        .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {path}")))
     }
 
-    /// Whether the repository answered, and has such a listing.
+    /// Fails if the repository is missing, another one, or has no such listing.
     ///
-    /// An answer about another repository is a rename or a reused name, never data.
-    fn is_there(&self, answer: &Answer, repository: RawNode<'_>) -> Result<(), Trouble> {
+    /// A response about another repository is a rename or a reused name, never data.
+    fn check_repository(
+        &self,
+        response: &GraphqlResponse,
+        repository: RawNode<'_>,
+    ) -> Result<(), SourceError> {
         if repository.is_null() {
-            return Err(node::missing(answer, self.root));
+            return Err(node::missing_root_error(response, self.root));
         }
         if repository.get("databaseId").and_then(RawNode::as_i64) != Some(self.repository_id) {
-            return Err(Trouble::Garbled("the answer is about another repository".into()));
+            return Err(SourceError::InvalidResponse(
+                "the response is about another repository".into(),
+            ));
         }
-        let says_off = |switch| repository.get(switch).and_then(RawNode::as_bool) == Some(false);
-        if listing::of(self.surface).switch.is_some_and(says_off) {
+        let is_disabled = thread_schema::for_surface(self.surface)
+            .enabled_field
+            .is_some_and(|field| repository.get(field).and_then(RawNode::as_bool) == Some(false));
+        if is_disabled {
             let name = self.surface.name();
-            return Err(Trouble::Hidden(format!("the repository's {name} are switched off")));
+            return Err(SourceError::Hidden(format!("the repository has {name} disabled")));
         }
         Ok(())
     }

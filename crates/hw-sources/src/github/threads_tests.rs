@@ -1,15 +1,21 @@
-use hw_rules::item::{Discussion, Observation, PullRequest, Sort, Thread};
-use hw_rules::time::SourceTime;
+use hw_rules::item::{
+    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails,
+};
+use hw_rules::source_time::SourceTime;
 use serde_json::{Value, json};
 
-use super::super::answers::{answer, edge, fault, listed, not_found, thread, with_errors};
+use super::super::sample_responses::{
+    edge_json, listing_json, not_found_error, response_with_data, response_with_errors,
+    server_error, thread_json,
+};
 use super::*;
+use crate::github::graphql::GraphqlQuery;
 
-const EACH: [Surface; 3] = Surface::THREADS;
+const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 
 #[test]
-fn an_issue_says_what_the_mirror_keeps_of_it() {
-    let issue = the_thread(Surface::Issues, &thread(Surface::Issues, 4));
+fn issue_is_read_completely() {
+    let issue = read_single_thread(Surface::Issues, &thread_json(Surface::Issues, 4));
     assert_eq!(
         issue,
         Thread {
@@ -25,60 +31,65 @@ fn an_issue_says_what_the_mirror_keeps_of_it() {
             labels: vec!["a".into(), "z".into()],
             author: Some("ann".into()),
             author_id: Some(31),
-            created_at: time("2026-01-01T00:00:00Z"),
-            updated_at: time("2026-01-02T00:00:00Z"),
+            created_at: parse_time("2026-01-01T00:00:00Z"),
+            updated_at: parse_time("2026-01-02T00:00:00Z"),
             closed_at: None,
-            sort: Sort::Issue,
+            details: ThreadDetails::Issue,
         }
     );
 }
 
 #[test]
-fn a_pull_request_closes_issues_of_its_own_repository_in_order() {
-    let pull = the_thread(Surface::PullRequests, &thread(Surface::PullRequests, 4));
+fn pull_request_closes_issues_of_its_own_repository_in_order() {
+    let pull = read_single_thread(Surface::PullRequests, &thread_json(Surface::PullRequests, 4));
     assert_eq!((pull.id, pull.state.as_str(), pull.state_reason), (4, "MERGED", None));
-    let own = PullRequest {
+    let own = PullRequestDetails {
         is_draft: false,
-        merged_at: Some(time("2026-01-02T00:00:00Z")),
+        merged_at: Some(parse_time("2026-01-02T00:00:00Z")),
         head_ref: "fix/leak".into(),
         closes: vec![3, 12],
     };
-    assert_eq!(pull.sort, Sort::PullRequest(own));
+    assert_eq!(pull.details, ThreadDetails::PullRequest(own));
 }
 
 #[test]
-fn a_reference_that_this_token_may_not_see_is_left_out() {
-    let mut node = thread(Surface::PullRequests, 4);
+fn pull_request_leaves_out_references_the_token_cannot_see() {
+    let mut node = thread_json(Surface::PullRequests, 4);
     node["closingIssuesReferences"]["nodes"][1] = Value::Null;
-    let Sort::PullRequest(own) = the_thread(Surface::PullRequests, &node).sort else { panic!() };
+    let ThreadDetails::PullRequest(own) = read_single_thread(Surface::PullRequests, &node).details
+    else {
+        panic!()
+    };
     assert_eq!(own.closes, [3, 12]);
 }
 
 #[test]
-fn a_discussion_is_open_or_closed_and_perhaps_answered() {
-    let of = |closed: bool, answered: Value| {
-        let mut node = thread(Surface::Discussions, 4);
+fn discussion_is_open_or_closed_and_possibly_answered() {
+    for (closed, answered, state) in [(true, Some(true), "CLOSED"), (false, None, "OPEN")] {
+        let mut node = thread_json(Surface::Discussions, 4);
         node["closed"] = json!(closed);
-        node["isAnswered"] = answered;
-        let thread = the_thread(Surface::Discussions, &node);
-        let Sort::Discussion(Discussion { category, is_answered }) = thread.sort else { panic!() };
+        node["isAnswered"] = json!(answered);
+        let thread = read_single_thread(Surface::Discussions, &node);
+        let ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) = thread.details
+        else {
+            panic!()
+        };
         assert_eq!((thread.id, category.as_str()), (4, "Q&A"));
-        (thread.state, thread.state_reason.unwrap(), is_answered)
-    };
-    assert_eq!(of(true, json!(true)), ("CLOSED".into(), "RESOLVED".into(), Some(true)));
-    assert_eq!(of(false, Value::Null), ("OPEN".into(), "RESOLVED".into(), None));
+        assert_eq!((thread.state.as_str(), is_answered), (state, answered));
+        assert_eq!(thread.state_reason.as_deref(), Some("RESOLVED"));
+    }
 }
 
 #[test]
-fn short_texts_are_made_storable_and_bodies_are_kept() {
-    let mut pull = thread(Surface::PullRequests, 4);
+fn thread_titles_and_names_are_sanitized_but_bodies_are_not() {
+    let mut pull = thread_json(Surface::PullRequests, 4);
     (pull["title"], pull["headRefName"]) = (json!("a\0"), json!("b\0"));
-    let mut discussion = thread(Surface::Discussions, 4);
+    let mut discussion = thread_json(Surface::Discussions, 4);
     discussion["category"]["name"] = json!("c\0");
-    let pull = the_thread(Surface::PullRequests, &pull);
-    let discussion = the_thread(Surface::Discussions, &discussion);
-    let (Sort::PullRequest(of_pull), Sort::Discussion(of_discussion)) =
-        (pull.sort, discussion.sort)
+    let pull = read_single_thread(Surface::PullRequests, &pull);
+    let discussion = read_single_thread(Surface::Discussions, &discussion);
+    let (ThreadDetails::PullRequest(of_pull), ThreadDetails::Discussion(of_discussion)) =
+        (pull.details, discussion.details)
     else {
         panic!()
     };
@@ -88,22 +99,28 @@ fn short_texts_are_made_storable_and_bodies_are_kept() {
 }
 
 #[test]
-fn a_bad_node_spoils_nothing_but_itself() {
-    for surface in EACH {
-        let mut broken = thread(surface, 2);
+fn thread_page_confines_an_unreadable_node() {
+    for surface in THREAD_SURFACES {
+        let mut broken = thread_json(surface, 2);
         broken["title"] = Value::Null;
-        let edges = [edge(1, &thread(surface, 1)), edge(2, &broken), edge(3, &thread(surface, 3))];
-        let page = page(surface, &edges).unwrap();
-        assert_eq!(ids(&page.observations), [1, 3]);
-        assert!(page.observations.iter().all(|seen| seen.key().kind == surface.kind()));
-        assert_eq!(page.unreadable[0].subject, Subject::Node("T_2".into()));
-        assert_eq!(page.shape.next, Some(Cursor("end".into())));
-        assert_eq!(page.shape.total_count, Some(3));
+        let edges = [
+            edge_json(1, &thread_json(surface, 1)),
+            edge_json(2, &broken),
+            edge_json(3, &thread_json(surface, 3)),
+        ];
+        let page = read_edges(surface, &edges).unwrap();
+        assert_eq!(observation_ids(&page.observations), [1, 3]);
+        assert!(
+            page.observations.iter().all(|observation| observation.key().kind == surface.kind())
+        );
+        assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_2".into()));
+        assert_eq!(page.walk_page.next, Some(PageCursor("end".into())));
+        assert_eq!(page.walk_page.total_count, Some(3));
     }
 }
 
 #[test]
-fn what_only_one_sort_has_must_be_there() {
+fn thread_without_a_field_of_its_kind_is_unreadable() {
     for (surface, field) in [
         (Surface::Issues, "state"),
         (Surface::PullRequests, "state"),
@@ -112,177 +129,198 @@ fn what_only_one_sort_has_must_be_there() {
         (Surface::Discussions, "closed"),
         (Surface::Discussions, "category"),
     ] {
-        let mut broken = thread(surface, 2);
+        let mut broken = thread_json(surface, 2);
         broken[field] = Value::Null;
-        let page = page(surface, &[edge(2, &broken)]).unwrap();
+        let page = read_edges(surface, &[edge_json(2, &broken)]).unwrap();
         assert_eq!((page.observations.len(), page.unreadable.len()), (0, 1), "{field}");
     }
 }
 
 #[test]
-fn a_null_node_is_known_by_its_place() {
+fn thread_page_identifies_a_null_node_by_its_position() {
     let surface = Surface::Issues;
-    let null = edge(2, &Value::Null);
-    let second = page(surface, &[edge(1, &thread(surface, 1)), null.clone()]).unwrap();
-    let place = |at: &str, after: Option<&str>| Subject::Place {
-        at: Cursor(at.into()),
-        after: after.map(|after| Cursor(after.into())),
-    };
-    assert_eq!(second.unreadable[0].subject, place("c2", Some("c1")));
-    let first = page(surface, &[null]).unwrap();
-    assert_eq!(first.unreadable[0].subject, place("c2", None));
+    let null = edge_json(2, &Value::Null);
+    let second =
+        read_edges(surface, &[edge_json(1, &thread_json(surface, 1)), null.clone()]).unwrap();
+    let at = PageCursor("c2".into());
+    let after = Some(PageCursor("c1".into()));
+    assert_eq!(second.unreadable[0].subject, RowSubject::Position { at: at.clone(), after });
+    let first = read_edges(surface, &[null]).unwrap();
+    assert_eq!(first.unreadable[0].subject, RowSubject::Position { at, after: None });
 }
 
 #[test]
-fn a_node_with_an_error_inside_is_not_taken_for_what_the_source_holds() {
-    for surface in EACH {
-        let mut ghost = thread(surface, 1);
+fn thread_page_treats_a_node_with_an_error_inside_as_unreadable() {
+    for surface in THREAD_SURFACES {
+        let mut ghost = thread_json(surface, 1);
         ghost["author"] = Value::Null;
-        let data =
-            json!({ "node": listed(surface, &[edge(1, &ghost), edge(2, &thread(surface, 2))]) });
-        let connection = listing::of(surface).connection;
-        let fault = fault(&format!("node.{connection}.edges.0.node.author"));
-        let page = read_page(&with_errors(data, vec![fault]), surface, 7, None, 9).unwrap();
-        assert_eq!(ids(&page.observations), [2]);
-        assert_eq!(page.unreadable[0].subject, Subject::Node("T_1".into()));
+        let data = json!({ "node": listing_json(surface, &[edge_json(1, &ghost), edge_json(2, &thread_json(surface, 2))]) });
+        let connection = thread_schema::for_surface(surface).connection;
+        let fault = server_error(&format!("node.{connection}.edges.0.node.author"));
+        let page =
+            read_page(&response_with_errors(data, vec![fault]), surface, 7, None, 9).unwrap();
+        assert_eq!(observation_ids(&page.observations), [2]);
+        assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_1".into()));
     }
 }
 
 #[test]
-fn an_answer_about_another_repository_is_never_data() {
-    for surface in EACH {
-        let answer = answer(json!({ "node": listed(surface, &[edge(1, &thread(surface, 1))]) }));
-        assert!(matches!(read_page(&answer, surface, 8, None, 9), Err(Trouble::Garbled(_))));
+fn thread_page_of_another_repository_is_never_data() {
+    for surface in THREAD_SURFACES {
+        let response = response_with_data(
+            json!({ "node": listing_json(surface, &[edge_json(1, &thread_json(surface, 1))]) }),
+        );
+        assert!(matches!(
+            read_page(&response, surface, 8, None, 9),
+            Err(SourceError::InvalidResponse(_))
+        ));
     }
 }
 
 #[test]
-fn a_missing_repository_is_hidden_not_empty() {
+fn thread_page_of_a_missing_repository_is_hidden_not_empty() {
     let data = json!({ "node": null });
-    let missing = with_errors(data.clone(), vec![not_found("node")]);
-    let page = |answer: &Answer| read_page(answer, Surface::PullRequests, 7, None, 9);
-    assert!(matches!(page(&missing), Err(Trouble::Hidden(_))));
-    assert!(matches!(page(&answer(data)), Err(Trouble::Garbled(_))));
+    let missing = response_with_errors(data.clone(), vec![not_found_error("node")]);
+    let read = read_page(&missing, Surface::PullRequests, 7, None, 9);
+    assert!(matches!(read, Err(SourceError::Hidden(_))));
+    let read = read_page(&response_with_data(data), Surface::PullRequests, 7, None, 9);
+    assert!(matches!(read, Err(SourceError::InvalidResponse(_))));
 }
 
 #[test]
-fn a_listing_that_is_switched_off_is_hidden_not_empty() {
-    let with = |surface, switch: &str| {
-        let mut repository = listed(surface, &[]);
-        repository[switch] = json!(false);
-        read_page(&answer(json!({ "node": repository })), surface, 7, None, 9)
-    };
-    let (issues, discussions) = ("hasIssuesEnabled", "hasDiscussionsEnabled");
-    assert!(matches!(with(Surface::Issues, issues), Err(Trouble::Hidden(_))));
-    assert!(matches!(with(Surface::Discussions, discussions), Err(Trouble::Hidden(_))));
-    assert!(with(Surface::PullRequests, issues).is_ok(), "nobody can switch those off");
+fn thread_page_of_a_disabled_listing_is_hidden_not_empty() {
+    for (surface, field, is_hidden) in [
+        (Surface::Issues, "hasIssuesEnabled", true),
+        (Surface::Discussions, "hasDiscussionsEnabled", true),
+        (Surface::PullRequests, "hasIssuesEnabled", false),
+    ] {
+        let mut repository = listing_json(surface, &[]);
+        repository[field] = json!(false);
+        let response = response_with_data(json!({ "node": repository }));
+        let read = read_page(&response, surface, 7, None, 9);
+        assert_eq!(matches!(read, Err(SourceError::Hidden(_))), is_hidden, "{surface:?}");
+        assert_eq!(read.is_ok(), !is_hidden, "{surface:?}");
+    }
 }
 
 #[test]
-fn ids_beyond_32_bits_come_as_text() {
-    let mut large = thread(Surface::Issues, 1);
+fn thread_ids_beyond_32_bits_are_read_from_text() {
+    let mut large = thread_json(Surface::Issues, 1);
     large["fullDatabaseId"] = json!("9007199254740993");
-    let page = page(Surface::Issues, &[edge(1, &large)]).unwrap();
+    let page = read_edges(Surface::Issues, &[edge_json(1, &large)]).unwrap();
     assert_eq!(page.observations[0].key().id, 9_007_199_254_740_993);
 }
 
 #[test]
-fn a_roll_and_a_light_page_hold_ids_and_times() {
-    for surface in EACH {
-        let id = listing::of(surface).id;
+fn inventory_and_id_only_page_have_ids_and_times() {
+    for surface in THREAD_SURFACES {
+        let id = thread_schema::for_surface(surface).id_field;
         let row = json!({ "id": "T_5", id: 5, "updatedAt": "2026-01-02T00:00:00Z" });
-        let nameless = json!({ "id": "T_6", "updatedAt": "2026-01-02T00:00:00Z" });
-        let edges = [edge(1, &row), edge(2, &nameless)];
-        let answer = answer(json!({ "node": listed(surface, &edges) }));
-        let roll = read_roll(&answer, surface, 7, None, 9).unwrap();
-        let at = time("2026-01-02T00:00:00Z");
-        let known = RollRow { id: 5, node_id: "T_5".into(), updated_at: at.clone() };
-        assert_eq!((roll.rows, roll.unreadable), (vec![known], 1));
-        let light = read_light(&answer, surface, 7, None, 9).unwrap();
-        let place = Entry { id: 5, updated_at: at, cursor: Cursor("c1".into()) };
-        assert_eq!((light.shape.entries, light.unreadable.len()), (vec![place], 2));
+        let without_id = json!({ "id": "T_6", "updatedAt": "2026-01-02T00:00:00Z" });
+        let edges = [edge_json(1, &row), edge_json(2, &without_id)];
+        let response = response_with_data(json!({ "node": listing_json(surface, &edges) }));
+        let inventory = read_inventory(&response, surface, 7, None, 9).unwrap();
+        let at = parse_time("2026-01-02T00:00:00Z");
+        let known = InventoryRow { id: 5, node_id: "T_5".into(), updated_at: at.clone() };
+        assert_eq!((inventory.rows, inventory.unreadable_count), (vec![known], 1));
+        let id_only = read_id_only(&response, surface, 7, None, 9).unwrap();
+        let entry = ListingEntry { id: 5, updated_at: at, cursor: PageCursor("c1".into()) };
+        assert_eq!((id_only.walk_page.entries, id_only.unreadable.len()), (vec![entry], 2));
     }
 }
 
 #[test]
-fn each_surface_has_documents_of_its_own() {
+fn thread_queries_differ_by_surface() {
     for (surface, connection, id) in [
         (Surface::Issues, "issues(first", "fullDatabaseId"),
         (Surface::PullRequests, "pullRequests(first", "fullDatabaseId"),
         (Surface::Discussions, "discussions(first", " databaseId"),
     ] {
-        let after = Cursor("c9".into());
-        for ask in [page_query, light_query, roll_query] {
-            let query = ask(surface, "R_7", 50, Some(&after));
-            let has = |text: &str| query.document.contains(text);
-            assert!(has(connection) && has(id) && has("rateLimit { cost }"), "{}", query.document);
-            assert!(surface != Surface::Discussions || !has("fullDatabaseId"));
-            assert_eq!(query.variables, json!({ "id": "R_7", "first": 50, "after": "c9" }));
+        let after = PageCursor("c9".into());
+        for build_query in [page_query, id_only_query, inventory_query] {
+            let GraphqlQuery { document, variables } =
+                build_query(surface, "R_7", 50, Some(&after));
+            for text in [connection, id, "rateLimit { cost }"] {
+                assert!(document.contains(text), "{document}");
+            }
+            assert!(surface != Surface::Discussions || !document.contains("fullDatabaseId"));
+            assert_eq!(variables, json!({ "id": "R_7", "first": 50, "after": "c9" }));
         }
     }
 }
 
-fn page(surface: Surface, edges: &[Value]) -> Result<ItemsPage, Trouble> {
-    read_page(&answer(json!({ "node": listed(surface, edges) })), surface, 7, None, 9)
+fn read_edges(surface: Surface, edges: &[Value]) -> Result<ItemsPage, SourceError> {
+    read_page(
+        &response_with_data(json!({ "node": listing_json(surface, edges) })),
+        surface,
+        7,
+        None,
+        9,
+    )
 }
 
-fn the_thread(surface: Surface, node: &Value) -> Thread {
-    let page = page(surface, &[edge(1, node)]).unwrap();
-    let Some(Item::Thread(thread)) = page.observations.into_iter().next().map(|seen| seen.item)
+fn read_single_thread(surface: Surface, node: &Value) -> Thread {
+    let page = read_edges(surface, &[edge_json(1, node)]).unwrap();
+    let Some(MirrorItem::Thread(thread)) =
+        page.observations.into_iter().next().map(|observation| observation.item)
     else {
         panic!("{:?}", page.unreadable)
     };
     thread
 }
 
-fn ids(observations: &[Observation]) -> Vec<i64> {
-    observations.iter().map(|seen| seen.key().id).collect()
+fn observation_ids(observations: &[ItemObservation]) -> Vec<i64> {
+    observations.iter().map(|observation| observation.key().id).collect()
 }
 
-fn time(text: &str) -> SourceTime {
+fn parse_time(text: &str) -> SourceTime {
     SourceTime::parse(text).unwrap()
 }
 
 #[test]
-fn impossible_rows_are_named_and_spoil_nothing_but_themselves() {
+fn thread_page_confines_impossible_rows() {
     for surface in Surface::THREADS {
         for (field, value) in [
             ("url", json!("javascript:alert(1)")),
             ("number", json!(0)),
             ("title", json!("t".repeat(2_000))),
             ("labels", json!({ "nodes": [{ "name": "l".repeat(300) }] })),
-            (listing::of(surface).id, json!(-5)),
+            (thread_schema::for_surface(surface).id_field, json!(-5)),
         ] {
-            let mut wrong = thread(surface, 2);
+            let mut wrong = thread_json(surface, 2);
             wrong[field] = value;
-            let page = page(surface, &[edge(1, &thread(surface, 1)), edge(2, &wrong)]).unwrap();
-            assert_eq!(page.ids().collect::<Vec<_>>(), [1], "{surface:?} {field}");
+            let page = read_edges(
+                surface,
+                &[edge_json(1, &thread_json(surface, 1)), edge_json(2, &wrong)],
+            )
+            .unwrap();
+            assert_eq!(page.row_ids().collect::<Vec<_>>(), [1], "{surface:?} {field}");
             assert!(page.unreadable[0].is_impossible(), "{:?}", page.unreadable[0]);
-            assert_eq!(page.unreadable[0].subject, Subject::Node("T_2".into()));
+            assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_2".into()));
         }
     }
 }
 
 #[test]
-fn nodes_that_share_an_id_are_all_set_aside() {
+fn thread_page_sets_aside_all_nodes_that_share_an_id() {
     let surface = Surface::Issues;
-    let mut twin = thread(surface, 3);
-    twin["fullDatabaseId"] = json!("1");
-    let edges = [1, 2].map(|n| edge(n, &thread(surface, n)));
-    let page = page(surface, &[&edges[..], &[edge(3, &twin)]].concat()).unwrap();
-    assert_eq!((page.ids().collect::<Vec<_>>(), page.observations.len()), (vec![2], 1));
-    let named: Vec<String> = page.places().collect();
+    let mut duplicate = thread_json(surface, 3);
+    duplicate["fullDatabaseId"] = json!("1");
+    let edges = [1, 2].map(|n| edge_json(n, &thread_json(surface, n)));
+    let page = read_edges(surface, &[&edges[..], &[edge_json(3, &duplicate)]].concat()).unwrap();
+    assert_eq!((page.row_ids().collect::<Vec<_>>(), page.observations.len()), (vec![2], 1));
+    let named: Vec<String> = page.unreadable_subjects().collect();
     assert_eq!(named, ["T_1", "T_3"]);
-    assert!(page.unreadable.iter().all(Unreadable::is_impossible));
-    let again = [edge(1, &thread(surface, 1)), edge(2, &thread(surface, 1))];
-    let again = self::page(surface, &again).unwrap();
-    assert!(again.unreadable.is_empty(), "one node that is listed twice is one node");
+    assert!(page.unreadable.iter().all(UnreadableRow::is_impossible));
+    let again = [edge_json(1, &thread_json(surface, 1)), edge_json(2, &thread_json(surface, 1))];
+    let again = read_edges(surface, &again).unwrap();
+    assert!(again.unreadable.is_empty(), "a node that is listed twice is one node");
 }
 
 #[test]
-fn unreadable_row_keeps_the_beginning_of_what_came() {
-    let mut broken = thread(Surface::Issues, 1);
+fn unreadable_row_stores_the_beginning_of_its_json() {
+    let mut broken = thread_json(Surface::Issues, 1);
     (broken["title"], broken["zzz"]) = (Value::Null, json!("x".repeat(1_000_000)));
-    let page = page(Surface::Issues, &[edge(1, &broken)]).unwrap();
+    let page = read_edges(Surface::Issues, &[edge_json(1, &broken)]).unwrap();
     assert_eq!(page.unreadable[0].raw.len(), 64 << 10);
 }

@@ -1,10 +1,10 @@
-//! Who the token speaks for: the principal that every limit belongs to.
+//! The token's user: the principal that all limits apply to.
 
-use hw_rules::clean::storable;
+use hw_rules::safe_text::sanitize_for_storage;
 
-use super::graphql::Answer;
+use super::graphql::GraphqlResponse;
+use crate::error::SourceError;
 use crate::raw_json::RawNode;
-use crate::trouble::Trouble;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Viewer {
@@ -12,20 +12,20 @@ pub struct Viewer {
     pub login: String,
 }
 
-/// No login is longer.
-const LOGIN_BYTES: usize = 1_024;
+/// The longest login that is accepted.
+const MAX_LOGIN_BYTES: usize = 1_024;
 
-/// What is asked of the viewer. It is no document of its own: it rides along in a first one.
+/// The field for the viewer. It is part of the first query, so that it costs no request of its own.
 pub(super) const FIELD: &str = "viewer { login databaseId }";
 
-pub fn read(answer: &Answer) -> Result<Viewer, Trouble> {
-    let viewer = answer.data.root().get("viewer").unwrap_or(RawNode::NULL);
+pub fn read_viewer(response: &GraphqlResponse) -> Result<Viewer, SourceError> {
+    let viewer = response.data.root().get("viewer").unwrap_or(RawNode::NULL);
     let login = viewer.get("login").and_then(RawNode::as_text);
     let id = viewer.get("databaseId").and_then(RawNode::as_i64);
     match (login, id) {
-        (Some(login), Some(id)) if login.len() <= LOGIN_BYTES => {
-            Ok(Viewer { id, login: storable(&login) })
+        (Some(login), Some(id)) if login.len() <= MAX_LOGIN_BYTES => {
+            Ok(Viewer { id, login: sanitize_for_storage(&login) })
         }
-        _ => Err(Trouble::Garbled("the viewer has no login or no id".into())),
+        _ => Err(SourceError::InvalidResponse("the viewer has no login or no id".into())),
     }
 }

@@ -1,6 +1,6 @@
-//! SQLite: one writing connection behind a lock, and read-only ones for views.
+//! The SQLite driver: one writing connection behind a lock, and read-only connections for views.
 //!
-//! Calls run on the caller's thread. Other processes may write the same file: a write transaction is
+//! Calls run on the caller's thread. Other processes may write the same file, so a write transaction begins with
 //! `begin immediate`, waits for its turn, and is short.
 
 use std::path::{Path, PathBuf};
@@ -10,70 +10,73 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ErrorCode, ToSql};
 
-use super::permits::{Permit, Permits};
-use super::{Driver, EachRow, PATIENCE, READERS, Session};
+use super::semaphore::{SemaphorePermit, TimedSemaphore};
+use super::{DatabaseDriver, DatabaseSession, MAX_READER_WAIT, MAX_READERS, RowCallback};
 use crate::error::DriverError;
-use crate::sql::{Dialect, Param, Row, Sql, Value};
+use crate::sql::{Dialect, Sql, SqlParam, SqlRow, SqlValue};
 
 mod read_only;
 
-use read_only::Opened;
+use read_only::ReadConnection;
 
-const BUSY: Duration = Duration::from_secs(10);
-const IDLE_READERS: usize = 4;
-/// The cache of a writer and of a reader, in KiB.
-const WRITER_CACHE: i64 = 32 * 1024;
-/// How many statements a connection keeps ready.
-const STATEMENTS: usize = 128;
-const READER_CACHE: i64 = 32 * 1024;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_IDLE_READERS: usize = 4;
+const WRITER_CACHE_KIB: i64 = 32 * 1024;
+const READER_CACHE_KIB: i64 = 32 * 1024;
+/// The number of prepared statements that each connection caches.
+const STATEMENT_CACHE_SIZE: usize = 128;
 
-pub(crate) struct Sqlite {
-    /// None in a database in memory: its one connection does everything.
+pub(crate) struct SqliteDriver {
+    /// None for a database in memory, whose only connection both reads and writes.
     path: Option<PathBuf>,
-    /// Closed before the writer: the last connection to close moves the log into the file, and a
-    /// read-only one cannot.
-    readers: Mutex<Vec<Opened>>,
-    reading: Permits,
+    /// Dropped before the writer: the last connection to close moves the log into the file, and a read-only one
+    /// cannot do that.
+    idle_readers: Mutex<Vec<ReadConnection>>,
+    reader_permits: TimedSemaphore,
     /// None when opened for reading only.
     writer: Option<Mutex<Connection>>,
 }
 
-impl Sqlite {
-    pub(crate) fn memory() -> Result<Self, DriverError> {
+impl SqliteDriver {
+    pub(crate) fn open_in_memory() -> Result<Self, DriverError> {
         let connection = Connection::open_in_memory()?;
         set_up_writer(&connection)?;
-        Ok(Self::over(None, Some(connection), vec![]))
+        Ok(Self::with_connections(None, Some(connection), vec![]))
     }
 
-    pub(crate) fn create(path: &Path) -> Result<Self, DriverError> {
+    pub(crate) fn open_or_create(path: &Path) -> Result<Self, DriverError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
         let connection = Connection::open(path)?;
-        connection.busy_timeout(BUSY)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         use_wal(&connection)?;
         set_up_writer(&connection)?;
-        Ok(Self::over(Some(path), Some(connection), vec![]))
+        Ok(Self::with_connections(Some(path), Some(connection), vec![]))
     }
 
-    pub(crate) fn existing(path: &Path) -> Result<Self, DriverError> {
-        Ok(Self::over(Some(path), None, vec![open_reader(path)?]))
+    pub(crate) fn open_existing(path: &Path) -> Result<Self, DriverError> {
+        Ok(Self::with_connections(Some(path), None, vec![open_reader(path)?]))
     }
 
-    fn over(path: Option<&Path>, writer: Option<Connection>, readers: Vec<Opened>) -> Self {
+    fn with_connections(
+        path: Option<&Path>,
+        writer: Option<Connection>,
+        readers: Vec<ReadConnection>,
+    ) -> Self {
         Self {
             path: path.map(Path::to_owned),
-            readers: Mutex::new(readers),
-            reading: Permits::new(READERS, PATIENCE),
+            idle_readers: Mutex::new(readers),
+            reader_permits: TimedSemaphore::new(MAX_READERS, MAX_READER_WAIT),
             writer: writer.map(Mutex::new),
         }
     }
 }
 
-/// Switches to write-ahead logging, which needs the file for itself for a moment.
+/// Switches to write-ahead logging, which needs exclusive access to the file for a moment.
 ///
-/// Two processes that create one file at once do not wait for each other there, so the one that is
-/// refused waits for a write transaction, in which SQLite does, and asks again.
+/// SQLite does not wait for that access when two processes create one file at once. It does wait for a write
+/// transaction, so the process that is refused runs an empty one and retries.
 fn use_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     for _ in 0..20 {
         match connection.pragma_update(None, "journal_mode", "wal") {
@@ -89,103 +92,107 @@ fn use_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
 fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -WRITER_CACHE)?;
+    connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     Ok(())
 }
 
-/// Copies a database into an empty file: one read transaction, so writers go on and the copy is of one moment.
-pub(crate) fn copy(source: &Path, target: &Path) -> Result<(), DriverError> {
-    let connection = read_only::open(source)?.connection;
-    connection.busy_timeout(BUSY)?;
-    let target = target.to_str().ok_or("the name of the copy is no text")?;
+/// Copies a database into an empty file in one read transaction, so writers continue and the copy is consistent.
+pub(crate) fn copy_database(source: &Path, target: &Path) -> Result<(), DriverError> {
+    let connection = read_only::open_read_only(source)?.connection;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let target = target.to_str().ok_or("the path of the copy is not valid UTF-8")?;
     connection.execute("vacuum into ?1", [target])?;
     Ok(())
 }
 
-fn open_reader(path: &Path) -> Result<Opened, rusqlite::Error> {
-    let opened = read_only::open(path)?;
+fn open_reader(path: &Path) -> Result<ReadConnection, rusqlite::Error> {
+    let opened = read_only::open_read_only(path)?;
     let connection = &opened.connection;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
-    connection.pragma_update(None, "cache_size", -READER_CACHE)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     Ok(opened)
 }
 
-impl Driver for Sqlite {
-    fn writer(&self) -> Result<Box<dyn Session + '_>, DriverError> {
+impl DatabaseDriver for SqliteDriver {
+    fn write_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError> {
         let writer = self.writer.as_ref().ok_or("opened for reading only")?;
-        Ok(Box::new(Writer(writer.lock().unwrap_or_else(PoisonError::into_inner))))
+        Ok(Box::new(SqliteWriter(writer.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 
-    fn reader(&self) -> Result<Box<dyn Session + '_>, DriverError> {
-        let Some(path) = &self.path else { return self.writer() };
-        let permit = self.reading.take()?;
-        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    fn read_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError> {
+        let Some(path) = &self.path else { return self.write_session() };
+        let permit = self.reader_permits.acquire()?;
+        let idle = self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let opened = match idle.filter(|opened| opened.is_current(path)) {
             Some(opened) => opened,
             None => open_reader(path)?,
         };
-        Ok(Box::new(Reader { home: &self.readers, opened: Some(opened), _permit: permit }))
+        Ok(Box::new(SqliteReader {
+            idle_readers: &self.idle_readers,
+            opened: Some(opened),
+            _permit: permit,
+        }))
     }
 
     fn drop_idle_readers(&self) {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-struct Writer<'a>(MutexGuard<'a, Connection>);
+struct SqliteWriter<'a>(MutexGuard<'a, Connection>);
 
-/// A reading connection, on loan.
-struct Reader<'a> {
-    home: &'a Mutex<Vec<Opened>>,
-    opened: Option<Opened>,
-    _permit: Permit<'a>,
+/// A reading connection, returned to the idle ones when it is dropped.
+struct SqliteReader<'a> {
+    idle_readers: &'a Mutex<Vec<ReadConnection>>,
+    opened: Option<ReadConnection>,
+    _permit: SemaphorePermit<'a>,
 }
 
-impl Drop for Reader<'_> {
+impl Drop for SqliteReader<'_> {
     fn drop(&mut self) {
-        let mut idle = self.home.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = self.opened.take()
             && opened.connection.is_autocommit()
-            && idle.len() < IDLE_READERS
+            && idle.len() < MAX_IDLE_READERS
         {
             idle.push(opened);
         }
     }
 }
 
-/// Where the connection is; everything else about a session follows from it.
+/// Gives access to the connection, which is all that the two kinds of session differ in.
 trait HasConnection {
     fn connection(&self) -> &Connection;
 }
 
-impl HasConnection for Writer<'_> {
+impl HasConnection for SqliteWriter<'_> {
     fn connection(&self) -> &Connection {
         &self.0
     }
 }
 
-impl HasConnection for Reader<'_> {
+impl HasConnection for SqliteReader<'_> {
     fn connection(&self) -> &Connection {
         let opened = self.opened.as_ref();
         &opened.expect("a reader keeps its connection until it is dropped").connection
     }
 }
 
-impl<C: HasConnection> Session for C {
+impl<C: HasConnection> DatabaseSession for C {
     fn dialect(&self) -> Dialect {
         Dialect::Sqlite
     }
 
     fn begin_write(&mut self) -> Result<(), DriverError> {
-        self.batch("begin immediate")
+        self.execute_batch("begin immediate")
     }
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
-        self.batch("begin")
+        self.execute_batch("begin")
     }
 
     fn lift_time_limit(&mut self) -> Result<(), DriverError> {
@@ -193,28 +200,32 @@ impl<C: HasConnection> Session for C {
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
-        self.batch("commit")
+        self.execute_batch("commit")
     }
 
-    /// After some errors, those of a full disk among them, SQLite has rolled back by itself.
+    /// SQLite has already rolled back by itself after some errors, such as a full disk.
     fn rollback(&mut self) -> Result<(), DriverError> {
-        if self.connection().is_autocommit() { Ok(()) } else { self.batch("rollback") }
+        if self.connection().is_autocommit() { Ok(()) } else { self.execute_batch("rollback") }
     }
 
-    fn batch(&mut self, script: &str) -> Result<(), DriverError> {
+    fn execute_batch(&mut self, script: &str) -> Result<(), DriverError> {
         Ok(self.connection().execute_batch(script)?)
     }
 
-    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError> {
-        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
-        bind(&mut statement, params)?;
+    fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError> {
+        let mut statement = self.connection().prepare_cached(sql.text_for(Dialect::Sqlite))?;
+        bind_params(&mut statement, params)?;
         Ok(statement.raw_execute()? as u64)
     }
 
-    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
-        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
+    fn execute_each(
+        &mut self,
+        sql: Sql<'_>,
+        rows: &[Vec<SqlParam<'_>>],
+    ) -> Result<(), DriverError> {
+        let mut statement = self.connection().prepare_cached(sql.text_for(Dialect::Sqlite))?;
         for params in rows {
-            bind(&mut statement, params)?;
+            bind_params(&mut statement, params)?;
             statement.raw_execute()?;
         }
         Ok(())
@@ -223,16 +234,16 @@ impl<C: HasConnection> Session for C {
     fn query_each(
         &mut self,
         sql: Sql<'_>,
-        params: &[Param<'_>],
-        each: &mut EachRow<'_>,
+        params: &[SqlParam<'_>],
+        each: &mut RowCallback<'_>,
     ) -> Result<(), DriverError> {
-        let mut statement = self.connection().prepare_cached(sql.text(Dialect::Sqlite))?;
-        bind(&mut statement, params)?;
+        let mut statement = self.connection().prepare_cached(sql.text_for(Dialect::Sqlite))?;
+        bind_params(&mut statement, params)?;
         let columns = statement.column_count();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
-            let values = (0..columns).map(|column| Ok(read(row.get_ref(column)?)));
-            if each(Row(values.collect::<Result<_, DriverError>>()?)).is_break() {
+            let values = (0..columns).map(|column| Ok(read_value(row.get_ref(column)?)));
+            if each(SqlRow(values.collect::<Result<_, DriverError>>()?)).is_break() {
                 break;
             }
         }
@@ -240,7 +251,10 @@ impl<C: HasConnection> Session for C {
     }
 }
 
-fn bind(statement: &mut CachedStatement<'_>, params: &[Param<'_>]) -> Result<(), DriverError> {
+fn bind_params(
+    statement: &mut CachedStatement<'_>,
+    params: &[SqlParam<'_>],
+) -> Result<(), DriverError> {
     for (index, param) in params.iter().enumerate() {
         debug_assert_eq!(
             statement.parameter_name(index + 1),
@@ -252,35 +266,36 @@ fn bind(statement: &mut CachedStatement<'_>, params: &[Param<'_>]) -> Result<(),
     Ok(())
 }
 
-fn read(value: ValueRef<'_>) -> Value {
+fn read_value(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
-        ValueRef::Real(value) => Value::Real(value),
-        // what is no text is left to whoever wants one: the other rows can be read
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(value) => SqlValue::Int(value),
+        ValueRef::Real(value) => SqlValue::Real(value),
+        // invalid UTF-8 fails only where a text is read from it: the other rows stay readable
         ValueRef::Text(value) => match str::from_utf8(value) {
-            Ok(text) => Value::Text(text.to_owned()),
-            Err(_) => Value::Bytes(value.to_vec()),
+            Ok(text) => SqlValue::Text(text.to_owned()),
+            Err(_) => SqlValue::Bytes(value.to_vec()),
         },
-        ValueRef::Blob(value) => Value::Bytes(value.to_vec()),
+        ValueRef::Blob(value) => SqlValue::Bytes(value.to_vec()),
     }
 }
 
-impl ToSql for Param<'_> {
+impl ToSql for SqlParam<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let json = |text: Result<String, serde_json::Error>| {
-            let text = text.expect("a list of plain values is always JSON");
-            ToSqlOutput::Owned(rusqlite::types::Value::Text(text))
-        };
         Ok(match self {
             Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Self::Int(value) => ToSqlOutput::Borrowed(ValueRef::Integer(*value)),
-            Self::Real(value) => ToSqlOutput::Borrowed(ValueRef::Real(*value)),
             Self::Text(value) => ToSqlOutput::Borrowed(ValueRef::Text(value.as_bytes())),
             Self::Bytes(value) => ToSqlOutput::Borrowed(ValueRef::Blob(value)),
-            Self::Ints(values) => json(serde_json::to_string(values)),
-            Self::Texts(values) => json(serde_json::to_string(values)),
-            Self::Names(values) => json(serde_json::to_string(values)),
+            Self::Ints(values) => json_list(values),
+            Self::Texts(values) => json_list(values),
+            Self::OwnedTexts(values) => json_list(values),
         })
     }
+}
+
+/// Encodes a list as JSON, which statements expand with `json_each`.
+fn json_list(values: &impl serde::Serialize) -> ToSqlOutput<'static> {
+    let text = serde_json::to_string(values).expect("a list of plain values is always JSON");
+    ToSqlOutput::Owned(rusqlite::types::Value::Text(text))
 }

@@ -1,20 +1,20 @@
-//! Time limits for a database server.
+//! The time limits for a database server.
 
 use std::time::Duration;
 
-/// How long a database server may take. SQLite has no server, so nothing here applies to it.
+/// The time limits for a database server. SQLite has no server, so none of them apply to it.
 ///
-/// The server ends its own statements first; the client's deadlines only catch a server that stays connected and
-/// says nothing.
+/// The server cancels its own statements first. The client's deadlines only catch a server that stays connected but
+/// stops responding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseTimeouts {
     /// The server's limit on a statement that writes.
     pub write: Duration,
-    /// The server's limit on a statement that reads, with the time its reader takes for the rows.
+    /// The server's limit on a statement that reads, including the time its reader takes to consume the rows.
     pub read: Duration,
     /// The server's limit on waiting for a lock.
     pub lock: Duration,
-    /// How much longer than the server's limit the client waits for an answer.
+    /// The time the client waits for an answer beyond the server's limit.
     pub grace: Duration,
 }
 
@@ -30,7 +30,7 @@ impl Default for DatabaseTimeouts {
 }
 
 impl DatabaseTimeouts {
-    /// The limits of a new connection, as PostgreSQL takes them.
+    /// Returns the script that sets the limits of a new connection.
     pub(super) fn session_script(&self) -> String {
         let [write, lock] = [self.write, self.lock].map(|limit| limit.as_millis());
         format!(
@@ -39,8 +39,8 @@ impl DatabaseTimeouts {
         )
     }
 
-    /// The limit of a transaction that reads.
-    pub(super) fn reading_script(&self) -> String {
+    /// Returns the script that sets the limit of a read transaction.
+    pub(super) fn read_script(&self) -> String {
         format!("set local statement_timeout = '{}ms'", self.read.as_millis())
     }
 
@@ -52,7 +52,7 @@ impl DatabaseTimeouts {
         self.read + self.grace
     }
 
-    /// A transaction begins at once, unless it waits for the write lock.
+    /// Returns the deadline of `begin`, which is immediate unless it waits for the write lock.
     pub(super) fn begin_deadline(&self) -> Duration {
         self.lock + self.grace
     }

@@ -1,71 +1,80 @@
-//! What a match is, as faces show it.
+//! Turns matches into hits: titles, snippets and URLs for display.
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, Key, Kind};
+use hw_rules::item::{Comment, ItemKey, ItemKind};
 use hw_rules::query::Query;
-use hw_rules::snippet::{self, Piece};
-use hw_rules::time::SourceTime;
+use hw_rules::snippet::{self, SnippetPiece};
+use hw_rules::source_time::SourceTime;
 
-use super::rank::{Candidate, ThreadPlace};
-use crate::error::Error;
-use crate::sql::{Row, Sql, params};
-use crate::tx::Tx;
-use crate::views::comments::{self, CommentRow};
-use crate::views::thread;
-use crate::views::threads::{Table, ThreadRow};
+use super::scoring::{Candidate, ThreadKey};
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::transaction::Transaction;
+use crate::views::comment_list::{self, CommentRow};
+use crate::views::thread_list::{ThreadRow, ThreadTable};
+use crate::views::thread_view::{self, FoundThread};
 
-/// One search result: a thread, or a comment where comments were asked for.
+/// One search result: a thread, or a comment if the query asks for comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    pub kind: Kind,
+    pub kind: ItemKind,
     pub id: i64,
     pub host: String,
     pub owner: String,
     pub repository: String,
     pub number: i64,
-    /// Of the thread, also when the hit is a comment.
+    /// The thread's title, also if the hit is a comment.
     pub title: String,
     pub url: String,
     pub author: Option<String>,
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
-    /// `open`, `closed` or `merged`: of the thread.
+    /// The thread's state: `open`, `closed` or `merged`.
     pub state: String,
     pub labels: Vec<String>,
     pub body: String,
-    /// The comment whose words matched, where they matched better than the thread's own.
-    pub said: Option<Said>,
-    pub marked_title: Vec<Piece>,
-    pub snippet: Vec<Piece>,
+    /// The matching comment, if it matches better than the thread's own text.
+    pub matched_comment: Option<MatchedComment>,
+    pub marked_title: Vec<SnippetPiece>,
+    pub snippet: Vec<SnippetPiece>,
 }
 
-/// A comment, in short.
+/// The comment of a thread that matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct MatchedComment {
     pub url: String,
     pub author: Option<String>,
     pub created_at: SourceTime,
 }
 
 impl Hit {
-    /// `issue`, `pull_request`, `discussion` or `comment`.
+    /// Returns `issue`, `pull_request`, `discussion` or `comment`.
     pub fn type_name(&self) -> &'static str {
-        if Kind::COMMENTS.contains(&self.kind) { "comment" } else { self.kind.name() }
+        if ItemKind::COMMENTS.contains(&self.kind) { "comment" } else { self.kind.name() }
     }
 }
 
-/// Where a match stands: the row's own object, and the thread it counts for.
-pub(super) struct Place {
+/// The result that a match counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HitTarget {
+    /// The thread, also if one of its comments matches.
+    Thread,
+    /// The comment itself.
+    Comment,
+}
+
+/// A match: the object of the search row, and the thread it belongs to.
+pub(super) struct MatchedItem {
     owner: String,
     pub(super) host: String,
-    key: Key,
+    key: ItemKey,
     thread: Option<ThreadRow>,
 }
 
-impl Place {
-    /// A thread for itself.
-    pub(super) fn of(owner: String, row: ThreadRow) -> Self {
+impl MatchedItem {
+    pub(super) fn from_thread(found: FoundThread) -> Self {
+        let FoundThread { owner, row } = found;
         Self { owner, host: row.host.clone(), key: row.thread.key(), thread: Some(row) }
     }
 
@@ -73,69 +82,86 @@ impl Place {
         self.thread.is_some()
     }
 
-    /// Whom it counts for.
-    pub(super) fn key(&self, for_itself: bool) -> Key {
-        let thread = self.thread.as_ref().filter(|_| !for_itself);
-        thread.map_or(self.key, |row| row.thread.key())
+    /// Returns the key of the item that the match counts for.
+    pub(super) fn hit_key(&self, target: HitTarget) -> ItemKey {
+        match (&self.thread, target) {
+            (Some(row), HitTarget::Thread) => row.thread.key(),
+            _ => self.key,
+        }
     }
 }
 
-/// What some matches are; nothing of those that left meanwhile.
-pub(super) fn keys(tx: &mut Tx<'_>, rowids: &[i64]) -> Result<BTreeMap<i64, Key>, Error> {
-    const CELLS: Sql = Sql::each(
+/// Reads the item keys of matches, by row id. Items that are no longer stored are left out.
+pub(super) fn read_item_keys(
+    tx: &mut Transaction<'_>,
+    rowids: &[i64],
+) -> Result<BTreeMap<i64, ItemKey>, StoreError> {
+    const CELLS: Sql = Sql::per_dialect(
         "select search_rowid, kind, id from cells
           where search_rowid in (select value from json_each($1))",
         "select search_rowid, kind, id from cells where search_rowid = any($1)",
     );
-    let read = |mut row: Row| {
-        let (rowid, kind, id) = (row.int(0)?, row.text(1)?, row.int(2)?);
-        let damage = || Error::UnreadableRow(format!("no kind of object is named {kind:?}"));
-        Ok((rowid, Key { kind: Kind::named(&kind).ok_or_else(damage)?, id }))
-    };
-    Ok(tx.query_readable(CELLS, &params![rowids], read)?.rows.into_iter().collect())
+    let keys = tx.query_readable(CELLS, &params![rowids], |mut row| {
+        let (rowid, kind, id) =
+            (row.int(0)?, comment_list::parse_kind(&row.text(1)?)?, row.int(2)?);
+        Ok((rowid, ItemKey { kind, id }))
+    })?;
+    Ok(keys.rows.into_iter().collect())
 }
 
-/// Looks a match up.
-pub(super) fn place(tx: &mut Tx<'_>, candidate: &Candidate, key: Key) -> Result<Place, Error> {
-    const OWNER: Sql = Sql::both("select owner from repositories where host = $1 and id = $2");
-    let ThreadPlace { host, repository_id, number } = &candidate.thread;
-    let owner = tx.first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
-    let thread = match Table::of(key.kind) {
-        Some(table) => thread::by_id(tx, &table, host, key.id)?,
-        None => thread::numbered(tx, host, *repository_id, *number)?,
+/// Reads the thread and the owner of a match.
+pub(super) fn look_up_match(
+    tx: &mut Transaction<'_>,
+    candidate: &Candidate,
+    key: ItemKey,
+) -> Result<MatchedItem, StoreError> {
+    const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
+    let ThreadKey { host, repository_id, number } = &candidate.thread;
+    let owner = tx.query_first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
+    let thread = match ThreadTable::for_kind(key.kind) {
+        Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
+        None => thread_view::find_by_number(tx, host, *repository_id, *number)?,
     };
-    Ok(Place { owner: owner.unwrap_or_default(), host: host.clone(), key, thread })
+    Ok(MatchedItem { owner: owner.unwrap_or_default(), host: host.clone(), key, thread })
 }
 
-/// What is shown of a match: its thread, or the comment itself where it is asked for or has no thread.
-pub(super) fn of(
-    tx: &mut Tx<'_>,
-    place: Place,
-    for_itself: bool,
+/// Builds the hit of a match: its thread, or the comment itself if that is the target or its thread is not stored.
+pub(super) fn build_hit(
+    tx: &mut Transaction<'_>,
+    item: MatchedItem,
+    target: HitTarget,
     query: &Query,
-) -> Result<Option<Hit>, Error> {
-    let Place { owner, host, key, thread } = place;
-    if !Kind::COMMENTS.contains(&key.kind) {
-        return Ok(thread.map(|row| of_thread(owner, row, None, query)));
+) -> Result<Option<Hit>, StoreError> {
+    let MatchedItem { owner, host, key, thread } = item;
+    if !ItemKind::COMMENTS.contains(&key.kind) {
+        return Ok(thread.map(|row| thread_hit(owner, row, None, query)));
     }
-    let Some(said) = comment(tx, &host, key)? else { return Ok(None) };
-    Ok(Some(match thread {
-        Some(row) if !for_itself => of_thread(owner, row, Some(said.comment), query),
-        thread => of_comment(owner, thread, said, query),
+    let Some(matched) = read_comment(tx, &host, key)? else { return Ok(None) };
+    Ok(Some(match (thread, target) {
+        (Some(row), HitTarget::Thread) => thread_hit(owner, row, Some(matched.comment), query),
+        (thread, _) => comment_hit(owner, thread, matched, query),
     }))
 }
 
-fn comment(tx: &mut Tx<'_>, host: &str, key: Key) -> Result<Option<CommentRow>, Error> {
+fn read_comment(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    key: ItemKey,
+) -> Result<Option<CommentRow>, StoreError> {
     let text = format!(
         "select {} from comments where host = $1 and kind = $2 and id = $3",
-        comments::COLUMNS
+        comment_list::COMMENT_COLUMNS
     );
-    tx.first(Sql::both(&text), &params![host, key.kind.name(), key.id], comments::read)
+    tx.query_first(
+        Sql::portable(&text),
+        &params![host, key.kind.name(), key.id],
+        comment_list::read_comment,
+    )
 }
 
-fn of_thread(owner: String, row: ThreadRow, said: Option<Comment>, query: &Query) -> Hit {
+fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Query) -> Hit {
     let ThreadRow { host, repository, thread } = row;
-    let matched = said.as_ref().map_or(&thread.body, |said| &said.body);
+    let matched_body = comment.as_ref().map_or(&thread.body, |comment| &comment.body);
     Hit {
         kind: thread.kind(),
         id: thread.id,
@@ -143,8 +169,8 @@ fn of_thread(owner: String, row: ThreadRow, said: Option<Comment>, query: &Query
         owner,
         repository,
         number: thread.number,
-        marked_title: snippet::marked(&thread.title, query),
-        snippet: snippet::snippet(matched, query),
+        marked_title: snippet::highlight_text(&thread.title, query),
+        snippet: snippet::extract_snippet(matched_body, query),
         title: thread.title,
         url: thread.url,
         author: thread.author,
@@ -153,14 +179,18 @@ fn of_thread(owner: String, row: ThreadRow, said: Option<Comment>, query: &Query
         state: thread.state.to_lowercase(),
         labels: thread.labels,
         body: thread.body,
-        said: said.map(|Comment { url, author, created_at, .. }| Said { url, author, created_at }),
+        matched_comment: comment.map(|Comment { url, author, created_at, .. }| MatchedComment {
+            url,
+            author,
+            created_at,
+        }),
     }
 }
 
-fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow, query: &Query) -> Hit {
-    let CommentRow { host, repository, comment } = said;
+fn comment_hit(owner: String, thread: Option<ThreadRow>, row: CommentRow, query: &Query) -> Hit {
+    let CommentRow { host, repository, comment } = row;
     let thread = thread.map(|row| row.thread);
-    let title = thread.as_ref().map(|it| it.title.clone()).unwrap_or_default();
+    let title = thread.as_ref().map(|thread| thread.title.clone()).unwrap_or_default();
     Hit {
         kind: comment.kind,
         id: comment.id,
@@ -168,16 +198,16 @@ fn of_comment(owner: String, thread: Option<ThreadRow>, said: CommentRow, query:
         owner,
         repository,
         number: comment.thread,
-        marked_title: snippet::marked(&title, query),
-        snippet: snippet::snippet(&comment.body, query),
+        marked_title: snippet::highlight_text(&title, query),
+        snippet: snippet::extract_snippet(&comment.body, query),
         title,
         url: comment.url,
         author: comment.author,
         created_at: comment.created_at,
         updated_at: comment.updated_at,
-        state: thread.as_ref().map_or_else(|| "open".into(), |it| it.state.to_lowercase()),
-        labels: thread.map(|it| it.labels).unwrap_or_default(),
+        state: thread.as_ref().map_or_else(|| "open".into(), |thread| thread.state.to_lowercase()),
+        labels: thread.map(|thread| thread.labels).unwrap_or_default(),
         body: comment.body,
-        said: None,
+        matched_comment: None,
     }
 }

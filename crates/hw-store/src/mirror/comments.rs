@@ -1,117 +1,134 @@
-//! What is said in threads: its texts and its search rows.
+//! Writes comments and their search rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::cells::Cell;
-use hw_rules::item::{Comment, Item, Key, Kind};
-use hw_rules::version::Seen;
+use hw_rules::cells::ItemCell;
+use hw_rules::item::{Comment, ItemKey, ItemKind, MirrorItem};
+use hw_rules::version::ObservedAt;
 
-use super::names::{self, Named};
-use super::removal;
-use crate::cells::Held;
-use crate::error::Error;
-use crate::removed_items::Cause;
+use super::repository_names::{self, RepositoryName};
+use super::tombstones::{self, ConfirmedAbsence};
+use crate::cells::StoredCells;
+use crate::error::StoreError;
+use crate::removed_items::RemovalCause;
 use crate::search::{self, SearchRow};
-use crate::sql::{Param, Row, params};
-use crate::tables::{OfKind, of_kind};
-use crate::tx::Tx;
+use crate::sql::{SqlParam, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
 
-/// Buries what was said in a thread that was confirmed gone.
+/// Tombstones the comments of a thread that was confirmed gone.
 ///
-/// The comments were not looked for themselves, so they are gone since they were last seen: the next look that shows
-/// one revives it, even if its `Date` is a second behind that of the look at the thread. A comment of a transferred
-/// issue is on its way to another list.
-pub(crate) fn bury_with(
-    tx: &mut Tx<'_>,
+/// No request confirmed the absence of the comments themselves, so their tombstones have the time of their last
+/// observation. The next observation of a comment revives it, even if its `Date` is a second behind the request that
+/// did not find the thread. A comment of a transferred issue moves to another list in this way.
+pub(crate) fn tombstone_thread_comments(
+    tx: &mut Transaction<'_>,
     host: &str,
-    thread: Key,
-    cell: &Cell,
-    cause: Cause,
-) -> Result<(), Error> {
-    const PLACE: OfKind =
+    thread: ItemKey,
+    cell: &ItemCell,
+    cause: RemovalCause,
+) -> Result<(), StoreError> {
+    const NUMBER: KindStatements =
         of_kind!("select repository_id, number from", "where host = $1 and id = $2");
-    const HERE: OfKind =
+    const THREADS_AT_NUMBER: KindStatements =
         of_kind!("select id from", "where host = $1 and repository_id = $2 and number = $3");
-    const SAID: OfKind = of_kind!(
+    const COMMENTS: KindStatements = of_kind!(
         "select said.id, cells.lane, cells.seen_at_ms, cells.seen_request from",
         "as said
            join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
           where said.host = $2 and said.repository_id = $3 and said.thread = $4"
     );
-    let pair = |mut row: Row| Ok((row.int(0)?, row.int(1)?));
-    let place = tx.first(PLACE.of(thread.kind), &params![host, thread.id], pair)?;
-    let (Some((repository, number)), Some(seen)) = (place, cell.gone) else { return Ok(()) };
-    let here = params![host, repository, number];
-    if tx.query(HERE.of(thread.kind), &here, |mut row| row.int(0))?.len() > 1 {
-        // the same thread under a wrong id: the other one has the comments
+    let number =
+        tx.query_first(NUMBER.for_kind(thread.kind), &params![host, thread.id], |mut row| {
+            Ok((row.int(0)?, row.int(1)?))
+        })?;
+    let (Some((repository, number)), Some(tombstone)) = (number, cell.tombstone) else {
+        return Ok(());
+    };
+    let params = params![host, repository, number];
+    if tx.query(THREADS_AT_NUMBER.for_kind(thread.kind), &params, |mut row| row.int(0))?.len() > 1 {
+        // this is the same thread under a wrong id: the comments belong to the other row
         return Ok(());
     }
-    for kind in Kind::COMMENTS {
+    for kind in ItemKind::COMMENTS {
         let params = params![kind.name(), host, repository, number];
         let mut by_lane: BTreeMap<i64, Vec<_>> = BTreeMap::new();
-        let said = tx.query(SAID.of(kind), &params, |mut row| {
+        let comments = tx.query(COMMENTS.for_kind(kind), &params, |mut row| {
             let last_seen = row.maybe_int(2)?.zip(row.maybe_int(3)?);
-            let last_seen = last_seen.map(|(at_ms, request)| Seen::at(at_ms, request));
-            Ok((row.int(1)?, (Key { kind, id: row.int(0)? }, last_seen.unwrap_or(seen))))
+            let last_seen = last_seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
+            let key = ItemKey { kind, id: row.int(0)? };
+            let observed_at = last_seen.unwrap_or(tombstone);
+            Ok((row.int(1)?, ConfirmedAbsence { key, observed_at }))
         })?;
-        for (lane, comment) in said {
+        for (lane, comment) in comments {
             by_lane.entry(lane).or_default().push(comment);
         }
-        for (lane, said) in by_lane {
-            removal::bury(tx, host, lane, &said, cause)?;
+        for (lane, comments) in by_lane {
+            tombstones::tombstone_items(tx, host, lane, &comments, cause)?;
         }
     }
     Ok(())
 }
 
-/// A comment as it is stored: under its repository's present name.
-struct Placed<'a> {
+/// A comment under the current name of its repository.
+struct StoredComment<'a> {
     comment: &'a Comment,
     repository: String,
     url: String,
 }
 
-/// Writes comments and their search rows; tells where the search rows are.
-pub(crate) fn keep(
-    tx: &mut Tx<'_>,
+/// Writes comments and their search rows. Returns the rowids of the search rows.
+pub(crate) fn store_comments(
+    tx: &mut Transaction<'_>,
     host: &str,
-    held: &Held,
-    items: &[&Item],
-) -> Result<BTreeMap<Key, i64>, Error> {
-    let comments: Vec<&Comment> = items.iter().filter_map(|item| comment(item)).collect();
+    stored: &StoredCells,
+    items: &[&MirrorItem],
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
     if comments.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let repositories: BTreeSet<_> = comments.iter().map(|it| it.repository_id).collect();
+    let repositories: BTreeSet<_> = comments.iter().map(|comment| comment.repository_id).collect();
     let repositories: Vec<_> = repositories.into_iter().collect();
-    let names = names::of_repositories(tx, host, &repositories)?;
-    let placed: Vec<_> = comments.iter().map(|comment| place(comment, &names)).collect();
-    write(tx, host, &placed)?;
-    let row = |placed| search_row(host, placed);
-    let rows: Vec<_> = placed
+    let names = repository_names::read_repository_names(tx, host, &repositories)?;
+    let comments: Vec<_> =
+        comments.iter().map(|comment| to_stored_comment(comment, &names)).collect();
+    write_comments(tx, host, &comments)?;
+    let rows: Vec<_> = comments
         .iter()
-        .map(|placed| (placed.comment.key(), placed.comment.updated_at.mark(), row(placed)))
+        .map(|row| (row.comment.key(), row.comment.updated_at.instant(), search_row(host, row)))
         .collect();
-    search::index(tx, held, &rows)
+    search::index_items(tx, stored, &rows)
 }
 
-fn comment<'a>(item: &&'a Item) -> Option<&'a Comment> {
+fn as_comment<'a>(item: &&'a MirrorItem) -> Option<&'a Comment> {
     match item {
-        Item::Comment(comment) => Some(comment),
-        Item::Repository(_) | Item::Thread(_) => None,
+        MirrorItem::Comment(comment) => Some(comment),
+        MirrorItem::Repository(_) | MirrorItem::Thread(_) => None,
     }
 }
 
-fn place<'a>(comment: &'a Comment, names: &BTreeMap<i64, Named>) -> Placed<'a> {
+fn to_stored_comment<'a>(
+    comment: &'a Comment,
+    names: &BTreeMap<i64, RepositoryName>,
+) -> StoredComment<'a> {
     let (repository, url) = match names.get(&comment.repository_id) {
-        Some(named) => (named.name.clone(), names::thread_url(&named.url, &comment.url)),
-        None => (names::repository_in(&comment.url).to_owned(), comment.url.clone()),
+        Some(current) => {
+            (current.name.clone(), repository_names::thread_url(&current.url, &comment.url))
+        }
+        None => {
+            (repository_names::repository_from_url(&comment.url).to_owned(), comment.url.clone())
+        }
     };
-    Placed { comment, repository, url }
+    StoredComment { comment, repository, url }
 }
 
-fn write(tx: &mut Tx<'_>, host: &str, placed: &[Placed<'_>]) -> Result<(), Error> {
-    const KEEP: OfKind = of_kind!(
+fn write_comments(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    comments: &[StoredComment<'_>],
+) -> Result<(), StoreError> {
+    const UPSERT: KindStatements = of_kind!(
         "insert into",
         "(host, id, node_id, repository_id, repository, thread, reply_to, review_id, url, body,
           state, path, line, author, author_id, created_at, updated_at)
@@ -125,26 +142,26 @@ fn write(tx: &mut Tx<'_>, host: &str, placed: &[Placed<'_>]) -> Result<(), Error
                 author_id = excluded.author_id, created_at = excluded.created_at,
                 updated_at = excluded.updated_at"
     );
-    for kind in Kind::COMMENTS {
-        let of_kind = placed.iter().filter(|placed| placed.comment.kind == kind);
-        let rows: Vec<_> = of_kind.map(|placed| values(host, placed)).collect();
-        tx.execute_each(KEEP.of(kind), &rows)?;
+    for kind in ItemKind::COMMENTS {
+        let of_kind = comments.iter().filter(|row| row.comment.kind == kind);
+        let rows: Vec<_> = of_kind.map(|row| comment_params(host, row)).collect();
+        tx.execute_each(UPSERT.for_kind(kind), &rows)?;
     }
     Ok(())
 }
 
-fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
-    let comment = placed.comment;
+fn comment_params<'a>(host: &'a str, row: &'a StoredComment<'a>) -> Vec<SqlParam<'a>> {
+    let comment = row.comment;
     params![
         host,
         comment.id,
         &comment.node_id,
         comment.repository_id,
-        &placed.repository,
+        &row.repository,
         comment.thread,
         comment.reply_to,
         comment.review_id,
-        &placed.url,
+        &row.url,
         &comment.body,
         comment.state.as_deref(),
         comment.path.as_deref(),
@@ -157,8 +174,8 @@ fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
     .to_vec()
 }
 
-fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
-    let comment = placed.comment;
+fn search_row<'a>(host: &'a str, row: &'a StoredComment<'a>) -> SearchRow<'a> {
+    let comment = row.comment;
     SearchRow {
         host,
         repository_id: comment.repository_id,
@@ -166,7 +183,7 @@ fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
         kind: comment.kind,
         title: "",
         body: &comment.body,
-        repository: &placed.repository,
+        repository: &row.repository,
         author: comment.author.as_deref(),
         state: comment.state.as_deref().unwrap_or_default(),
         labels: &[],

@@ -1,174 +1,197 @@
-//! Repositories, and what their renames drag along.
+//! Writes repositories, and applies their renames to their threads.
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Item, Observation, Repository};
-use hw_rules::source_clock::TOLERANCE_MS;
-use hw_rules::time::Mark;
-use hw_rules::version::Seen;
+use hw_rules::item::{ItemObservation, MirrorItem, Repository};
+use hw_rules::source_clock::DATE_TOLERANCE_MS;
+use hw_rules::source_time::SourceInstant;
+use hw_rules::version::ObservedAt;
 
-use super::names::{self, Named};
-use crate::error::Error;
-use crate::sql::{Param, Row, Sql, params};
-use crate::tx::Tx;
+use super::repository_names::{self, RepositoryName};
+use crate::error::StoreError;
+use crate::sql::{Sql, SqlParam, SqlRow, params};
+use crate::transaction::Transaction;
 
-/// Writes those repositories of a page that it changed; a new name or URL is carried to the threads.
+/// Writes the changed repositories of a page. A new name or URL is applied to the repository's threads.
 ///
-/// Tells which repositories had to give up their name, so that their next look is written, too: what
-/// they are called is not known yet.
-pub(crate) fn keep(
-    tx: &mut Tx<'_>,
+/// Returns the repositories that lost their name to another, so that their next observation is written in any case:
+/// their new name is not known yet.
+pub(crate) fn store_repositories(
+    tx: &mut Transaction<'_>,
     host: &str,
-    page: &[Observation],
-    written: &[&Observation],
-) -> Result<Vec<i64>, Error> {
-    let looked_at = page.iter().map(|observation| observation.seen.at_ms).max();
-    let latest = looked_at.map(|at_ms| Mark(at_ms).plus(TOLERANCE_MS));
-    store_names(tx, host, page, written, latest)
+    page: &[ItemObservation],
+    written: &[&ItemObservation],
+) -> Result<Vec<i64>, StoreError> {
+    let observed_at = page.iter().map(|observation| observation.observed_at.at_ms).max();
+    let latest = observed_at.map(|at_ms| SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS));
+    store_with_names(tx, host, page, written, latest)
 }
 
-/// Writes repositories as they were when they were removed. Their looks are old, so they say nothing about
-/// the source's time now: every other claim is trusted.
-pub(crate) fn restore(
-    tx: &mut Tx<'_>,
+/// Writes repositories as they were when they were removed. Their observations are old and say nothing about the
+/// source's current time, so every other claim is trusted.
+pub(crate) fn restore_repositories(
+    tx: &mut Transaction<'_>,
     host: &str,
-    removed: &[&Observation],
-) -> Result<Vec<i64>, Error> {
-    store_names(tx, host, &[], removed, None)
+    removed: &[&ItemObservation],
+) -> Result<Vec<i64>, StoreError> {
+    store_with_names(tx, host, &[], removed, None)
 }
 
-/// `latest` is as late as the source's clock can be; no claim beyond it is trusted.
-fn store_names(
-    tx: &mut Tx<'_>,
+/// Writes repositories, and trusts no claim later than `latest`, the latest possible time of the source's clock.
+fn store_with_names(
+    tx: &mut Transaction<'_>,
     host: &str,
-    page: &[Observation],
-    written: &[&Observation],
-    latest: Option<Mark>,
-) -> Result<Vec<i64>, Error> {
-    let mut written: Vec<_> = written.iter().filter_map(|seen| repository(seen)).collect();
+    page: &[ItemObservation],
+    written: &[&ItemObservation],
+    latest: Option<SourceInstant>,
+) -> Result<Vec<i64>, StoreError> {
+    let mut written: Vec<_> =
+        written.iter().filter_map(|observation| repository_claim(observation)).collect();
     if written.is_empty() {
         return Ok(Vec::new());
     }
-    written.sort_unstable_by_key(|(_, claim)| *claim);
-    let mut names = Names { before: known(tx, host, &written)?, now: BTreeMap::new() };
+    written.sort_unstable_by_key(|claimed| claimed.claim);
+    let mut names =
+        NameAssignments { before: read_claims(tx, host, &written)?, now: BTreeMap::new() };
     names.now = names.before.clone();
     names.distrust_beyond(latest);
-    names.confirm(page.iter().filter_map(repository));
-    names.give(&written);
-    set_aside(tx, host, &names)?;
-    write(tx, host, &written, &names)?;
-    let strays = names::with_strays(tx, host, &names.newcomers().collect::<Vec<_>>())?;
-    for named in names.moved().chain(strays) {
-        names::carry(tx, host, named)?;
+    names.confirm_names(page.iter().filter_map(repository_claim));
+    names.assign_names(&written);
+    free_names(tx, host, &names)?;
+    write_repositories(tx, host, &written, &names)?;
+    let strays = repository_names::repositories_with_strays(
+        tx,
+        host,
+        &names.new_repositories().collect::<Vec<_>>(),
+    )?;
+    for name in names.renamed_repositories().chain(strays) {
+        repository_names::apply_rename(tx, host, name)?;
     }
-    Ok(names.set_aside().map(|named| named.id).collect())
+    Ok(names.displaced_repositories().map(|name| name.id).collect())
 }
 
-fn repository(observation: &Observation) -> Option<(&Repository, Claim)> {
+/// An observed repository with its claim to its name.
+struct ClaimedRepository<'a> {
+    repository: &'a Repository,
+    claim: NameClaim,
+}
+
+fn repository_claim(observation: &ItemObservation) -> Option<ClaimedRepository<'_>> {
     match &observation.item {
-        Item::Repository(repository) => Some((repository, Claim::of(repository, observation.seen))),
-        Item::Thread(_) | Item::Comment(_) => None,
+        MirrorItem::Repository(repository) => {
+            let claim = NameClaim::new(repository, observation.observed_at);
+            Some(ClaimedRepository { repository, claim })
+        }
+        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
     }
 }
 
-/// When a repository was last seen under its name: the later look has the better claim to it.
+/// The last observation of a repository under its name. The latest observation has the best claim to a name.
 ///
-/// A listing can show one name twice when a rename happens while it is read. Then the repository that
-/// was updated last has it.
+/// A listing can contain one name twice if a rename happens while it is read. Then the name belongs to the repository
+/// that was updated last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Claim {
-    seen: Option<Seen>,
-    updated_at: Option<Mark>,
+struct NameClaim {
+    seen: Option<ObservedAt>,
+    updated_at: Option<SourceInstant>,
     id: i64,
 }
 
-impl Claim {
-    fn of(repository: &Repository, seen: Seen) -> Self {
-        let updated_at = Some(repository.updated_at.mark());
+impl NameClaim {
+    fn new(repository: &Repository, seen: ObservedAt) -> Self {
+        let updated_at = Some(repository.updated_at.instant());
         Self { seen: Some(seen), updated_at, id: repository.id }
     }
 
-    /// Of a repository that is about to be called something else.
+    /// Creates the claim of a repository that is about to be renamed.
     fn none(id: i64) -> Self {
         Self { seen: None, updated_at: None, id }
     }
 }
 
-/// What the repositories around a page are called, and since when that is known.
-struct Names {
-    before: BTreeMap<i64, (Named, Claim)>,
-    now: BTreeMap<i64, (Named, Claim)>,
+/// A repository's name with its claim to it.
+#[derive(Clone)]
+struct ClaimedName {
+    name: RepositoryName,
+    claim: NameClaim,
 }
 
-impl Names {
-    /// Takes away the claims that are later than the source's own time: a clock was wrong.
-    fn distrust_beyond(&mut self, latest: Option<Mark>) {
+/// The names of the repositories around a page, before and after it is written.
+struct NameAssignments {
+    before: BTreeMap<i64, ClaimedName>,
+    now: BTreeMap<i64, ClaimedName>,
+}
+
+impl NameAssignments {
+    /// Drops the claims that are later than the source's clock, because a clock was wrong.
+    fn distrust_beyond(&mut self, latest: Option<SourceInstant>) {
         let Some(latest) = latest else { return };
-        for (id, (_, claim)) in &mut self.now {
+        for (id, ClaimedName { claim, .. }) in &mut self.now {
             if claim.seen.is_some_and(|seen| seen.at_ms > latest.0) {
-                *claim = Claim::none(*id);
+                *claim = NameClaim::none(*id);
             }
         }
     }
 
-    /// Renews the claims of repositories that the page shows under the name they have.
-    fn confirm<'a>(&mut self, seen: impl Iterator<Item = (&'a Repository, Claim)>) {
-        for (repository, newer) in seen {
-            if let Some((named, claim)) = self.now.get_mut(&repository.id)
-                && *named == Named::of(repository)
+    /// Renews the claims of repositories that the page lists under their current name.
+    fn confirm_names<'a>(&mut self, observed: impl Iterator<Item = ClaimedRepository<'a>>) {
+        for ClaimedRepository { repository, claim } in observed {
+            if let Some(current) = self.now.get_mut(&repository.id)
+                && current.name == RepositoryName::from_repository(repository)
             {
-                *claim = newer.max(*claim);
+                current.claim = claim.max(current.claim);
             }
         }
     }
 
-    /// Gives each of these repositories its name, unless somebody else has the better claim to it.
-    fn give(&mut self, repositories: &[(&Repository, Claim)]) {
-        for (repository, _) in repositories {
-            if let Some((_, claim)) = self.now.get_mut(&repository.id) {
-                *claim = Claim::none(repository.id);
+    /// Gives each of these repositories its name, unless another repository has a better claim to it.
+    fn assign_names(&mut self, repositories: &[ClaimedRepository<'_>]) {
+        for ClaimedRepository { repository, .. } in repositories {
+            if let Some(current) = self.now.get_mut(&repository.id) {
+                current.claim = NameClaim::none(repository.id);
             }
         }
-        for (repository, claim) in repositories {
-            let wanted = Named::of(repository);
-            let in_the_way = |(named, _): &&mut (Named, Claim)| named.is_in_the_way_of(&wanted);
-            let mut holders: Vec<_> = self.now.values_mut().filter(in_the_way).collect();
-            let lost = holders.iter().any(|(_, held)| claim < held);
-            if !lost {
-                holders.iter_mut().for_each(|(named, _)| *named = named.set_aside());
+        for ClaimedRepository { repository, claim } in repositories {
+            let name = RepositoryName::from_repository(repository);
+            let mut holders: Vec<_> =
+                self.now.values_mut().filter(|holder| holder.name.conflicts_with(&name)).collect();
+            let is_lost = holders.iter().any(|holder| *claim < holder.claim);
+            if !is_lost {
+                for holder in &mut holders {
+                    holder.name = holder.name.to_displaced();
+                }
             }
-            let named = if lost { wanted.set_aside() } else { wanted };
-            self.now.insert(repository.id, (named, *claim));
+            let name = if is_lost { name.to_displaced() } else { name };
+            self.now.insert(repository.id, ClaimedName { name, claim: *claim });
         }
     }
 
-    /// The repositories that are called something else now.
-    fn moved(&self) -> impl Iterator<Item = &Named> {
-        let moved = |(id, (before, _)): (&i64, &(Named, Claim))| {
-            self.now.get(id).map(|(now, _)| now).filter(|now| *now != before)
-        };
-        self.before.iter().filter_map(moved)
+    /// Returns the new names of renamed repositories.
+    fn renamed_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
+        self.before.iter().filter_map(|(id, before)| {
+            self.now.get(id).map(|now| &now.name).filter(|name| **name != before.name)
+        })
     }
 
-    /// The repositories that had no row.
-    fn newcomers(&self) -> impl Iterator<Item = &Named> {
+    /// Returns the names of repositories that had no row.
+    fn new_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
         let new = self.now.iter().filter(|(id, _)| !self.before.contains_key(id));
-        new.map(|(_, (named, _))| named)
+        new.map(|(_, now)| &now.name)
     }
 
-    /// The repositories that have no name of their own now.
-    fn set_aside(&self) -> impl Iterator<Item = &Named> {
-        self.now.values().map(|(named, _)| named).filter(|named| named.is_set_aside())
+    /// Returns the names of repositories that lost theirs to another.
+    fn displaced_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
+        self.now.values().map(|now| &now.name).filter(|name| name.is_displaced())
     }
 }
 
-/// The rows that have the ids, the names or the URLs of these repositories.
-fn known(
-    tx: &mut Tx<'_>,
+/// Reads the rows that have the ids, the names or the URLs of these repositories.
+fn read_claims(
+    tx: &mut Transaction<'_>,
     host: &str,
-    repositories: &[(&Repository, Claim)],
-) -> Result<BTreeMap<i64, (Named, Claim)>, Error> {
-    const KNOWN: Sql = Sql::each(
+    repositories: &[ClaimedRepository<'_>],
+) -> Result<BTreeMap<i64, ClaimedName>, StoreError> {
+    const KNOWN: Sql = Sql::per_dialect(
         "select repositories.id, owner, name, url, seen_at_ms, seen_request, updated_at_ms
            from repositories
            left join cells on cells.host = repositories.host and cells.kind = 'repository'
@@ -184,46 +207,53 @@ fn known(
           where repositories.host = $1
             and (repositories.id = any($2) or name = any($3) or url = any($4))",
     );
-    let ids: Vec<_> = repositories.iter().map(|(repository, _)| repository.id).collect();
-    let names: Vec<_> = repositories.iter().map(|(row, _)| row.name.as_str()).collect();
-    let urls: Vec<_> = repositories.iter().map(|(row, _)| row.url.as_str()).collect();
+    let ids: Vec<_> = repositories.iter().map(|claimed| claimed.repository.id).collect();
+    let names: Vec<_> =
+        repositories.iter().map(|claimed| claimed.repository.name.as_str()).collect();
+    let urls: Vec<_> = repositories.iter().map(|claimed| claimed.repository.url.as_str()).collect();
     let params = params![host, ids.as_slice(), names.as_slice(), urls.as_slice()];
-    Ok(tx.query_readable(KNOWN, &params, read)?.rows.into_iter().collect())
+    let claims = tx.query_readable(KNOWN, &params, read_claim)?.rows;
+    Ok(claims.into_iter().map(|claimed| (claimed.name.id, claimed)).collect())
 }
 
-fn read(mut row: Row) -> Result<(i64, (Named, Claim)), Error> {
+fn read_claim(mut row: SqlRow) -> Result<ClaimedName, StoreError> {
     let id = row.int(0)?;
-    let named = Named { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
+    let name = RepositoryName { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
     let seen = row.maybe_int(4)?.zip(row.maybe_int(5)?);
-    let seen = seen.map(|(at_ms, request)| Seen::at(at_ms, request));
-    Ok((id, (named, Claim { seen, updated_at: row.maybe_int(6)?.map(Mark), id })))
+    let seen = seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
+    let claim = NameClaim { seen, updated_at: row.maybe_int(6)?.map(SourceInstant), id };
+    Ok(ClaimedName { name, claim })
 }
 
-/// Frees every name that changes hands, before the first is written: two may swap theirs.
-fn set_aside(tx: &mut Tx<'_>, host: &str, names: &Names) -> Result<(), Error> {
+/// Frees every name that changes before the first is written, because two repositories may swap their names.
+fn free_names(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    names: &NameAssignments,
+) -> Result<(), StoreError> {
     const RENAME: Sql =
-        Sql::both("update repositories set name = $1, url = $2 where host = $3 and id = $4");
+        Sql::portable("update repositories set name = $1, url = $2 where host = $3 and id = $4");
     let freed: Vec<_> = names
         .before
         .iter()
-        .filter(|(id, (before, _))| names.now.get(id).is_some_and(|(now, _)| now != before))
-        .map(|(_, (before, _))| before.set_aside())
+        .filter(|(id, before)| names.now.get(id).is_some_and(|now| now.name != before.name))
+        .map(|(_, before)| before.name.to_displaced())
         .collect();
-    for named in names.set_aside() {
-        tracing::info!(host, id = named.id, name = named.name, "a name belongs to another now");
+    for name in names.displaced_repositories() {
+        tracing::info!(host, id = name.id, name = name.name, "another repository took this name");
     }
     let rows: Vec<_> =
-        freed.iter().map(|now| params![&now.name, &now.url, host, now.id].to_vec()).collect();
+        freed.iter().map(|name| params![&name.name, &name.url, host, name.id].to_vec()).collect();
     tx.execute_each(RENAME, &rows)
 }
 
-fn write(
-    tx: &mut Tx<'_>,
+fn write_repositories(
+    tx: &mut Transaction<'_>,
     host: &str,
-    repositories: &[(&Repository, Claim)],
-    names: &Names,
-) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both(
+    repositories: &[ClaimedRepository<'_>],
+    names: &NameAssignments,
+) -> Result<(), StoreError> {
+    const UPSERT: Sql = Sql::portable(
         "insert into repositories (host, id, node_id, owner, name, url, is_archived, is_fork,
                                    has_discussions_enabled, has_issues_enabled, created_at,
                                    updated_at)
@@ -238,19 +268,25 @@ fn write(
     );
     let rows: Vec<_> = repositories
         .iter()
-        .filter_map(|(row, _)| Some(values(host, row, &names.now.get(&row.id)?.0)))
+        .filter_map(|ClaimedRepository { repository, .. }| {
+            Some(repository_params(host, repository, &names.now.get(&repository.id)?.name))
+        })
         .collect();
-    tx.execute_each(KEEP, &rows)
+    tx.execute_each(UPSERT, &rows)
 }
 
-fn values<'a>(host: &'a str, repository: &'a Repository, named: &'a Named) -> Vec<Param<'a>> {
+fn repository_params<'a>(
+    host: &'a str,
+    repository: &'a Repository,
+    name: &'a RepositoryName,
+) -> Vec<SqlParam<'a>> {
     params![
         host,
         repository.id,
         &repository.node_id,
-        &named.owner,
-        &named.name,
-        &named.url,
+        &name.owner,
+        &name.name,
+        &name.url,
         repository.is_archived,
         repository.is_fork,
         repository.has_discussions_enabled,

@@ -1,36 +1,39 @@
-//! Threads, of every kind: their texts and their search rows.
+//! Writes threads of every kind and their search rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{Discussion, Item, Key, Kind, PullRequest, Sort, Thread};
-use hw_rules::time::SourceTime;
+use hw_rules::item::{
+    DiscussionDetails, ItemKey, ItemKind, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
+};
+use hw_rules::source_time::SourceTime;
 
-use super::names::{self, Named};
-use crate::cells::Held;
-use crate::error::Error;
+use super::repository_names::{self, RepositoryName, ThreadUrl};
+use crate::cells::StoredCells;
+use crate::error::StoreError;
 use crate::search::{self, SearchRow};
-use crate::sql::{Param, Sql, params};
-use crate::tx::Tx;
+use crate::sql::{Sql, SqlParam, params};
+use crate::transaction::Transaction;
 
-/// A thread as it is stored: under its repository's present name.
-struct Placed<'a> {
+/// A thread under the current name of its repository.
+struct StoredThread<'a> {
     thread: &'a Thread,
     repository: String,
     url: String,
-    /// Lists are kept as JSON.
+    /// A JSON list.
     labels: String,
+    /// A JSON list; empty unless it is a pull request.
     closes: String,
 }
 
-/// Writes threads and their search rows; tells where the search rows are.
-pub(crate) fn keep(
-    tx: &mut Tx<'_>,
+/// Writes threads and their search rows. Returns the rowids of the search rows.
+pub(crate) fn store_threads(
+    tx: &mut Transaction<'_>,
     host: &str,
-    held: &Held,
-    items: &[&Item],
-) -> Result<BTreeMap<Key, i64>, Error> {
-    let mut threads: BTreeMap<Kind, Vec<&Thread>> = BTreeMap::new();
-    for thread in items.iter().filter_map(|item| thread(item)) {
+    stored: &StoredCells,
+    items: &[&MirrorItem],
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    let mut threads: BTreeMap<ItemKind, Vec<&Thread>> = BTreeMap::new();
+    for thread in items.iter().filter_map(|item| as_thread(item)) {
         threads.entry(thread.kind()).or_default().push(thread);
     }
     if threads.is_empty() {
@@ -39,78 +42,92 @@ pub(crate) fn keep(
     let repositories: BTreeSet<_> =
         threads.values().flatten().map(|thread| thread.repository_id).collect();
     let repositories: Vec<_> = repositories.into_iter().collect();
-    let names = names::of_repositories(tx, host, &repositories)?;
+    let names = repository_names::read_repository_names(tx, host, &repositories)?;
     let mut all = Vec::new();
     for (kind, threads) in &threads {
-        let placed = place(threads, &names);
-        let urls: Vec<_> = placed.iter().map(|row| (row.thread.id, row.url.clone())).collect();
-        names::free_urls(tx, host, *kind, &urls)?;
-        write(tx, host, &placed)?;
-        all.extend(placed);
+        let rows = to_stored_threads(threads, &names);
+        let urls: Vec<_> =
+            rows.iter().map(|row| ThreadUrl { id: row.thread.id, url: row.url.clone() }).collect();
+        repository_names::free_urls(tx, host, *kind, &urls)?;
+        write_threads(tx, host, &rows)?;
+        all.extend(rows);
     }
     let rows: Vec<_> = all
         .iter()
-        .map(|placed| {
-            (placed.thread.key(), placed.thread.updated_at.mark(), search_row(host, placed))
-        })
+        .map(|row| (row.thread.key(), row.thread.updated_at.instant(), search_row(host, row)))
         .collect();
-    search::index(tx, held, &rows)
+    search::index_items(tx, stored, &rows)
 }
 
-fn thread<'a>(item: &&'a Item) -> Option<&'a Thread> {
+fn as_thread<'a>(item: &&'a MirrorItem) -> Option<&'a Thread> {
     match item {
-        Item::Thread(thread) => Some(thread),
-        Item::Repository(_) | Item::Comment(_) => None,
+        MirrorItem::Thread(thread) => Some(thread),
+        MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
     }
 }
 
-fn place<'a>(threads: &[&'a Thread], names: &BTreeMap<i64, Named>) -> Vec<Placed<'a>> {
-    let place = |(thread, (_, url)): (&&'a Thread, (i64, String))| {
-        let named = names.get(&thread.repository_id);
-        let repository =
-            named.map_or_else(|| names::repository_in(&thread.url), |named| &named.name);
-        let labels = serde_json::to_string(&thread.labels).expect("a list of texts is always JSON");
-        let repository = repository.to_owned();
-        Placed { thread, repository, url, labels, closes: closes(&thread.sort) }
-    };
-    threads.iter().zip(urls(threads, names)).map(place).collect()
+fn to_stored_threads<'a>(
+    threads: &[&'a Thread],
+    names: &BTreeMap<i64, RepositoryName>,
+) -> Vec<StoredThread<'a>> {
+    let urls = thread_urls(threads, names);
+    threads
+        .iter()
+        .zip(urls)
+        .map(|(thread, ThreadUrl { url, .. })| {
+            let repository = match names.get(&thread.repository_id) {
+                Some(current) => current.name.clone(),
+                None => repository_names::repository_from_url(&thread.url).to_owned(),
+            };
+            let labels =
+                serde_json::to_string(&thread.labels).expect("a list of texts is always JSON");
+            StoredThread { thread, repository, url, labels, closes: closes_json(&thread.details) }
+        })
+        .collect()
 }
 
-/// The URLs the threads are to have, in their order.
-fn urls(threads: &[&Thread], names: &BTreeMap<i64, Named>) -> Vec<(i64, String)> {
-    let url = |thread: &&Thread| match names.get(&thread.repository_id) {
-        Some(named) => (thread.id, names::thread_url(&named.url, &thread.url)),
-        None => (thread.id, thread.url.clone()),
-    };
-    names::apart(threads.iter().map(url).collect())
+/// Returns the current URLs of threads, in their order.
+fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, RepositoryName>) -> Vec<ThreadUrl> {
+    let urls = threads.iter().map(|thread| {
+        let url = match names.get(&thread.repository_id) {
+            Some(current) => repository_names::thread_url(&current.url, &thread.url),
+            None => thread.url.clone(),
+        };
+        ThreadUrl { id: thread.id, url }
+    });
+    repository_names::make_urls_unique(urls.collect())
 }
 
-fn closes(sort: &Sort) -> String {
-    match sort {
-        Sort::PullRequest(PullRequest { closes, .. }) => {
+fn closes_json(details: &ThreadDetails) -> String {
+    match details {
+        ThreadDetails::PullRequest(PullRequestDetails { closes, .. }) => {
             serde_json::to_string(closes).expect("a list of numbers is always JSON")
         }
-        Sort::Issue | Sort::Discussion(_) => String::new(),
+        ThreadDetails::Issue | ThreadDetails::Discussion(_) => String::new(),
     }
 }
 
-/// Writes threads of one sort.
-fn write(tx: &mut Tx<'_>, host: &str, placed: &[Placed<'_>]) -> Result<(), Error> {
-    let Some(first) = placed.first() else { return Ok(()) };
-    let sql = match first.thread.sort {
-        Sort::Issue => KEEP_ISSUE,
-        Sort::Discussion(_) => KEEP_DISCUSSION,
-        Sort::PullRequest(_) => KEEP_PULL_REQUEST,
+/// Writes threads of one kind.
+fn write_threads(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    threads: &[StoredThread<'_>],
+) -> Result<(), StoreError> {
+    let Some(first) = threads.first() else { return Ok(()) };
+    let sql = match first.thread.details {
+        ThreadDetails::Issue => UPSERT_ISSUE,
+        ThreadDetails::Discussion(_) => UPSERT_DISCUSSION,
+        ThreadDetails::PullRequest(_) => UPSERT_PULL_REQUEST,
     };
-    let rows: Vec<_> = placed.iter().map(|placed| values(host, placed)).collect();
+    let rows: Vec<_> = threads.iter().map(|row| thread_params(host, row)).collect();
     tx.execute_each(sql, &rows)
 }
 
-/// What every thread has, and after it what only its sort has: the columns, their places, and how they
-/// are replaced.
-macro_rules! keep {
-    ($table:literal, $columns:literal, $places:literal, $replaced:literal) => {
-        Sql::both(concat!(
+/// Builds an upsert of the columns that every thread has, followed by the columns, parameters and assignments of one
+/// kind.
+macro_rules! upsert {
+    ($table:literal, $columns:literal, $params:literal, $assignments:literal) => {
+        Sql::portable(concat!(
             "insert into ",
             $table,
             " (host, id, node_id, number, repository_id, repository, url, title, body, state,
@@ -118,7 +135,7 @@ macro_rules! keep {
             $columns,
             ")
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17",
-            $places,
+            $params,
             ")
              on conflict (host, id) do update
                 set node_id = excluded.node_id, number = excluded.number,
@@ -128,19 +145,19 @@ macro_rules! keep {
                     labels = excluded.labels, author = excluded.author,
                     author_id = excluded.author_id, created_at = excluded.created_at,
                     updated_at = excluded.updated_at, closed_at = excluded.closed_at",
-            $replaced,
+            $assignments,
         ))
     };
 }
 
-const KEEP_ISSUE: Sql = keep!("issues", "", "", "");
-const KEEP_DISCUSSION: Sql = keep!(
+const UPSERT_ISSUE: Sql = upsert!("issues", "", "", "");
+const UPSERT_DISCUSSION: Sql = upsert!(
     "discussions",
     ", category, is_answered",
     ", $18, $19",
     ", category = excluded.category, is_answered = excluded.is_answered"
 );
-const KEEP_PULL_REQUEST: Sql = keep!(
+const UPSERT_PULL_REQUEST: Sql = upsert!(
     "pull_requests",
     ", is_draft, merged_at, head_ref, closes",
     ", $18, $19, $20, $21",
@@ -148,21 +165,21 @@ const KEEP_PULL_REQUEST: Sql = keep!(
        head_ref = excluded.head_ref, closes = excluded.closes"
 );
 
-fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
-    let thread = placed.thread;
+fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'a>> {
+    let thread = row.thread;
     let mut values = params![
         host,
         thread.id,
         &thread.node_id,
         thread.number,
         thread.repository_id,
-        &placed.repository,
-        &placed.url,
+        &row.repository,
+        &row.url,
         &thread.title,
         &thread.body,
         &thread.state,
         thread.state_reason.as_deref(),
-        &placed.labels,
+        &row.labels,
         thread.author.as_deref(),
         thread.author_id,
         thread.created_at.as_str(),
@@ -170,21 +187,23 @@ fn values<'a>(host: &'a str, placed: &'a Placed<'a>) -> Vec<Param<'a>> {
         thread.closed_at.as_ref().map(SourceTime::as_str),
     ]
     .to_vec();
-    match &thread.sort {
-        Sort::Issue => {}
-        Sort::Discussion(Discussion { category, is_answered }) => {
+    match &thread.details {
+        ThreadDetails::Issue => {}
+        ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) => {
             values.extend(params![category, *is_answered]);
         }
-        Sort::PullRequest(PullRequest { is_draft, merged_at, head_ref, .. }) => {
+        ThreadDetails::PullRequest(PullRequestDetails {
+            is_draft, merged_at, head_ref, ..
+        }) => {
             let merged_at = merged_at.as_ref().map(SourceTime::as_str);
-            values.extend(params![*is_draft, merged_at, head_ref, &placed.closes]);
+            values.extend(params![*is_draft, merged_at, head_ref, &row.closes]);
         }
     }
     values
 }
 
-fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
-    let thread = placed.thread;
+fn search_row<'a>(host: &'a str, row: &'a StoredThread<'a>) -> SearchRow<'a> {
+    let thread = row.thread;
     SearchRow {
         host,
         repository_id: thread.repository_id,
@@ -192,7 +211,7 @@ fn search_row<'a>(host: &'a str, placed: &'a Placed<'a>) -> SearchRow<'a> {
         kind: thread.kind(),
         title: &thread.title,
         body: &thread.body,
-        repository: &placed.repository,
+        repository: &row.repository,
         author: thread.author.as_deref(),
         state: &thread.state,
         labels: &thread.labels,

@@ -1,150 +1,165 @@
-//! Facets: what a search filters by, as tokens that no text has.
+//! Facets: the values that a search filters by, as tokens that no text contains.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use hw_rules::dates::Span;
-use hw_rules::item::Kind;
-use hw_rules::query::Filters;
-use hw_rules::time::{Mark, SourceTime};
-use hw_rules::tokens::folded;
+use hw_rules::date_range::DateRange;
+use hw_rules::item::ItemKind;
+use hw_rules::query::QueryFilters;
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::tokens::fold_case;
 
 use super::SearchRow;
-use super::days::{self, Unit};
-use super::words::SIGN;
+use super::date_units::{self, DateUnit};
+use super::tokens::RESERVED_CHAR;
 
-/// The facets of a row.
+/// Returns the facets of a row.
 ///
-/// Together, a type, a state and a label are few rows, which one facet finds sooner than three that are each in
-/// many rows.
-pub(crate) fn of(row: &SearchRow<'_>) -> Vec<String> {
-    let mut facets = vec![facet("repo", row.repository)];
-    facets.extend(row.author.map(|author| facet("author", author)));
-    facets.extend(created(row.created_at));
+/// Type, state and label are also combined into one facet. The combination occurs in few rows and is found faster than
+/// three facets that each occur in many.
+pub(crate) fn row_facets(row: &SearchRow<'_>) -> Vec<String> {
+    let mut facets = vec![facet_token("repo", row.repository)];
+    facets.extend(row.author.map(|author| facet_token("author", author)));
+    facets.extend(created_facets(row.created_at));
     if row.is_comment() {
-        facets.push(facet("type", COMMENT));
+        facets.push(facet_token("type", COMMENT_TYPE));
         return facets;
     }
-    facets.push(facet("type", row.kind.name()));
-    facets.push(standing(row.kind, row.state));
+    facets.push(facet_token("type", row.kind.name()));
+    facets.push(type_state_facet(row.kind, row.state));
     for label in row.labels {
-        facets.extend([facet("label", label), labelled(label, row.kind, row.state)]);
+        facets.extend([
+            facet_token("label", label),
+            label_type_state_facet(label, row.kind, row.state),
+        ]);
     }
     facets
 }
 
-/// A type and a state in one.
-fn standing(kind: Kind, state: &str) -> String {
-    facet("standing", &format!("{} {state}", kind.name()))
+/// Combines a type and a state.
+fn type_state_facet(kind: ItemKind, state: &str) -> String {
+    facet_token("standing", &format!("{} {state}", kind.name()))
 }
 
-/// A label, a type and a state in one.
-fn labelled(label: &str, kind: Kind, state: &str) -> String {
-    facet("labelled", &format!("{} {state} {label}", kind.name()))
+/// Combines a label, a type and a state.
+fn label_type_state_facet(label: &str, kind: ItemKind, state: &str) -> String {
+    facet_token("labelled", &format!("{} {state} {label}", kind.name()))
 }
 
-const COMMENT: &str = "comment";
+const COMMENT_TYPE: &str = "comment";
 
-/// The day, the month and the year, so that a span of time is few facets.
-fn created(at: &SourceTime) -> impl Iterator<Item = String> {
-    days::of(at.mark()).into_iter().map(|unit| created_in(&unit))
+/// Returns the day, the month and the year, so that a range of time needs few facets.
+fn created_facets(at: &SourceTime) -> impl Iterator<Item = String> {
+    date_units::units_at(at.instant()).into_iter().map(|unit| created_facet(&unit))
 }
 
-fn created_in(unit: &Unit) -> String {
-    facet("created", &unit.0)
+fn created_facet(unit: &DateUnit) -> String {
+    facet_token("created", &unit.0)
 }
 
-/// One facet. What is no letter or digit is spelled out between two signs, so that `a-b` and `ab` stay two names.
-fn facet(name: &str, value: &str) -> String {
-    let mut token = format!("{SIGN}{name}{SIGN}");
-    for c in folded(value).chars() {
+/// Builds a facet. Characters other than ASCII letters and digits are escaped between two reserved characters, so that
+/// `a-b` and `ab` stay distinct.
+fn facet_token(name: &str, value: &str) -> String {
+    let mut token = format!("{RESERVED_CHAR}{name}{RESERVED_CHAR}");
+    for c in fold_case(value).chars() {
         if c.is_ascii_alphanumeric() {
             token.push(c);
         } else {
-            write!(token, "{SIGN}{:x}{SIGN}", u32::from(c))
+            write!(token, "{RESERVED_CHAR}{:x}{RESERVED_CHAR}", u32::from(c))
                 .expect("writing to a string cannot fail");
         }
     }
     token
 }
 
-/// What a row must have: of each list, one.
-pub(crate) type Wanted = Vec<Vec<String>>;
+/// The facets that a row must have: at least one of each list.
+pub(crate) type FacetFilter = Vec<Vec<String>>;
 
-/// What is wanted of threads of these kinds, which fulfil the filters themselves.
-pub(crate) fn wanted_of_threads(filters: &Filters, kinds: &BTreeSet<Kind>) -> Wanted {
-    let states = || filters.states.iter();
-    let pairs: Vec<_> = kinds.iter().flat_map(|kind| states().map(|it| (*kind, it))).collect();
+/// Selects threads of these kinds that pass the filters.
+pub(crate) fn thread_facet_filter(
+    filters: &QueryFilters,
+    kinds: &BTreeSet<ItemKind>,
+) -> FacetFilter {
+    let states = &filters.states;
+    let type_states: Vec<_> =
+        kinds.iter().flat_map(|kind| states.iter().map(|state| (*kind, state))).collect();
     let labels = filters.labels.iter();
-    let wanted = if pairs.is_empty() {
-        let types = kinds.iter().map(|kind| facet("type", kind.name())).collect();
-        labels.map(|label| vec![facet("label", label)]).chain([types]).collect()
+    let thread_facets = if type_states.is_empty() {
+        let types = kinds.iter().map(|kind| facet_token("type", kind.name())).collect();
+        labels.map(|label| vec![facet_token("label", label)]).chain([types]).collect()
     } else if filters.labels.is_empty() {
-        vec![pairs.iter().map(|(kind, state)| standing(*kind, state)).collect()]
+        vec![type_states.iter().map(|(kind, state)| type_state_facet(*kind, state)).collect()]
     } else {
-        let any = |label| pairs.iter().map(|(kind, state)| labelled(label, *kind, state)).collect();
-        labels.map(|label: &String| any(label)).collect()
+        labels
+            .map(|label| {
+                type_states
+                    .iter()
+                    .map(|(kind, state)| label_type_state_facet(label, *kind, state))
+                    .collect()
+            })
+            .collect()
     };
-    some(wanted, filters)
+    add_common_facets(thread_facets, filters)
 }
 
-/// What is wanted of comments, when the rest is asked of their threads.
-pub(crate) fn wanted_of_comments(filters: &Filters) -> Wanted {
-    some(vec![vec![facet("type", COMMENT)]], filters)
+/// Selects comments by the filters that concern them; the others apply to their threads.
+pub(crate) fn comment_facet_filter(filters: &QueryFilters) -> FacetFilter {
+    add_common_facets(vec![vec![facet_token("type", COMMENT_TYPE)]], filters)
 }
 
-/// What is wanted of threads and comments, when nothing is asked of threads alone.
-pub(crate) fn wanted_of_all(filters: &Filters) -> Wanted {
-    some(Vec::new(), filters)
+/// Selects threads and comments, for a query without filters that concern threads alone.
+pub(crate) fn common_facet_filter(filters: &QueryFilters) -> FacetFilter {
+    add_common_facets(Vec::new(), filters)
 }
 
-fn some(mut wanted: Wanted, filters: &Filters) -> Wanted {
-    wanted.extend(of_any(filters));
-    wanted.retain(|any| !any.is_empty());
-    wanted
+fn add_common_facets(mut facets: FacetFilter, filters: &QueryFilters) -> FacetFilter {
+    facets.extend(common_facets(filters));
+    facets.retain(|alternatives| !alternatives.is_empty());
+    facets
 }
 
-/// What is asked of threads and comments alike.
-fn of_any(filters: &Filters) -> [Vec<String>; 3] {
-    let repositories = filters.repositories.iter().map(|it| facet("repo", &it.name));
-    let authors = filters.authors.iter().map(|author| facet("author", author));
-    [repositories.collect(), authors.collect(), within(filters.created)]
+/// Returns the facets of the filters that apply to threads and comments alike.
+fn common_facets(filters: &QueryFilters) -> [Vec<String>; 3] {
+    let repositories = filters.repositories.iter().map(|filter| facet_token("repo", &filter.name));
+    let authors = filters.authors.iter().map(|author| facet_token("author", author));
+    [repositories.collect(), authors.collect(), range_facets(filters.created)]
 }
 
-/// The days of a span. Its ends are looked at to the millisecond elsewhere.
-fn within(span: Span) -> Vec<String> {
-    if span.is_open() {
+/// Returns the facets of the days in a range. `IndexQuery` compares its ends to the millisecond.
+fn range_facets(range: DateRange) -> Vec<String> {
+    if range.is_unbounded() {
         return Vec::new();
     }
-    let (from, to) = (span.from.unwrap_or(Mark::BEGINNING), span.to.unwrap_or(Mark(i64::MAX)));
-    let units: Vec<_> = days::between(from, to).iter().map(created_in).collect();
-    // a span that holds no day holds nothing
-    if units.is_empty() { vec![facet("created", "never")] } else { units }
+    let from = range.from.unwrap_or(SourceInstant::BEGINNING);
+    let to = range.to.unwrap_or(SourceInstant(i64::MAX));
+    let units: Vec<_> = date_units::units_between(from, to).iter().map(created_facet).collect();
+    // a range without a day must match nothing, not everything
+    if units.is_empty() { vec![facet_token("created", "never")] } else { units }
 }
 
 #[cfg(test)]
 mod tests {
-    use hw_rules::tokens::tokens;
+    use hw_rules::tokens::tokenize_text;
     use proptest::prelude::*;
 
     use super::*;
 
     #[test]
-    fn a_facet_is_letters_digits_and_signs_and_keeps_names_apart() {
-        assert_eq!(facet("repo", "Pump"), "\u{e000}repo\u{e000}pump");
-        assert_ne!(facet("repo", "a-b"), facet("repo", "ab"));
-        assert_ne!(facet("repo", "a-b"), facet("repo", "a\u{e000}2d\u{e000}b"));
-        assert_ne!(facet("label", "led issue"), facet("labelled", "issue"));
-        assert_eq!(facet("label", "Cafe\u{301}"), facet("label", "café"));
-        let label = facet("label", "help wanted: 日本");
-        assert!(label.chars().all(|c| c.is_ascii_alphanumeric() || c == SIGN));
+    fn facet_tokens_are_plain_characters_and_distinct() {
+        assert_eq!(facet_token("repo", "Pump"), "\u{e000}repo\u{e000}pump");
+        assert_ne!(facet_token("repo", "a-b"), facet_token("repo", "ab"));
+        assert_ne!(facet_token("repo", "a-b"), facet_token("repo", "a\u{e000}2d\u{e000}b"));
+        assert_ne!(facet_token("label", "led issue"), facet_token("labelled", "issue"));
+        assert_eq!(facet_token("label", "Cafe\u{301}"), facet_token("label", "café"));
+        let label = facet_token("label", "help wanted: 日本");
+        assert!(label.chars().all(|c| c.is_ascii_alphanumeric() || c == RESERVED_CHAR));
     }
 
     proptest! {
         #[test]
-        fn no_text_has_a_facet(before in "\\PC{0,4}", after in "\\PC{0,4}") {
-            let forged = format!("{before}{}{after}", facet("type", "issue"));
-            prop_assert!(tokens(&forged).iter().all(|token| !token.contains(SIGN)), "{forged:?}");
+        fn facet_tokens_occur_in_no_text(before in "\\PC{0,4}", after in "\\PC{0,4}") {
+            let forged = format!("{before}{}{after}", facet_token("type", "issue"));
+            prop_assert!(tokenize_text(&forged).iter().all(|token| !token.contains(RESERVED_CHAR)), "{forged:?}");
         }
     }
 }

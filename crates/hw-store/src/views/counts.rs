@@ -1,12 +1,13 @@
-//! How much is there?
+//! Counts the stored objects.
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::sql::Sql;
-use crate::tables::{OfKind, of_kind};
+use crate::tables::{KindStatements, of_kind};
 
+/// The number of stored objects of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ObjectCounts {
     pub repositories: u64,
     pub discussions: u64,
     pub issues: u64,
@@ -18,24 +19,25 @@ pub struct Counts {
 }
 
 impl Store {
-    /// How many objects of each kind are held.
-    pub fn counts(&self) -> Result<Counts, Error> {
-        const TOMBSTONES: Sql = Sql::both(
+    /// Counts the stored objects of each kind.
+    pub fn object_counts(&self) -> Result<ObjectCounts, StoreError> {
+        const TOMBSTONES: Sql = Sql::portable(
             "select count(*) from cells
               where gone_at_ms is not null
                 and (updated_at is null
                      or (seen_at_ms, seen_request) <= (gone_at_ms, gone_request))",
         );
-        const ROWS: OfKind = of_kind!("select count(*) from", "");
+        const ROWS: KindStatements = of_kind!("select count(*) from", "");
         self.read("counts", |tx| {
-            Ok(Counts {
-                repositories: tx.count(ROWS.repositories, &[])?,
-                discussions: tx.count(ROWS.discussions, &[])?,
-                issues: tx.count(ROWS.issues, &[])?,
-                pull_requests: tx.count(ROWS.pull_requests, &[])?,
-                comments: tx.count(Sql::both("select count(*) from comments"), &[])?,
-                quarantined: tx.count(Sql::both("select count(*) from quarantine"), &[])?,
-                tombstones: tx.count(TOMBSTONES, &[])?,
+            Ok(ObjectCounts {
+                repositories: tx.query_count(ROWS.repositories, &[])?,
+                discussions: tx.query_count(ROWS.discussions, &[])?,
+                issues: tx.query_count(ROWS.issues, &[])?,
+                pull_requests: tx.query_count(ROWS.pull_requests, &[])?,
+                comments: tx.query_count(Sql::portable("select count(*) from comments"), &[])?,
+                quarantined: tx
+                    .query_count(Sql::portable("select count(*) from quarantine"), &[])?,
+                tombstones: tx.query_count(TOMBSTONES, &[])?,
             })
         })
     }

@@ -1,34 +1,40 @@
-//! What are these items called?
+//! Reads the names of items for messages.
 
-use hw_rules::item::Kind;
-use hw_rules::item_names::{ItemNames, MOST_NAMES, thread_name};
+use hw_rules::item::ItemKind;
+use hw_rules::item_names::{ItemNames, MAX_NAMES, format_thread_name};
 
 use crate::Store;
-use crate::error::Error;
-use crate::sql::{Row, Sql, params};
-use crate::tables::{OfKind, of_kind};
-use crate::tx::Tx;
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
 
 impl Store {
-    /// Returns the names of items of one kind, as messages show them.
-    pub fn item_names(&self, host: &str, kind: Kind, ids: &[i64]) -> Result<ItemNames, Error> {
-        self.read("item names", |tx| by_ids(tx, host, kind, ids))
+    /// Returns the names of items of one kind, as messages print them.
+    pub fn item_names(
+        &self,
+        host: &str,
+        kind: ItemKind,
+        ids: &[i64],
+    ) -> Result<ItemNames, StoreError> {
+        self.read("item names", |tx| names_by_ids(tx, host, kind, ids))
     }
 }
 
-pub(crate) fn by_ids(
-    tx: &mut Tx<'_>,
+/// Returns the names of the first [`MAX_NAMES`] items, and the total.
+pub(crate) fn names_by_ids(
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-) -> Result<ItemNames, Error> {
-    const REPOSITORIES: Sql = Sql::each(
+) -> Result<ItemNames, StoreError> {
+    const REPOSITORIES: Sql = Sql::per_dialect(
         "select owner, name from repositories
           where host = $1 and id in (select value from json_each($2)) order by owner, name, id",
         "select owner, name from repositories
           where host = $1 and id = any($2) order by owner, name, id",
     );
-    const THREADS: OfKind = of_kind!(
+    const THREADS: KindStatements = of_kind!(
         "select coalesce(repositories.owner || '/' || repositories.name, threads.repository),
                 threads.number, threads.title
            from",
@@ -43,23 +49,27 @@ pub(crate) fn by_ids(
           where threads.host = $1 and threads.id = any($2)
           order by threads.repository, threads.number"
     );
-    const COMMENTS: OfKind = of_kind!(
+    const COMMENTS: KindStatements = of_kind!(
         "select url from",
         "where host = $1 and id in (select value from json_each($2)) order by url",
         "where host = $1 and id = any($2) order by url"
     );
-    let shown = &ids[..ids.len().min(MOST_NAMES)];
-    let params = params![host, shown];
+    let named_ids = &ids[..ids.len().min(MAX_NAMES)];
+    let params = params![host, named_ids];
     let names = match kind {
-        Kind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
+        ItemKind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
             Ok(format!("{}/{}", row.text(0)?, row.text(1)?))
         })?,
-        Kind::Discussion | Kind::Issue | Kind::PullRequest => {
-            let name = |mut row: Row| Ok(thread_name(&row.text(0)?, row.int(1)?, &row.text(2)?));
-            tx.query(THREADS.of(kind), &params, name)?
+        ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
+            tx.query(THREADS.for_kind(kind), &params, |mut row| {
+                Ok(format_thread_name(&row.text(0)?, row.int(1)?, &row.text(2)?))
+            })?
         }
-        Kind::IssueComment | Kind::ReviewComment | Kind::Review | Kind::DiscussionComment => {
-            tx.query(COMMENTS.of(kind), &params, |mut row| row.text(0))?
+        ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => {
+            tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text(0))?
         }
     };
     Ok(ItemNames { names, total: ids.len() })

@@ -1,57 +1,64 @@
-//! Which items have these ids?
+//! Reads mirror items by their ids.
 
-use hw_rules::item::{Item, Kind};
+use hw_rules::item::{ItemKind, MirrorItem};
 
-use super::{comments, repositories, threads};
-use crate::error::Error;
+use super::{comment_list, repositories, thread_list};
+use crate::error::StoreError;
 use crate::sql::{Sql, params};
-use crate::tx::Tx;
+use crate::transaction::Transaction;
 
-/// Returns the items of one kind that have these ids and are in the mirror.
-pub(crate) fn by_ids(
-    tx: &mut Tx<'_>,
+/// Returns those items of one kind with the given ids that are in the mirror.
+pub(crate) fn items_by_ids(
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-) -> Result<Vec<Item>, Error> {
+) -> Result<Vec<MirrorItem>, StoreError> {
     match kind {
-        Kind::Repository => {
-            let rows = repositories::by_ids(tx, host, ids)?;
-            Ok(rows.into_iter().map(Item::Repository).collect())
+        ItemKind::Repository => {
+            let rows = repositories::repositories_by_ids(tx, host, ids)?;
+            Ok(rows.into_iter().map(MirrorItem::Repository).collect())
         }
-        Kind::Discussion | Kind::Issue | Kind::PullRequest => threads_by_ids(tx, host, kind, ids),
-        Kind::IssueComment | Kind::ReviewComment | Kind::Review | Kind::DiscussionComment => {
-            comments_by_ids(tx, host, kind, ids)
+        ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
+            threads_by_ids(tx, host, kind, ids)
         }
+        ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => comments_by_ids(tx, host, kind, ids),
     }
 }
 
 fn threads_by_ids(
-    tx: &mut Tx<'_>,
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-) -> Result<Vec<Item>, Error> {
-    let Some(table) = threads::Table::of(kind) else { return Ok(Vec::new()) };
-    let sqlite =
-        table.select("where host = $1 and id in (select value from json_each($2))", "order by id");
-    let postgres = table.select("where host = $1 and id = any($2)", "order by id");
-    let rows =
-        tx.query(Sql::each(&sqlite, &postgres), &params![host, ids], |row| table.read(row))?;
-    Ok(rows.into_iter().map(|row| Item::Thread(row.thread)).collect())
+) -> Result<Vec<MirrorItem>, StoreError> {
+    let Some(table) = thread_list::ThreadTable::for_kind(kind) else { return Ok(Vec::new()) };
+    let sqlite = table
+        .select_sql("where host = $1 and id in (select value from json_each($2))", "order by id");
+    let postgres = table.select_sql("where host = $1 and id = any($2)", "order by id");
+    let rows = tx.query(Sql::per_dialect(&sqlite, &postgres), &params![host, ids], |row| {
+        table.read_row(row)
+    })?;
+    Ok(rows.into_iter().map(|row| MirrorItem::Thread(row.thread)).collect())
 }
 
 fn comments_by_ids(
-    tx: &mut Tx<'_>,
+    tx: &mut Transaction<'_>,
     host: &str,
-    kind: Kind,
+    kind: ItemKind,
     ids: &[i64],
-) -> Result<Vec<Item>, Error> {
-    let select =
-        format!("select {} from comments where host = $1 and kind = $2", comments::COLUMNS);
+) -> Result<Vec<MirrorItem>, StoreError> {
+    let select = format!(
+        "select {} from comments where host = $1 and kind = $2",
+        comment_list::COMMENT_COLUMNS
+    );
     let sqlite = format!("{select} and id in (select value from json_each($3)) order by id");
     let postgres = format!("{select} and id = any($3) order by id");
     let params = params![host, kind.name(), ids];
-    let rows = tx.query(Sql::each(&sqlite, &postgres), &params, comments::read)?;
-    Ok(rows.into_iter().map(|row| Item::Comment(row.comment)).collect())
+    let rows =
+        tx.query(Sql::per_dialect(&sqlite, &postgres), &params, comment_list::read_comment)?;
+    Ok(rows.into_iter().map(|row| MirrorItem::Comment(row.comment)).collect())
 }

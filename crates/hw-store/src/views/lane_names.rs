@@ -1,44 +1,46 @@
-//! How do people call a lane?
+//! Readable names for lanes: `acme/pump issues` instead of a key with a repository id.
 
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::Store;
-use crate::error::Error;
-use crate::sql::{Row, Sql};
+use crate::error::StoreError;
+use crate::sql::Sql;
 
 /// The names of all stored repositories, by host and id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaneNames(BTreeMap<(String, i64), String>);
 
 impl Store {
-    pub fn lane_names(&self) -> Result<LaneNames, Error> {
-        const ALL: Sql = Sql::both("select host, id, owner, name from repositories");
-        let read = |mut row: Row| {
-            let name = format!("{}/{}", row.text(2)?, row.text(3)?);
-            Ok(((row.text(0)?, row.int(1)?), name))
-        };
-        let rows = self.read("lane names", |tx| tx.query_readable(ALL, &[], read))?.rows;
-        Ok(LaneNames(rows.into_iter().collect()))
+    /// Reads the names of all stored repositories.
+    pub fn lane_names(&self) -> Result<LaneNames, StoreError> {
+        const ALL: Sql = Sql::portable("select host, id, owner, name from repositories");
+        let names = self.read("lane names", |tx| {
+            tx.query_readable(ALL, &[], |mut row| {
+                let name = format!("{}/{}", row.text(2)?, row.text(3)?);
+                Ok(((row.text(0)?, row.int(1)?), name))
+            })
+        })?;
+        Ok(LaneNames(names.rows.into_iter().collect()))
     }
 }
 
 impl LaneNames {
-    /// The organization or repository of a lane.
-    pub fn scope(&self, lane: &Lane) -> String {
+    /// Returns the organization's login or the repository's full name.
+    pub fn scope_name(&self, lane: &Lane) -> String {
         match &lane.scope {
             Scope::Organization(login) => login.clone(),
-            Scope::Repository(id) => self.repository(&lane.host, *id),
+            Scope::Repository(id) => self.repository_name(&lane.host, *id),
         }
     }
 
-    /// All repositories: host, id and name.
+    /// Iterates over all repositories: host, id and full name.
     pub fn repositories(&self) -> impl Iterator<Item = (&str, i64, &str)> {
         self.0.iter().map(|((host, id), name)| (&**host, *id, &**name))
     }
 
-    /// Replaces the keys of lanes in a message, as [`Lane`] prints them, by the names that people use.
+    /// Replaces lane keys in a message, as [`Lane`] formats them, with readable names.
     pub fn replace_keys(&self, message: &str) -> String {
         let mut replaced = String::new();
         let mut written = 0;
@@ -55,45 +57,54 @@ impl LaneNames {
         replaced
     }
 
-    /// The key whose first slash stands at a place.
+    /// Parses the lane key whose first slash is at byte `slash` and whose host starts at byte `from` or later.
     fn key_at(&self, message: &str, from: usize, slash: usize) -> Option<LaneKey> {
-        let host = run_backwards(&message[from..slash]);
+        let host = trailing_host(&message[from..slash]);
         let mut parts = message[slash + 1..].splitn(3, '/');
         let (kind, scope, rest) = (parts.next()?, parts.next()?, parts.next()?);
         let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(rest.len());
-        let surface = Surface::named(&rest[..end])?;
+        let surface = Surface::from_name(&rest[..end])?;
         let scope_name = match kind {
-            "repository" => self.repository(host, scope.parse().ok()?),
+            "repository" => self.repository_name(host, scope.parse().ok()?),
             "org" => scope.to_owned(),
             _ => return None,
         };
         Some(LaneKey {
             start: slash - host.len(),
             end: slash + kind.len() + scope.len() + 3 + end,
-            name: format!("{scope_name} {}", surface.name().replace('-', " ")),
+            name: format!("{scope_name} {}", surface_label(surface)),
         })
         .filter(|_| !host.is_empty())
     }
 
-    fn repository(&self, host: &str, id: i64) -> String {
+    fn repository_name(&self, host: &str, id: i64) -> String {
         let name = self.0.get(&(host.to_owned(), id)).cloned();
-        name.unwrap_or_else(|| format!("repository {id}, no longer stored"))
+        name.unwrap_or_else(|| format!("repository {id} (no longer stored)"))
     }
 }
 
+/// A lane key found in a message: its byte range and the name that replaces it.
 struct LaneKey {
     start: usize,
     end: usize,
     name: String,
 }
 
-/// The host at the end of a text.
-fn run_backwards(text: &str) -> &str {
-    let is_host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');
+/// Returns a surface's name as messages print it, without hyphens: `pull requests`.
+pub(crate) fn surface_label(surface: Surface) -> String {
+    surface.name().replace('-', " ")
+}
+
+/// Returns the host at the end of a text; empty if it ends with something else.
+fn trailing_host(text: &str) -> &str {
     let start = text
-        .rfind(|c: char| !is_host(c))
+        .rfind(|c| !is_host_char(c))
         .map_or(0, |at| at + text[at..].chars().next().map_or(0, char::len_utf8));
     &text[start..]
+}
+
+fn is_host_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':')
 }
 
 #[cfg(test)]
@@ -108,7 +119,7 @@ mod tests {
             ("github.com/repository/700000002/issues: timed out", "acme/pump issues: timed out"),
             ("é (github.com/repository/700000002/pull-requests)", "é (acme/pump pull requests)"),
             ("github.com/org/acme/repositories: no", "acme repositories: no"),
-            ("ghe.example:8443/repository/1/issues", "repository 1, no longer stored issues"),
+            ("ghe.example:8443/repository/1/issues", "repository 1 (no longer stored) issues"),
             (
                 "https://github.com/acme/pump/issues/1 a/b/c",
                 "https://github.com/acme/pump/issues/1 a/b/c",
@@ -120,7 +131,7 @@ mod tests {
         ] {
             assert_eq!(names.replace_keys(message), expected);
         }
-        let lane = Lane::issues("github.com", 700_000_002);
+        let lane = Lane::repository_issues("github.com", 700_000_002);
         assert_eq!(names.replace_keys(&lane.to_string()), "acme/pump issues");
     }
 }

@@ -1,16 +1,16 @@
-//! How did the last pull end?
+//! Records how pulls end, and reads the outcome of the last ones.
 
-use hw_rules::clean;
+use hw_rules::safe_text;
 
 use crate::Store;
-use crate::error::Error;
+use crate::error::StoreError;
 use crate::leases::Lease;
 use crate::sql::{Sql, params};
-use crate::tx::{Step, step};
+use crate::transaction::{TransactionStep, step};
 
-const END_PULL: Step = step!("end pull");
+const END_PULL: TransactionStep = step!("end pull");
 
-/// A pull that came to nothing.
+/// A pull that failed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedPull {
     pub organization: String,
@@ -23,41 +23,41 @@ pub struct FailedPull {
 pub struct LastPull {
     pub organization: String,
     pub ended_ms: i64,
-    /// The reason why it failed as a whole; none when it did not.
+    /// The reason for a failure of the whole pull; `None` if it succeeded.
     pub error: Option<String>,
 }
 
 impl Store {
-    /// Keeps how a pull ended, so that what is shown until the next one does not look whole.
+    /// Records the end of a pull. After a failed one, answers warn until the next pull that they may be incomplete.
     ///
-    /// A login is the same in any case: the end of a pull of `acme` replaces that of a pull of `Acme`.
-    pub fn end_pull(
+    /// Logins ignore case: the end of a pull of `acme` replaces that of a pull of `Acme`.
+    pub fn record_pull_end(
         &self,
         lease: &Lease,
         (host, organization): (&str, &str),
         ended_ms: i64,
         error: Option<&str>,
-    ) -> Result<(), Error> {
-        const FORGET_OTHER_CASE: Sql = Sql::both(
+    ) -> Result<(), StoreError> {
+        const FORGET_OTHER_CASE: Sql = Sql::portable(
             "delete from pulls
               where host = $1 and lower(organization) = lower($2) and organization <> $2",
         );
-        const KEEP: Sql = Sql::both(
+        const UPSERT: Sql = Sql::portable(
             "insert into pulls (host, organization, ended_ms, error) values ($1, $2, $3, $4)
              on conflict (host, organization) do update
                 set ended_ms = excluded.ended_ms, error = excluded.error",
         );
-        let error = error.map(clean::storable);
+        let error = error.map(safe_text::sanitize_for_storage);
         let params = params![host, organization, ended_ms, error.as_deref()];
-        self.write_for(lease, END_PULL, |tx| {
+        self.write_with_lease(lease, END_PULL, |tx| {
             tx.execute(FORGET_OTHER_CASE, &params![host, organization])?;
-            tx.execute(KEEP, &params).map(drop)
+            tx.execute(UPSERT, &params).map(drop)
         })
     }
 
-    /// The organizations that were pulled, by name, each with the end of its last pull.
-    pub fn last_pulls(&self) -> Result<Vec<LastPull>, Error> {
-        const LAST: Sql = Sql::both(
+    /// Returns the end of the last pull of each organization, ordered by name.
+    pub fn last_pulls(&self) -> Result<Vec<LastPull>, StoreError> {
+        const LAST: Sql = Sql::portable(
             "select organization, ended_ms, error from pulls order by organization, host",
         );
         self.read("pulls", |tx| {
@@ -68,9 +68,9 @@ impl Store {
         })
     }
 
-    /// The organisations whose last pull failed as a whole, by name.
-    pub fn failed_pulls(&self) -> Result<Vec<FailedPull>, Error> {
-        const FAILED: Sql = Sql::both(
+    /// Returns the organizations whose last pull failed as a whole, ordered by name.
+    pub fn failed_pulls(&self) -> Result<Vec<FailedPull>, StoreError> {
+        const FAILED: Sql = Sql::portable(
             "select organization, ended_ms, error from pulls
               where error is not null order by organization, host",
         );

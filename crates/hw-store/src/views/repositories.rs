@@ -1,34 +1,41 @@
-//! Which repositories are held?
+//! Lists the stored repositories.
 
 use hw_rules::item::Repository;
-use hw_rules::time::SourceTime;
+use hw_rules::source_time::SourceTime;
 
 use crate::Store;
-use crate::error::Error;
-use crate::sql::{Row, Sql, params};
-use crate::tx::Tx;
-use crate::views::skipped::ReadableRows;
+use crate::error::StoreError;
+use crate::sql::{Sql, SqlRow, params};
+use crate::transaction::Transaction;
+use crate::views::skipped_rows::ReadableRows;
 
 impl Store {
-    /// The repositories at one host that can be read, by name.
-    pub fn repositories(&self, host: &str) -> Result<Vec<Repository>, Error> {
+    /// Returns the readable repositories of one host, ordered by name.
+    pub fn repositories(&self, host: &str) -> Result<Vec<Repository>, StoreError> {
         Ok(self.readable_repositories(host)?.rows)
     }
 
-    /// The same, with how many cannot be read.
-    pub fn readable_repositories(&self, host: &str) -> Result<ReadableRows<Repository>, Error> {
-        const ALL: Sql = Sql::both(
+    /// Like [`Self::repositories`], with the number of repositories that cannot be read.
+    pub fn readable_repositories(
+        &self,
+        host: &str,
+    ) -> Result<ReadableRows<Repository>, StoreError> {
+        const ALL: Sql = Sql::portable(
             "select id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled,
                     has_discussions_enabled, created_at, updated_at
                from repositories where host = $1 order by owner, name, id",
         );
-        self.read("repositories", |tx| tx.query_readable(ALL, &params![host], read))
+        self.read("repositories", |tx| tx.query_readable(ALL, &params![host], read_repository))
     }
 }
 
 /// Returns the repositories that have these ids.
-pub(crate) fn by_ids(tx: &mut Tx<'_>, host: &str, ids: &[i64]) -> Result<Vec<Repository>, Error> {
-    const BY_IDS: Sql = Sql::each(
+pub(crate) fn repositories_by_ids(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    ids: &[i64],
+) -> Result<Vec<Repository>, StoreError> {
+    const BY_IDS: Sql = Sql::per_dialect(
         "select id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled,
                 has_discussions_enabled, created_at, updated_at
            from repositories
@@ -37,10 +44,10 @@ pub(crate) fn by_ids(tx: &mut Tx<'_>, host: &str, ids: &[i64]) -> Result<Vec<Rep
                 has_discussions_enabled, created_at, updated_at
            from repositories where host = $1 and id = any($2) order by id",
     );
-    tx.query(BY_IDS, &params![host, ids], read)
+    tx.query(BY_IDS, &params![host, ids], read_repository)
 }
 
-pub(crate) fn read(mut row: Row) -> Result<Repository, Error> {
+pub(crate) fn read_repository(mut row: SqlRow) -> Result<Repository, StoreError> {
     Ok(Repository {
         id: row.int(0)?,
         node_id: row.text(1)?,
@@ -51,11 +58,11 @@ pub(crate) fn read(mut row: Row) -> Result<Repository, Error> {
         is_fork: row.flag(6)?,
         has_issues_enabled: row.flag(7)?,
         has_discussions_enabled: row.flag(8)?,
-        created_at: time(&row.text(9)?)?,
-        updated_at: time(&row.text(10)?)?,
+        created_at: parse_time(&row.text(9)?)?,
+        updated_at: parse_time(&row.text(10)?)?,
     })
 }
 
-pub(crate) fn time(text: &str) -> Result<SourceTime, Error> {
-    SourceTime::parse(text).map_err(|error| Error::UnreadableRow(error.to_string()))
+pub(crate) fn parse_time(text: &str) -> Result<SourceTime, StoreError> {
+    SourceTime::parse(text).map_err(|error| StoreError::UnreadableRow(error.to_string()))
 }

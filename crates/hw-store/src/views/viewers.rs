@@ -1,36 +1,43 @@
-//! For whom was this read?
+//! The users whose tokens read the mirror, one per host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::Kind;
+use hw_rules::item::ItemKind;
 
-use crate::error::Error;
-use crate::sql::{Row, Sql, params};
-use crate::tables::{OfKind, of_kind};
-use crate::tx::Tx;
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
 
-/// Keeps whose token a host answered to: search prefers where he has written something.
-pub(crate) fn keep(tx: &mut Tx<'_>, host: &str, login: &str) -> Result<(), Error> {
-    const KEEP: Sql = Sql::both(
+/// Stores the login of the token's user: search prefers the repositories that this user has written in.
+pub(crate) fn store_viewer(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    login: &str,
+) -> Result<(), StoreError> {
+    const UPSERT: Sql = Sql::portable(
         "insert into viewers (host, login) values ($1, $2)
          on conflict (host) do update set login = excluded.login",
     );
-    tx.execute(KEEP, &params![host, login]).map(drop)
+    tx.execute(UPSERT, &params![host, login]).map(drop)
 }
 
-/// The repositories in which a viewer has written something himself, by host.
-pub(crate) fn repositories(tx: &mut Tx<'_>) -> Result<BTreeMap<String, BTreeSet<i64>>, Error> {
-    const VIEWERS: Sql = Sql::both("select host, lower(login) from viewers");
-    // by the author alone: a condition on the host would tempt SQLite to look at everything that is there
-    const WRITTEN: OfKind =
+/// Returns the repositories in which a viewer has opened a thread, by host.
+pub(crate) fn preferred_repositories(
+    tx: &mut Transaction<'_>,
+) -> Result<BTreeMap<String, BTreeSet<i64>>, StoreError> {
+    const VIEWERS: Sql = Sql::portable("select host, lower(login) from viewers");
+    // filters by author alone: a condition on the host would tempt SQLite into a full scan
+    const WRITTEN: KindStatements =
         of_kind!("select distinct host, repository_id from", "where lower(author) = $1");
     let viewers = tx.query(VIEWERS, &[], |mut row| Ok((row.text(0)?, row.text(1)?)))?;
     let mut written = BTreeMap::<_, BTreeSet<i64>>::new();
     for (host, login) in viewers {
-        for kind in Kind::THREADS {
-            let read = |mut row: Row| Ok((row.text(0)?, row.int(1)?));
-            let there = tx.query(WRITTEN.of(kind), &params![&login], read)?;
-            let ids = there.into_iter().filter(|(at, _)| *at == host).map(|(_, id)| id);
+        for kind in ItemKind::THREADS {
+            let repositories = tx.query(WRITTEN.for_kind(kind), &params![&login], |mut row| {
+                Ok((row.text(0)?, row.int(1)?))
+            })?;
+            let ids = repositories.into_iter().filter(|(at, _)| *at == host).map(|(_, id)| id);
             written.entry(host.clone()).or_default().extend(ids);
         }
     }

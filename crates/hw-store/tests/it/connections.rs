@@ -1,20 +1,23 @@
-//! PostgreSQL behind a connection that stalls or breaks.
+//! Tests of PostgreSQL connections that stall or break.
 
 use std::sync::mpsc;
 use std::time::Duration;
 
-use hw_store::{DatabaseTimeouts, Error, IngestPage, Lease, Place, Store};
+use hw_store::{DatabaseLocation, DatabaseTimeouts, IngestPage, Lease, Store, StoreError};
 
-use crate::proxy::{Fault, Proxy};
-use crate::world::{Schema, bodies, found, issue, issues, issues_through, lane, open, raw};
+use crate::fixture::{
+    SchemaDatabase, execute_raw, issue, issue_bodies, issue_lane, issues_page, issues_page_through,
+    open_store, search_ids,
+};
+use crate::proxy::{FaultProxy, ProxyFault};
 
-/// A hang is a failed test, not a stuck suite.
+/// The time after which a hanging test fails instead of blocking the suite.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// As it is sent: the end of a transaction, and not a `read committed` at its beginning.
+/// The commit as it is sent, which does not match the `read committed` at the beginning of a transaction.
 const COMMIT: &str = "commit\0";
 
-const QUICK: DatabaseTimeouts = DatabaseTimeouts {
+const SHORT_TIMEOUTS: DatabaseTimeouts = DatabaseTimeouts {
     write: Duration::from_secs(2),
     read: Duration::from_secs(2),
     lock: Duration::from_secs(1),
@@ -22,132 +25,134 @@ const QUICK: DatabaseTimeouts = DatabaseTimeouts {
 };
 
 #[test]
-fn connection_that_stays_up_and_says_nothing_is_given_up() {
-    let story = Story::new();
-    story.proxy.stall();
-    let refused = within(DEADLINE, story.store.clone(), |store| store.counts().err());
-    assert!(matches!(refused, Some(Error::Unreachable(_))), "{refused:?}");
-    story.proxy.resume();
-    assert_eq!(story.store.counts().unwrap().repositories, 1, "and the store goes on");
+fn connection_that_stops_responding_times_out() {
+    let setup = ProxiedStore::new();
+    setup.proxy.stall();
+    let refused =
+        run_with_deadline(DEADLINE, setup.store.clone(), |store| store.object_counts().err());
+    assert!(matches!(refused, Some(StoreError::Unreachable(_))), "{refused:?}");
+    setup.proxy.resume();
+    assert_eq!(setup.store.object_counts().unwrap().repositories, 1, "the store continues");
 }
 
 #[test]
-fn connection_that_falls_silent_within_a_transaction_is_given_up_and_the_transaction_repeated() {
+fn connection_that_stalls_in_a_transaction_times_out_and_the_retry_succeeds() {
     for text in ["insert into issues", COMMIT] {
-        let story = Story::new();
-        story.proxy.arm(text, 0, Fault::Stall);
-        let (lease, page) = (story.lease.clone(), page());
-        let refused =
-            within(DEADLINE, story.store.clone(), move |store| store.ingest(&lease, &page).err());
-        assert!(matches!(refused, Some(Error::Unreachable(_))), "{text}: {refused:?}");
-        assert_eq!(story.proxy.fired(), 1, "{text}");
-        story.proxy.resume();
-        story.repeat();
+        let setup = ProxiedStore::new();
+        setup.proxy.arm_fault(text, 0, ProxyFault::Stall);
+        let (lease, page) = (setup.lease.clone(), sample_page());
+        let refused = run_with_deadline(DEADLINE, setup.store.clone(), move |store| {
+            store.ingest_page(&lease, &page).err()
+        });
+        assert!(matches!(refused, Some(StoreError::Unreachable(_))), "{text}: {refused:?}");
+        assert_eq!(setup.proxy.fired_faults(), 1, "{text}");
+        setup.proxy.resume();
+        setup.assert_retry_succeeds();
     }
 }
 
 #[test]
-fn connection_that_is_cut_at_a_commit_loses_nothing_and_doubles_nothing() {
-    for fault in [Fault::CutBefore, Fault::CutAfter] {
-        let story = Story::new();
-        story.proxy.arm(COMMIT, 0, fault);
-        let refused = story.store.ingest(&story.lease, &page()).unwrap_err();
+fn connection_that_is_cut_at_a_commit_neither_loses_nor_duplicates_data() {
+    for fault in [ProxyFault::CutBefore, ProxyFault::CutAfter] {
+        let setup = ProxiedStore::new();
+        setup.proxy.arm_fault(COMMIT, 0, fault);
+        let refused = setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
         assert!(refused.is_lost_connection(), "{refused}");
-        assert_eq!(story.proxy.fired(), 1);
-        story.repeat();
+        assert_eq!(setup.proxy.fired_faults(), 1);
+        setup.assert_retry_succeeds();
     }
 }
 
-/// The reconnected owner still holds its lease, and one that lost it is still refused.
+/// A reconnected owner still has its lease, and one that lost it is still rejected.
 #[test]
-fn connection_that_was_cut_leaves_the_lease_to_its_owner_and_to_nobody_else() {
-    let story = Story::new();
-    story.proxy.arm(COMMIT, 0, Fault::CutBefore);
-    story.store.ingest(&story.lease, &page()).unwrap_err();
-    story.store.renew_lease(&story.lease, 1_000, 5_000).unwrap();
-    let next = story.store.take_lease("pull", "next", 7_000, 5_000).unwrap().unwrap();
-    assert!(story.lease.epoch < next.epoch);
-    let refused = story.store.ingest(&story.lease, &page()).unwrap_err();
-    assert!(matches!(refused, Error::LeaseLost { .. }), "{refused}");
+fn connection_loss_does_not_change_the_owner_of_the_lease() {
+    let setup = ProxiedStore::new();
+    setup.proxy.arm_fault(COMMIT, 0, ProxyFault::CutBefore);
+    setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
+    setup.store.renew_lease(&setup.lease, 1_000, 5_000).unwrap();
+    let next = setup.store.take_lease("pull", "next", 7_000, 5_000).unwrap().unwrap();
+    assert!(next.epoch > setup.lease.epoch);
+    let refused = setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
+    assert!(matches!(refused, StoreError::LeaseLost { .. }), "{refused}");
 }
 
 #[test]
-fn migrations_and_the_wipe_are_not_ended_by_the_statement_limit() {
-    let schema = Schema::new();
-    let (store, lease) = open(&schema.place);
-    store.ingest(&lease, &page()).unwrap();
+fn migrations_and_the_wipe_ignore_the_statement_timeout() {
+    let schema = SchemaDatabase::new();
+    let (store, lease) = open_store(&schema.location);
+    store.ingest_page(&lease, &sample_page()).unwrap();
     drop(store);
-    raw(
-        &schema.place,
+    execute_raw(
+        &schema.location,
         "create function dawdle() returns trigger language plpgsql as
             'begin perform pg_sleep(0.5); return old; end';
          create trigger dawdle before delete on cells for each statement execute function dawdle();
          update schema_version set guid = 'another'",
     );
-    let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..QUICK };
-    let store = Store::open_with(&schema.place, limited).unwrap();
-    assert_eq!(store.counts().unwrap().issues, 0);
+    let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
+    let store = Store::open_with_timeouts(&schema.location, limited).unwrap();
+    assert_eq!(store.object_counts().unwrap().issues, 0);
 }
 
 #[test]
-fn statement_that_takes_too_long_is_not_reported_as_a_lock() {
-    let schema = Schema::new();
-    let (store, lease) = open(&schema.place);
-    raw(
-        &schema.place,
+fn statement_timeout_is_not_reported_as_a_lock() {
+    let schema = SchemaDatabase::new();
+    let (store, lease) = open_store(&schema.location);
+    execute_raw(
+        &schema.location,
         "create function dawdle() returns trigger language plpgsql as
             'begin perform pg_sleep(5); return new; end';
          create trigger dawdle before insert on issues for each row execute function dawdle()",
     );
     drop(store);
-    let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..QUICK };
-    let store = Store::open_with(&schema.place, limited).unwrap();
-    let refused = store.ingest(&lease, &page()).unwrap_err();
-    assert!(matches!(refused, Error::StatementTimeout(_)), "{refused}");
+    let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
+    let store = Store::open_with_timeouts(&schema.location, limited).unwrap();
+    let refused = store.ingest_page(&lease, &sample_page()).unwrap_err();
+    assert!(matches!(refused, StoreError::StatementTimeout(_)), "{refused}");
 }
 
-/// A store behind a proxy, with a lease.
-struct Story {
-    proxy: Proxy,
+/// A store behind a proxy, and its lease.
+struct ProxiedStore {
+    proxy: FaultProxy,
     store: Store,
     lease: Lease,
-    _schema: Schema,
+    _schema: SchemaDatabase,
 }
 
-impl Story {
+impl ProxiedStore {
     fn new() -> Self {
-        let schema = Schema::new();
-        let Place::Postgres { url, schema: name } = &schema.place else {
-            panic!("it is PostgreSQL")
+        let schema = SchemaDatabase::new();
+        let DatabaseLocation::Postgres { url, schema: name } = &schema.location else {
+            panic!("expected PostgreSQL")
         };
-        let (_, lease) = open(&schema.place);
-        let proxy = Proxy::before(url);
-        let place = Place::Postgres { url: proxy.url(url), schema: name.clone() };
-        let store = Store::open_with(&place, QUICK).unwrap();
+        let (_, lease) = open_store(&schema.location);
+        let proxy = FaultProxy::in_front_of(url);
+        let location = DatabaseLocation::Postgres { url: proxy.url(url), schema: name.clone() };
+        let store = Store::open_with_timeouts(&location, SHORT_TIMEOUTS).unwrap();
         Self { proxy, store, lease, _schema: schema }
     }
 
-    /// Writes the same page again, and finds each text once, with its watermark.
-    fn repeat(&self) {
-        self.store.ingest(&self.lease, &page()).unwrap();
-        assert_eq!(bodies(&self.store), ["body leaks"]);
-        assert_eq!(found(&self.store, "leaks"), [5]);
-        let through = self.store.lane_state(&lane()).unwrap().coverage.through;
+    /// Writes the same page again, and checks that each text is stored once, with its watermark.
+    fn assert_retry_succeeds(&self) {
+        self.store.ingest_page(&self.lease, &sample_page()).unwrap();
+        assert_eq!(issue_bodies(&self.store), ["body leaks"]);
+        assert_eq!(search_ids(&self.store, "leaks"), [5]);
+        let through = self.store.lane_state(&issue_lane()).unwrap().coverage.through;
         assert_eq!(through.map(|mark| mark.0), Some(10_000));
     }
 }
 
-fn page() -> IngestPage {
-    issues_through(issues(vec![issue(5, 10, "leaks")]).observations, 10)
+fn sample_page() -> IngestPage {
+    issues_page_through(issues_page(vec![issue(5, 10, "leaks")]).observations, 10)
 }
 
-/// What the work answers, or a failed test when it hangs.
-fn within<T: Send + 'static>(
+/// Returns the result of `work`, or panics if it hangs.
+fn run_with_deadline<T: Send + 'static>(
     deadline: Duration,
     store: Store,
     work: impl FnOnce(&Store) -> T + Send + 'static,
 ) -> T {
-    let (done, is_done) = mpsc::channel();
-    std::thread::spawn(move || done.send(work(&store)).ok());
-    is_done.recv_timeout(deadline).expect("it hangs")
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(work(&store)).ok());
+    receiver.recv_timeout(deadline).expect("the store hangs")
 }

@@ -1,77 +1,80 @@
-use hw_rules::time::Mark;
-use hw_store::{Error, Failure, HeldBy, Place, Store};
+use hw_rules::source_time::SourceInstant;
+use hw_store::{DatabaseLocation, LeaseHolder, Store, StoreError, TurnFailure};
 
-use crate::world::{bodies, issue, issues, lane, open, seen};
+use crate::fixture::{issue, issue_bodies, issue_lane, issues_page, observed_at, open_store};
 
 both![
-    a_held_lease_is_refused_with_who_and_since_when,
-    an_expired_lease_can_be_taken_and_its_owner_cannot_write,
-    a_renewed_lease_does_not_expire,
-    a_released_lease_is_free_at_once_and_its_owner_cannot_write,
-    every_take_raises_the_epoch,
-    a_lease_from_another_year_is_no_lease,
-    who_holds_a_lease_is_told_to_everybody,
+    lease_that_is_held_is_refused_with_its_holder,
+    lease_that_expired_can_be_taken_and_its_old_owner_cannot_write,
+    lease_that_is_renewed_does_not_expire,
+    lease_that_is_released_is_free_at_once_and_its_owner_cannot_write,
+    lease_epoch_rises_each_time_it_is_taken,
+    lease_taken_under_a_wrong_clock_is_ignored,
+    lease_holder_is_visible_to_readers,
 ];
 
-fn a_held_lease_is_refused_with_who_and_since_when(place: &Place) {
-    let (store, _) = open(place);
-    let other = Store::open(place).unwrap();
+fn lease_that_is_held_is_refused_with_its_holder(location: &DatabaseLocation) {
+    let (store, _) = open_store(location);
+    let other = Store::open(location).unwrap();
     let refused = other.take_lease("pull", "you", 4_999, 5_000).unwrap().unwrap_err();
-    assert_eq!(refused, HeldBy { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 });
+    assert_eq!(refused, LeaseHolder { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 });
     let again = store.take_lease("pull", "me", 4_999, 5_000).unwrap();
-    assert!(again.is_err(), "also for the same name: it may be another process");
+    assert!(again.is_err(), "even under the same name: it may be another process");
     assert!(other.take_lease("another", "you", 0, 5_000).unwrap().is_ok());
 }
 
-fn an_expired_lease_can_be_taken_and_its_owner_cannot_write(place: &Place) {
-    let (store, old) = open(place);
-    let other = another(place, &store);
+fn lease_that_expired_can_be_taken_and_its_old_owner_cannot_write(location: &DatabaseLocation) {
+    let (store, old) = open_store(location);
+    let other = other_owner_store(location, &store);
     let new = other.take_lease("pull", "you", 5_000, 5_000).unwrap().unwrap();
-    let page = issues(vec![issue(5, 10, "x")]);
-    let failure = Failure { due_ms: 0, failures: 1, page_size: 1, message: String::new() };
+    let page = issues_page(vec![issue(5, 10, "x")]);
+    let failure = TurnFailure { due_ms: 0, failures: 1, page_size: 1, message: String::new() };
     let lost = [
-        store.ingest(&old, &page).map(drop),
-        store.postpone(&old, &lane(), failure),
-        store.reset_lane(&old, &lane(), Mark(0), "no"),
-        store.finish_sweep(&old, &lane(), &[(5, seen(1))], false).map(drop),
-        store.ingest_all(&old, &[]).map(drop),
+        store.ingest_page(&old, &page).map(drop),
+        store.postpone_lane(&old, &issue_lane(), failure),
+        store.reset_lane(&old, &issue_lane(), SourceInstant(0), "no"),
+        store.finish_sweep(&old, &issue_lane(), &[(5, observed_at(1))], false).map(drop),
+        store.ingest_pages(&old, &[]).map(drop),
         store.renew_lease(&old, 5_001, 5_000),
     ];
     for refused in lost {
-        assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
     }
-    assert_eq!(bodies(&store), Vec::<String>::new());
-    other.ingest(&new, &page).unwrap();
-    assert_eq!(bodies(&store), ["body x"]);
+    assert_eq!(issue_bodies(&store), Vec::<String>::new());
+    other.ingest_page(&new, &page).unwrap();
+    assert_eq!(issue_bodies(&store), ["body x"]);
 }
 
-fn a_renewed_lease_does_not_expire(place: &Place) {
-    let (store, lease) = open(place);
+fn lease_that_is_renewed_does_not_expire(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     store.renew_lease(&lease, 4_000, 5_000).unwrap();
     let refused = store.take_lease("pull", "you", 6_000, 5_000).unwrap().unwrap_err();
-    assert_eq!(refused, HeldBy { owner: "me".to_owned(), since_ms: 0, expires_ms: 9_000 });
+    assert_eq!(refused, LeaseHolder { owner: "me".to_owned(), since_ms: 0, expires_ms: 9_000 });
 }
 
-fn a_released_lease_is_free_at_once_and_its_owner_cannot_write(place: &Place) {
-    let (store, lease) = open(place);
+fn lease_that_is_released_is_free_at_once_and_its_owner_cannot_write(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     store.release_lease(&lease).unwrap();
-    let refused = store.ingest(&lease, &issues(vec![]));
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    let refused = store.ingest_page(&lease, &issues_page(vec![]));
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
     let next = store.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
     store.release_lease(&lease).unwrap();
-    store.renew_lease(&next, 2, 5_000).expect("an old owner gives nothing back");
+    store.renew_lease(&next, 2, 5_000).expect("an old owner cannot release the new lease");
 }
 
-fn every_take_raises_the_epoch(place: &Place) {
-    let (store, first) = open(place);
+fn lease_epoch_rises_each_time_it_is_taken(location: &DatabaseLocation) {
+    let (store, first) = open_store(location);
     let second = store.take_lease("pull", "me", 5_000, 5_000).unwrap().unwrap();
-    assert!(first.epoch < second.epoch);
-    let refused = store.ingest(&first, &issues(vec![]));
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "the owner's name proves nothing");
+    assert!(second.epoch > first.epoch);
+    let refused = store.ingest_page(&first, &issues_page(vec![]));
+    assert!(
+        matches!(refused, Err(StoreError::LeaseLost { .. })),
+        "the owner's name proves nothing"
+    );
 }
 
-fn a_lease_from_another_year_is_no_lease(place: &Place) {
-    let (store, lease) = open(place);
+fn lease_taken_under_a_wrong_clock_is_ignored(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let year_2030 = 1_900_000_000_000;
     store.renew_lease(&lease, 55_000, 5_000).unwrap();
     assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_err(), "clocks may differ");
@@ -79,20 +82,20 @@ fn a_lease_from_another_year_is_no_lease(place: &Place) {
     assert!(store.take_lease("pull", "you", 10_000, 5_000).unwrap().is_ok());
 }
 
-fn who_holds_a_lease_is_told_to_everybody(place: &Place) {
-    let (store, lease) = open(place);
-    let reader = Store::open_reader(place).unwrap();
-    let me = HeldBy { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
+fn lease_holder_is_visible_to_readers(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    let reader = Store::open_reader(location).unwrap();
+    let me = LeaseHolder { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
     assert_eq!(reader.lease_holder("pull").unwrap(), Some(me));
     assert_eq!(reader.lease_holder("another").unwrap(), None);
     store.release_lease(&lease).unwrap();
     assert_eq!(reader.lease_holder("pull").unwrap(), None);
 }
 
-/// A store of another owner: elsewhere, or, of a file, whose owner's lock would keep it out, a clone.
-fn another(place: &Place, store: &Store) -> Store {
-    match place {
-        Place::File(_) | Place::Memory => store.clone(),
-        Place::Postgres { .. } => Store::open(place).unwrap(),
+/// Returns a store for another owner. For a file it is a clone, because the owner's lock would keep another store out.
+fn other_owner_store(location: &DatabaseLocation, store: &Store) -> Store {
+    match location {
+        DatabaseLocation::File(_) | DatabaseLocation::Memory => store.clone(),
+        DatabaseLocation::Postgres { .. } => Store::open(location).unwrap(),
     }
 }

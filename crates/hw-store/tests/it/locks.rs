@@ -1,53 +1,57 @@
-//! The lock beside a database file: whoever has it is alive.
+//! Tests of the lock beside a database file, whose owner is known to be alive.
 
 use std::path::PathBuf;
 
-use hw_store::{Error, HeldBy, Place, Store};
+use hw_store::{DatabaseLocation, LeaseHolder, Store, StoreError};
 
-use crate::world::{File, crashing_at, issues, open};
+use crate::fixture::{FileDatabase, crash_at, issues_page, open_store};
 
 #[test]
-fn a_living_owner_is_not_robbed_however_late_he_is() {
-    let file = File::new();
-    let (store, lease) = open(&file.place);
-    let other = Store::open(&file.place).unwrap();
-    let me = HeldBy { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
+fn lock_protects_a_living_owner_after_its_lease_expired() {
+    let file = FileDatabase::new();
+    let (store, lease) = open_store(&file.location);
+    let other = Store::open(&file.location).unwrap();
+    let me = LeaseHolder { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
     for now_ms in [1, 5_000, 900_000] {
         assert_eq!(other.take_lease("pull", "you", now_ms, 5_000).unwrap(), Err(me.clone()));
     }
-    store.ingest(&lease, &issues(vec![])).expect("it is still his");
+    store.ingest_page(&lease, &issues_page(vec![])).expect("the owner still has its lease");
     assert!(other.take_lease("another", "you", 0, 5_000).unwrap().is_ok());
 }
 
 #[test]
-fn a_dead_owner_is_not_waited_for() {
-    let file = File::new();
-    let (store, dead) = open(&file.place);
+fn lock_of_a_dead_owner_is_free_at_once() {
+    let file = FileDatabase::new();
+    let (store, dead) = open_store(&file.location);
     drop(store);
-    let store = Store::open(&file.place).unwrap();
+    let store = Store::open(&file.location).unwrap();
     let next = store.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
-    let refused = store.ingest(&dead, &issues(vec![]));
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
-    store.ingest(&next, &issues(vec![])).unwrap();
+    let refused = store.ingest_page(&dead, &issues_page(vec![]));
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
+    store.ingest_page(&next, &issues_page(vec![])).unwrap();
 }
 
 #[test]
-fn a_lock_without_a_name_in_its_row_is_another_process() {
-    let file = File::new();
-    let (store, lease) = open(&file.place);
-    crate::world::raw(&file.place, "update leases set owner = null");
-    let other = Store::open(&file.place).unwrap();
-    let unknown = HeldBy { owner: "another process".to_owned(), since_ms: 7, expires_ms: 5_007 };
+fn lock_without_an_owner_in_its_row_reports_another_process() {
+    let file = FileDatabase::new();
+    let (store, lease) = open_store(&file.location);
+    crate::fixture::execute_raw(&file.location, "update leases set owner = null");
+    let other = Store::open(&file.location).unwrap();
+    let unknown =
+        LeaseHolder { owner: "another process".to_owned(), since_ms: 7, expires_ms: 5_007 };
     assert_eq!(other.take_lease("pull", "you", 7, 5_000).unwrap(), Err(unknown));
     store.release_lease(&lease).unwrap();
-    assert!(other.take_lease("pull", "you", 7, 5_000).unwrap().is_ok(), "though it was lost");
+    assert!(
+        other.take_lease("pull", "you", 7, 5_000).unwrap().is_ok(),
+        "the lock is released although the lease was lost"
+    );
 }
 
 #[test]
-fn a_lock_goes_with_its_lease_and_not_with_an_older_one() {
-    let file = File::new();
-    let (store, first) = open(&file.place);
-    let other = Store::open(&file.place).unwrap();
+fn lock_is_released_with_its_own_lease_only() {
+    let file = FileDatabase::new();
+    let (store, first) = open_store(&file.location);
+    let other = Store::open(&file.location).unwrap();
     let second = store.take_lease("pull", "me", 5_000, 5_000).unwrap().unwrap();
     store.release_lease(&first).unwrap();
     assert!(other.take_lease("pull", "you", 5_001, 5_000).unwrap().is_err());
@@ -58,27 +62,28 @@ fn a_lock_goes_with_its_lease_and_not_with_an_older_one() {
 }
 
 #[test]
-fn whoever_dies_while_taking_a_lease_leaves_no_lock() {
-    let file = File::new();
+fn lock_is_released_when_taking_a_lease_crashes() {
+    let file = FileDatabase::new();
     for point in ["lease: before commit", "lease: after commit"] {
-        let store = Store::open(&file.place).unwrap();
-        assert!(crashing_at(&store, point).take_lease("pull", "me", 0, 5_000).is_err());
-        let other = Store::open(&file.place).unwrap();
+        let store = Store::open(&file.location).unwrap();
+        assert!(crash_at(&store, point).take_lease("pull", "me", 0, 5_000).is_err());
+        let other = Store::open(&file.location).unwrap();
         let lease = other.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
         other.release_lease(&lease).unwrap();
     }
 }
 
 #[test]
-fn of_many_at_once_one_takes_it() {
-    let file = File::new();
-    let stores = [(); 8].map(|()| Store::open(&file.place).unwrap());
+fn lock_is_acquired_by_one_of_many_at_once() {
+    let file = FileDatabase::new();
+    let stores = [(); 8].map(|()| Store::open(&file.location).unwrap());
     let taken = std::thread::scope(|scope| {
-        let take = |store: &Store| {
-            let store = store.clone();
-            scope.spawn(move || store.take_lease("pull", "me", 0, 5_000).unwrap().is_ok())
-        };
-        let threads: Vec<_> = stores.iter().map(take).collect();
+        let threads: Vec<_> = stores
+            .iter()
+            .map(|store| {
+                scope.spawn(move || store.take_lease("pull", "me", 0, 5_000).unwrap().is_ok())
+            })
+            .collect();
         let taken: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         taken.into_iter().filter(|taken| *taken).count()
     });
@@ -87,47 +92,47 @@ fn of_many_at_once_one_takes_it() {
 
 #[cfg(unix)]
 #[test]
-fn the_file_is_beside_the_database_and_for_its_owner_alone() {
+fn lock_file_is_beside_the_database_and_private_to_its_owner() {
     use std::os::unix::fs::PermissionsExt as _;
-    let file = File::new();
-    drop(open(&file.place));
-    let mode = std::fs::metadata(lock_file(&file.place)).unwrap().permissions().mode();
+    let file = FileDatabase::new();
+    drop(open_store(&file.location));
+    let mode = std::fs::metadata(lock_file(&file.location)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_database_with_two_names_has_one_lock() {
-    let file = File::new();
-    let (_store, _lease) = open(&file.place);
-    let Place::File(path) = &file.place else { panic!("it is a file") };
+fn lock_is_shared_by_all_names_of_a_database() {
+    let file = FileDatabase::new();
+    let (_store, _lease) = open_store(&file.location);
+    let DatabaseLocation::File(path) = &file.location else { panic!("expected a file") };
     let alias = path.with_file_name("alias.db");
     std::os::unix::fs::symlink(path, &alias).unwrap();
-    let other = Store::open(&Place::File(alias)).unwrap();
+    let other = Store::open(&DatabaseLocation::File(alias)).unwrap();
     assert!(other.take_lease("pull", "you", 900_000, 5_000).unwrap().is_err());
 }
 
 #[test]
-fn a_lock_that_cannot_be_made_is_named() {
-    let file = File::new();
-    let store = Store::open(&file.place).unwrap();
-    std::fs::create_dir(lock_file(&file.place)).unwrap();
+fn lock_file_that_cannot_be_created_is_named_in_the_error() {
+    let file = FileDatabase::new();
+    let store = Store::open(&file.location).unwrap();
+    std::fs::create_dir(lock_file(&file.location)).unwrap();
     let failed = store.take_lease("pull", "me", 0, 5_000).unwrap_err();
-    assert!(matches!(&failed, Error::Lock { .. }), "{failed:?}");
+    assert!(matches!(&failed, StoreError::LockFile { .. }), "{failed:?}");
     assert!(failed.to_string().contains("acme.db.pull.lock"), "{failed}");
 }
 
 #[test]
-fn a_reader_takes_no_lease_and_leaves_no_lock() {
-    let file = File::new();
-    drop(Store::open(&file.place).unwrap());
-    let reader = Store::open_reader(&file.place).unwrap();
+fn reader_takes_no_lease_and_creates_no_lock_file() {
+    let file = FileDatabase::new();
+    drop(Store::open(&file.location).unwrap());
+    let reader = Store::open_reader(&file.location).unwrap();
     let refused = reader.take_lease("pull", "me", 0, 5_000);
-    assert!(matches!(refused, Err(Error::ReadOnly)), "{refused:?}");
-    assert!(!lock_file(&file.place).exists());
+    assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
+    assert!(!lock_file(&file.location).exists());
 }
 
-fn lock_file(place: &Place) -> PathBuf {
-    let Place::File(path) = place else { panic!("it is a file") };
+fn lock_file(location: &DatabaseLocation) -> PathBuf {
+    let DatabaseLocation::File(path) = location else { panic!("expected a file") };
     path.with_file_name("acme.db.pull.lock")
 }

@@ -1,45 +1,45 @@
-//! One store story, told to both databases.
+//! Tests of the store against both databases.
 
-#![expect(clippy::unwrap_used, reason = "a story that goes wrong ends there")]
+#![expect(clippy::unwrap_used, reason = "an unexpected error fails the test")]
 
-/// Tells each story to SQLite and to PostgreSQL.
+/// Runs each test against SQLite and against PostgreSQL.
 macro_rules! both {
-    ($($story:ident),* $(,)?) => {
+    ($($test:ident),* $(,)?) => {
         mod sqlite {
             $(#[test]
-            fn $story() {
-                super::$story(&crate::world::File::new().place);
+            fn $test() {
+                super::$test(&crate::fixture::FileDatabase::new().location);
             })*
         }
         mod postgres {
             $(#[test]
-            fn $story() {
-                super::$story(&crate::world::Schema::new().place);
+            fn $test() {
+                super::$test(&crate::fixture::SchemaDatabase::new().location);
             })*
         }
     };
 }
 
 mod comments;
+mod concurrency;
 mod connections;
 mod damage;
+mod databases;
 mod engine;
+mod fixture;
 mod hosts;
 mod ingest;
-mod kinds;
 mod lanes;
 mod leases;
 mod locks;
-mod names;
-mod places;
 mod principals;
 mod proxy;
 mod quarantine;
 mod removals;
 mod removed_items;
+mod repository_names;
 mod schema;
 mod search;
-mod seed;
+mod seed_schema;
 mod sweep;
-mod together;
-mod world;
+mod thread_kinds;

@@ -4,41 +4,55 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// What happens to every connection when the client sends a given text.
+/// The fault of every connection when the client sends a given text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Nothing is forwarded any more, in either direction; the connections stay open.
+pub(crate) enum ProxyFault {
+    /// The connections stay open, but nothing is forwarded in either direction.
     Stall,
-    /// The connections are closed, and the server never sees the text.
+    /// The connections are closed before the server receives the text.
     CutBefore,
-    /// The server sees the text, and the connections are closed before it can answer.
+    /// The connections are closed after the server receives the text, and before it can answer.
     CutAfter,
 }
 
-/// A proxy on a loopback port; it ends with the process.
+/// A proxy on a loopback port. It runs until the process ends.
 #[derive(Clone)]
-pub(crate) struct Proxy {
+pub(crate) struct FaultProxy {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyShared>,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    moved: Condvar,
+struct ProxyShared {
+    state: Mutex<ProxyState>,
+    resumed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ProxyState {
     is_stalled: bool,
-    /// How many texts still pass before the fault fires.
-    trigger: Option<(&'static str, usize, Fault)>,
-    fired: usize,
-    open: Vec<TcpStream>,
+    trigger: Option<FaultTrigger>,
+    fired_faults: usize,
+    open_streams: Vec<TcpStream>,
 }
 
-impl Proxy {
-    pub(crate) fn before(url: &str) -> Self {
+/// A fault that fires at the next message with a text, after `skip` such messages have passed.
+#[derive(Clone, Copy)]
+struct FaultTrigger {
+    text: &'static str,
+    skip: usize,
+    fault: ProxyFault,
+}
+
+/// The direction in which a connection is forwarded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    ToServer,
+    ToClient,
+}
+
+impl FaultProxy {
+    pub(crate) fn in_front_of(url: &str) -> Self {
         let server = host_and_port(url).to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -53,15 +67,15 @@ impl Proxy {
         proxy
     }
 
-    /// The same database, through the proxy.
+    /// Returns the URL of the same database through the proxy.
     pub(crate) fn url(&self, url: &str) -> String {
-        let here = url.replace(host_and_port(url), &format!("127.0.0.1:{}", self.port));
-        format!("{here}?connect_timeout=1&sslmode=disable")
+        let proxied = url.replace(host_and_port(url), &format!("127.0.0.1:{}", self.port));
+        format!("{proxied}?connect_timeout=1&sslmode=disable")
     }
 
     /// Lets `skip` more messages with this text pass, and fires at the next one.
-    pub(crate) fn arm(&self, text: &'static str, skip: usize, fault: Fault) {
-        self.shared.state.lock().unwrap().trigger = Some((text, skip, fault));
+    pub(crate) fn arm_fault(&self, text: &'static str, skip: usize, fault: ProxyFault) {
+        self.shared.state.lock().unwrap().trigger = Some(FaultTrigger { text, skip, fault });
     }
 
     pub(crate) fn stall(&self) {
@@ -70,47 +84,55 @@ impl Proxy {
 
     pub(crate) fn resume(&self) {
         self.shared.state.lock().unwrap().is_stalled = false;
-        self.shared.moved.notify_all();
+        self.shared.resumed.notify_all();
     }
 
-    /// How many faults fired.
-    pub(crate) fn fired(&self) -> usize {
-        self.shared.state.lock().unwrap().fired
+    /// Returns the number of faults that fired.
+    pub(crate) fn fired_faults(&self) -> usize {
+        self.shared.state.lock().unwrap().fired_faults
     }
 }
 
-/// The address of `postgres://user@host:port/database`, which is how the tests' server is named.
+/// Returns the address in `postgres://user@host:port/database`, the format of the test server's URL.
 fn host_and_port(url: &str) -> &str {
-    let place = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let place = place.rsplit_once('@').map_or(place, |(_, rest)| rest);
-    place.split('/').next().unwrap()
+    let address = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let address = address.rsplit_once('@').map_or(address, |(_, rest)| rest);
+    address.split('/').next().unwrap()
 }
 
-impl Shared {
+impl ProxyShared {
     fn forward(self: &Arc<Self>, client: &TcpStream, server: &TcpStream) {
-        let copy = |stream: &TcpStream| stream.try_clone().unwrap();
-        self.state.lock().unwrap().open.extend([copy(client), copy(server)]);
-        let (up, down) = ((copy(client), copy(server)), (copy(server), copy(client)));
-        let shared = Arc::clone(self);
-        std::thread::spawn(move || shared.pump(up, true));
-        let shared = Arc::clone(self);
-        std::thread::spawn(move || shared.pump(down, false));
+        for stream in [client, server] {
+            self.state.lock().unwrap().open_streams.push(stream.try_clone().unwrap());
+        }
+        for (from, to, direction) in
+            [(client, server, Direction::ToServer), (server, client, Direction::ToClient)]
+        {
+            let shared = Arc::clone(self);
+            let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            std::thread::spawn(move || shared.copy_bytes(from, to, direction));
+        }
     }
 
-    fn pump(&self, (mut from, mut to): (TcpStream, TcpStream), is_client: bool) {
+    fn copy_bytes(&self, mut from: TcpStream, mut to: TcpStream, direction: Direction) {
         let mut bytes = vec![0; 64 * 1024];
         while let Ok(count @ 1..) = from.read(&mut bytes) {
-            let fault = if is_client { self.triggered(&bytes[..count]) } else { None };
+            let fault = match direction {
+                Direction::ToServer => self.take_fault(&bytes[..count]),
+                Direction::ToClient => None,
+            };
             match fault {
-                Some(Fault::CutBefore) => return self.cut(),
-                Some(Fault::CutAfter) => {
+                Some(ProxyFault::CutBefore) => return self.cut_connections(),
+                Some(ProxyFault::CutAfter) => {
+                    // the client first: an answer must not overtake the cut
+                    self.cut_clients_of(&to);
                     to.write_all(&bytes[..count]).ok();
-                    return self.cut_when_answered(&mut to);
+                    return;
                 }
-                Some(Fault::Stall) | None => {}
+                Some(ProxyFault::Stall) | None => {}
             }
             let state = self.state.lock().unwrap();
-            drop(self.moved.wait_while(state, |state| state.is_stalled).unwrap());
+            drop(self.resumed.wait_while(state, |state| state.is_stalled).unwrap());
             if to.write_all(&bytes[..count]).is_err() {
                 break;
             }
@@ -119,31 +141,31 @@ impl Shared {
         to.shutdown(Shutdown::Both).ok();
     }
 
-    fn triggered(&self, bytes: &[u8]) -> Option<Fault> {
+    fn take_fault(&self, bytes: &[u8]) -> Option<ProxyFault> {
         let mut state = self.state.lock().unwrap();
-        let (text, skip, fault) = state.trigger?;
+        let FaultTrigger { text, skip, fault } = state.trigger?;
         if !bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
             return None;
         }
-        state.trigger = skip.checked_sub(1).map(|skip| (text, skip, fault));
+        state.trigger = skip.checked_sub(1).map(|skip| FaultTrigger { text, skip, fault });
         if state.trigger.is_some() {
             return None;
         }
-        state.fired += 1;
-        state.is_stalled |= fault == Fault::Stall;
+        state.fired_faults += 1;
+        state.is_stalled |= fault == ProxyFault::Stall;
         Some(fault)
     }
 
-    fn cut(&self) {
-        for stream in self.state.lock().unwrap().open.drain(..) {
+    fn cut_connections(&self) {
+        for stream in self.state.lock().unwrap().open_streams.drain(..) {
             stream.shutdown(Shutdown::Both).ok();
         }
     }
 
-    /// Closes only the client's side: what the server has read, it does.
-    fn cut_when_answered(&self, server: &mut TcpStream) {
+    /// Closes only the client's side, so that the server still processes what it has received.
+    fn cut_clients_of(&self, server: &TcpStream) {
         let server = server.peer_addr().ok();
-        for stream in self.state.lock().unwrap().open.drain(..) {
+        for stream in self.state.lock().unwrap().open_streams.drain(..) {
             if stream.peer_addr().ok() != server {
                 stream.shutdown(Shutdown::Both).ok();
             }

@@ -1,217 +1,242 @@
-use hw_rules::item::Kind;
-use hw_rules::time::Mark;
+use hw_rules::item::ItemKind;
+use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    Counts, Error, ItemTally, Lease, Place, RemovalReason, RemovedItem, RemovedQuery, Store,
+    DatabaseLocation, ItemTally, Lease, ObjectCounts, RemovalReason, RemovedItem, RemovedQuery,
+    Store, StoreError,
 };
 
-use crate::removals::{LATE, full, roll};
-use crate::world::{
-    HOST, PUMP, bodies, comment, crashing_at, found, issue, issue_key, issues, lane, lane_of, open,
-    organization, raw, repositories, repository, rows, search_rows, seen, seen_at, thread_in,
-    threads,
+use crate::fixture::{
+    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, execute_raw, issue,
+    issue_bodies, issue_key, issue_lane, issues_page, lane_for_kind, observed_at, open_store,
+    organization_lane, query_raw, repositories_page, repository, search_ids, threads_page,
+    with_observed_at,
 };
+use crate::removals::{LATE_SECOND, fill_lanes, inventory_page};
 
 both![
     removed_thread_is_restored_with_its_comments,
-    removed_repository_is_restored_with_everything_in_it,
+    removed_repository_is_restored_with_all_its_content,
     removed_comment_is_restored_with_its_removed_thread,
-    restore_that_is_interrupted_is_completed_by_the_next,
-    restore_leaves_what_came_back_as_it_is,
-    restore_survives_a_cleared_lane_and_another_guid,
+    restore_that_was_interrupted_is_completed_by_the_next,
+    restore_does_not_touch_an_item_that_returned,
+    restore_works_after_clearing_a_lane_and_changing_the_guid,
     removed_items_are_purged_when_old,
     removal_tally_counts_threads_and_comments_until_the_run_ends,
-    brakes_name_what_would_be_removed,
+    brake_message_names_the_items,
 ];
 
-fn removed_thread_is_restored_with_its_comments(place: &Place) {
-    let (store, lease) = open(place);
-    let hostile = || {
-        let mut hostile = issue(5, 10, "leaks");
-        thread_in(&mut hostile).body = "leaks \u{0} \u{202e} 'quoted'".to_owned();
-        hostile
-    };
-    store.ingest(&lease, &issues(vec![hostile(), issue(6, 10, "holds")])).unwrap();
-    let said = [9, 10].map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest(&lease, &threads(Kind::IssueComment, said.to_vec())).unwrap();
-    let (before, texts, rows) = (store.counts().unwrap(), bodies(&store), search_rows(place));
-    sweep_away(&store, &lease, &[5]);
-    assert_eq!((found(&store, "leaks"), bodies(&store).len()), (vec![], 1));
+fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    let mut hostile = issue(5, 10, "leaks");
+    as_thread_mut(&mut hostile).body = "leaks \u{0} \u{202e} 'quoted'".to_owned();
+    store.ingest_page(&lease, &issues_page(vec![hostile.clone(), issue(6, 10, "holds")])).unwrap();
+    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
+    let (before, texts, rows) =
+        (store.object_counts().unwrap(), issue_bodies(&store), count_search_rows(location));
+    confirm_gone(&store, &lease, &[5]);
+    assert_eq!((search_ids(&store, "leaks"), issue_bodies(&store).len()), (vec![], 1));
     assert_eq!(store.count_removed_items().unwrap(), 3);
     let removed = only_removed(&store);
-    assert_eq!((removed.key, removed.with_it), (issue_key(5), 2));
+    assert_eq!((removed.key, removed.dependents), (issue_key(5), 2));
     assert_eq!((removed.repository.as_str(), removed.number), ("acme/pump", Some(5)));
     assert_eq!(removed.reason, RemovalReason::NotListed);
-    assert_eq!(removed.removed_at, Mark(LATE * 1_000));
-    assert_eq!(removed.kept_until(), Mark(LATE * 1_000 + 30 * 86_400_000));
+    assert_eq!(removed.removed_at, SourceInstant(LATE_SECOND * 1_000));
+    assert_eq!(removed.restorable_until(), SourceInstant(LATE_SECOND * 1_000 + 30 * 86_400_000));
 
-    assert_eq!(restored(&store, &lease, &removed), 3);
-    assert_eq!((store.counts().unwrap(), bodies(&store)), (before, texts));
-    assert_eq!((found(&store, "leaks"), search_rows(place)), (vec![5], rows));
+    assert_eq!(restore_item(&store, &lease, &removed), 3);
+    assert_eq!((store.object_counts().unwrap(), issue_bodies(&store)), (before, texts));
+    assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![5], rows));
     assert_eq!(store.count_removed_items().unwrap(), 0);
     let cell = store.cell(HOST, issue_key(5)).unwrap();
-    assert_eq!((cell.is_present(), cell.gone), (true, None));
-    for lane in [lane(), lane_of(Kind::IssueComment)] {
+    assert_eq!((cell.is_present(), cell.tombstone), (true, None));
+    for lane in [issue_lane(), lane_for_kind(ItemKind::IssueComment)] {
         assert_eq!(store.lane_state(&lane).unwrap().sweep_due_ms, Some(0), "{lane}");
     }
-    let same = seen_at(hostile(), LATE + 1);
-    assert_eq!(store.ingest(&lease, &issues(vec![same])).unwrap().unchanged, 1);
-    store.stage_sweep(&lease, &lane(), &roll(&[])).unwrap();
-    store.finish_sweep(&lease, &lane(), &[(5, seen(LATE + 2))], false).unwrap();
-    assert_eq!(only_removed(&store).with_it, 2, "another confirmed absence");
+    let same = with_observed_at(hostile, LATE_SECOND + 1);
+    assert_eq!(store.ingest_page(&lease, &issues_page(vec![same])).unwrap().unchanged, 1);
+    store.stage_sweep_page(&lease, &issue_lane(), &inventory_page(&[])).unwrap();
+    store.finish_sweep(&lease, &issue_lane(), &[(5, observed_at(LATE_SECOND + 2))], false).unwrap();
+    assert_eq!(only_removed(&store).dependents, 2, "another confirmed absence");
 }
 
-fn removed_repository_is_restored_with_everything_in_it(place: &Place) {
-    let (store, lease) = open(place);
-    full(&store, &lease);
-    let many = (0..1_100).map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest(&lease, &threads(Kind::IssueComment, many)).unwrap();
-    let before = store.counts().unwrap();
-    let gone = [(PUMP, seen(LATE))];
-    store.remove_repositories(&lease, &organization(), &gone, false).unwrap();
+fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    fill_lanes(&store, &lease);
+    let many = (0..1_100).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, many)).unwrap();
+    let before = store.object_counts().unwrap();
+    let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
+    store.remove_repositories(&lease, &organization_lane(), &gone, false).unwrap();
     let removed = only_removed(&store);
-    assert_eq!((removed.key.kind, removed.with_it), (Kind::Repository, 1_106));
+    assert_eq!((removed.key.kind, removed.dependents), (ItemKind::Repository, 1_106));
     assert_eq!(removed.reason, RemovalReason::RepositoryGone);
-    // another one has taken its name
-    store.ingest(&lease, &repositories(vec![repository(2, "pump", LATE)])).unwrap();
-    assert_eq!(restored(&store, &lease, &removed), 1_107);
-    let after = store.counts().unwrap();
+    // another repository takes its name
+    store
+        .ingest_page(&lease, &repositories_page(vec![repository(2, "pump", LATE_SECOND)]))
+        .unwrap();
+    assert_eq!(restore_item(&store, &lease, &removed), 1_107);
+    let after = store.object_counts().unwrap();
     assert_eq!((after.repositories, after.issues), (2, before.issues));
     assert_eq!((after.comments, after.tombstones), (before.comments, 0));
-    let names: Vec<_> = store.repositories(HOST).unwrap().into_iter().map(|it| it.name).collect();
-    assert_eq!(names, ["pump", "pump~1"], "the name stays with the one that was seen last");
+    let names: Vec<_> = store.repositories(HOST).unwrap().into_iter().map(|row| row.name).collect();
+    assert_eq!(names, ["pump", "pump~1"], "the repository that was observed last keeps the name");
 }
 
-fn removed_comment_is_restored_with_its_removed_thread(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
-    let said = [9, 10].map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest(&lease, &threads(Kind::IssueComment, said.to_vec())).unwrap();
-    let lane_of_comments = lane_of(Kind::IssueComment);
-    store.stage_sweep(&lease, &lane_of_comments, &roll(&[10])).unwrap();
-    store.finish_sweep(&lease, &lane_of_comments, &[(9, seen(LATE))], false).unwrap();
-    sweep_away(&store, &lease, &[5]);
+fn removed_comment_is_restored_with_its_removed_thread(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x")])).unwrap();
+    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
+    let lane_of_comments = lane_for_kind(ItemKind::IssueComment);
+    store.stage_sweep_page(&lease, &lane_of_comments, &inventory_page(&[10])).unwrap();
+    store.finish_sweep(&lease, &lane_of_comments, &[(9, observed_at(LATE_SECOND))], false).unwrap();
+    confirm_gone(&store, &lease, &[5]);
     assert_eq!(store.removed_items(9).unwrap().len(), 2);
     let url = "https://github.com/acme/pump/issues/5#issue_comment-9".to_owned();
     let found = store.find_removed_items(&RemovedQuery::Url(url)).unwrap();
     assert_eq!(
-        restored(&store, &lease, &found[0]),
+        restore_item(&store, &lease, &found[0]),
         3,
-        "the comment, its thread and what was in it"
+        "the comment, its thread and the thread's other comment"
     );
-    assert_eq!((store.counts().unwrap().issues, store.counts().unwrap().comments), (1, 2));
+    assert_eq!(
+        (store.object_counts().unwrap().issues, store.object_counts().unwrap().comments),
+        (1, 2)
+    );
 }
 
-fn restore_that_is_interrupted_is_completed_by_the_next(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
-    let many = (0..600).map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest(&lease, &threads(Kind::IssueComment, many)).unwrap();
-    sweep_away(&store, &lease, &[5]);
+fn restore_that_was_interrupted_is_completed_by_the_next(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x")])).unwrap();
+    let many = (0..600).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, many)).unwrap();
+    confirm_gone(&store, &lease, &[5]);
     let removed = only_removed(&store);
-    let crashing = crashing_at(&store, "restore: after commit");
+    let crashing = crash_at(&store, "restore: after commit");
     for _ in 0..3 {
         crashing.restore_removed(&lease, &removed, &|| Ok(())).unwrap_err();
     }
-    let never = crashing_at(&store, "restore: before commit");
+    let never = crash_at(&store, "restore: before commit");
     never.restore_removed(&lease, &removed, &|| Ok(())).unwrap_err();
-    restored(&store, &lease, &removed);
-    assert_eq!((store.counts().unwrap().issues, store.counts().unwrap().comments), (1, 600));
+    restore_item(&store, &lease, &removed);
+    assert_eq!(
+        (store.object_counts().unwrap().issues, store.object_counts().unwrap().comments),
+        (1, 600)
+    );
     assert_eq!(store.count_removed_items().unwrap(), 0);
-    assert_eq!(rows(place, "select url from removed"), Vec::<Vec<String>>::new());
+    assert_eq!(query_raw(location, "select url from removed"), Vec::<Vec<String>>::new());
     let old = Lease { epoch: lease.epoch - 1, ..lease };
     let refused = store.restore_removed(&old, &removed, &|| Ok(()));
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
 }
 
-fn restore_leaves_what_came_back_as_it_is(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "old")])).unwrap();
-    sweep_away(&store, &lease, &[5]);
+fn restore_does_not_touch_an_item_that_returned(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "old")])).unwrap();
+    confirm_gone(&store, &lease, &[5]);
     let removed = only_removed(&store);
-    store.ingest(&lease, &issues(vec![seen_at(issue(5, 20, "new"), LATE + 1)])).unwrap();
-    assert_eq!(store.removed_items(9).unwrap(), [], "it is there");
-    assert_eq!(restored(&store, &lease, &removed), 0);
-    assert_eq!(bodies(&store), ["body new"]);
+    store
+        .ingest_page(
+            &lease,
+            &issues_page(vec![with_observed_at(issue(5, 20, "new"), LATE_SECOND + 1)]),
+        )
+        .unwrap();
+    assert_eq!(store.removed_items(9).unwrap(), [], "it has returned");
+    assert_eq!(restore_item(&store, &lease, &removed), 0);
+    assert_eq!(issue_bodies(&store), ["body new"]);
 }
 
-fn restore_survives_a_cleared_lane_and_another_guid(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    sweep_away(&store, &lease, &[5]);
-    store.clear_lane(&lease, &lane()).unwrap();
-    assert_eq!(restored(&store, &lease, &only_removed(&store)), 1);
-    assert_eq!((bodies(&store).len(), found(&store, "leaks")), (1, vec![5]));
-    sweep_away(&store, &lease, &[5]);
+fn restore_works_after_clearing_a_lane_and_changing_the_guid(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    confirm_gone(&store, &lease, &[5]);
+    store.clear_lane(&lease, &issue_lane()).unwrap();
+    assert_eq!(restore_item(&store, &lease, &only_removed(&store)), 1);
+    assert_eq!((issue_bodies(&store).len(), search_ids(&store, "leaks")), (1, vec![5]));
+    confirm_gone(&store, &lease, &[5]);
     drop(store);
-    raw(place, "update schema_version set guid = 'another'");
-    let store = Store::open(place).unwrap();
+    execute_raw(location, "update schema_version set guid = 'another'");
+    let store = Store::open(location).unwrap();
     let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
-    assert_eq!(store.counts().unwrap(), Counts::default());
-    assert_eq!(restored(&store, &lease, &only_removed(&store)), 1);
-    assert_eq!((bodies(&store).len(), found(&store, "leaks")), (1, vec![5]));
+    assert_eq!(store.object_counts().unwrap(), ObjectCounts::default());
+    assert_eq!(restore_item(&store, &lease, &only_removed(&store)), 1);
+    assert_eq!((issue_bodies(&store).len(), search_ids(&store, "leaks")), (1, vec![5]));
 }
 
-fn removed_items_are_purged_when_old(place: &Place) {
-    let (store, lease) = open(place);
+fn removed_items_are_purged_when_old(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let all: Vec<i64> = (1..=1_201).collect();
-    store.ingest(&lease, &issues(all.iter().map(|id| issue(*id, 10, "x")).collect())).unwrap();
-    store.stage_sweep(&lease, &lane(), &roll(&[1])).unwrap();
-    let gone: Vec<_> = all[1..].iter().map(|id| (*id, seen(LATE))).collect();
-    store.finish_sweep(&lease, &lane(), &gone, true).unwrap();
+    store
+        .ingest_page(&lease, &issues_page(all.iter().map(|id| issue(*id, 10, "x")).collect()))
+        .unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &inventory_page(&[1])).unwrap();
+    let gone: Vec<_> = all[1..].iter().map(|id| (*id, observed_at(LATE_SECOND))).collect();
+    store.finish_sweep(&lease, &issue_lane(), &gone, true).unwrap();
     assert_eq!(store.removed_items(7).unwrap().len(), 7);
-    assert_eq!(store.purge_removed(&lease, Mark(LATE * 1_000)).unwrap(), 0);
-    assert_eq!(store.purge_removed(&lease, Mark(LATE * 1_000 + 1)).unwrap(), 1_200);
+    assert_eq!(store.purge_removed(&lease, SourceInstant(LATE_SECOND * 1_000)).unwrap(), 0);
+    assert_eq!(store.purge_removed(&lease, SourceInstant(LATE_SECOND * 1_000 + 1)).unwrap(), 1_200);
     assert_eq!(
-        (store.count_removed_items().unwrap(), store.counts().unwrap().tombstones),
+        (store.count_removed_items().unwrap(), store.object_counts().unwrap().tombstones),
         (0, 1_200)
     );
 }
 
-fn removal_tally_counts_threads_and_comments_until_the_run_ends(place: &Place) {
-    let (store, lease) = open(place);
-    full(&store, &lease);
-    let said = [9, 10].map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest(&lease, &threads(Kind::IssueComment, said.to_vec())).unwrap();
-    let kinds = [Kind::Issue, Kind::PullRequest, Kind::IssueComment];
-    let held = store.count_items(HOST, &[PUMP, 404], &kinds).unwrap();
-    assert_eq!(held, ItemTally { threads: 4, comments: 2 });
+fn removal_tally_counts_threads_and_comments_until_the_run_ends(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    fill_lanes(&store, &lease);
+    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
+    let kinds = [ItemKind::Issue, ItemKind::PullRequest, ItemKind::IssueComment];
+    let stored = store.count_items(HOST, &[PUMP_ID, 404], &kinds).unwrap();
+    assert_eq!(stored, ItemTally { threads: 4, comments: 2 });
     assert_eq!(
-        store.check_removal(&lane(), &[(5, seen(LATE)), (404, seen(LATE))], false).unwrap(),
+        store
+            .check_removal(
+                &issue_lane(),
+                &[(5, observed_at(LATE_SECOND)), (404, observed_at(LATE_SECOND))],
+                false
+            )
+            .unwrap(),
         [5]
     );
-    sweep_away(&store, &lease, &[5]);
+    confirm_gone(&store, &lease, &[5]);
     let tally = store.removal_tally(HOST).unwrap();
-    assert_eq!(tally, ItemTally { threads: 1, comments: 0 }, "two comments went with it");
-    let crashing = crashing_at(&store, "sweep: before commit");
-    store.stage_sweep(&lease, &lane(), &roll(&[])).unwrap();
-    crashing.finish_sweep(&lease, &lane(), &[(6, seen(LATE))], false).unwrap_err();
+    assert_eq!(tally, ItemTally { threads: 1, comments: 0 }, "its two comments do not count");
+    let crashing = crash_at(&store, "sweep: before commit");
+    store.stage_sweep_page(&lease, &issue_lane(), &inventory_page(&[])).unwrap();
+    crashing
+        .finish_sweep(&lease, &issue_lane(), &[(6, observed_at(LATE_SECOND))], false)
+        .unwrap_err();
     assert_eq!(store.removal_tally(HOST).unwrap(), tally);
-    store.end_removals(&lease, HOST).unwrap();
+    store.reset_removal_tally(&lease, HOST).unwrap();
     assert_eq!(store.removal_tally(HOST).unwrap(), ItemTally::default());
 }
 
-fn brakes_name_what_would_be_removed(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues((1..=30).map(|id| issue(id, 10, "x")).collect())).unwrap();
-    let gone: Vec<_> = (1..=21).map(|id| (id, seen(LATE))).collect();
-    let stopped = store.check_removal(&lane(), &gone, false).unwrap_err().to_string();
+fn brake_message_names_the_items(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store
+        .ingest_page(&lease, &issues_page((1..=30).map(|id| issue(id, 10, "x")).collect()))
+        .unwrap();
+    let gone: Vec<_> = (1..=21).map(|id| (id, observed_at(LATE_SECOND))).collect();
+    let stopped = store.check_removal(&issue_lane(), &gone, false).unwrap_err().to_string();
     let expected = "21 of 30 issues would be removed at once: acme/pump#1 (title x), acme/pump#2";
     assert!(stopped.starts_with(expected), "{stopped}");
     assert!(stopped.ends_with("acme/pump#10 (title x) and 11 more"), "{stopped}");
-    let said = (1..=30).map(|id| comment(Kind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest(&lease, &threads(Kind::IssueComment, said)).unwrap();
-    let lane = lane_of(Kind::IssueComment);
+    let comments = (1..=30).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments)).unwrap();
+    let lane = lane_for_kind(ItemKind::IssueComment);
     let stopped = store.check_removal(&lane, &gone, false).unwrap_err().to_string();
     let expected =
         "21 of 30 comments would be removed at once: https://github.com/acme/pump/issues/5#";
     assert!(stopped.starts_with(expected), "{stopped}");
 }
 
-/// A sweep that confirms these issues gone.
-fn sweep_away(store: &Store, lease: &Lease, ids: &[i64]) {
-    store.stage_sweep(lease, &lane(), &roll(&[])).unwrap();
-    let gone: Vec<_> = ids.iter().map(|id| (*id, seen(LATE))).collect();
-    store.finish_sweep(lease, &lane(), &gone, false).unwrap();
+/// Sweeps the lane of issues and confirms these ids gone.
+fn confirm_gone(store: &Store, lease: &Lease, ids: &[i64]) {
+    store.stage_sweep_page(lease, &issue_lane(), &inventory_page(&[])).unwrap();
+    let gone: Vec<_> = ids.iter().map(|id| (*id, observed_at(LATE_SECOND))).collect();
+    store.finish_sweep(lease, &issue_lane(), &gone, false).unwrap();
 }
 
 fn only_removed(store: &Store) -> RemovedItem {
@@ -220,6 +245,6 @@ fn only_removed(store: &Store) -> RemovedItem {
     removed.remove(0)
 }
 
-fn restored(store: &Store, lease: &Lease, item: &RemovedItem) -> u64 {
+fn restore_item(store: &Store, lease: &Lease, item: &RemovedItem) -> u64 {
     store.restore_removed(lease, item, &|| Ok(())).unwrap().items
 }

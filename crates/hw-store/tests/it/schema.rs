@@ -1,178 +1,196 @@
-use hw_rules::item::Kind;
-use hw_store::{Counts, Error, Place, SCHEMA_GUID, Store};
+use hw_rules::item::ItemKind;
+use hw_store::{DatabaseLocation, ObjectCounts, SCHEMA_GUID, Store, StoreError};
 
-use crate::world::{
-    Schema, bodies, found, issue, issues, issues_through, open, raw, thread, threads,
+use crate::fixture::{
+    SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, issues_page_through, open_store,
+    search_ids, thread, threads_page,
 };
 
 both![
-    a_reader_sees_what_is_written_and_writes_nothing,
-    a_reader_creates_nothing,
-    a_newer_schema_is_refused,
-    a_changed_migration_is_refused,
-    another_guid_empties_the_mirror_and_a_reader_refuses_it,
-    another_guid_stops_whoever_is_writing,
-    a_reader_between_two_migrations_finds_an_older_schema,
-    opening_twice_at_once_migrates_once,
+    reader_sees_written_data_and_cannot_write,
+    reader_creates_no_database,
+    schema_that_is_newer_is_rejected,
+    migration_that_was_changed_is_rejected,
+    schema_guid_change_empties_the_mirror_and_a_reader_rejects_it,
+    schema_guid_change_stops_a_running_writer,
+    reader_between_two_migrations_finds_an_older_schema,
+    migrations_run_once_when_opened_concurrently,
 ];
 
-fn a_reader_sees_what_is_written_and_writes_nothing(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "x")])).unwrap();
-    let reader = Store::open_reader(place).unwrap();
-    assert_eq!((bodies(&reader), found(&reader, "x")), (vec!["body x".to_owned()], vec![5]));
-    let refused = reader.ingest(&lease, &issues(vec![]));
-    assert!(matches!(refused, Err(Error::ReadOnly)), "{refused:?}");
+fn reader_sees_written_data_and_cannot_write(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x")])).unwrap();
+    let reader = Store::open_reader(location).unwrap();
+    assert_eq!(
+        (issue_bodies(&reader), search_ids(&reader, "x")),
+        (vec!["body x".to_owned()], vec![5])
+    );
+    let refused = reader.ingest_page(&lease, &issues_page(vec![]));
+    assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
 }
 
-fn a_reader_creates_nothing(place: &Place) {
+fn reader_creates_no_database(location: &DatabaseLocation) {
     for _ in 0..2 {
-        let refused = Store::open_reader(place).err();
-        assert!(matches!(refused, Some(Error::NoDatabase(_))), "{refused:?}");
+        let refused = Store::open_reader(location).err();
+        assert!(matches!(refused, Some(StoreError::NoDatabase(_))), "{refused:?}");
     }
-    if let Place::File(path) = place {
+    if let DatabaseLocation::File(path) = location {
         assert!(!path.exists());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "").unwrap();
-        let refused = Store::open_reader(place).err();
-        assert!(matches!(refused, Some(Error::NoDatabase(_))), "{refused:?}");
+        let refused = Store::open_reader(location).err();
+        assert!(matches!(refused, Some(StoreError::NoDatabase(_))), "{refused:?}");
         assert_eq!(std::fs::read(path).unwrap(), b"", "an empty file stays empty");
     }
 }
 
-fn a_newer_schema_is_refused(place: &Place) {
-    drop(open(place));
-    raw(place, "insert into migrations (number, name, digest) values (999, 'later', 'x')");
-    for refused in [Store::open(place).err(), Store::open_reader(place).err()] {
+fn schema_that_is_newer_is_rejected(location: &DatabaseLocation) {
+    drop(open_store(location));
+    execute_raw(
+        location,
+        "insert into migrations (number, name, digest) values (999, 'later', 'x')",
+    );
+    for refused in [Store::open(location).err(), Store::open_reader(location).err()] {
         let refused = refused.expect("a newer schema is refused");
-        assert!(matches!(refused, Error::NewerSchema { found: 999, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused:?}");
         assert!(refused.to_string().contains("newer highwater"), "{refused}");
     }
 }
 
-fn a_changed_migration_is_refused(place: &Place) {
-    drop(open(place));
-    raw(place, "update migrations set digest = 'another' where number = 1");
-    for refused in [Store::open(place).err(), Store::open_reader(place).err()] {
-        assert!(matches!(refused, Some(Error::ChangedMigration { number: 1, .. })), "{refused:?}");
+fn migration_that_was_changed_is_rejected(location: &DatabaseLocation) {
+    drop(open_store(location));
+    execute_raw(location, "update migrations set digest = 'another' where number = 1");
+    for refused in [Store::open(location).err(), Store::open_reader(location).err()] {
+        assert!(
+            matches!(refused, Some(StoreError::ChangedMigration { number: 1, .. })),
+            "{refused:?}"
+        );
     }
 }
 
-fn another_guid_empties_the_mirror_and_a_reader_refuses_it(place: &Place) {
-    let (store, lease) = open(place);
-    for kind in Kind::THREADS {
-        store.ingest(&lease, &threads(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
+fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    for kind in ItemKind::THREADS {
+        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.pause("ada", 7, i64::MAX, "secondary limit").unwrap();
+    store.pause_principal("ada", 7, i64::MAX, "secondary limit").unwrap();
     drop(store);
-    raw(place, "update schema_version set guid = 'another'");
-    let refused = Store::open_reader(place).err();
-    assert!(matches!(refused, Some(Error::OlderSchema)), "{refused:?}");
-    let store = Store::open(place).unwrap();
-    assert_eq!((store.counts().unwrap(), found(&store, "x")), (Counts::default(), vec![]));
+    execute_raw(location, "update schema_version set guid = 'another'");
+    let refused = Store::open_reader(location).err();
+    assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
+    let store = Store::open(location).unwrap();
+    assert_eq!(
+        (store.object_counts().unwrap(), search_ids(&store, "x")),
+        (ObjectCounts::default(), vec![])
+    );
     assert_eq!(store.lanes().unwrap(), []);
     assert_eq!(
         store.paused_until("ada", i64::MAX).unwrap(),
         Some(7),
-        "what cannot be refetched stays"
+        "data that cannot be refetched stays"
     );
     drop(store);
-    assert!(Store::open_reader(place).is_ok(), "the guid is {SCHEMA_GUID} again");
+    assert!(Store::open_reader(location).is_ok(), "the guid is {SCHEMA_GUID} again");
 }
 
-fn opening_twice_at_once_migrates_once(place: &Place) {
+fn migrations_run_once_when_opened_concurrently(location: &DatabaseLocation) {
     std::thread::scope(|scope| {
-        let open = || Store::open(place).map(drop);
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| Store::open(location).map(drop))).collect();
         for thread in threads {
             thread.join().unwrap().unwrap();
         }
     });
-    assert!(Store::open_reader(place).is_ok());
+    assert!(Store::open_reader(location).is_ok());
 }
 
-fn another_guid_stops_whoever_is_writing(place: &Place) {
-    let (store, lease) = open(place);
-    raw(place, "update schema_version set guid = 'another'");
-    let other = Store::open(place).unwrap();
-    let refused = store.ingest(&lease, &issues_through(vec![], 10));
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+fn schema_guid_change_stops_a_running_writer(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    execute_raw(location, "update schema_version set guid = 'another'");
+    let other = Store::open(location).unwrap();
+    let refused = store.ingest_page(&lease, &issues_page_through(vec![], 10));
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
     let refused = store.renew_lease(&lease, 1, 5_000);
-    assert!(matches!(refused, Err(Error::LeaseLost { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
     store.release_lease(&lease).unwrap();
     let next = other.take_lease("pull", "me", 1, 5_000).unwrap().unwrap();
     assert!(lease.epoch < next.epoch);
 }
 
-fn a_reader_between_two_migrations_finds_an_older_schema(place: &Place) {
+fn reader_between_two_migrations_finds_an_older_schema(location: &DatabaseLocation) {
     const FIRST: &str = "create table migrations (number bigint, name text, digest text)";
-    match place {
-        Place::Postgres { schema, .. } => {
-            raw(place, &format!("create schema {schema}; {FIRST}"));
+    match location {
+        DatabaseLocation::Postgres { schema, .. } => {
+            execute_raw(location, &format!("create schema {schema}; {FIRST}"));
         }
-        Place::File(path) => {
+        DatabaseLocation::File(path) => {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            raw(place, FIRST);
+            execute_raw(location, FIRST);
         }
-        Place::Memory => panic!("nobody else reads there"),
+        DatabaseLocation::Memory => panic!("a database in memory has one store"),
     }
-    let refused = Store::open_reader(place).err();
-    assert!(matches!(refused, Some(Error::OlderSchema)), "{refused:?}");
+    let refused = Store::open_reader(location).err();
+    assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
 }
 
 #[test]
-fn a_schema_name_that_postgresql_would_change_or_refuse_is_refused() {
+fn schema_name_that_postgresql_would_change_or_reject_is_rejected() {
     for name in ["", "pg_mirror", "a\0b", &"ä".repeat(32)] {
         let (url, schema) = ("postgres://nowhere.invalid/db".to_owned(), name.to_owned());
-        let place = Place::Postgres { url, schema };
-        for refused in [Store::open(&place).err(), Store::open_reader(&place).err()] {
-            assert!(matches!(refused, Some(Error::SchemaName { .. })), "{refused:?}");
+        let location = DatabaseLocation::Postgres { url, schema };
+        for refused in [Store::open(&location).err(), Store::open_reader(&location).err()] {
+            assert!(matches!(refused, Some(StoreError::InvalidSchemaName { .. })), "{refused:?}");
         }
     }
 }
 
 #[test]
-fn a_schema_that_is_there_needs_no_right_to_make_one() {
-    let schema = Schema::new();
-    let Place::Postgres { url, schema: name } = &schema.place else { panic!("it is PostgreSQL") };
-    raw(
-        &schema.place,
+fn schema_that_exists_needs_no_permission_to_create_one() {
+    let schema = SchemaDatabase::new();
+    let DatabaseLocation::Postgres { url, schema: name } = &schema.location else {
+        panic!("expected PostgreSQL")
+    };
+    execute_raw(
+        &schema.location,
         &format!("create role {name} login; create schema {name} authorization {name}"),
     );
     let url = format!("{url}?user={name}");
-    let (store, _) = open(&Place::Postgres { url, schema: name.clone() });
-    assert_eq!(store.counts().unwrap().repositories, 1);
+    let (store, _) = open_store(&DatabaseLocation::Postgres { url, schema: name.clone() });
+    assert_eq!(store.object_counts().unwrap().repositories, 1);
     drop(store);
-    raw(&schema.place, &format!("drop owned by {name} cascade; drop role {name}"));
+    execute_raw(&schema.location, &format!("drop owned by {name} cascade; drop role {name}"));
 }
 
 #[test]
-fn role_that_may_only_select_can_read() {
-    let schema = Schema::new();
-    let Place::Postgres { url, schema: name } = &schema.place else { panic!("it is PostgreSQL") };
-    let (store, lease) = open(&schema.place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    raw(
-        &schema.place,
+fn role_with_select_permission_can_read() {
+    let schema = SchemaDatabase::new();
+    let DatabaseLocation::Postgres { url, schema: name } = &schema.location else {
+        panic!("expected PostgreSQL")
+    };
+    let (store, lease) = open_store(&schema.location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    execute_raw(
+        &schema.location,
         &format!(
             "create role {name} login; grant usage on schema {name} to {name};
              grant select on all tables in schema {name} to {name}"
         ),
     );
-    let place = Place::Postgres { url: format!("{url}?user={name}"), schema: name.clone() };
-    let reader = Store::open_reader(&place).unwrap();
+    let location =
+        DatabaseLocation::Postgres { url: format!("{url}?user={name}"), schema: name.clone() };
+    let reader = Store::open_reader(&location).unwrap();
     assert_eq!(
-        (bodies(&reader), found(&reader, "leaks")),
+        (issue_bodies(&reader), search_ids(&reader, "leaks")),
         (vec!["body leaks".to_owned()], vec![5])
     );
     assert_eq!(reader.verify_page(None).unwrap().damaged, []);
     drop(reader);
-    raw(&schema.place, &format!("drop owned by {name} cascade; drop role {name}"));
+    execute_raw(&schema.location, &format!("drop owned by {name} cascade; drop role {name}"));
 }
 
 #[test]
-fn a_place_shows_no_password() {
+fn location_debug_output_hides_the_password() {
     let url = "postgres://ada:hunter2@host/db".to_owned();
-    let place = Place::Postgres { url, schema: "acme".to_owned() };
-    assert_eq!(format!("{place:?}"), "Postgres { schema: \"acme\", .. }");
+    let location = DatabaseLocation::Postgres { url, schema: "acme".to_owned() };
+    assert_eq!(format!("{location:?}"), "Postgres { schema: \"acme\", .. }");
 }

@@ -1,270 +1,301 @@
-use std::ops::ControlFlow;
-
-use hw_rules::item::{Key, Kind};
+use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
-use hw_rules::reconcile::{Brake, Findings};
-use hw_rules::time::Mark;
-use hw_rules::walk::{Cursor, Floor};
+use hw_rules::reconcile::{ReconcileFindings, RemovalBrake};
+use hw_rules::source_time::SourceInstant;
+use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_store::{
-    Error, IngestPage, Lease, Place, Store, SweepPage, SweepState, Swept, ThreadFilter, ThreadRow,
+    DatabaseLocation, IngestPage, Lease, RemovalResult, Store, StoreError, SweepPage, SweepState,
 };
 
-use crate::world::{
-    HOST, PUMP, comment, crashing_at, found, held, issue, issue_key, issues, issues_through, lane,
-    open, organization, pump, repositories, repository, search_rows, seen, seen_at, thread_in,
-    thread_of, threads, time,
+use crate::fixture::{
+    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, issue, issue_key,
+    issue_lane, issues_page, issues_page_through, observed_at, open_store, organization_lane,
+    pump_repository, repositories_page, repository, search_ids, source_time, stored_issues,
+    thread_in_repository, threads_page, with_observed_at,
 };
 
 both![
-    a_sweep_is_staged_page_by_page_and_keeps_its_beginning,
-    a_sweep_finds_what_is_missing_newer_and_absent,
-    an_unfinished_sweep_finds_and_removes_nothing,
-    what_is_confirmed_gone_leaves_text_and_search_and_keeps_a_tombstone,
-    a_tombstone_is_respected_and_revived_by_a_later_look_only,
-    the_brake_stops_a_mass_removal_and_changes_nothing,
-    two_repositories_do_not_go_in_one_sweep,
-    siblings_come_from_all_over_the_roll,
-    what_lies_below_the_coverage_is_not_missed,
-    a_sweep_that_starts_over_stays_due,
-    a_crash_before_the_commit_removes_nothing,
-    a_repository_takes_its_issues_with_it_and_is_read_anew_when_it_returns,
-    sweep_removes_nothing_that_another_lane_has_read_since,
+    sweep_is_staged_page_by_page_and_keeps_its_start_time,
+    sweep_finds_missing_newer_and_absent_items,
+    sweep_that_is_unfinished_finds_and_removes_nothing,
+    sweep_removes_text_and_search_row_and_keeps_a_tombstone,
+    tombstone_is_revived_only_by_a_later_observation,
+    brake_stops_a_mass_removal_and_changes_nothing,
+    brake_stops_a_sweep_that_removes_two_repositories,
+    sweep_siblings_are_spread_over_the_inventory,
+    sweep_ignores_items_below_the_coverage,
+    sweep_that_restarts_stays_due,
+    sweep_that_crashes_before_the_commit_removes_nothing,
+    repository_is_removed_with_its_issues_and_read_again_when_it_returns,
+    sweep_keeps_items_that_another_lane_has_read_since,
     url_returns_to_its_thread_when_a_wrong_id_is_removed,
     url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node,
 ];
 
-const LATE: i64 = 1_000;
+const LATE_SECOND: i64 = 1_000;
 
-fn a_sweep_is_staged_page_by_page_and_keeps_its_beginning(place: &Place) {
-    let (store, lease) = open(place);
-    store.request_sweep(&lane(), 7).unwrap();
-    assert_eq!(store.sweep(&lane()).unwrap(), None);
-    let mut page = listing(LATE, &[5, 6], false);
-    page.next = Some(Cursor("after 6".to_owned()));
-    store.stage_sweep(&lease, &lane(), &page).unwrap();
-    let state = |cursor: Option<Cursor>, listed, complete| {
-        Some(SweepState { began: seen(LATE), cursor, listed, complete })
+fn sweep_is_staged_page_by_page_and_keeps_its_start_time(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.request_sweep(&issue_lane(), 7).unwrap();
+    assert_eq!(store.sweep_state(&issue_lane()).unwrap(), None);
+    let mut page = sweep_page(LATE_SECOND, &[5, 6], false);
+    page.next = Some(PageCursor("after 6".to_owned()));
+    store.stage_sweep_page(&lease, &issue_lane(), &page).unwrap();
+    let started = SweepState {
+        began_at: observed_at(LATE_SECOND),
+        cursor: page.next,
+        listed: 2,
+        complete: false,
     };
-    assert_eq!(store.sweep(&lane()).unwrap(), state(page.next, 2, false));
-    assert!(store.lane_state(&lane()).unwrap().sweeping);
-    store.stage_sweep(&lease, &lane(), &listing(LATE + 1, &[6, 7], true)).unwrap();
-    assert_eq!(store.sweep(&lane()).unwrap(), state(None, 3, true));
-    store.finish_sweep(&lease, &lane(), &[], false).unwrap();
-    assert_eq!(store.sweep(&lane()).unwrap(), None);
-    let LaneState { sweeping, sweep_due_ms, .. } = store.lane_state(&lane()).unwrap();
-    assert_eq!((sweeping, sweep_due_ms), (false, None));
+    assert_eq!(store.sweep_state(&issue_lane()).unwrap(), Some(started.clone()));
+    assert!(store.lane_state(&issue_lane()).unwrap().is_sweeping);
+    store
+        .stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND + 1, &[6, 7], true))
+        .unwrap();
+    let complete = SweepState { cursor: None, listed: 3, complete: true, ..started };
+    assert_eq!(store.sweep_state(&issue_lane()).unwrap(), Some(complete));
+    store.finish_sweep(&lease, &issue_lane(), &[], false).unwrap();
+    assert_eq!(store.sweep_state(&issue_lane()).unwrap(), None);
+    let LaneState { is_sweeping, sweep_due_ms, .. } = store.lane_state(&issue_lane()).unwrap();
+    assert_eq!((is_sweeping, sweep_due_ms), (false, None));
 }
 
-/// A comment of a transferred issue: gone from the list where it was, and read from another one meanwhile.
-fn sweep_removes_nothing_that_another_lane_has_read_since(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "a")])).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[6], true)).unwrap();
-    let elsewhere = Lane::of_repository(HOST, 2, Surface::Issues);
-    let moved = thread_of(Kind::Issue, 2, "pipe", 5, 10, "a");
-    let page = IngestPage::of(elsewhere, 100);
-    let page = IngestPage { observations: vec![seen_at(moved, LATE)], ..page };
-    store.ingest(&lease, &page).unwrap();
-    let gone = [(5, seen(LATE + 1))];
-    assert!(store.check_removal(&lane(), &gone, false).unwrap().is_empty());
-    assert_eq!(store.finish_sweep(&lease, &lane(), &gone, false).unwrap(), Swept { removed: 0 });
-    assert_eq!(store.counts().unwrap().issues, 1);
+/// A transferred issue is gone from its old list, but was read from another one in the meantime.
+fn sweep_keeps_items_that_another_lane_has_read_since(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "a")])).unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[6], true)).unwrap();
+    let elsewhere = Lane::for_repository(HOST, 2, Surface::Issues);
+    let moved = thread_in_repository(ItemKind::Issue, 2, "pipe", 5, 10, "a");
+    let page = IngestPage::new(elsewhere, 100);
+    let page = IngestPage { observations: vec![with_observed_at(moved, LATE_SECOND)], ..page };
+    store.ingest_page(&lease, &page).unwrap();
+    let gone = [(5, observed_at(LATE_SECOND + 1))];
+    assert!(store.check_removal(&issue_lane(), &gone, false).unwrap().is_empty());
+    assert_eq!(
+        store.finish_sweep(&lease, &issue_lane(), &gone, false).unwrap(),
+        RemovalResult { removed: 0 }
+    );
+    assert_eq!(store.object_counts().unwrap().issues, 1);
 }
 
-fn url_returns_to_its_thread_when_a_wrong_id_is_removed(place: &Place) {
-    let (store, lease) = open(place);
-    shown_under_a_wrong_id(&store, &lease);
-    let said = comment(Kind::IssueComment, 50, 5, 10, "a word");
-    store.ingest(&lease, &threads(Kind::IssueComment, vec![said])).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[5], true)).unwrap();
-    store.finish_sweep(&lease, &lane(), &[(9, seen(LATE))], false).unwrap();
-    assert_eq!(store.counts().unwrap().comments, 1, "what is said there stays");
-    assert_eq!(urls(&store), ["https://github.com/acme/pump/issues/5"]);
+fn url_returns_to_its_thread_when_a_wrong_id_is_removed(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    ingest_under_wrong_id(&store, &lease);
+    let comment = comment(ItemKind::IssueComment, 50, 5, 10, "a word");
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[5], true)).unwrap();
+    store.finish_sweep(&lease, &issue_lane(), &[(9, observed_at(LATE_SECOND))], false).unwrap();
+    assert_eq!(store.object_counts().unwrap().comments, 1, "its comments stay");
+    assert_eq!(issue_urls(&store), ["https://github.com/acme/pump/issues/5"]);
 }
 
-fn url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node(place: &Place) {
-    let (store, lease) = open(place);
-    shown_under_a_wrong_id(&store, &lease);
-    let truth = vec![seen_at(issue(5, 10, "a"), 30), seen_at(issue(9, 8, "b"), 30)];
-    store.ingest(&lease, &issues(truth)).unwrap();
+fn url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    ingest_under_wrong_id(&store, &lease);
+    let truth =
+        vec![with_observed_at(issue(5, 10, "a"), 30), with_observed_at(issue(9, 8, "b"), 30)];
+    store.ingest_page(&lease, &issues_page(truth)).unwrap();
     let own = [5, 9].map(|number| format!("https://github.com/acme/pump/issues/{number}"));
-    assert_eq!(urls(&store), own);
+    assert_eq!(issue_urls(&store), own);
 }
 
-/// The issue 5 is also shown as 9, and takes its URL along.
-fn shown_under_a_wrong_id(store: &Store, lease: &Lease) {
-    let mut wrong = seen_at(issue(5, 10, "a"), 20);
-    thread_in(&mut wrong).id = 9;
-    store.ingest(lease, &issues(vec![issue(5, 10, "a")])).unwrap();
-    store.ingest(lease, &issues(vec![wrong])).unwrap();
-    assert!(urls(store)[0].ends_with("/5~5"), "{:?}", urls(store));
+/// Ingests issue 5 under the id 9 as well, which takes its URL.
+fn ingest_under_wrong_id(store: &Store, lease: &Lease) {
+    let mut wrong = with_observed_at(issue(5, 10, "a"), 20);
+    as_thread_mut(&mut wrong).id = 9;
+    store.ingest_page(lease, &issues_page(vec![issue(5, 10, "a")])).unwrap();
+    store.ingest_page(lease, &issues_page(vec![wrong])).unwrap();
+    assert!(issue_urls(store)[0].ends_with("/5~5"), "{:?}", issue_urls(store));
 }
 
-fn urls(store: &Store) -> Vec<String> {
-    let mut urls = Vec::new();
-    let mut take = |row: ThreadRow| {
-        urls.push((row.thread.id, row.thread.url));
-        ControlFlow::Continue(())
-    };
-    store.each_thread(Kind::Issue, &ThreadFilter::default(), &mut take).unwrap();
-    urls.sort();
-    urls.into_iter().map(|(_, url)| url).collect()
+fn issue_urls(store: &Store) -> Vec<String> {
+    let mut rows = stored_issues(store);
+    rows.sort_by_key(|row| row.thread.id);
+    rows.into_iter().map(|row| row.thread.url).collect()
 }
 
-fn a_sweep_finds_what_is_missing_newer_and_absent(place: &Place) {
-    let (store, lease) = open(place);
+fn sweep_finds_missing_newer_and_absent_items(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let page = vec![issue(5, 10, "a"), issue(6, 10, "b"), issue(7, 10, "c"), issue(8, 999, "d")];
-    store.ingest(&lease, &issues(page)).unwrap();
-    let mut page = listing(LATE, &[6, 7, 9], true);
-    page.rows[1].2 = time(11);
-    store.stage_sweep(&lease, &lane(), &page).unwrap();
-    let found = store.sweep_findings(&lane()).unwrap();
-    assert_eq!(found.findings, Findings { fetch: vec![7, 9], suspects: vec![5] });
-    let node = |id: i64| (id, format!("I_{id}"));
-    assert_eq!(found.node_ids, [node(5), node(7), node(9)].into());
-    assert_eq!(found.siblings, [node(6), node(7)]);
+    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    let mut page = sweep_page(LATE_SECOND, &[6, 7, 9], true);
+    page.rows[1].2 = source_time(11);
+    store.stage_sweep_page(&lease, &issue_lane(), &page).unwrap();
+    let found = store.sweep_findings(&issue_lane()).unwrap();
+    assert_eq!(found.findings, ReconcileFindings { fetch: vec![7, 9], suspects: vec![5] });
+    assert_eq!(found.node_ids, [5, 7, 9].map(|id| (id, format!("I_{id}"))).into());
+    assert_eq!(found.siblings, [6, 7].map(|id| (id, format!("I_{id}"))));
 }
 
-fn an_unfinished_sweep_finds_and_removes_nothing(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "a")])).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[6], false)).unwrap();
-    let refused = store.sweep_findings(&lane());
-    assert!(matches!(refused, Err(Error::NoSweep { .. })), "{refused:?}");
-    let refused = store.finish_sweep(&lease, &lane(), &[(5, seen(LATE))], true);
-    assert!(matches!(refused, Err(Error::NoSweep { .. })), "{refused:?}");
-    assert_eq!(held(&store).len(), 1);
+fn sweep_that_is_unfinished_finds_and_removes_nothing(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "a")])).unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[6], false)).unwrap();
+    let refused = store.sweep_findings(&issue_lane());
+    assert!(matches!(refused, Err(StoreError::NoCompleteSweep { .. })), "{refused:?}");
+    let refused = store.finish_sweep(&lease, &issue_lane(), &[(5, observed_at(LATE_SECOND))], true);
+    assert!(matches!(refused, Err(StoreError::NoCompleteSweep { .. })), "{refused:?}");
+    assert_eq!(stored_issues(&store).len(), 1);
 }
 
-fn what_is_confirmed_gone_leaves_text_and_search_and_keeps_a_tombstone(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks"), issue(6, 10, "leaks")])).unwrap();
-    assert_eq!(remove(&store, &lease, &[5, 404], LATE), Swept { removed: 1 });
-    assert_eq!((found(&store, "leaks"), search_rows(place)), (vec![6], 1));
-    assert_eq!(held(&store).into_iter().map(|row| row.thread.id).collect::<Vec<_>>(), [6]);
-    let counts = store.counts().unwrap();
+fn sweep_removes_text_and_search_row_and_keeps_a_tombstone(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store
+        .ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks"), issue(6, 10, "leaks")]))
+        .unwrap();
+    assert_eq!(confirm_gone(&store, &lease, &[5, 404], LATE_SECOND), RemovalResult { removed: 1 });
+    assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![6], 1));
+    assert_eq!(stored_issues(&store).into_iter().map(|row| row.thread.id).collect::<Vec<_>>(), [6]);
+    let counts = store.object_counts().unwrap();
     assert_eq!((counts.repositories, counts.issues, counts.tombstones), (1, 1, 2));
     let cell = store.cell(HOST, issue_key(404)).unwrap();
-    assert_eq!((cell.version, cell.gone), (None, Some(seen(LATE))));
+    assert_eq!((cell.version, cell.tombstone), (None, Some(observed_at(LATE_SECOND))));
 }
 
-fn a_tombstone_is_respected_and_revived_by_a_later_look_only(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    remove(&store, &lease, &[5], LATE);
-    let earlier = seen_at(issue(5, 11, "leaks"), LATE - 1);
-    assert_eq!(store.ingest(&lease, &issues(vec![earlier])).unwrap().unchanged, 1);
-    assert_eq!((held(&store), found(&store, "leaks")), (vec![], vec![]));
-    let later = seen_at(issue(5, 11, "leaks"), LATE + 1);
-    assert_eq!(store.ingest(&lease, &issues(vec![later])).unwrap().revived, 1);
-    assert_eq!((held(&store).len(), found(&store, "leaks")), (1, vec![5]));
-    assert_eq!(remove(&store, &lease, &[5], LATE), Swept { removed: 0 }, "an old look, again");
-    assert_eq!(found(&store, "leaks"), [5]);
+fn tombstone_is_revived_only_by_a_later_observation(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    confirm_gone(&store, &lease, &[5], LATE_SECOND);
+    let earlier = with_observed_at(issue(5, 11, "leaks"), LATE_SECOND - 1);
+    assert_eq!(store.ingest_page(&lease, &issues_page(vec![earlier])).unwrap().unchanged, 1);
+    assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
+    let later = with_observed_at(issue(5, 11, "leaks"), LATE_SECOND + 1);
+    assert_eq!(store.ingest_page(&lease, &issues_page(vec![later])).unwrap().revived, 1);
+    assert_eq!((stored_issues(&store).len(), search_ids(&store, "leaks")), (1, vec![5]));
+    assert_eq!(
+        confirm_gone(&store, &lease, &[5], LATE_SECOND),
+        RemovalResult { removed: 0 },
+        "an old observation"
+    );
+    assert_eq!(search_ids(&store, "leaks"), [5]);
 }
 
-fn the_brake_stops_a_mass_removal_and_changes_nothing(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues((1..=30).map(|id| issue(id, 10, "leaks")).collect())).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[30], true)).unwrap();
-    let gone: Vec<_> = (1..=21).map(|id| (id, seen(LATE))).collect();
-    let stopped = store.finish_sweep(&lease, &lane(), &gone, false);
-    let brake = Brake { removals: 21, held: 30 };
-    assert!(matches!(&stopped, Err(Error::Brake { brake: b, .. }) if *b == brake), "{stopped:?}");
-    assert_eq!((held(&store).len(), store.counts().unwrap().tombstones), (30, 0));
-    assert!(store.sweep(&lane()).unwrap().is_some(), "the sweep waits for a person");
-    let done = store.finish_sweep(&lease, &lane(), &gone, true).unwrap();
-    assert_eq!((done, held(&store).len()), (Swept { removed: 21 }, 9));
+fn brake_stops_a_mass_removal_and_changes_nothing(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store
+        .ingest_page(&lease, &issues_page((1..=30).map(|id| issue(id, 10, "leaks")).collect()))
+        .unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[30], true)).unwrap();
+    let gone: Vec<_> = (1..=21).map(|id| (id, observed_at(LATE_SECOND))).collect();
+    let stopped = store.finish_sweep(&lease, &issue_lane(), &gone, false);
+    let brake = RemovalBrake { removals: 21, stored: 30 };
+    assert!(
+        matches!(&stopped, Err(StoreError::Brake { brake: b, .. }) if *b == brake),
+        "{stopped:?}"
+    );
+    assert_eq!((stored_issues(&store).len(), store.object_counts().unwrap().tombstones), (30, 0));
+    assert!(store.sweep_state(&issue_lane()).unwrap().is_some(), "the sweep waits for the user");
+    let done = store.finish_sweep(&lease, &issue_lane(), &gone, true).unwrap();
+    assert_eq!((done, stored_issues(&store).len()), (RemovalResult { removed: 21 }, 9));
 }
 
-fn two_repositories_do_not_go_in_one_sweep(place: &Place) {
-    let (store, lease) = open(place);
+fn brake_stops_a_sweep_that_removes_two_repositories(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let others = (2..=50).map(|id| repository(id, &format!("r{id}"), 0)).collect();
-    store.ingest(&lease, &repositories(others)).unwrap();
-    store.stage_sweep(&lease, &organization(), &listing(LATE, &[50], true)).unwrap();
-    let gone = [(2, seen(LATE)), (3, seen(LATE))];
-    let stopped = store.finish_sweep(&lease, &organization(), &gone, false);
-    let brake = Brake { removals: 2, held: 50 };
-    assert!(matches!(&stopped, Err(Error::Brake { brake: b, .. }) if *b == brake), "{stopped:?}");
-    assert_eq!(store.counts().unwrap().repositories, 50);
-    let done = store.finish_sweep(&lease, &organization(), &gone, true).unwrap();
-    assert_eq!((done.removed, store.counts().unwrap().repositories), (2, 48));
+    store.ingest_page(&lease, &repositories_page(others)).unwrap();
+    store
+        .stage_sweep_page(&lease, &organization_lane(), &sweep_page(LATE_SECOND, &[50], true))
+        .unwrap();
+    let gone = [(2, observed_at(LATE_SECOND)), (3, observed_at(LATE_SECOND))];
+    let stopped = store.finish_sweep(&lease, &organization_lane(), &gone, false);
+    let brake = RemovalBrake { removals: 2, stored: 50 };
+    assert!(
+        matches!(&stopped, Err(StoreError::Brake { brake: b, .. }) if *b == brake),
+        "{stopped:?}"
+    );
+    assert_eq!(store.object_counts().unwrap().repositories, 50);
+    let done = store.finish_sweep(&lease, &organization_lane(), &gone, true).unwrap();
+    assert_eq!((done.removed, store.object_counts().unwrap().repositories), (2, 48));
 }
 
-fn siblings_come_from_all_over_the_roll(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues((2..=8).map(|id| issue(id, 10, "x")).collect())).unwrap();
+fn sweep_siblings_are_spread_over_the_inventory(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store
+        .ingest_page(&lease, &issues_page((2..=8).map(|id| issue(id, 10, "x")).collect()))
+        .unwrap();
     let ids: Vec<_> = (1..=9).collect();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &ids, true)).unwrap();
-    let siblings = store.sweep_findings(&lane()).unwrap().siblings;
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &ids, true)).unwrap();
+    let siblings = store.sweep_findings(&issue_lane()).unwrap().siblings;
     assert_eq!(siblings, [2, 5, 8].map(|id| (id, format!("I_{id}"))));
 }
 
-fn what_lies_below_the_coverage_is_not_missed(place: &Place) {
-    let (store, lease) = open(place);
-    let mut page = issues_through(vec![issue(5, 100, "x")], 100);
-    page.coverage.as_mut().unwrap().from = Some(Floor::At(Mark(50_000)));
-    store.ingest(&lease, &page).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[6], true)).unwrap();
-    let findings = store.sweep_findings(&lane()).unwrap().findings;
+fn sweep_ignores_items_below_the_coverage(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    let mut page = issues_page_through(vec![issue(5, 100, "x")], 100);
+    page.coverage.as_mut().unwrap().from = Some(ListingFloor::At(SourceInstant(50_000)));
+    store.ingest_page(&lease, &page).unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[6], true)).unwrap();
+    let findings = store.sweep_findings(&issue_lane()).unwrap().findings;
     assert_eq!(findings.fetch, Vec::<i64>::new(), "6 was updated at second 10");
 }
 
-fn a_sweep_that_starts_over_stays_due(place: &Place) {
-    let (store, lease) = open(place);
-    store.request_sweep(&lane(), 7).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[5, 6], false)).unwrap();
-    store.restart_sweep(&lease, &lane()).unwrap();
-    assert_eq!(store.sweep(&lane()).unwrap(), None);
-    let LaneState { sweeping, sweep_due_ms, .. } = store.lane_state(&lane()).unwrap();
-    assert_eq!((sweeping, sweep_due_ms), (false, Some(7)));
-    store.stage_sweep(&lease, &lane(), &listing(LATE + 9, &[7], true)).unwrap();
-    let sweep = store.sweep(&lane()).unwrap().unwrap();
-    assert_eq!((sweep.began, sweep.listed), (seen(LATE + 9), 1));
+fn sweep_that_restarts_stays_due(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.request_sweep(&issue_lane(), 7).unwrap();
+    store
+        .stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[5, 6], false))
+        .unwrap();
+    store.restart_sweep(&lease, &issue_lane()).unwrap();
+    assert_eq!(store.sweep_state(&issue_lane()).unwrap(), None);
+    let LaneState { is_sweeping, sweep_due_ms, .. } = store.lane_state(&issue_lane()).unwrap();
+    assert_eq!((is_sweeping, sweep_due_ms), (false, Some(7)));
+    store
+        .stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND + 9, &[7], true))
+        .unwrap();
+    let sweep = store.sweep_state(&issue_lane()).unwrap().unwrap();
+    assert_eq!((sweep.began_at, sweep.listed), (observed_at(LATE_SECOND + 9), 1));
 }
 
-fn a_crash_before_the_commit_removes_nothing(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    store.stage_sweep(&lease, &lane(), &listing(LATE, &[], true)).unwrap();
-    let crashing = crashing_at(&store, "sweep: before commit");
-    let crashed = crashing.finish_sweep(&lease, &lane(), &[(5, seen(LATE))], false);
-    assert!(matches!(crashed, Err(Error::Interrupted("sweep: before commit"))), "{crashed:?}");
-    assert_eq!(found(&store, "leaks"), [5]);
-    assert!(store.sweep(&lane()).unwrap().is_some());
+fn sweep_that_crashes_before_the_commit_removes_nothing(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &[], true)).unwrap();
+    let crashing = crash_at(&store, "sweep: before commit");
+    let crashed =
+        crashing.finish_sweep(&lease, &issue_lane(), &[(5, observed_at(LATE_SECOND))], false);
+    assert!(matches!(crashed, Err(StoreError::Interrupted("sweep: before commit"))), "{crashed:?}");
+    assert_eq!(search_ids(&store, "leaks"), [5]);
+    assert!(store.sweep_state(&issue_lane()).unwrap().is_some());
 }
 
-fn a_repository_takes_its_issues_with_it_and_is_read_anew_when_it_returns(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues_through(vec![issue(5, 10, "leaks")], 10)).unwrap();
-    store.ingest(&lease, &repositories(vec![repository(2, "valve", 0)])).unwrap();
-    store.stage_sweep(&lease, &organization(), &listing(LATE, &[2], true)).unwrap();
-    let gone = [(PUMP, seen(LATE))];
-    let done = store.finish_sweep(&lease, &organization(), &gone, false).unwrap();
-    assert_eq!(done, Swept { removed: 1 });
-    assert_eq!((held(&store), found(&store, "leaks")), (vec![], vec![]));
+fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
+    location: &DatabaseLocation,
+) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page_through(vec![issue(5, 10, "leaks")], 10)).unwrap();
+    store.ingest_page(&lease, &repositories_page(vec![repository(2, "valve", 0)])).unwrap();
+    store
+        .stage_sweep_page(&lease, &organization_lane(), &sweep_page(LATE_SECOND, &[2], true))
+        .unwrap();
+    let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
+    let done = store.finish_sweep(&lease, &organization_lane(), &gone, false).unwrap();
+    assert_eq!(done, RemovalResult { removed: 1 });
+    assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
-    assert!(!store.cell(HOST, Key { kind: Kind::Issue, id: 5 }).unwrap().is_present());
-    assert_eq!(store.lane_state(&lane()).unwrap().coverage.through, None);
-    let back = repositories(vec![seen_at(pump("pump", 0), LATE + 1)]);
-    assert_eq!(store.ingest(&lease, &back).unwrap().revived, 1);
-    let back = issues(vec![seen_at(issue(5, 10, "leaks"), LATE + 2)]);
-    assert_eq!(store.ingest(&lease, &back).unwrap().revived, 1);
-    assert_eq!(found(&store, "leaks"), [5]);
+    assert!(!store.cell(HOST, ItemKey { kind: ItemKind::Issue, id: 5 }).unwrap().is_present());
+    assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage.through, None);
+    let back =
+        repositories_page(vec![with_observed_at(pump_repository("pump", 0), LATE_SECOND + 1)]);
+    assert_eq!(store.ingest_page(&lease, &back).unwrap().revived, 1);
+    let back = issues_page(vec![with_observed_at(issue(5, 10, "leaks"), LATE_SECOND + 2)]);
+    assert_eq!(store.ingest_page(&lease, &back).unwrap().revived, 1);
+    assert_eq!(search_ids(&store, "leaks"), [5]);
 }
 
-/// Sweeps the lane and confirms these ids gone.
-fn remove(store: &Store, lease: &Lease, ids: &[i64], second: i64) -> Swept {
-    store.stage_sweep(lease, &lane(), &listing(second, &[], true)).unwrap();
-    let gone: Vec<_> = ids.iter().map(|id| (*id, seen(second))).collect();
-    store.finish_sweep(lease, &lane(), &gone, false).unwrap()
+/// Sweeps the lane of issues and confirms these ids gone.
+fn confirm_gone(store: &Store, lease: &Lease, ids: &[i64], second: i64) -> RemovalResult {
+    store.stage_sweep_page(lease, &issue_lane(), &sweep_page(second, &[], true)).unwrap();
+    let gone: Vec<_> = ids.iter().map(|id| (*id, observed_at(second))).collect();
+    store.finish_sweep(lease, &issue_lane(), &gone, false).unwrap()
 }
 
-/// A page that lists these ids, all updated at second 10.
-fn listing(second: i64, ids: &[i64], complete: bool) -> SweepPage {
+/// Builds a page that lists these ids, all updated at second 10.
+fn sweep_page(second: i64, ids: &[i64], complete: bool) -> SweepPage {
     SweepPage {
-        began: seen(second),
-        rows: ids.iter().map(|id| (*id, format!("I_{id}"), time(10))).collect(),
+        began_at: observed_at(second),
+        rows: ids.iter().map(|id| (*id, format!("I_{id}"), source_time(10))).collect(),
         next: None,
         complete,
     }

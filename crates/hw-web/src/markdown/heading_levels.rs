@@ -1,27 +1,27 @@
-//! Levels of headings that continue those of the page, whatever levels an author used.
+//! Maps the heading levels of a body to levels that continue those of the page.
 
-/// The deepest heading that HTML has.
-const DEEPEST: usize = 6;
+/// The deepest heading level of HTML.
+const DEEPEST_HEADING: usize = 6;
 
-/// Maps the levels of one body: the topmost becomes `top`, and none is skipped on the way down.
+/// Maps the levels of one body: the topmost becomes `top`, and no level is skipped on the way down.
 pub(super) struct HeadingLevels {
     top: usize,
-    /// The authors' levels from the topmost down to the last heading.
-    open: Vec<usize>,
+    /// The author's levels from the topmost heading down to the last one.
+    open_levels: Vec<usize>,
 }
 
 impl HeadingLevels {
     pub(super) fn new(top: usize) -> Self {
-        Self { top, open: Vec::new() }
+        Self { top, open_levels: Vec::new() }
     }
 
-    /// The level in the page of the next heading.
-    pub(super) fn next(&mut self, level: usize) -> usize {
-        while self.open.last().is_some_and(|above| *above >= level) {
-            self.open.pop();
+    /// Returns the level of the next heading on the page.
+    pub(super) fn next_level(&mut self, level: usize) -> usize {
+        while self.open_levels.last().is_some_and(|above| *above >= level) {
+            self.open_levels.pop();
         }
-        self.open.push(level);
-        (self.top + self.open.len() - 1).min(DEEPEST)
+        self.open_levels.push(level);
+        (self.top + self.open_levels.len() - 1).min(DEEPEST_HEADING)
     }
 }
 
@@ -38,7 +38,7 @@ mod tests {
             ([1, 2, 3, 4, 5], [3, 4, 5, 6, 6]),
         ] {
             let mut levels = HeadingLevels::new(3);
-            assert_eq!(written.map(|level| levels.next(level)), expected);
+            assert_eq!(written.map(|level| levels.next_level(level)), expected);
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Tells HTML from text that only looks like it.
+//! Distinguishes HTML from text that only looks like it.
 //!
-//! An author who writes `Vec<String>` or `<script>` outside of code means the words. GitHub's parser escapes the
-//! dangerous tags and its sanitizer drops the unknown ones; a reader loses less when both stay visible.
+//! An author who writes `Vec<String>` or `<script>` outside of code means text. GitHub's parser escapes dangerous
+//! tags and its sanitizer drops unknown ones; readers lose less when both stay visible.
 
 use std::borrow::Cow;
 
-/// Tags that are formatting: shown, rewritten, or dropped around their content.
-const KNOWN: &str = " a abbr article aside b bdi bdo big blockquote body br caption center cite code col colgroup dd \
+/// Formatting tags: the later steps keep them, rewrite them, or remove them around their content.
+const KNOWN_TAGS: &str = " a abbr article aside b bdi bdo big blockquote body br caption center cite code col colgroup dd \
     del details dfn div dl dt em figcaption figure font footer g-emoji h1 h2 h3 h4 h5 h6 head header hr html i img \
     input ins kbd label li main mark nav ol p picture pre q relative-time rp rt ruby s samp section small source \
     span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var video wbr ";
 
-/// Longer names than any in the list are not looked up.
-const LONGEST_NAME: usize = 16;
+/// Bytes of a tag name that is looked up; no name in the list is longer.
+const MAX_NAME: usize = 16;
 
 /// Escapes the `<` of each tag that is not formatting.
 pub(super) fn escape_other_tags(markup: &str) -> Cow<'_, str> {
@@ -34,16 +34,15 @@ pub(super) fn escape_other_tags(markup: &str) -> Cow<'_, str> {
 
 fn is_other_tag(after: &str) -> bool {
     let name = after.strip_prefix('/').unwrap_or(after);
-    let is_named = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let end = name.find(|c| !is_named(c)).unwrap_or(name.len());
-    // a name goes on until a space, a slash or the end of the tag
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(name.len());
+    // a name continues until a space, a slash or the end of the tag
     let is_whole =
         name[end..].starts_with(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'));
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && !(is_whole && is_known(&name[..end]))
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && !(is_whole && is_known_tag(&name[..end]))
 }
 
-fn is_known(name: &str) -> bool {
-    name.len() <= LONGEST_NAME && KNOWN.contains(&format!(" {} ", name.to_ascii_lowercase()))
+fn is_known_tag(name: &str) -> bool {
+    name.len() <= MAX_NAME && KNOWN_TAGS.contains(&format!(" {} ", name.to_ascii_lowercase()))
 }
 
 #[cfg(test)]

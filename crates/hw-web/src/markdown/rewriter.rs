@@ -1,7 +1,7 @@
-//! Rewrites the tags and texts of a body: what a page never loads becomes links, what GitHub links becomes local.
+//! Rewrites the tags and texts of a body: media become links, and references to mirrored threads become local links.
 //!
-//! It reads what comrak wrote and what authors wrote as HTML in one go, tag by tag, as a browser's parser does it.
-//! Attributes that it does not know pass through: removing them is the sanitizer's work.
+//! It reads comrak's output and the author's own HTML in one pass, tag by tag, as a browser's parser does.
+//! Unknown attributes pass through: the sanitizer removes them.
 
 use std::cell::RefCell;
 use std::fmt::{Result, Write};
@@ -11,88 +11,98 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
-use hw_rules::clean::for_reading;
+use hw_rules::safe_text::sanitize_for_display;
 
 use super::heading_levels::HeadingLevels;
 use super::references::{ReferenceTarget, find_references};
 use super::{BodyContext, BoundedMarkup};
 
-/// How deep a text may nest; below that it goes on flat. What it costs to parse HTML grows with the square.
-const DEEPEST: usize = 40;
-/// Elements that a reader clicks: no link of ours stands within them.
-const CLICKED: [&str; 2] = ["a", "summary"];
-/// How many open elements are searched for the one that an end tag closes.
+/// Maximum nesting; deeper elements are flattened, because the cost of parsing HTML grows with the square of the depth.
+const MAX_DEPTH: usize = 40;
+/// Clickable elements: the rewriter adds no links inside them.
+const CLICKABLE_TAGS: [&str; 2] = ["a", "summary"];
+/// Open elements that are searched for the one that an end tag closes.
 const MAX_SEARCHED: usize = 100;
 
-/// Writes a body's markup in the form that the sanitizer gets.
-pub(super) fn rewrite(
+/// Rewrites the markup of a body for the sanitizer.
+pub(super) fn rewrite_markup(
     markup: &str,
     context: BodyContext<'_>,
     out: BoundedMarkup,
 ) -> std::result::Result<BoundedMarkup, std::fmt::Error> {
     let tokenizer = Tokenizer::new(
-        Sink(RefCell::new((Rewriter::new(context, out), Ok(())))),
+        RewriterSink(RefCell::new(MarkupRewriter::new(context, out))),
         TokenizerOpts::default(),
     );
     let input = BufferQueue::default();
     input.push_back(StrTendril::from(markup));
-    // a script could stop the tokenizer, but none is started
+    // only a script could suspend the tokenizer, and this sink never reports one
     while !input.is_empty() {
         drop(tokenizer.feed(&input));
     }
     tokenizer.end();
-    let (rewriter, written) = tokenizer.sink.0.into_inner();
-    written.map(|()| rewriter.out)
+    let rewriter = tokenizer.sink.0.into_inner();
+    rewriter.result.map(|()| rewriter.out)
 }
 
-/// The tokenizer hands out shared references; the first error ends the writing.
-struct Sink<'a>(RefCell<(Rewriter<'a>, Result)>);
+/// Gives the tokenizer, which passes shared references, mutable access to the rewriter.
+struct RewriterSink<'a>(RefCell<MarkupRewriter<'a>>);
 
-impl TokenSink for Sink<'_> {
+impl TokenSink for RewriterSink<'_> {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let (rewriter, written) = &mut *self.0.borrow_mut();
-        if written.is_ok() {
-            *written = rewriter.token(token);
+        let mut rewriter = self.0.borrow_mut();
+        if rewriter.result.is_ok() {
+            rewriter.result = rewriter.write_token(token);
         }
         TokenSinkResult::Continue
     }
 }
 
-struct Rewriter<'a> {
+struct MarkupRewriter<'a> {
     context: BodyContext<'a>,
     out: BoundedMarkup,
-    /// Text that was read since the last tag.
+    /// The first error; nothing is written after it.
+    result: Result,
+    /// Text since the last tag.
     text: String,
-    open: Vec<OpenElement>,
+    open_elements: Vec<OpenElement>,
     levels: HeadingLevels,
-    /// The address of the link that has just begun; its text may be the same.
-    bare_address: Option<String>,
+    /// The URL of the link that has just begun, whose text may be the same URL.
+    link_url: Option<String>,
 }
 
 struct OpenElement {
-    /// The name that the author used.
+    /// The tag name in the source.
     name: String,
-    /// The name that was written; none when it is too deep.
+    /// The tag name in the output; none when the element is nested too deeply.
     written: Option<String>,
 }
 
-impl<'a> Rewriter<'a> {
+impl<'a> MarkupRewriter<'a> {
     fn new(context: BodyContext<'a>, out: BoundedMarkup) -> Self {
         let levels = HeadingLevels::new(context.top_heading);
-        Self { context, out, text: String::new(), open: Vec::new(), levels, bare_address: None }
+        Self {
+            context,
+            out,
+            result: Ok(()),
+            text: String::new(),
+            open_elements: Vec::new(),
+            levels,
+            link_url: None,
+        }
     }
 
-    fn token(&mut self, token: Token) -> Result {
+    fn write_token(&mut self, token: Token) -> Result {
         match token {
             Token::CharacterTokens(text) => self.text.push_str(&text),
             Token::TagToken(tag) => {
                 self.flush_text()?;
-                self.bare_address = None;
+                self.link_url = None;
                 match tag.kind {
-                    TagKind::StartTag => self.start(&tag)?,
-                    TagKind::EndTag => self.end(&tag.name)?,
+                    TagKind::StartTag => self.start_tag(&tag)?,
+                    TagKind::EndTag => self.end_tag(&tag.name)?,
                 }
             }
             Token::EOFToken => self.flush_text()?,
@@ -104,39 +114,39 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    fn start(&mut self, tag: &Tag) -> Result {
+    fn start_tag(&mut self, tag: &Tag) -> Result {
         match &*tag.name {
             "img" => {
-                let (source, label) = (attribute(tag, "src"), attribute(tag, "alt"));
-                self.media("image", source.as_deref(), label.as_deref())
+                let (source, label) = (attribute_value(tag, "src"), attribute_value(tag, "alt"));
+                self.write_media_link("image", source.as_deref(), label.as_deref())
             }
-            "video" => self.media("video", attribute(tag, "src").as_deref(), None),
-            "input" if attribute(tag, "type").as_deref() == Some("checkbox") => {
-                let is_done = attribute(tag, "checked").is_some();
+            "video" => self.write_media_link("video", attribute_value(tag, "src").as_deref(), None),
+            "input" if attribute_value(tag, "type").as_deref() == Some("checkbox") => {
+                let is_done = attribute_value(tag, "checked").is_some();
                 self.out.write_str(if is_done { "☑" } else { "☐" })
             }
             "input" | "source" => Ok(()),
             "br" | "hr" | "wbr" | "col" => write!(self.out, "<{}>", tag.name),
-            name => self.open(name, tag),
+            name => self.open_element(name, tag),
         }
     }
 
-    fn open(&mut self, name: &str, tag: &Tag) -> Result {
+    fn open_element(&mut self, name: &str, tag: &Tag) -> Result {
         self.close_implied(name);
-        let level = heading_level(name).map(|level| self.levels.next(level));
+        let level = heading_level(name).map(|level| self.levels.next_level(level));
         let written = level.map_or_else(|| name.to_owned(), |level| format!("h{level}"));
-        if self.open.len() >= DEEPEST {
-            self.open.push(OpenElement { name: name.to_owned(), written: None });
+        if self.open_elements.len() >= MAX_DEPTH {
+            self.open_elements.push(OpenElement { name: name.to_owned(), written: None });
             return Ok(());
         }
         write!(self.out, "<{written}")?;
-        for each in &tag.attrs {
-            let (key, value) = (&*each.name.local, for_reading(&each.value));
+        for attribute in &tag.attrs {
+            let (key, value) = (&*attribute.name.local, sanitize_for_display(&attribute.value));
             let value = match key {
                 "href" => self.link_target(&value),
                 "id" => self.footnote_id(&value),
-                // whatever else the tokenizer takes for a name
-                _ => key.bytes().all(is_name).then_some(value),
+                // the tokenizer accepts names that are not valid in markup
+                _ => key.bytes().all(is_attribute_byte).then_some(value),
             };
             if let Some(value) = value {
                 write!(self.out, " {key}=\"")?;
@@ -144,14 +154,14 @@ impl<'a> Rewriter<'a> {
                 self.out.write_str("\"")?;
             }
             if key == "href" {
-                self.bare_address = Some(for_reading(&each.value));
+                self.link_url = Some(sanitize_for_display(&attribute.value));
             }
         }
-        self.open.push(OpenElement { name: name.to_owned(), written: Some(written) });
+        self.open_elements.push(OpenElement { name: name.to_owned(), written: Some(written) });
         self.out.write_str(">")
     }
 
-    /// Closes what a browser closes at this tag, so that forgotten end tags do not count as nesting.
+    /// Closes the elements that a browser closes at this tag, so that omitted end tags do not count as nesting.
     fn close_implied(&mut self, name: &str) {
         let closed: &[&str] = match name {
             "li" => &["p", "li"],
@@ -161,28 +171,33 @@ impl<'a> Rewriter<'a> {
             "dt" | "dd" => &["dt", "dd"],
             _ => &[],
         };
-        while self.open.last().is_some_and(|above| closed.contains(&&*above.name)) {
-            self.open.pop();
+        while self.open_elements.last().is_some_and(|above| closed.contains(&&*above.name)) {
+            self.open_elements.pop();
         }
     }
 
-    fn end(&mut self, name: &str) -> Result {
+    fn end_tag(&mut self, name: &str) -> Result {
         let is_heading = heading_level(name).is_some();
-        let closes = |open: &OpenElement| {
+        let mut innermost_first = self.open_elements.iter().rev().take(MAX_SEARCHED);
+        let Some(depth) = innermost_first.position(|open| {
             open.name == name || is_heading && heading_level(&open.name).is_some()
-        };
-        let Some(depth) = self.open.iter().rev().take(MAX_SEARCHED).position(closes) else {
+        }) else {
             return Ok(());
         };
-        let at = self.open.len() - 1 - depth;
-        let closed = self.open.drain(at..).next().and_then(|open| open.written);
+        let at = self.open_elements.len() - 1 - depth;
+        let closed = self.open_elements.drain(at..).next().and_then(|open| open.written);
         closed.map_or(Ok(()), |name| write!(self.out, "</{name}>"))
     }
 
-    /// Writes a link to something that a page does not load.
-    fn media(&mut self, kind: &str, source: Option<&str>, label: Option<&str>) -> Result {
+    /// Writes a link to a medium that the page does not load.
+    fn write_media_link(
+        &mut self,
+        kind: &str,
+        source: Option<&str>,
+        label: Option<&str>,
+    ) -> Result {
         let label = label.filter(|label| !label.trim().is_empty());
-        let is_link = source.is_some() && !self.is_within(&CLICKED);
+        let is_link = source.is_some() && !self.is_inside(&CLICKABLE_TAGS);
         if let (Some(source), true) = (source, is_link) {
             self.out.write_str("<a href=\"")?;
             escape(&mut self.out, source)?;
@@ -192,13 +207,15 @@ impl<'a> Rewriter<'a> {
         self.out.write_str(if is_link { "</a>" } else { "" })
     }
 
-    /// The address that a link may have: a local page where there is one, and none within our own pages otherwise.
-    fn link_target(&self, address: &str) -> Option<String> {
-        if let Some(id) = address.strip_prefix('#') {
+    /// Returns the target of a link: the local page if there is one, else a URL with a scheme.
+    ///
+    /// Relative URLs are removed, so that a body cannot link into our own pages.
+    fn link_target(&self, url: &str) -> Option<String> {
+        if let Some(id) = url.strip_prefix('#') {
             return self.footnote_id(id).map(|id| format!("#{id}"));
         }
-        let local = self.context.links.local_page(address);
-        local.or_else(|| has_scheme(address).then(|| address.to_owned()))
+        let local = self.context.links.page_for_url(url);
+        local.or_else(|| has_scheme(url).then(|| url.to_owned()))
     }
 
     fn footnote_id(&self, id: &str) -> Option<String> {
@@ -209,12 +226,12 @@ impl<'a> Rewriter<'a> {
 
     fn flush_text(&mut self) -> Result {
         let text = std::mem::take(&mut self.text);
-        // what cannot be seen may have been written as an entity, and is there only now
-        let text = for_reading(&text);
-        if self.is_within(&["code", "pre", "kbd", "samp", "tt"]) {
+        // invisible characters may have been written as entities, which are decoded only here
+        let text = sanitize_for_display(&text);
+        if self.is_inside(&["code", "pre", "kbd", "samp", "tt"]) {
             return escape(&mut self.out, &text);
         }
-        if self.bare_address.as_deref() == Some(&*text)
+        if self.link_url.as_deref() == Some(&*text)
             && let Some(name) = self.context.links.short_name(&text)
         {
             return escape(&mut self.out, &name);
@@ -223,50 +240,56 @@ impl<'a> Rewriter<'a> {
     }
 
     fn write_references(&mut self, text: &str) -> Result {
-        let is_clicked = self.is_within(&CLICKED);
+        let is_in_link = self.is_inside(&CLICKABLE_TAGS);
         let mut written = 0;
         for reference in find_references(text) {
             let target = match reference.target {
                 ReferenceTarget::Emoji(emoji) => {
-                    escape(&mut self.out, &text[written..reference.at.start])?;
+                    escape(&mut self.out, &text[written..reference.range.start])?;
                     self.out.write_str(emoji)?;
-                    written = reference.at.end;
+                    written = reference.range.end;
                     continue;
                 }
-                _ if is_clicked => continue,
+                _ if is_in_link => continue,
                 ReferenceTarget::Login(login) => Some(format!("/?q=author%3A{login}")),
                 ReferenceTarget::Thread { repository, number } => {
-                    self.context.links.page_of(repository, number)
+                    self.context.links.page_for_reference(repository, number)
                 }
             };
             let Some(target) = target else { continue };
-            escape(&mut self.out, &text[written..reference.at.start])?;
-            write!(self.out, "<a href=\"{target}\">{}</a>", &text[reference.at.clone()])?;
-            written = reference.at.end;
+            escape(&mut self.out, &text[written..reference.range.start])?;
+            write!(self.out, "<a href=\"{target}\">{}</a>", &text[reference.range.clone()])?;
+            written = reference.range.end;
         }
         escape(&mut self.out, &text[written..])
     }
 
-    fn is_within(&self, names: &[&str]) -> bool {
-        self.open.iter().rev().take(MAX_SEARCHED).any(|open| names.contains(&&*open.name))
+    fn is_inside(&self, names: &[&str]) -> bool {
+        self.open_elements.iter().rev().take(MAX_SEARCHED).any(|open| names.contains(&&*open.name))
     }
 }
 
-fn attribute(tag: &Tag, name: &str) -> Option<String> {
-    let found = tag.attrs.iter().find(|each| &*each.name.local == name)?;
-    Some(for_reading(&found.value))
+fn attribute_value(tag: &Tag, name: &str) -> Option<String> {
+    let found = tag.attrs.iter().find(|attribute| &*attribute.name.local == name)?;
+    Some(sanitize_for_display(&found.value))
 }
 
 fn heading_level(name: &str) -> Option<usize> {
-    ["h1", "h2", "h3", "h4", "h5", "h6"].iter().position(|each| *each == name).map(|at| at + 1)
+    ["h1", "h2", "h3", "h4", "h5", "h6"]
+        .iter()
+        .position(|heading| *heading == name)
+        .map(|at| at + 1)
 }
 
-/// Whether an address begins with a scheme, and so leads out of our pages, or nowhere.
-fn has_scheme(address: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    address.split_once(':').is_some_and(|(scheme, _)| scheme.bytes().all(plain))
+/// Checks whether a URL begins with a scheme, and so leads out of our pages.
+fn has_scheme(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(scheme, _)| scheme.bytes().all(is_scheme_byte))
 }
 
-fn is_name(byte: u8) -> bool {
+fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+fn is_attribute_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':')
 }

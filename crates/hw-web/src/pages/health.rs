@@ -1,7 +1,8 @@
-//! `/health`: how far each list is read, what fails, who is at work.
+//! `/health`: how far each list has been read, what fails, and which pulls are running.
 
-mod lane;
+mod lane_view;
 
+use hw_rules::format::{format_count, group_digits};
 use std::sync::Arc;
 
 use askama::Template;
@@ -9,156 +10,174 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::lane::Surface;
-use hw_rules::time::Mark;
-use hw_store::{Behind, Counts, LeaseRow, PauseRow, Store};
+use hw_rules::source_time::SourceInstant;
+use hw_store::{LeaseRow, ObjectCounts, PauseRow, Store};
 
-use crate::asked::Asked;
-use crate::behind::Told;
-use crate::page::{Frame, html};
-use crate::problem::Problem;
-use crate::site::Shared;
-use crate::texts::{When, counted, grouped, line};
-use lane::{LaneView, PullState};
+use crate::app_state::AppState;
+use crate::format::{DisplayTime, format_line};
+use crate::freshness_banner::FreshnessBanner;
+use crate::page_error::PageError;
+use crate::page_frame::{MenuEntry, PageFrame, render_html};
+use crate::query_params::QueryParams;
+use lane_view::{LaneView, PullState};
 
-/// How many lanes a page shows.
-const A_PAGE: usize = 100;
+/// Lanes on a page.
+const LANES_PER_PAGE: usize = 100;
 
 #[derive(Template)]
 #[template(path = "health.html", blocks = ["health"])]
-struct Page {
-    frame: Frame,
+struct HealthTemplate {
+    frame: PageFrame,
     only_problems: bool,
     page: usize,
-    state: Health,
+    state: HealthView,
 }
 
-enum Health {
-    /// Nothing was pulled yet, into this place.
+enum HealthView {
+    /// There is no database at this location yet.
     NoWorkspace(String),
-    Known(Box<Known>),
+    Report(Box<HealthReport>),
 }
 
-struct Known {
-    behind: Told,
-    /// A number and what it counts.
-    counts: Vec<(String, &'static str)>,
+struct HealthReport {
+    freshness: FreshnessBanner,
+    counts: Vec<HealthCount>,
     quarantined: u64,
-    working: Vec<String>,
+    pulls: Vec<String>,
     pauses: Vec<String>,
     lanes: Vec<LaneView>,
     summary: String,
-    /// From 1 on; the nearest one that there is.
+    /// Page number, starting at 1; the nearest existing page to the requested one.
     page: usize,
     pages: usize,
 }
 
-pub(crate) async fn page(State(site): State<Arc<Shared>>, asked: Asked) -> Response {
-    let is_part = asked.is_live();
-    match view(&site, &asked).await {
-        Ok(page) if is_part => html(StatusCode::OK, &page.as_health()),
-        Ok(page) => html(StatusCode::OK, &page),
-        Err(problem) if is_part => problem.part(),
-        Err(problem) => problem.page(),
+struct HealthCount {
+    number: String,
+    name: &'static str,
+}
+
+/// The lanes that a request asks for.
+#[derive(Clone, Copy)]
+struct LaneSelection {
+    only_problems: bool,
+    page: usize,
+}
+
+pub(crate) async fn show_health(
+    State(site): State<Arc<AppState>>,
+    params: QueryParams,
+) -> Response {
+    let is_live = params.is_live();
+    match load_health(&site, &params).await {
+        Ok(page) if is_live => render_html(StatusCode::OK, &page.as_health()),
+        Ok(page) => render_html(StatusCode::OK, &page),
+        Err(error) if is_live => error.fragment_response(),
+        Err(error) => error.page_response(),
     }
 }
 
-async fn view(site: &Shared, asked: &Asked) -> Result<Page, Problem> {
-    let frame = Frame::live("health", &site.held).await?;
-    let only_problems = asked.get("only") == Some("problems");
-    let page = asked.get("page").and_then(|it| it.parse::<usize>().ok()).unwrap_or(1);
-    let now_ms = (site.now_ms)();
-    let known = site.ask(move |store| Known::of(store, only_problems, page, now_ms)).await;
-    let (page, state) = match known {
-        Ok(known) => (known.page, Health::Known(Box::new(known))),
-        Err(Problem::NoWorkspace(place)) => (1, Health::NoWorkspace(line(&place))),
-        Err(problem) => return Err(problem),
+async fn load_health(site: &AppState, params: &QueryParams) -> Result<HealthTemplate, PageError> {
+    let frame = PageFrame::with_updates(Some(MenuEntry::Health), &site.workspace).await?;
+    let selection = LaneSelection {
+        only_problems: params.get("only") == Some("problems"),
+        page: params.get("page").and_then(|page| page.parse().ok()).unwrap_or(1),
     };
-    Ok(Page { frame, only_problems, page, state })
+    let now_ms = (site.now_ms)();
+    let report = site.query_store(move |store| HealthReport::read(store, selection, now_ms)).await;
+    let (page, state) = match report {
+        Ok(report) => (report.page, HealthView::Report(Box::new(report))),
+        Err(PageError::NoWorkspace(location)) => {
+            (1, HealthView::NoWorkspace(format_line(&location)))
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(HealthTemplate { frame, only_problems: selection.only_problems, page, state })
 }
 
-impl Known {
-    fn of(
+impl HealthReport {
+    fn read(
         store: &Store,
-        only_problems: bool,
-        page: usize,
+        selection: LaneSelection,
         now_ms: i64,
-    ) -> Result<Self, hw_store::Error> {
-        let surfaces: Vec<Surface> = Surface::ALL.to_vec();
-        let behind: Behind = store.behind(&surfaces, None)?;
-        let counts = store.counts()?;
+    ) -> Result<Self, hw_store::StoreError> {
+        let completeness = store.completeness(&Surface::ALL, None)?;
+        let counts = store.object_counts()?;
         let leases = store.leases()?;
-        let is_pulling = leases.iter().any(|lease| is_alive(lease, now_ms));
+        let is_pulling = leases.iter().any(|lease| is_lease_alive(lease, now_ms));
         let pull = if is_pulling { PullState::Running } else { PullState::Idle };
-        let mut lanes = lane::all(store, pull)?;
-        let (all, bad) = (lanes.len(), lanes.iter().filter(|lane| lane.is_bad()).count());
-        if only_problems {
-            lanes.retain(LaneView::is_bad);
+        let mut lanes = lane_view::read_lanes(store, pull)?;
+        let (all, bad) = (lanes.len(), lanes.iter().filter(|lane| lane.has_problem()).count());
+        if selection.only_problems {
+            lanes.retain(LaneView::has_problem);
         }
-        let pages = lanes.len().div_ceil(A_PAGE).max(1);
-        let page = page.clamp(1, pages);
-        let lanes = lanes.into_iter().skip((page - 1) * A_PAGE).take(A_PAGE);
+        let pages = lanes.len().div_ceil(LANES_PER_PAGE).max(1);
+        let page = selection.page.clamp(1, pages);
+        let lanes = lanes.into_iter().skip((page - 1) * LANES_PER_PAGE).take(LANES_PER_PAGE);
         Ok(Self {
-            behind: behind.into(),
+            freshness: completeness.into(),
             quarantined: counts.quarantined,
-            counts: told(counts),
-            working: leases.iter().map(|lease| working(lease, now_ms)).collect(),
-            pauses: store.pauses(now_ms)?.iter().map(paused).collect(),
+            counts: format_counts(counts),
+            pulls: leases.iter().map(|lease| describe_lease(lease, now_ms)).collect(),
+            pauses: store.pauses(now_ms)?.iter().map(describe_pause).collect(),
             lanes: lanes.collect(),
-            summary: summary(all as u64, bad as u64),
+            summary: summarize_lanes(all as u64, bad as u64),
             page,
             pages,
         })
     }
-}
 
-impl Known {
-    fn has_quarantine(&self) -> bool {
-        0 < self.quarantined
+    fn has_unreadable(&self) -> bool {
+        self.quarantined > 0
     }
 
-    fn quarantine(&self) -> String {
-        grouped(self.quarantined)
+    fn unreadable(&self) -> String {
+        group_digits(self.quarantined)
     }
 }
 
-fn told(counts: Counts) -> Vec<(String, &'static str)> {
+fn format_counts(counts: ObjectCounts) -> Vec<HealthCount> {
     let all = [
         (counts.repositories, "repositories"),
         (counts.discussions, "discussions"),
         (counts.issues, "issues"),
         (counts.pull_requests, "pull requests"),
         (counts.comments, "comments"),
-        (counts.tombstones, "confirmed gone"),
+        (counts.tombstones, "deleted"),
     ];
-    all.into_iter().map(|(number, name)| (grouped(number), name)).collect()
+    all.into_iter()
+        .map(|(number, name)| HealthCount { number: group_digits(number), name })
+        .collect()
 }
 
-fn summary(all: u64, bad: u64) -> String {
-    let lanes = counted(all, "lane", "lanes");
+fn summarize_lanes(all: u64, bad: u64) -> String {
+    let lists = format_count(all, "list");
     match bad {
         _ if all == 0 => "No list has been read yet".to_owned(),
-        0 => format!("{lanes}, all well"),
-        bad => format!("{lanes}, {} with a problem", grouped(bad)),
+        0 => format!("{lists}, all ok"),
+        1 => format!("{lists}, 1 with a problem"),
+        bad => format!("{lists}, {} with problems", group_digits(bad)),
     }
 }
 
-fn working(lease: &LeaseRow, now_ms: i64) -> String {
-    let (name, owner) = (line(&lease.name), line(&lease.held.owner));
-    let since = When::of(Mark(lease.held.since_ms)).shown;
-    if is_alive(lease, now_ms) {
+fn describe_lease(lease: &LeaseRow, now_ms: i64) -> String {
+    let (name, owner) = (format_line(&lease.name), format_line(&lease.holder.owner));
+    let since = DisplayTime::new(SourceInstant(lease.holder.since_ms)).text;
+    if is_lease_alive(lease, now_ms) {
         format!("{name}: {owner}, since {since}")
     } else {
-        format!("{name}: {owner} began {since} and did not end it; the next one takes over")
+        format!("{name}: {owner} started {since} and was interrupted; the next pull takes over")
     }
 }
 
-fn is_alive(lease: &LeaseRow, now_ms: i64) -> bool {
-    lease.is_locked.unwrap_or(now_ms < lease.held.expires_ms)
+fn is_lease_alive(lease: &LeaseRow, now_ms: i64) -> bool {
+    lease.is_locked.unwrap_or(now_ms < lease.holder.expires_ms)
 }
 
-fn paused(pause: &PauseRow) -> String {
-    let until = When::of(Mark(pause.until_ms)).shown;
-    format!("{} waits until {until}: {}", line(&pause.principal), line(&pause.why))
+fn describe_pause(pause: &PauseRow) -> String {
+    let until = DisplayTime::new(SourceInstant(pause.until_ms)).text;
+    let (principal, reason) = (format_line(&pause.principal), format_line(&pause.reason));
+    format!("{principal} is paused until {until}: {reason}")
 }
 
 #[cfg(test)]
@@ -166,9 +185,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn summary_of_no_lanes_does_not_call_them_well() {
-        assert_eq!(summary(0, 0), "No list has been read yet");
-        assert_eq!(summary(1, 0), "1 lane, all well");
-        assert_eq!(summary(3, 1), "3 lanes, 1 with a problem");
+    fn summary_of_no_lists_does_not_call_them_ok() {
+        assert_eq!(summarize_lanes(0, 0), "No list has been read yet");
+        assert_eq!(summarize_lanes(1, 0), "1 list, all ok");
+        assert_eq!(summarize_lanes(3, 1), "3 lists, 1 with a problem");
+        assert_eq!(summarize_lanes(3, 2), "3 lists, 2 with problems");
     }
 }

@@ -1,8 +1,9 @@
-//! `/`: one box, and what is found while it is filled.
+//! `/`: the search box, and results while the user types.
 
-mod history;
-mod hit;
+mod browser_history;
+mod hit_view;
 
+use hw_rules::format::format_count;
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,134 +11,164 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
-use hw_store::{Found, Matches, Search};
+use hw_store::{MatchCount, SearchRequest, SearchResults};
 
-use crate::asked::Asked;
-use crate::behind::Told;
-use crate::chips::{self, Group};
-use crate::page::{Frame, html};
-use crate::problem::Problem;
-use crate::site::{Shared, aside};
-use crate::texts::{counted, line, whole_line};
-use hit::HitView;
+use crate::app_state::{AppState, run_blocking};
+use crate::filter_chips::{self, ChipGroup, DroppableFilter};
+use crate::format::{format_line, single_line};
+use crate::freshness_banner::FreshnessBanner;
+use crate::page_error::PageError;
+use crate::page_frame::{MenuEntry, PageFrame, render_html};
+use crate::query_params::QueryParams;
+use browser_history::QueryEntry;
+use hit_view::HitView;
 
-/// Sentences about filters that make no sense.
+/// Warnings about misread filters on a page.
 const MAX_MISREAD: usize = 20;
 
 #[derive(Template)]
 #[template(path = "index.html", blocks = ["results"])]
-struct Index {
-    frame: Frame,
+struct SearchTemplate {
+    frame: PageFrame,
     query: String,
-    groups: Vec<Group>,
-    /// Filters that could be dropped: each with the query that is left.
-    filters: Vec<(String, String)>,
-    /// What looked like a filter and was taken for words.
+    groups: Vec<ChipGroup>,
+    droppable: Vec<DroppableFilter>,
+    /// Warnings about words that look like filters and were searched as text.
     misread: Vec<String>,
-    state: Results,
+    state: ResultsView,
 }
 
-enum Results {
-    /// Nothing was pulled yet, into this place.
+enum ResultsView {
+    /// There is no database at this location yet.
     NoWorkspace(String),
-    /// Nothing was asked.
-    Empty(Told),
-    Nothing(Told),
+    NoQuery(FreshnessBanner),
+    NoHits(FreshnessBanner),
     Hits {
         count: String,
-        /// Why the count is a lower bound, if it is one.
+        /// The reason why the count is a lower bound, if it is one.
         note: Option<&'static str>,
         hits: Vec<HitView>,
-        behind: Told,
+        freshness: FreshnessBanner,
     },
 }
 
-pub(crate) async fn page(State(site): State<Arc<Shared>>, asked: Asked) -> Response {
-    let frame = match Frame::live("search", &site.held).await {
+struct SearchAnswer {
+    state: ResultsView,
+    misread: Vec<String>,
+}
+
+pub(crate) async fn show_search(
+    State(site): State<Arc<AppState>>,
+    params: QueryParams,
+) -> Response {
+    let frame = match PageFrame::with_updates(Some(MenuEntry::Search), &site.workspace).await {
         Ok(frame) => frame,
-        Err(problem) => return problem.page(),
+        Err(error) => return error.page_response(),
     };
-    match found(&site, &asked).await {
-        Ok(answer) => html(StatusCode::OK, &index(frame, asked.query(), answer)),
-        Err(problem) => problem.page(),
+    match run_search(&site, &params).await {
+        Ok(answer) => {
+            render_html(StatusCode::OK, &build_template(frame, params.search_query(), answer))
+        }
+        Err(error) => error.page_response(),
     }
 }
 
-/// The results alone.
-pub(crate) async fn results(
-    State(site): State<Arc<Shared>>,
-    asked: Asked,
+/// Shows the results without the page around them.
+pub(crate) async fn show_results(
+    State(site): State<Arc<AppState>>,
+    params: QueryParams,
     headers: HeaderMap,
 ) -> Response {
-    let answer = match found(&site, &asked).await {
+    let answer = match run_search(&site, &params).await {
         Ok(answer) => answer,
-        Err(problem) => return problem.part(),
+        Err(error) => return error.fragment_response(),
     };
-    // somebody is typing; `new` when the query before it was finished
-    let is_typed_on = asked.get("unfinished") == Some("true");
-    let entry = history::entry(&headers, asked.query(), is_typed_on).filter(|_| !asked.is_live());
-    let index = index(Frame::still("search"), asked.query(), answer);
-    let part = html(StatusCode::OK, &index.as_results());
-    (HeaderMap::from_iter(entry), part).into_response()
+    let query = params.search_query();
+    // the script sends `new` instead when the query before this one was finished
+    let entry = match params.get("unfinished") {
+        Some("true") => QueryEntry::Typing,
+        _ => QueryEntry::Finished,
+    };
+    let history =
+        browser_history::history_header(&headers, query, entry).filter(|_| !params.is_live());
+    let frame = PageFrame::without_updates(Some(MenuEntry::Search));
+    let results = build_template(frame, query, answer);
+    let fragment = render_html(StatusCode::OK, &results.as_results());
+    (HeaderMap::from_iter(history), fragment).into_response()
 }
 
-fn index(frame: Frame, query: &str, (state, misread): Answer) -> Index {
-    let query = whole_line(query);
-    let filters = chips::drops(&query);
-    Index { frame, groups: chips::groups(&query), filters, query, misread, state }
+fn build_template(frame: PageFrame, query: &str, answer: SearchAnswer) -> SearchTemplate {
+    let SearchAnswer { state, misread } = answer;
+    let query = single_line(query);
+    SearchTemplate {
+        frame,
+        groups: filter_chips::build_groups(&query),
+        droppable: filter_chips::list_droppable(&query),
+        query,
+        misread,
+        state,
+    }
 }
 
-/// Results, and what of the query was not taken as it was meant.
-type Answer = (Results, Vec<String>);
-
-async fn found(site: &Shared, asked: &Asked) -> Result<Answer, Problem> {
-    let query = asked.query().to_owned();
+async fn run_search(site: &AppState, params: &QueryParams) -> Result<SearchAnswer, PageError> {
+    let query = params.search_query();
     let answer = if query.trim().is_empty() {
-        site.ask(|store| store.behind(&Surface::THREADS, None))
+        site.query_store(|store| store.completeness(&Surface::THREADS, None))
             .await
-            .map(|behind| (Results::Empty(behind.into()), Vec::new()))
+            .map(|completeness| SearchAnswer::from(ResultsView::NoQuery(completeness.into())))
     } else {
-        let (held, shown) = (site.held.clone(), whole_line(&query));
-        // always, so that a page finds what it found while its query was typed, however it is asked again
-        let search = Search::new(query);
-        let found = aside(move || Ok(held.engine()?.search(&search)?)).await;
-        found.map(|mut found| {
-            let misread = std::mem::take(&mut found.misread);
-            (
-                Results::of(found, &shown),
-                misread.iter().take(MAX_MISREAD).map(|it| line(it)).collect(),
-            )
-        })
+        let workspace = site.workspace.clone();
+        // always the same request, so that a reloaded page has the same results as one that was typed
+        let request = SearchRequest::new(query);
+        run_blocking(move || Ok(workspace.search_engine()?.search(&request)?))
+            .await
+            .map(|results| SearchAnswer::from_results(results, &single_line(query)))
     };
     match answer {
-        Err(Problem::NoWorkspace(place)) => Ok((Results::NoWorkspace(line(&place)), Vec::new())),
+        Err(PageError::NoWorkspace(location)) => {
+            Ok(ResultsView::NoWorkspace(format_line(&location)).into())
+        }
         other => other,
     }
 }
 
-impl Index {
-    /// Whether there is nothing yet to walk through, so that the box is where to begin.
-    fn has_no_hits(&self) -> bool {
-        !matches!(self.state, Results::Hits { .. })
+impl From<ResultsView> for SearchAnswer {
+    fn from(state: ResultsView) -> Self {
+        Self { state, misread: Vec::new() }
     }
 }
 
-impl Results {
-    fn of(found: Found, query: &str) -> Self {
-        let note = found.count_note();
-        let Found { hits, matches, behind, .. } = found;
-        let behind = Told::from(behind);
+impl SearchAnswer {
+    fn from_results(results: SearchResults, query: &str) -> Self {
+        let misread = results.misread.iter().take(MAX_MISREAD);
+        let misread = misread.map(|warning| format_line(warning)).collect();
+        Self { state: ResultsView::from_results(results, query), misread }
+    }
+}
+
+impl SearchTemplate {
+    /// Checks whether there are no results, so that the search box gets the focus.
+    fn has_no_hits(&self) -> bool {
+        !matches!(self.state, ResultsView::Hits { .. })
+    }
+}
+
+impl ResultsView {
+    fn from_results(results: SearchResults, query: &str) -> Self {
+        let note = results.count_note();
+        let SearchResults { hits, matches, completeness, .. } = results;
+        let freshness = FreshnessBanner::from(completeness);
         if hits.is_empty() {
-            return Self::Nothing(behind);
+            return Self::NoHits(freshness);
         }
-        let shown = hits.len() as u64;
+        let hit_count = hits.len() as u64;
         let count = match matches {
-            Matches::Exactly(count) => counted(count.max(shown), "match", "matches"),
-            Matches::AtLeast(count) => {
-                format!("at least {}", counted(count.max(shown), "match", "matches"))
+            MatchCount::Exactly(count) => format_count(count.max(hit_count), "match"),
+            MatchCount::AtLeast(count) => {
+                format!("at least {}", format_count(count.max(hit_count), "match"))
             }
         };
-        let hits = hits.into_iter().map(|hit| HitView::of(hit, query)).collect();
-        Self::Hits { count, note, hits, behind }
+        let hits = hits.into_iter().map(|hit| HitView::new(hit, query)).collect();
+        Self::Hits { count, note, hits, freshness }
     }
 }

@@ -1,10 +1,11 @@
-//! `/threads/{owner}/{repository}/{number}`: a thread and what is said in it.
+//! `/threads/{owner}/{repository}/{number}`: a thread and its comments.
 
 mod body_view;
 mod comment_order;
-mod content;
-mod said;
+mod comment_view;
+mod thread_content;
 
+use hw_rules::format::format_count;
 use std::sync::Arc;
 
 use askama::Template;
@@ -12,161 +13,186 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use hw_rules::address::ThreadAddress;
-use hw_rules::item::{Discussion, Kind, PullRequest, Sort, Thread};
+use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::lane::Surface;
-use hw_store::{Behind, Error, Store, ThreadOutline};
+use hw_rules::thread_address::ThreadAddress;
+use hw_store::{Completeness, Store, StoreError, ThreadOutline};
 
-use crate::asked::Asked;
-use crate::behind::Told;
-use crate::page::{Frame, html};
-use crate::problem::Problem;
-use crate::site::Shared;
-use crate::texts::{self, When, author, counted, line, name};
+use crate::app_state::AppState;
+use crate::format::{self, DisplayTime, format_author, format_line, format_name};
+use crate::freshness_banner::FreshnessBanner;
+use crate::page_error::PageError;
+use crate::page_frame::{PageFrame, render_html};
+use crate::query_params::QueryParams;
 use crate::title::{TitlePart, title_parts};
-use content::Content;
+use thread_content::ThreadContent;
 
-/// Labels, and links to other threads, that a page shows of a thread.
-const MAX_LISTED: usize = 100;
+/// Labels of a thread on the page, and links to the threads that it closes.
+const MAX_LABELS_AND_LINKS: usize = 100;
 
 #[derive(Template)]
 #[template(path = "thread.html", blocks = ["thread"])]
-struct Page {
-    frame: Frame,
+struct ThreadTemplate {
+    frame: PageFrame,
     path: String,
     address: String,
     kind: &'static str,
-    /// As text alone.
+    /// The title as plain text.
     name: String,
     title: Vec<TitlePart>,
     state: String,
     author: String,
-    created: When,
-    updated: When,
-    closed: Option<When>,
+    created: DisplayTime,
+    updated: DisplayTime,
+    closed: Option<DisplayTime>,
     labels: Vec<String>,
-    /// What only its sort has, one phrase each.
+    /// Properties of its kind, one phrase each.
     details: Vec<String>,
-    /// The threads that it closes: number and address.
-    closes: Vec<(i64, String)>,
+    /// The threads that it closes.
+    closes: Vec<ThreadLink>,
     host: String,
     url: Option<String>,
     count: String,
-    content: Content,
-    behind: Told,
+    content: ThreadContent,
+    freshness: FreshnessBanner,
 }
 
-pub(crate) async fn page(
-    State(site): State<Arc<Shared>>,
+struct ThreadLink {
+    number: i64,
+    href: String,
+}
+
+pub(crate) async fn show_thread(
+    State(site): State<Arc<AppState>>,
     path: Result<Path<(String, String, String)>, PathRejection>,
-    asked: Asked,
+    params: QueryParams,
 ) -> Response {
-    let Ok(Path((owner, repository, number))) = path else { return Problem::Unknown.page() };
-    let shown = format!("{owner}/{repository}#{number}");
+    let Ok(Path((owner, repository, number))) = path else {
+        return PageError::PageNotFound.page_response();
+    };
+    let display_name = format!("{owner}/{repository}#{number}");
     let Ok(number) = number.parse() else {
-        return Problem::NoThread(shown, Behind::default()).page();
+        return PageError::ThreadNotFound(display_name, Completeness::default()).page_response();
     };
     let address = ThreadAddress { host: None, owner: Some(owner), repository, number };
-    let is_live = asked.is_live();
-    match view(&site, address, shown, asked).await {
-        Ok(page) if is_live => html(StatusCode::OK, &page.as_thread()),
-        Ok(page) => html(StatusCode::OK, &page),
-        Err(problem) if is_live => problem.part(),
-        Err(problem) => problem.page(),
+    let is_live = params.is_live();
+    match load_thread(&site, address, display_name, params).await {
+        Ok(page) if is_live => render_html(StatusCode::OK, &page.as_thread()),
+        Ok(page) => render_html(StatusCode::OK, &page),
+        Err(error) if is_live => error.fragment_response(),
+        Err(error) => error.page_response(),
     }
 }
 
-async fn view(
-    site: &Shared,
+async fn load_thread(
+    site: &AppState,
     address: ThreadAddress,
-    shown: String,
-    asked: Asked,
-) -> Result<Page, Problem> {
-    let frame = Frame::live("", &site.held).await?;
-    let repository = shown.rsplit_once('#').map_or(shown.as_str(), |(name, _)| name).to_owned();
+    display_name: String,
+    params: QueryParams,
+) -> Result<ThreadTemplate, PageError> {
+    let frame = PageFrame::with_updates(None, &site.workspace).await?;
+    let repository = display_name.rsplit_once('#').map_or(&*display_name, |(name, _)| name);
+    let repository = repository.to_owned();
     let page = site
-        .ask(move |store| {
+        .query_store(move |store| {
             let Some(outline) = store.thread_outline(&address)? else {
-                // why it may be missing: a list that was not read, a pull that failed
-                return Ok(Err(store.behind(&Surface::THREADS, Some(&repository))?));
+                // explains why it may be missing: a list that was not read, a pull that failed
+                return Ok(Err(store.completeness(&Surface::THREADS, Some(&repository))?));
             };
-            // Markdown takes its time, too, so it belongs to what is done aside
-            Ok(Ok(Page::read(store, outline, &asked, frame)?))
+            // rendering Markdown takes time, too, so it happens on the blocking thread
+            Ok(Ok(ThreadTemplate::read(store, outline, &params, frame)?))
         })
         .await?;
-    page.map_err(|behind| Problem::NoThread(shown, behind))
+    page.map_err(|completeness| PageError::ThreadNotFound(display_name, completeness))
 }
 
-impl Page {
+impl ThreadTemplate {
     fn read(
         store: &Store,
         mut outline: ThreadOutline,
-        asked: &Asked,
-        frame: Frame,
-    ) -> Result<Self, Error> {
-        let content = Content::read(store, &outline, asked)?;
+        params: &QueryParams,
+        frame: PageFrame,
+    ) -> Result<Self, StoreError> {
+        let content = ThreadContent::read(store, &outline, params)?;
         outline.skipped.add(content.skipped);
-        let behind = store.behind_outline(&outline)?;
-        Ok(Self::new(outline, content, behind, frame))
+        let completeness = store.outline_completeness(&outline)?;
+        Ok(Self::new(outline, content, completeness, frame))
     }
 
-    fn new(outline: ThreadOutline, content: Content, behind: Behind, frame: Frame) -> Self {
+    fn new(
+        outline: ThreadOutline,
+        content: ThreadContent,
+        completeness: Completeness,
+        frame: PageFrame,
+    ) -> Self {
         let ThreadOutline { owner, row, comments, .. } = outline;
         let repository = row.repository;
-        let Thread { number, title, author: by, labels, sort, .. } = &row.thread;
-        let (details, closes) = details(sort);
-        let link = |number: i64| format!("/threads/{owner}/{repository}/{number}");
+        let Thread { number, title, author, labels, details, .. } = &row.thread;
+        let page_of_repository = format!("/threads/{owner}/{repository}");
         Self {
             frame,
-            path: link(*number),
-            address: line(&format!("{owner}/{repository}#{number}")),
-            kind: kind(row.thread.kind()),
-            name: line(title),
+            path: format!("{page_of_repository}/{number}"),
+            address: format_line(&format!("{owner}/{repository}#{number}")),
+            kind: format::kind_label(row.thread.kind()),
+            name: format_line(title),
             title: title_parts(title),
-            state: name(&row.thread.state.to_lowercase()),
-            author: author(by.as_deref()),
-            created: When::of(row.thread.created_at.mark()),
-            updated: When::of(row.thread.updated_at.mark()),
-            closed: row.thread.closed_at.as_ref().map(|at| When::of(at.mark())),
-            labels: labels.iter().take(MAX_LISTED).map(|label| name(label)).collect(),
-            details,
-            closes: closes.iter().take(MAX_LISTED).map(|number| (*number, link(*number))).collect(),
-            host: name(row.thread.url.split('/').nth(2).unwrap_or(&row.host)),
-            url: texts::outside(&row.thread.url),
-            count: counted(comments.len() as u64, "comment", "comments"),
+            state: format_name(&row.thread.state.to_lowercase()),
+            author: format_author(author.as_deref()),
+            created: DisplayTime::new(row.thread.created_at.instant()),
+            updated: DisplayTime::new(row.thread.updated_at.instant()),
+            closed: row.thread.closed_at.as_ref().map(|at| DisplayTime::new(at.instant())),
+            labels: labels
+                .iter()
+                .take(MAX_LABELS_AND_LINKS)
+                .map(|label| format_name(label))
+                .collect(),
+            details: describe_details(details),
+            closes: closed_threads(details)
+                .iter()
+                .take(MAX_LABELS_AND_LINKS)
+                .map(|number| ThreadLink {
+                    number: *number,
+                    href: format!("{page_of_repository}/{number}"),
+                })
+                .collect(),
+            host: format_name(&format::url_host(&row.thread.url).unwrap_or(row.host)),
+            url: format::external_url(&row.thread.url),
+            count: format_count(comments.len() as u64, "comment"),
             content,
-            behind: behind.into(),
+            freshness: completeness.into(),
         }
     }
 }
 
-fn details(sort: &Sort) -> (Vec<String>, &[i64]) {
-    match sort {
-        Sort::Issue => (Vec::new(), &[]),
-        Sort::PullRequest(PullRequest { is_draft, merged_at, head_ref, closes }) => {
+fn describe_details(details: &ThreadDetails) -> Vec<String> {
+    match details {
+        ThreadDetails::Issue => Vec::new(),
+        ThreadDetails::PullRequest(PullRequestDetails {
+            is_draft, merged_at, head_ref, ..
+        }) => {
             let draft = is_draft.then(|| "draft".to_owned());
-            let merged =
-                merged_at.as_ref().map(|at| format!("merged {}", When::of(at.mark()).shown));
-            let from = (!head_ref.is_empty()).then(|| format!("from {}", line(head_ref)));
-            (draft.into_iter().chain(merged).chain(from).collect(), closes)
+            let merged = merged_at
+                .as_ref()
+                .map(|at| format!("merged {}", DisplayTime::new(at.instant()).text));
+            let branch = (!head_ref.is_empty()).then(|| format!("from {}", format_line(head_ref)));
+            draft.into_iter().chain(merged).chain(branch).collect()
         }
-        Sort::Discussion(Discussion { category, is_answered }) => {
-            let answered = is_answered.map(|it| if it { "answered" } else { "not answered yet" });
-            let category = format!("in {}", line(category));
-            ([category].into_iter().chain(answered.map(str::to_owned)).collect(), &[])
+        ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) => {
+            let category = format!("in {}", format_line(category));
+            let answered = match is_answered {
+                Some(true) => Some("answered".to_owned()),
+                Some(false) => Some("not answered yet".to_owned()),
+                None => None,
+            };
+            [category].into_iter().chain(answered).collect()
         }
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::PullRequest => "pull request",
-        Kind::Discussion => "discussion",
-        Kind::Issue
-        | Kind::Repository
-        | Kind::IssueComment
-        | Kind::ReviewComment
-        | Kind::Review
-        | Kind::DiscussionComment => "issue",
+/// Returns the numbers of the threads that a pull request closes.
+fn closed_threads(details: &ThreadDetails) -> &[i64] {
+    match details {
+        ThreadDetails::PullRequest(pull_request) => &pull_request.closes,
+        ThreadDetails::Issue | ThreadDetails::Discussion(_) => &[],
     }
 }

@@ -1,4 +1,4 @@
-//! Asks for pages, and reads them as a browser does.
+//! Requests pages and parses them as a browser does.
 
 use axum::Router;
 use axum::body::Body;
@@ -7,17 +7,17 @@ use http_body_util::BodyExt as _;
 use scraper::{ElementRef, Html, Selector};
 use tower::ServiceExt as _;
 
-use crate::world::HOST;
+use crate::fixture::HOST;
 
-/// A page as it came.
-pub(crate) struct Page {
+/// A response, parsed as HTML.
+pub(crate) struct BrowserPage {
     pub(crate) status: u16,
     pub(crate) text: String,
     pub(crate) html: Html,
 }
 
-/// Asks for an address with some headers.
-pub(crate) async fn ask(
+/// Sends a request with some headers.
+pub(crate) async fn send_request(
     router: &Router,
     method: &str,
     path: &str,
@@ -33,35 +33,35 @@ pub(crate) async fn ask(
     router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap()
 }
 
-pub(crate) async fn open(router: &Router, path: &str) -> Page {
-    let answer = ask(router, "GET", path, &[]).await;
-    let status = answer.status().as_u16();
-    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+pub(crate) async fn open_page(router: &Router, path: &str) -> BrowserPage {
+    let response = send_request(router, "GET", path, &[]).await;
+    let status = response.status().as_u16();
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let html = Html::parse_document(&text);
-    Page { status, text, html }
+    BrowserPage { status, text, html }
 }
 
-/// The address of a search for any text.
-pub(crate) fn searched(page: &str, query: &str) -> String {
+/// Returns the URL of a search for any text.
+pub(crate) fn search_url(page: &str, query: &str) -> String {
     let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
     format!("{page}?q={encoded}")
 }
 
-impl Page {
-    pub(crate) fn all(&self, selector: &str) -> Vec<ElementRef<'_>> {
+impl BrowserPage {
+    pub(crate) fn select_all(&self, selector: &str) -> Vec<ElementRef<'_>> {
         self.html.select(&Selector::parse(selector).unwrap()).collect()
     }
 
-    /// What the one element that is meant says.
-    pub(crate) fn says(&self, selector: &str) -> String {
-        let all = self.all(selector);
+    /// Returns the text of the only element that matches.
+    pub(crate) fn element_text(&self, selector: &str) -> String {
+        let all = self.select_all(selector);
         assert_eq!(all.len(), 1, "{selector} in {}", self.text);
-        let words: String = all[0].text().collect();
-        words.split_whitespace().collect::<Vec<_>>().join(" ")
+        let text: String = all[0].text().collect();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub(crate) fn has(&self, selector: &str) -> bool {
-        !self.all(selector).is_empty()
+    pub(crate) fn has_element(&self, selector: &str) -> bool {
+        !self.select_all(selector).is_empty()
     }
 }

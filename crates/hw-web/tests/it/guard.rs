@@ -1,13 +1,13 @@
-//! Who is answered, and what every answer carries.
+//! The guard: rejected requests, and the headers of every response.
 
-use crate::browser::{ask, open};
-use crate::world::{World, empty_site};
+use crate::browser::{open_page, send_request};
+use crate::fixture::{WebFixture, empty_site};
 
 #[tokio::test]
-async fn every_answer_carries_the_policy() {
-    let world = World::new();
-    world.issue(1, "leak", "it drips");
-    let router = hw_web::router(world.site());
+async fn responses_carry_security_headers() {
+    let fixture = WebFixture::new();
+    fixture.add_issue(1, "leak", "it drips");
+    let router = hw_web::build_router(fixture.site_options());
     for path in [
         "/",
         "/?q=leak",
@@ -21,42 +21,46 @@ async fn every_answer_carries_the_policy() {
         "/favicon.ico",
         "/events",
     ] {
-        let answer = ask(&router, "GET", path, &[]).await;
-        let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+        let response = send_request(&router, "GET", path, &[]).await;
+        let headers = response.headers();
         assert_eq!(
-            header("content-security-policy"),
+            headers["content-security-policy"],
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
              form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
             "{path}"
         );
-        assert_eq!(header("x-content-type-options"), "nosniff");
-        assert_eq!(header("referrer-policy"), "no-referrer");
-        assert_eq!(header("cross-origin-opener-policy"), "same-origin");
-        assert_eq!(header("cross-origin-resource-policy"), "same-origin");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert_eq!(headers["referrer-policy"], "no-referrer");
+        assert_eq!(headers["cross-origin-opener-policy"], "same-origin");
+        assert_eq!(headers["cross-origin-resource-policy"], "same-origin");
     }
 }
 
 #[tokio::test]
-async fn a_foreign_name_or_origin_is_refused() {
-    let router = hw_web::router(empty_site());
+async fn guard_rejects_foreign_hosts_and_origins() {
+    let router = hw_web::build_router(empty_site());
     for host in ["evil.example", "evil.example:8080", "127.0.0.1", "127.0.0.1:1", ""] {
         for path in ["/", "/events", "/assets/highwater.css"] {
-            assert_eq!(ask(&router, "GET", path, &[("host", host)]).await.status(), 421, "{host}");
+            assert_eq!(
+                send_request(&router, "GET", path, &[("host", host)]).await.status(),
+                421,
+                "{host}"
+            );
         }
     }
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1", "\u{fffd}"] {
-        let answer = ask(&router, "GET", "/search?q=x", &[("origin", origin)]).await;
-        assert_eq!(answer.status(), 403, "{origin}");
+        let response = send_request(&router, "GET", "/search?q=x", &[("origin", origin)]).await;
+        assert_eq!(response.status(), 403, "{origin}");
     }
-    let ours = [("host", "localhost:8080"), ("origin", "http://127.0.0.1:8080")];
-    assert_eq!(ask(&router, "GET", "/", &ours).await.status(), 200);
+    let own = [("host", "localhost:8080"), ("origin", "http://127.0.0.1:8080")];
+    assert_eq!(send_request(&router, "GET", "/", &own).await.status(), 200);
 }
 
 #[tokio::test]
-async fn guard_refuses_requests_from_other_sites_but_for_links_that_are_followed() {
-    let world = World::new();
-    world.issue(1, "leak", "it drips");
-    let router = hw_web::router(world.site());
+async fn guard_rejects_requests_from_other_sites_except_followed_links() {
+    let fixture = WebFixture::new();
+    fixture.add_issue(1, "leak", "it drips");
+    let router = hw_web::build_router(fixture.site_options());
     for site in ["cross-site", "same-site", "", "\u{fffd}"] {
         for (mode, dest) in [
             ("no-cors", "image"),
@@ -71,52 +75,63 @@ async fn guard_refuses_requests_from_other_sites_but_for_links_that_are_followed
             {
                 let headers =
                     [("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)];
-                let status = ask(&router, "GET", path, &headers).await.status();
+                let status = send_request(&router, "GET", path, &headers).await.status();
                 assert_eq!(status, 403, "{site} {mode} {dest} {path}");
             }
         }
-        assert_eq!(ask(&router, "GET", "/", &[("sec-fetch-site", site)]).await.status(), 403);
-        let followed = [
+        assert_eq!(
+            send_request(&router, "GET", "/", &[("sec-fetch-site", site)]).await.status(),
+            403
+        );
+        let navigation = [
             ("sec-fetch-site", site),
             ("sec-fetch-mode", "navigate"),
             ("sec-fetch-dest", "document"),
         ];
-        assert_eq!(ask(&router, "GET", "/?q=leak", &followed).await.status(), 200, "{site}");
+        assert_eq!(
+            send_request(&router, "GET", "/?q=leak", &navigation).await.status(),
+            200,
+            "{site}"
+        );
     }
     for site in ["same-origin", "none"] {
         let headers = [("sec-fetch-site", site), ("sec-fetch-mode", "cors")];
-        assert_eq!(ask(&router, "GET", "/search?q=leak", &headers).await.status(), 200, "{site}");
+        assert_eq!(
+            send_request(&router, "GET", "/search?q=leak", &headers).await.status(),
+            200,
+            "{site}"
+        );
     }
 }
 
 #[tokio::test]
-async fn nothing_can_be_sent() {
-    let router = hw_web::router(empty_site());
+async fn guard_rejects_methods_that_write() {
+    let router = hw_web::build_router(empty_site());
     for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
-        let answer = ask(&router, method, "/", &[]).await;
-        assert_eq!(answer.status(), 405, "{method}");
-        assert_eq!(answer.headers()["allow"], "GET, HEAD");
+        let response = send_request(&router, method, "/", &[]).await;
+        assert_eq!(response.status(), 405, "{method}");
+        assert_eq!(response.headers()["allow"], "GET, HEAD");
     }
-    assert_eq!(ask(&router, "HEAD", "/", &[]).await.status(), 200);
+    assert_eq!(send_request(&router, "HEAD", "/", &[]).await.status(), 200);
 }
 
 #[tokio::test]
-async fn a_file_is_kept_as_long_as_its_name_and_asked_for_again_by_its_tag() {
-    let router = hw_web::router(empty_site());
-    let page = open(&router, "/").await;
-    let links = page.all("link[rel=stylesheet], script, link[rel=icon]");
+async fn assets_are_cached_by_url_and_revalidated_by_tag() {
+    let router = hw_web::build_router(empty_site());
+    let page = open_page(&router, "/").await;
+    let links = page.select_all("link[rel=stylesheet], script, link[rel=icon]");
     assert_eq!(links.len(), 5);
     for link in links {
         let path = link.attr("href").or(link.attr("src")).unwrap();
-        let answer = ask(&router, "GET", path, &[]).await;
-        assert_eq!(answer.status(), 200, "{path}");
-        let cache = answer.headers()["cache-control"].to_str().unwrap();
+        let response = send_request(&router, "GET", path, &[]).await;
+        assert_eq!(response.status(), 200, "{path}");
+        let cache = response.headers()["cache-control"].to_str().unwrap();
         assert!(cache.contains("immutable"), "{path}: {cache}");
-        let tag = answer.headers()["etag"].to_str().unwrap().to_owned();
+        let tag = response.headers()["etag"].to_str().unwrap().to_owned();
         let bare = path.split('?').next().unwrap();
-        let again = ask(&router, "GET", bare, &[("if-none-match", &tag)]).await;
+        let again = send_request(&router, "GET", bare, &[("if-none-match", &tag)]).await;
         assert_eq!(again.status(), 304);
         assert_eq!(again.headers()["cache-control"], "no-cache");
     }
-    assert_eq!(ask(&router, "GET", "/assets/../Cargo.toml", &[]).await.status(), 404);
+    assert_eq!(send_request(&router, "GET", "/assets/../Cargo.toml", &[]).await.status(), 404);
 }

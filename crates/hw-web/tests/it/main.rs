@@ -1,13 +1,13 @@
-//! The pages, asked for without a socket, and looked at as a browser would.
+//! Tests the pages without a socket, parsed as a browser would.
 
-#![expect(clippy::unwrap_used, reason = "a story that goes wrong ends there")]
+#![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod bounds;
 mod browser;
-mod events;
+mod fixture;
 mod guard;
-mod hostile;
+mod hostile_input;
+mod markdown_samples;
 mod pages;
 mod queries;
-mod shapes;
-mod world;
+mod sse;

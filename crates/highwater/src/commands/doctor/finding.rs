@@ -1,16 +1,16 @@
-//! What one check found.
+//! The result of one check, as a line and as JSON.
 
 use hw_store::DamagedItem;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum CheckStatus {
     Ok,
     Warn,
     Fail,
 }
 
-impl Status {
+impl CheckStatus {
     fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -21,50 +21,50 @@ impl Status {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) status: Status,
+pub(super) struct DoctorFinding {
+    pub(super) status: CheckStatus,
     pub(super) check: String,
     pub(super) detail: String,
-    /// What to do about it.
+    /// The suggested fix.
     pub(super) advice: Option<String>,
-    /// The damaged item it is about.
+    /// The damaged item, if the finding is about one.
     pub(super) item: Option<DamagedItem>,
-    /// Whether people are only told how many more there are.
-    pub(super) is_one_of_too_many: bool,
+    /// Leaves the finding out of the lines and keeps it in the JSON.
+    pub(super) is_beyond_limit: bool,
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn ok(check: &str, detail: impl Into<String>) -> Self {
         Self {
-            status: Status::Ok,
+            status: CheckStatus::Ok,
             check: check.to_owned(),
             detail: detail.into(),
             advice: None,
             item: None,
-            is_one_of_too_many: false,
+            is_beyond_limit: false,
         }
     }
 
     pub(super) fn warn(check: &str, detail: impl Into<String>, advice: &str) -> Self {
         let advice = Some(advice.to_owned());
-        Self { status: Status::Warn, advice, ..Self::ok(check, detail) }
+        Self { status: CheckStatus::Warn, advice, ..Self::ok(check, detail) }
     }
 
     pub(super) fn fail(check: &str, detail: impl Into<String>, advice: &str) -> Self {
-        Self { status: Status::Fail, ..Self::warn(check, detail, advice) }
+        Self { status: CheckStatus::Fail, ..Self::warn(check, detail, advice) }
     }
 
-    /// The finding for people.
-    pub(super) fn line(&self) -> String {
+    /// Returns the finding as one line.
+    pub(super) fn to_line(&self) -> String {
         let Self { status, check, detail, advice, .. } = self;
         let advice = advice.as_ref().map_or_else(String::new, |advice| format!(" → {advice}"));
         format!("{:<4}  {check:<14} – {detail}{advice}", status.name())
     }
 
-    /// The finding for programs; `docs/json.md` is its contract.
-    pub(super) fn object(&self) -> Value {
+    /// Returns the finding as JSON; `docs/json.md` is the contract.
+    pub(super) fn to_json(&self) -> Value {
         let Self { status, check, detail, advice, item, .. } = self;
-        let item = item.as_ref().map(object_of);
+        let item = item.as_ref().map(damaged_item_json);
         json!({
             "check": check,
             "status": status.name(),
@@ -75,7 +75,7 @@ impl Finding {
     }
 }
 
-fn object_of(item: &DamagedItem) -> Value {
+fn damaged_item_json(item: &DamagedItem) -> Value {
     let DamagedItem { kind, host, id, repository, number, url, reason, .. } = item;
     json!({
         "kind": kind.name(),
@@ -93,9 +93,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_is_one_line_with_what_to_do_at_its_end() {
-        let line = Finding::fail("token", "none is set", "set GITHUB_TOKEN").line();
-        assert_eq!(line, "fail  token          – none is set → set GITHUB_TOKEN");
-        assert_eq!(Finding::ok("clock", "fine").line(), "ok    clock          – fine");
+    fn finding_is_one_line_that_ends_with_its_advice() {
+        let line = DoctorFinding::fail("token", "not set", "set GITHUB_TOKEN").to_line();
+        assert_eq!(line, "fail  token          – not set → set GITHUB_TOKEN");
+        assert_eq!(DoctorFinding::ok("clock", "fine").to_line(), "ok    clock          – fine");
     }
 }

@@ -1,57 +1,68 @@
-//! The database: whether it is there, whole and of our time, and what its rows say about trouble.
+//! Checks the database: that it exists, is intact and has the current schema, and what its rows report.
 
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope};
-use hw_rules::time::Mark;
+use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    Error, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store,
+    FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store, StoreError,
 };
 use hw_sync::clock::{Clock as _, MachineClock};
 
-use super::finding::Finding;
-use super::texts;
-use crate::advice::on_database;
-use crate::config::Settings;
-use crate::report::Hint;
+use super::finding::DoctorFinding;
+use super::github::WAIT_ADVICE;
+use super::stored_texts;
+use crate::config::AppSettings;
+use crate::hints::database_hint;
+use crate::report::ErrorHint;
 use crate::workspace;
-use hw_tui::words::{counted, grouped, span};
+use hw_rules::format::{format_count, format_duration, group_digits};
 
-/// How many of a kind are worth naming.
-const NAMED: usize = 5;
-const AGAIN: &str = "`highwater pull` goes on where it stopped";
+/// The number of names that one finding lists.
+const MAX_NAMED: usize = 5;
+const RESUME_ADVICE: &str = "`highwater pull` continues where it stopped";
 
-pub(super) fn look(settings: &Settings, depth: IntegrityCheck) -> Vec<Finding> {
-    let place = match workspace::place(settings) {
-        Ok(place) => place,
+pub(super) fn check_database(settings: &AppSettings, depth: IntegrityCheck) -> Vec<DoctorFinding> {
+    let location = match workspace::resolve_location(settings) {
+        Ok(location) => location,
         Err(error) => {
-            let hint = error.downcast_ref::<Hint>().map(|hint| hint.0.as_str());
-            let advice = hint.unwrap_or("name one with --workspace, --database or --home");
-            return vec![Finding::fail("database", error.root_cause().to_string(), advice)];
+            let hint = error.downcast_ref::<ErrorHint>().map(|hint| hint.0.as_str());
+            let advice = hint.unwrap_or("choose one with --workspace, --database or --home");
+            return vec![DoctorFinding::fail("database", error.root_cause().to_string(), advice)];
         }
     };
-    match Store::open_reader(&place) {
-        Ok(store) => of_store(&store, &place.shown(), depth),
-        Err(error @ (Error::NoDatabase(_) | Error::OlderSchema)) => {
-            vec![Finding::warn("database", error.to_string(), on_database(&error))]
+    match Store::open_reader(&location) {
+        Ok(store) => run_store_checks(&store, &location.display_name(), depth),
+        Err(error @ (StoreError::NoDatabase(_) | StoreError::OlderSchema)) => {
+            vec![DoctorFinding::warn("database", error.to_string(), database_hint(&error))]
         }
-        Err(error) => vec![failed("database", &place.shown(), &error)],
+        Err(error) => vec![error_finding("database", &location.display_name(), &error)],
     }
 }
 
-fn of_store(store: &Store, place: &str, depth: IntegrityCheck) -> Vec<Finding> {
-    let mut checks: Vec<Check> = match depth {
-        IntegrityCheck::Quick => vec![schema, quick_integrity],
-        IntegrityCheck::Full => vec![schema, full_integrity, texts::look],
+fn run_store_checks(store: &Store, name: &str, depth: IntegrityCheck) -> Vec<DoctorFinding> {
+    let mut checks: Vec<StoreCheck> = match depth {
+        IntegrityCheck::Quick => vec![check_schema, check_quick_integrity],
+        IntegrityCheck::Full => {
+            vec![check_schema, check_full_integrity, stored_texts::check_stored_texts]
+        }
     };
-    checks.extend([pulls as Check, held, times, removed, lanes, leases, pauses]);
-    let mut findings = vec![Finding::ok("database", format!("{place} can be opened"))];
+    checks.extend([
+        check_pulls as StoreCheck,
+        check_counts,
+        check_times,
+        check_removed,
+        check_lanes,
+        check_leases,
+        check_pauses,
+    ]);
+    let mut findings = vec![DoctorFinding::ok("database", format!("{name} can be opened"))];
     for check in checks {
         match check(store) {
             Ok(found) => findings.extend(found),
             Err(error) => {
-                // a damaged part fails only the checks that need it, and says the same each time
-                let finding = failed("database", place, &error);
+                // damage fails only the checks that need the damaged part, each with the same error
+                let finding = error_finding("database", name, &error);
                 if !findings.contains(&finding) {
                     findings.push(finding);
                 }
@@ -61,197 +72,240 @@ fn of_store(store: &Store, place: &str, depth: IntegrityCheck) -> Vec<Finding> {
     findings
 }
 
-/// A question to the database, and what came of it.
-type Check = fn(&Store) -> Result<Vec<Finding>, Error>;
+/// A check that reads the database.
+type StoreCheck = fn(&Store) -> Result<Vec<DoctorFinding>, StoreError>;
 
-fn failed(check: &str, place: &str, error: &Error) -> Finding {
-    Finding::fail(check, format!("{place}: {error}"), on_database(error))
+fn error_finding(check: &str, name: &str, error: &StoreError) -> DoctorFinding {
+    DoctorFinding::fail(check, format!("{name}: {error}"), database_hint(error))
 }
 
-fn schema(store: &Store) -> Result<Vec<Finding>, Error> {
+fn check_schema(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let number = store.schema_number()?;
-    Ok(vec![Finding::ok("schema", format!("version {number}, the one this highwater knows"))])
+    Ok(vec![DoctorFinding::ok("schema", format!("version {number}, up to date"))])
 }
 
-fn quick_integrity(store: &Store) -> Result<Vec<Finding>, Error> {
-    let sound = "its structure is sound; --deep also verifies its indexes and every text";
-    Ok(vec![integrity(store, IntegrityCheck::Quick, sound)?])
+fn check_quick_integrity(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+    let intact = "structure intact; --deep also verifies the indexes and every text";
+    Ok(vec![integrity_finding(store, IntegrityCheck::Quick, intact)?])
 }
 
-fn full_integrity(store: &Store) -> Result<Vec<Finding>, Error> {
-    let sound = "its structure and its indexes are sound";
-    Ok(vec![integrity(store, IntegrityCheck::Full, sound)?])
+fn check_full_integrity(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+    let intact = "structure and indexes intact";
+    Ok(vec![integrity_finding(store, IntegrityCheck::Full, intact)?])
 }
 
-fn integrity(store: &Store, check: IntegrityCheck, sound: &str) -> Result<Finding, Error> {
+fn integrity_finding(
+    store: &Store,
+    check: IntegrityCheck,
+    intact: &str,
+) -> Result<DoctorFinding, StoreError> {
     Ok(match store.check_integrity(check)? {
-        IntegrityReport::Sound => Finding::ok("integrity", sound),
-        IntegrityReport::Damaged(found) => {
-            let advice = "`highwater pull --repair` mends indexes; else restore a backup, or move the file \
-                          away and pull again: GitHub still has what was in it";
-            Finding::fail("integrity", format!("the file is damaged: {}", found.join("; ")), advice)
+        IntegrityReport::Sound => DoctorFinding::ok("integrity", intact),
+        IntegrityReport::Damaged(damage) => {
+            let advice = "`highwater pull --repair` rebuilds indexes; otherwise restore a backup, or move the \
+                          file aside and pull again: GitHub still has the data";
+            DoctorFinding::fail(
+                "integrity",
+                format!("the file is damaged: {}", damage.join("; ")),
+                advice,
+            )
         }
         IntegrityReport::NotChecked { data_checksums } => {
             let checksums = if data_checksums { "on" } else { "off" };
             let detail = format!(
-                "not checked: PostgreSQL looks after its own files (data_checksums is {checksums}); \
+                "not checked: PostgreSQL checks its own files (data_checksums is {checksums}); \
                  --deep verifies every text"
             );
-            Finding::ok("integrity", detail)
+            DoctorFinding::ok("integrity", detail)
         }
     })
 }
 
-/// The pulls that failed as a whole: nothing else in the database tells of them.
-fn pulls(store: &Store) -> Result<Vec<Finding>, Error> {
+/// Reports pulls that failed as a whole, which no lane records.
+fn check_pulls(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let failed = store.failed_pulls()?;
     if failed.is_empty() {
         let detail = match store.last_pulls()?.iter().map(|pull| pull.ended_ms).max() {
-            Some(ended_ms) => format!("the last one ended {}", Mark(ended_ms)),
-            None => "none was made yet".to_owned(),
+            Some(ended_ms) => format!("the last pull ended at {}", SourceInstant(ended_ms)),
+            None => "no pull yet".to_owned(),
         };
-        return Ok(vec![Finding::ok("pull", detail)]);
+        return Ok(vec![DoctorFinding::ok("pull", detail)]);
     }
-    let finding = |FailedPull { organization, ended_ms, error }: &FailedPull| {
-        let ended = Mark(*ended_ms);
-        let detail = format!("the last pull of {organization} failed {ended}: {error}");
-        Finding::fail("pull", detail, "run `highwater pull` again when the cause is gone")
+    Ok(failed.iter().map(failed_pull_finding).collect())
+}
+
+fn failed_pull_finding(pull: &FailedPull) -> DoctorFinding {
+    let FailedPull { organization, ended_ms, error } = pull;
+    let ended = SourceInstant(*ended_ms);
+    let detail = format!("the last pull of {organization} failed at {ended}: {error}");
+    DoctorFinding::fail("pull", detail, "fix the cause, then run `highwater pull` again")
+}
+
+fn check_counts(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+    let counts = store.object_counts()?;
+    let repositories = match counts.repositories {
+        1 => "1 repository".to_owned(),
+        count => format!("{} repositories", group_digits(count)),
     };
-    Ok(failed.iter().map(finding).collect())
+    let others = [
+        (counts.discussions, "discussion"),
+        (counts.issues, "issue"),
+        (counts.pull_requests, "pull request"),
+        (counts.comments, "comment"),
+    ]
+    .map(|(count, name)| format_count(count, name));
+    let detail = format!("{repositories}, {}", others.join(", "));
+    Ok(vec![DoctorFinding::ok("held", detail), quarantine_finding(store, counts.quarantined)?])
 }
 
-fn held(store: &Store) -> Result<Vec<Finding>, Error> {
-    let counts = store.counts()?;
-    let each = [
-        (counts.repositories, "repositories"),
-        (counts.discussions, "discussions"),
-        (counts.issues, "issues"),
-        (counts.pull_requests, "pull requests"),
-        (counts.comments, "comments"),
-    ];
-    let each = each.map(|(count, name)| format!("{} {name}", grouped(count)));
-    let mut findings = vec![Finding::ok("held", each.join(", "))];
-    if 0 < counts.quarantined {
-        let named = store.quarantine_names(3)?;
-        let named = named.iter().map(|(subject, reason)| format!("{subject} ({reason})"));
-        let named = named.collect::<Vec<_>>().join(", ");
-        let count = grouped(counts.quarantined);
-        let detail = format!("{count} could not be read as they came, such as {named}");
-        let advice = "nothing to do: each pull asks for them again";
-        findings.push(Finding::warn("quarantine", detail, advice));
-    } else {
-        findings.push(Finding::ok("quarantine", "everything that came could be read"));
+fn quarantine_finding(store: &Store, count: u64) -> Result<DoctorFinding, StoreError> {
+    if count == 0 {
+        return Ok(DoctorFinding::ok("quarantine", "every received item could be read"));
     }
-    Ok(findings)
+    let reasons = store.quarantine_reasons(3)?;
+    let examples: Vec<String> =
+        reasons.iter().map(|(subject, reason)| format!("{subject} ({reason})")).collect();
+    let count = format_count(count, "item");
+    let detail = format!("{count} could not be read, for example {}", examples.join(", "));
+    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull requests them again"))
 }
 
-fn times(store: &Store) -> Result<Vec<Finding>, Error> {
+fn check_times(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let items = store.future_items()?;
     if items.is_empty() {
-        return Ok(vec![Finding::ok("times", "no item is dated beyond its source's own time")]);
+        return Ok(vec![DoctorFinding::ok("times", "no item is dated later than GitHub's clock")]);
     }
-    let count = counted(items.total as u64, "item");
+    let count = format_count(items.total as u64, "item");
     let is_dated = if items.total == 1 { "is dated" } else { "are dated" };
-    let detail = format!("{count} {is_dated} beyond the source's own time: {items}");
-    let advice = "nothing to do: they are shown as sent, and ordered by when they were read";
-    Ok(vec![Finding::warn("times", detail, advice)])
+    let detail = format!("{count} {is_dated} later than GitHub's clock: {items}");
+    let advice = "nothing to do: they are shown as received, and ordered by when they were read";
+    Ok(vec![DoctorFinding::warn("times", detail, advice)])
 }
 
-fn removed(store: &Store) -> Result<Vec<Finding>, Error> {
+fn check_removed(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let detail = match store.count_removed_items()? {
         0 => "nothing was removed in the last 30 days".to_owned(),
         1 => "1 removed item can be restored: `highwater removed list`".to_owned(),
         count => {
-            format!("{} removed items can be restored: `highwater removed list`", grouped(count))
+            format!(
+                "{} removed items can be restored: `highwater removed list`",
+                group_digits(count)
+            )
         }
     };
-    Ok(vec![Finding::ok("removed", detail)])
+    Ok(vec![DoctorFinding::ok("removed", detail)])
 }
 
-fn lanes(store: &Store) -> Result<Vec<Finding>, Error> {
+fn check_lanes(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let lanes = store.lanes()?;
-    let names = names(store, &lanes)?;
-    Ok(vec![failing(&lanes, &names, MachineClock.now_ms()), gaps(&lanes, &names)])
+    let names = read_repository_names(store, &lanes)?;
+    Ok(vec![
+        failing_lanes_finding(&lanes, &names, MachineClock.now_ms()),
+        gaps_finding(&lanes, &names),
+    ])
 }
 
-fn failing(lanes: &[LaneRow], names: &Names, now_ms: i64) -> Finding {
-    let failing = lanes.iter().filter(|(_, state, _)| 0 < state.failures);
+fn failing_lanes_finding(
+    lanes: &[LaneRow],
+    names: &RepositoryNameMap,
+    now_ms: i64,
+) -> DoctorFinding {
+    let failing = lanes.iter().filter(|(_, state, _)| state.failures > 0);
     let failing: Vec<String> = failing
         .map(|(lane, state, error)| {
-            let wait = state.due_ms.saturating_sub(now_ms);
-            let wait =
-                if 0 < wait { format!(", not before {}", span(wait)) } else { String::new() };
-            let error = error.as_deref().unwrap_or("the reason was not kept");
-            format!("{} ({} times{wait}): {error}", shown(lane, names), state.failures)
+            let failures = format_count(u64::from(state.failures), "failure");
+            let wait_ms = state.due_ms.saturating_sub(now_ms);
+            let wait = if wait_ms > 0 {
+                format!(", next attempt in {}", format_duration(wait_ms))
+            } else {
+                String::new()
+            };
+            let error = error.as_deref().unwrap_or("reason unknown");
+            format!("{} ({failures}{wait}): {error}", lane_name(lane, names))
         })
         .collect();
     if failing.is_empty() {
-        return Finding::ok("lanes", format!("none of {} fails", grouped(lanes.len() as u64)));
+        let detail = match lanes.len() {
+            0 => "no lists yet".to_owned(),
+            1 => "the only list is fine".to_owned(),
+            count => format!("all {} lists are fine", group_digits(count as u64)),
+        };
+        return DoctorFinding::ok("lanes", detail);
     }
-    let detail = format!("{} of {} fail: {}", failing.len(), lanes.len(), some(&failing, "; "));
-    Finding::warn(
+    let total = format_count(lanes.len() as u64, "list");
+    let detail = format!("{} of {total} failing: {}", failing.len(), join_first(&failing, "; "));
+    DoctorFinding::warn(
         "lanes",
         detail,
-        "run `highwater pull` again; `highwater doctor github` looks at the token",
+        "run `highwater pull` again; `highwater doctor github` checks the token",
     )
 }
 
-fn gaps(lanes: &[LaneRow], names: &Names) -> Finding {
+fn gaps_finding(lanes: &[LaneRow], names: &RepositoryNameMap) -> DoctorFinding {
     let open = lanes.iter().filter(|(lane, state, _)| {
         matches!(lane.scope, Scope::Repository(_)) && !state.coverage.is_complete()
     });
-    let open: Vec<String> = open.map(|(lane, _, _)| shown(lane, names)).collect();
+    let open: Vec<String> = open.map(|(lane, _, _)| lane_name(lane, names)).collect();
     if open.is_empty() {
-        return Finding::ok("gaps", "every list was read to its end");
+        return DoctorFinding::ok("gaps", "every list is complete");
     }
-    Finding::warn("gaps", format!("{} are not complete: {}", open.len(), some(&open, ", ")), AGAIN)
+    let count = format_count(open.len() as u64, "list");
+    let is = if open.len() == 1 { "is" } else { "are" };
+    let detail = format!("{count} {is} incomplete: {}", join_first(&open, ", "));
+    DoctorFinding::warn("gaps", detail, RESUME_ADVICE)
 }
 
-fn leases(store: &Store) -> Result<Vec<Finding>, Error> {
-    let held = store.leases()?;
-    if held.is_empty() {
-        return Ok(vec![Finding::ok("lease", "nobody is at work")]);
+fn check_leases(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+    let leases = store.leases()?;
+    if leases.is_empty() {
+        return Ok(vec![DoctorFinding::ok("lease", "no pull is running")]);
     }
     let now_ms = MachineClock.now_ms();
-    Ok(held.iter().map(|row| lease(row, now_ms)).collect())
+    Ok(leases.iter().map(|lease| lease_finding(lease, now_ms)).collect())
 }
 
-fn lease(row: &LeaseRow, now_ms: i64) -> Finding {
-    let LeaseRow { name, held, is_locked } = row;
-    let since = Mark(held.since_ms);
-    let lives = is_locked.unwrap_or(now_ms < held.expires_ms);
-    if lives {
-        return Finding::ok("lease", format!("{name}: {} is at work since {since}", held.owner));
+fn lease_finding(lease: &LeaseRow, now_ms: i64) -> DoctorFinding {
+    let LeaseRow { name, holder, is_locked } = lease;
+    let since = SourceInstant(holder.since_ms);
+    if is_locked.unwrap_or(now_ms < holder.expires_ms) {
+        let detail = format!("{name}: {} has been running since {since}", holder.owner);
+        return DoctorFinding::ok("lease", detail);
     }
-    let detail = format!("{name}: {} began {since} and died without a word", held.owner);
-    Finding::warn("lease", detail, "nothing to do: the next pull takes over")
+    let detail = format!("{name}: {} started at {since} and ended unexpectedly", holder.owner);
+    DoctorFinding::warn("lease", detail, "nothing to do: the next pull takes over")
 }
 
-fn pauses(store: &Store) -> Result<Vec<Finding>, Error> {
+fn check_pauses(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     let now_ms = MachineClock.now_ms();
-    let pause = |PauseRow { principal, until_ms, why }: PauseRow| {
-        let detail = format!("{principal} waits another {}: {why}", span(until_ms - now_ms));
-        Finding::warn("limit", detail, "wait: a pull does so by itself")
-    };
-    Ok(store.pauses(now_ms)?.into_iter().map(pause).collect())
+    Ok(store.pauses(now_ms)?.iter().map(|pause| pause_finding(pause, now_ms)).collect())
+}
+
+fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
+    let PauseRow { principal, until_ms, reason } = pause;
+    let wait = format_duration(until_ms - now_ms);
+    DoctorFinding::warn("limit", format!("{principal} is paused for {wait}: {reason}"), WAIT_ADVICE)
 }
 
 /// The names of repositories by host and id.
-type Names = BTreeMap<(String, i64), String>;
+type RepositoryNameMap = BTreeMap<(String, i64), String>;
 
-fn names(store: &Store, lanes: &[LaneRow]) -> Result<Names, Error> {
+fn read_repository_names(
+    store: &Store,
+    lanes: &[LaneRow],
+) -> Result<RepositoryNameMap, StoreError> {
     let mut hosts: Vec<&String> = lanes.iter().map(|(lane, _, _)| &lane.host).collect();
     hosts.dedup();
-    let mut names = Names::new();
+    let mut names = RepositoryNameMap::new();
     for host in hosts {
-        for it in store.repositories(host)? {
-            names.insert((host.clone(), it.id), format!("{}/{}", it.owner, it.name));
+        for repository in store.repositories(host)? {
+            let name = format!("{}/{}", repository.owner, repository.name);
+            names.insert((host.clone(), repository.id), name);
         }
     }
     Ok(names)
 }
 
-fn shown(lane: &Lane, names: &Names) -> String {
+fn lane_name(lane: &Lane, names: &RepositoryNameMap) -> String {
     let surface = lane.surface.name();
     match &lane.scope {
         Scope::Organization(login) => format!("{login} {surface}"),
@@ -262,9 +316,9 @@ fn shown(lane: &Lane, names: &Names) -> String {
     }
 }
 
-/// The first few.
-fn some(all: &[String], between: &str) -> String {
-    let named = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(between);
-    let rest = all.len().saturating_sub(NAMED);
-    if rest == 0 { named } else { format!("{named} and {rest} more") }
+/// Joins the first few texts, and counts the rest.
+fn join_first(texts: &[String], separator: &str) -> String {
+    let first = texts.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(separator);
+    let rest = texts.len().saturating_sub(MAX_NAMED);
+    if rest == 0 { first } else { format!("{first} and {rest} more") }
 }

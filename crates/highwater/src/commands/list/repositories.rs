@@ -4,34 +4,38 @@ use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
 use hw_store::Store;
 
-use super::{reading, tell_if_empty};
-use crate::cli::ListRepositories;
-use crate::columns::of_repositories;
-use crate::sheet::Sheet;
-use crate::terminal::shown_line;
+use super::{read_command, report_no_matches};
+use crate::cli::ListRepositoriesArgs;
+use crate::columns::repository_columns;
+use crate::row_writer::RowWriter;
+use crate::terminal::clean_line;
 
-pub(super) fn run(args: &ListRepositories, store: &Store) -> anyhow::Result<()> {
-    let mut sheet = Sheet::open(&args.output, of_repositories())?;
-    let held = reading::repositories(store)?;
+pub(super) fn run(args: &ListRepositoriesArgs, store: &Store) -> anyhow::Result<()> {
+    let mut writer = RowWriter::open(&args.output, repository_columns())?;
+    let stored = read_command::read_repositories(store)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let owner = args.workspace.organization.as_deref();
-    let listed = held.rows.iter().filter(|(_, repository)| {
+    let listed = stored.rows.iter().map(|hosted| &hosted.repository).filter(|repository| {
         owner.is_none_or(|owner| owner.eq_ignore_ascii_case(&repository.owner))
     });
     let mut count = 0;
-    for (_, repository) in listed.take(limit.unwrap_or(usize::MAX)) {
+    for repository in listed.take(limit.unwrap_or(usize::MAX)) {
         count += 1;
-        sheet.put(repository, |page, repository| page.line(&line(repository)))?;
+        writer.write_row(repository, |out, repository| {
+            out.write_line(&repository_line(repository))
+        })?;
     }
-    sheet.end()?;
-    tell_if_empty(count, owner.is_some());
-    reading::warn_of(&store.behind(&[Surface::Repositories], None)?);
-    reading::whole(held.skipped)
+    writer.finish()?;
+    if count == 0 && owner.is_some() {
+        report_no_matches();
+    }
+    read_command::warn_incomplete(&store.completeness(&[Surface::Repositories], None)?);
+    read_command::check_none_skipped(stored.skipped)
 }
 
-fn line(repository: &Repository) -> String {
+fn repository_line(repository: &Repository) -> String {
     let Repository { owner, name, url, updated_at, .. } = repository;
-    let name = shown_line(&format!("{owner}/{name}"));
+    let name = clean_line(&format!("{owner}/{name}"));
     let date = updated_at.as_str().get(..10).unwrap_or(updated_at.as_str());
     format!("{name:<40} {date}  {url}")
 }

@@ -1,24 +1,31 @@
-//! Warns of excluded repositories that do not exist: a misspelled name would exclude nothing, unnoticed.
+//! Warns of excluded repositories that do not exist, because a misspelled name would silently exclude nothing.
 
 use hw_store::Store;
-use hw_sync::Summary;
-use hw_sync::run::Pull;
+use hw_sync::PullSummary;
+use hw_sync::pull::PullSpec;
 
-use crate::terminal::warn;
+use crate::terminal::print_warning;
 
-/// Compares the exclusions with the mirror, once the whole listing of repositories has been read into it.
-pub(super) fn warn_of_unknown(store: &Store, pull: &Pull, summary: &Summary) -> anyhow::Result<()> {
-    let is_whole = pull.only.is_empty() && summary.failures.is_empty();
-    if pull.excluded.is_empty() || !is_whole {
+/// Compares the exclusions with the stored repositories, if the pull has read the whole listing.
+pub(super) fn warn_unknown_exclusions(
+    store: &Store,
+    pull: &PullSpec,
+    summary: &PullSummary,
+) -> anyhow::Result<()> {
+    let is_listing_complete = pull.only_repositories.is_empty() && summary.failures.is_empty();
+    if pull.excluded_repositories.is_empty() || !is_listing_complete {
         return Ok(());
     }
     let stored = store.readable_repositories(&pull.host)?.rows;
     let known = stored
         .iter()
-        .filter(|it| it.owner.eq_ignore_ascii_case(&pull.organization))
-        .map(|it| it.name.as_str());
-    for name in unknown(pull.excluded.iter().map(String::as_str), &known.collect::<Vec<_>>()) {
-        warn(&format!(
+        .filter(|repository| repository.owner.eq_ignore_ascii_case(&pull.organization))
+        .map(|repository| repository.name.as_str());
+    for name in find_unknown(
+        pull.excluded_repositories.iter().map(String::as_str),
+        &known.collect::<Vec<_>>(),
+    ) {
+        print_warning(&format!(
             "{name} is excluded, but {} has no such repository, or it is archived or a fork",
             pull.organization
         ));
@@ -26,8 +33,8 @@ pub(super) fn warn_of_unknown(store: &Store, pull: &Pull, summary: &Summary) -> 
     Ok(())
 }
 
-fn unknown<'a>(excluded: impl Iterator<Item = &'a str>, known: &[&str]) -> Vec<&'a str> {
-    excluded.filter(|name| !known.iter().any(|it| it.eq_ignore_ascii_case(name))).collect()
+fn find_unknown<'a>(excluded: impl Iterator<Item = &'a str>, known: &[&str]) -> Vec<&'a str> {
+    excluded.filter(|name| !known.iter().any(|known| known.eq_ignore_ascii_case(name))).collect()
 }
 
 #[cfg(test)]
@@ -35,9 +42,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exclusions_are_known_in_any_case() {
+    fn exclusions_ignore_letter_case() {
         let excluded = ["Pump", "nosuch", "valve"];
-        assert_eq!(unknown(excluded.into_iter(), &["pump", "VALVE"]), ["nosuch"]);
-        assert_eq!(unknown(excluded.into_iter(), &[]), excluded);
+        assert_eq!(find_unknown(excluded.into_iter(), &["pump", "VALVE"]), ["nosuch"]);
+        assert_eq!(find_unknown(excluded.into_iter(), &[]), excluded);
     }
 }

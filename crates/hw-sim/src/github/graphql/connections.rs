@@ -1,59 +1,65 @@
-//! Pages of a moving list, written out.
+//! Writes pages of connections.
 
-use super::execute::Run;
-use super::pages::{Cursor, List, Listed, Page, Stretch, paginate};
+use super::execution::QueryExecution;
+use super::pagination::{
+    ConnectionItem, ConnectionPage, ListCursor, ListSpec, PageRange, paginate_items,
+};
 use super::plan::PlanField;
-use super::problems::{Problem, Step};
-use crate::faults::Fault;
+use super::problems::{GraphqlProblem, PathStep};
+use crate::faults::ApiFault;
 
-impl<'a> Run<'a> {
-    /// Writes one page of a list, in the order the field asks for.
-    pub(super) fn connection(
+impl<'a> QueryExecution<'a> {
+    /// Writes one page of a list, in the order requested by the field.
+    pub(super) fn write_connection(
         &mut self,
         field: &PlanField,
-        list: &List<'_>,
-        items: Vec<Listed<'a>>,
+        list: &ListSpec<'_>,
+        items: Vec<ConnectionItem<'a>>,
     ) {
-        if let Some(stretch) = self.opened(field, list) {
-            self.write_page(field, &paginate(items, list, stretch));
+        if let Some(range) = self.open_page_range(field, list) {
+            self.write_page(field, &paginate_items(items, list, range));
         }
     }
 
-    /// The stretch asked for; `None` when there is no answer, and null was written instead.
-    pub(super) fn opened(&mut self, field: &PlanField, list: &List<'_>) -> Option<Stretch> {
-        let problem = if self.sabotage.strikes(Fault::PartialError) {
-            went_wrong()
+    /// Returns the requested range; writes null and returns `None` if the connection cannot be read.
+    pub(super) fn open_page_range(
+        &mut self,
+        field: &PlanField,
+        list: &ListSpec<'_>,
+    ) -> Option<PageRange> {
+        let problem = if self.inline_fault.strikes_here(ApiFault::PartialError) {
+            partial_failure_problem()
         } else {
-            match self.stretch(field, list) {
-                Ok(stretch) => return Some(stretch),
+            match self.parse_page_range(field, list) {
+                Ok(range) => return Some(range),
                 Err(cursor) => {
                     let message = format!("`{cursor}` does not appear to be a valid cursor.");
-                    Problem::new("INVALID_CURSOR_ARGUMENTS", message)
+                    GraphqlProblem::new("INVALID_CURSOR_ARGUMENTS", message)
                 }
             }
         };
-        self.problems.push(problem.at(&self.path, field.location));
-        self.out.null();
-        self.rising = field.is_required;
+        self.problems.push(problem.at_path(&self.path, field.location));
+        self.out.write_null();
+        self.propagates_null = field.is_required;
         None
     }
 
-    pub(super) fn write_page(&mut self, field: &PlanField, page: &Page<'a, '_>) {
+    pub(super) fn write_page(&mut self, field: &PlanField, page: &ConnectionPage<'a, '_>) {
         let type_name = page.list.type_name;
         self.out.open_object();
-        for kid in field.kids_for(type_name) {
-            if !kid.is_shown(self.variables()) {
+        for selection in field.selections_for(type_name) {
+            if !selection.is_included(self.variables()) {
                 continue;
             }
-            self.path.push(Step::Key(kid.key.clone()));
-            self.out.key(&kid.key);
-            match &*kid.name {
-                "__typename" => self.out.string(type_name),
-                "totalCount" => self.out.int(i64::try_from(page.total).unwrap_or(i64::MAX)),
-                "totalDiskUsage" => self.out.int(0),
-                "pageInfo" => self.page_info(kid, page),
-                "nodes" => self.nodes_of(kid, page),
-                "edges" => self.edges_of(kid, page),
+            self.path.push(PathStep::Key(selection.key.clone()));
+            self.out.write_key(&selection.key);
+            match &*selection.name {
+                "__typename" => self.out.write_string(type_name),
+                "totalCount" => self.out.write_int(i64::try_from(page.total).unwrap_or(i64::MAX)),
+                "totalDiskUsage" => self.out.write_int(0),
+                "pageInfo" => self.write_page_info(selection, page),
+                "nodes" => self.write_page_nodes(selection, page),
+                "edges" => self.write_page_edges(selection, page),
                 other => unreachable!("the schema has no {type_name}.{other}"),
             }
             self.path.pop();
@@ -61,76 +67,86 @@ impl<'a> Run<'a> {
         self.out.close_object();
     }
 
-    /// The stretch asked for, or the cursor that is none.
-    fn stretch(&self, field: &PlanField, list: &List<'_>) -> Result<Stretch, String> {
-        let variables = self.variables();
-        let number = |name| {
-            let value = field.argument(name, variables)?.as_i64()?;
-            usize::try_from(value).ok()
-        };
-        let cursor = |name| {
-            let given = field.text(name, variables);
-            given.map(|text| Cursor::parse(&text, list).ok_or(text)).transpose()
-        };
-        Ok(Stretch {
-            first: number("first"),
-            last: number("last"),
-            after: cursor("after")?,
-            before: cursor("before")?,
+    /// Parses the requested range; fails with the first invalid cursor.
+    fn parse_page_range(
+        &self,
+        field: &PlanField,
+        list: &ListSpec<'_>,
+    ) -> Result<PageRange, String> {
+        Ok(PageRange {
+            first: self.size_argument(field, "first"),
+            last: self.size_argument(field, "last"),
+            after: self.cursor_argument(field, "after", list)?,
+            before: self.cursor_argument(field, "before", list)?,
         })
     }
 
-    fn page_info(&mut self, field: &PlanField, page: &Page<'a, '_>) {
+    fn size_argument(&self, field: &PlanField, name: &str) -> Option<usize> {
+        let value = field.argument_value(name, self.variables())?.as_i64()?;
+        usize::try_from(value).ok()
+    }
+
+    fn cursor_argument(
+        &self,
+        field: &PlanField,
+        name: &str,
+        list: &ListSpec<'_>,
+    ) -> Result<Option<ListCursor>, String> {
+        let cursor = field.text_argument(name, self.variables());
+        cursor.map(|text| ListCursor::parse(&text, list).ok_or(text)).transpose()
+    }
+
+    fn write_page_info(&mut self, field: &PlanField, page: &ConnectionPage<'a, '_>) {
         self.out.open_object();
-        for kid in field.kids_for("PageInfo") {
-            if !kid.is_shown(self.variables()) {
+        for selection in field.selections_for("PageInfo") {
+            if !selection.is_included(self.variables()) {
                 continue;
             }
-            self.out.key(&kid.key);
-            match &*kid.name {
-                "hasNextPage" => self.out.boolean(page.has_next),
-                "hasPreviousPage" => self.out.boolean(page.has_previous),
-                "startCursor" => self.cursor(page.items.first(), page.list),
-                "endCursor" => match &page.false_end {
-                    Some(end) => self.out.string(&end.encode(page.list)),
-                    None => self.cursor(page.items.last(), page.list),
+            self.out.write_key(&selection.key);
+            match &*selection.name {
+                "hasNextPage" => self.out.write_bool(page.has_next),
+                "hasPreviousPage" => self.out.write_bool(page.has_previous),
+                "startCursor" => self.write_cursor(page.items.first(), page.list),
+                "endCursor" => match &page.end_override {
+                    Some(end) => self.out.write_string(&end.encode(page.list)),
+                    None => self.write_cursor(page.items.last(), page.list),
                 },
-                _ => self.out.string("PageInfo"),
+                _ => self.out.write_string("PageInfo"),
             }
         }
         self.out.close_object();
     }
 
-    fn cursor(&mut self, item: Option<&Listed<'a>>, list: &List<'_>) {
-        self.out.maybe(item, |out, item| out.string(&item.place.encode(list)));
+    fn write_cursor(&mut self, item: Option<&ConnectionItem<'a>>, list: &ListSpec<'_>) {
+        self.out.write_optional(item, |out, item| out.write_string(&item.cursor.encode(list)));
     }
 
-    fn nodes_of(&mut self, field: &PlanField, page: &Page<'a, '_>) {
+    fn write_page_nodes(&mut self, field: &PlanField, page: &ConnectionPage<'a, '_>) {
         self.out.open_array();
         for (position, item) in page.items.iter().enumerate() {
-            self.path.push(Step::Index(position));
-            self.listed(field, item.object);
+            self.path.push(PathStep::Index(position));
+            self.write_list_item(field, item.object);
             self.path.pop();
         }
         self.out.close_array();
     }
 
-    fn edges_of(&mut self, field: &PlanField, page: &Page<'a, '_>) {
-        let edge = page.list.type_name.replace("Connection", "Edge");
+    fn write_page_edges(&mut self, field: &PlanField, page: &ConnectionPage<'a, '_>) {
+        let edge_type = page.list.type_name.replace("Connection", "Edge");
         self.out.open_array();
         for (position, item) in page.items.iter().enumerate() {
-            self.path.push(Step::Index(position));
+            self.path.push(PathStep::Index(position));
             self.out.open_object();
-            for kid in field.kids_for(&edge) {
-                if !kid.is_shown(self.variables()) {
+            for selection in field.selections_for(&edge_type) {
+                if !selection.is_included(self.variables()) {
                     continue;
                 }
-                self.path.push(Step::Key(kid.key.clone()));
-                self.out.key(&kid.key);
-                match &*kid.name {
-                    "cursor" => self.out.string(&item.place.encode(page.list)),
-                    "node" => self.listed(kid, item.object),
-                    _ => self.out.string(&edge),
+                self.path.push(PathStep::Key(selection.key.clone()));
+                self.out.write_key(&selection.key);
+                match &*selection.name {
+                    "cursor" => self.out.write_string(&item.cursor.encode(page.list)),
+                    "node" => self.write_list_item(selection, item.object),
+                    _ => self.out.write_string(&edge_type),
                 }
                 self.path.pop();
             }
@@ -141,9 +157,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// GitHub's words for a part of an answer that failed.
-pub(super) fn went_wrong() -> Problem {
+/// Returns GitHub's error for a part of a response that failed.
+pub(super) fn partial_failure_problem() -> GraphqlProblem {
     let message = "Something went wrong while executing your query. Please include \
                    `SIM0:PARTIAL` when reporting this issue.";
-    Problem { kind: None, ..Problem::new("", message.to_owned()) }
+    GraphqlProblem::without_kind(message.to_owned())
 }

@@ -1,69 +1,75 @@
-//! A document ready to be walked: merged fields per concrete type, arguments still unbound.
+//! A document ready to be executed: merged fields per concrete type, arguments still unbound.
 
 use std::sync::Arc;
 
 use apollo_compiler::ast::Type;
 use serde_json::{Map, Value};
 
-use super::coerce;
-use super::problems::Problem;
+use super::coercion;
+use super::problems::{GraphqlProblem, SourceLocation};
 
-pub(crate) type Variables = Map<String, Value>;
+pub(crate) type VariableMap = Map<String, Value>;
 
 #[derive(Debug)]
-pub(crate) struct Plan {
-    pub(super) variables: Vec<Variable>,
+pub(crate) struct DocumentPlan {
+    pub(super) variables: Vec<PlanVariable>,
     pub(super) roots: Vec<PlanField>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Variable {
+pub(crate) struct PlanVariable {
     pub(super) name: String,
     pub(super) ty: Type,
     pub(super) default: Option<Value>,
 }
 
-/// A field of the answer.
+/// A field of the response.
 #[derive(Debug)]
 pub(crate) struct PlanField {
     /// Its alias, or its name.
     pub(super) key: Arc<str>,
     pub(super) name: Box<str>,
-    pub(super) arguments: Vec<(Box<str>, Argument)>,
-    /// It is shown when all conditions of any of these hold.
-    pub(super) shown: Vec<Vec<Condition>>,
-    pub(super) location: (usize, usize),
+    pub(super) arguments: Vec<(Box<str>, PlanArgument)>,
+    /// It is included if all conditions of any of these are met.
+    pub(super) conditions: Vec<Vec<PlanCondition>>,
+    pub(super) location: SourceLocation,
     pub(super) is_connection: bool,
-    /// Whether null is no value for it, so that null goes to whatever holds it.
+    /// True if it cannot be null, so that a null propagates to its parent.
     pub(super) is_required: bool,
-    /// What is selected below it, for each type it may turn out to be.
-    pub(super) kids: Vec<(Box<str>, Vec<Self>)>,
+    /// The selections below it, for each type that its value can have.
+    pub(super) selections: Vec<(Box<str>, Vec<Self>)>,
 }
 
 /// `@include` or `@skip`.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition {
-    pub(super) wanted: bool,
-    pub(super) value: Argument,
+pub(crate) struct PlanCondition {
+    pub(super) expected: bool,
+    pub(super) value: PlanArgument,
+}
+
+impl PlanCondition {
+    fn is_met(&self, variables: &VariableMap) -> bool {
+        self.value.bind_value(variables).as_bool().unwrap_or(true) == self.expected
+    }
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Argument {
+pub(crate) enum PlanArgument {
     Value(Value),
     Variable(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
 }
 
-impl Argument {
-    pub(super) fn bind(&self, variables: &Variables) -> Value {
+impl PlanArgument {
+    pub(super) fn bind_value(&self, variables: &VariableMap) -> Value {
         match self {
             Self::Value(value) => value.clone(),
             Self::Variable(name) => variables.get(name).cloned().unwrap_or(Value::Null),
-            Self::List(items) => items.iter().map(|item| item.bind(variables)).collect(),
+            Self::List(items) => items.iter().map(|item| item.bind_value(variables)).collect(),
             Self::Object(fields) => {
                 let bound =
-                    fields.iter().map(|(name, value)| (name.clone(), value.bind(variables)));
+                    fields.iter().map(|(name, value)| (name.clone(), value.bind_value(variables)));
                 Value::Object(bound.collect())
             }
         }
@@ -71,31 +77,32 @@ impl Argument {
 }
 
 impl PlanField {
-    pub(super) fn is_shown(&self, variables: &Variables) -> bool {
-        let holds = |condition: &Condition| {
-            condition.value.bind(variables).as_bool().unwrap_or(true) == condition.wanted
-        };
-        self.shown.iter().any(|conditions| conditions.iter().all(holds))
+    pub(super) fn is_included(&self, variables: &VariableMap) -> bool {
+        self.conditions
+            .iter()
+            .any(|conditions| conditions.iter().all(|condition| condition.is_met(variables)))
     }
 
-    /// An argument's value; `None` also for an explicit null.
-    pub(super) fn argument(&self, name: &str, variables: &Variables) -> Option<Value> {
-        let (_, argument) = self.arguments.iter().find(|(held, _)| &**held == name)?;
-        Some(argument.bind(variables)).filter(|value| !value.is_null())
+    /// Returns an argument's value; `None` also for an explicit null.
+    pub(super) fn argument_value(&self, name: &str, variables: &VariableMap) -> Option<Value> {
+        let (_, argument) = self.arguments.iter().find(|(key, _)| &**key == name)?;
+        Some(argument.bind_value(variables)).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&self, name: &str, variables: &Variables) -> Option<String> {
-        self.argument(name, variables)?.as_str().map(str::to_owned)
+    pub(super) fn text_argument(&self, name: &str, variables: &VariableMap) -> Option<String> {
+        self.argument_value(name, variables)?.as_str().map(str::to_owned)
     }
 
-    pub(super) fn kids_for(&self, type_name: &str) -> &[Self] {
-        let found = self.kids.iter().find(|(held, _)| &**held == type_name);
-        found.map_or(&[], |(_, kids)| kids)
+    pub(super) fn selections_for(&self, type_name: &str) -> &[Self] {
+        let found = self.selections.iter().find(|(name, _)| &**name == type_name);
+        found.map_or(&[], |(_, selections)| selections)
     }
 
-    fn summary(&self, variables: &Variables) -> String {
-        let bound =
-            self.arguments.iter().map(|(name, value)| format!("{name}: {}", value.bind(variables)));
+    fn field_summary(&self, variables: &VariableMap) -> String {
+        let bound = self
+            .arguments
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", value.bind_value(variables)));
         let arguments = bound.collect::<Vec<_>>().join(", ");
         if arguments.is_empty() {
             self.name.to_string()
@@ -105,13 +112,16 @@ impl PlanField {
     }
 }
 
-impl Plan {
-    /// The variables with their defaults, or what is wrong with them.
-    pub(super) fn bind(&self, given: &Variables) -> Result<Variables, Vec<Problem>> {
-        let (mut bound, mut problems) = (Variables::new(), Vec::new());
-        for Variable { name, ty, default } in &self.variables {
+impl DocumentPlan {
+    /// Binds the given variables and the defaults of the others.
+    pub(super) fn bind_variables(
+        &self,
+        given: &VariableMap,
+    ) -> Result<VariableMap, Vec<GraphqlProblem>> {
+        let (mut bound, mut problems) = (VariableMap::new(), Vec::new());
+        for PlanVariable { name, ty, default } in &self.variables {
             let value = given.get(name).or(default.as_ref());
-            match coerce::variable(name, ty, value) {
+            match coercion::coerce_variable(name, ty, value) {
                 Ok(value) => drop(bound.insert(name.clone(), value)),
                 Err(problem) => problems.push(problem),
             }
@@ -119,18 +129,19 @@ impl Plan {
         if problems.is_empty() { Ok(bound) } else { Err(problems) }
     }
 
-    /// The root fields with the connections right below them.
-    pub(super) fn summary(&self, variables: &Variables) -> String {
+    /// Returns the root fields with the connections right below them, as text.
+    pub(super) fn summary(&self, variables: &VariableMap) -> String {
         let mut parts = Vec::new();
         for root in &self.roots {
             let mut below: Vec<String> = Vec::new();
-            for kid in root.kids.iter().flat_map(|(_, kids)| kids).filter(|kid| kid.is_connection) {
-                let told = kid.summary(variables);
-                if !below.contains(&told) {
-                    below.push(told);
+            let children = root.selections.iter().flat_map(|(_, selections)| selections);
+            for connection in children.filter(|child| child.is_connection) {
+                let summary = connection.field_summary(variables);
+                if !below.contains(&summary) {
+                    below.push(summary);
                 }
             }
-            let head = root.summary(variables);
+            let head = root.field_summary(variables);
             let tail = if below.is_empty() {
                 String::new()
             } else {

@@ -1,229 +1,261 @@
-//! Numbered pages over a moving order.
+//! Numbered pages of lists whose order changes.
 
-use super::{Finding, Reader};
-use crate::github::Circle;
-use crate::github::reply::Reply;
-use crate::json::Json;
-use crate::times;
-use crate::world::{Comment, CommentKind, Repository, Thread, ThreadKind};
+use super::{RestOutcome, RestReader};
+use crate::github::PaginationLoop;
+use crate::github::reply::HttpReply;
+use crate::json_writer::JsonWriter;
+use crate::timestamps;
+use crate::world::{CommentKind, SimComment, SimRepository, SimThread, ThreadKind};
 
-/// Where GitHub stops turning pages.
-const DEEPEST_ISSUE: usize = 10_000;
-const DEEPEST_COMMENT: usize = 30_000;
+/// The depth at which GitHub refuses further pages.
+const MAX_ISSUE_DEPTH: usize = 10_000;
+const MAX_COMMENT_DEPTH: usize = 30_000;
 
 /// An item of a list.
 #[derive(Clone, Copy)]
-enum Row<'w> {
-    Repository(&'w Repository),
-    Issue(&'w Thread),
-    Pull(&'w Thread),
-    Comment(&'w Comment),
+enum RestRow<'w> {
+    Repository(&'w SimRepository),
+    Issue(&'w SimThread),
+    Pull(&'w SimThread),
+    Comment(&'w SimComment),
 }
 
-/// The order a client asked for.
-struct Sort {
-    by: String,
-    descending: bool,
+/// The requested order.
+struct RestSort {
+    sort_field: String,
+    is_descending: bool,
 }
 
-impl Sort {
-    /// Lists of threads begin at the newest unless told otherwise.
-    fn of_threads(reader: Reader<'_>) -> Self {
-        let by = reader.request.parameter("sort").unwrap_or_else(|| "created".to_owned());
+impl RestSort {
+    /// Reads the order of a list of threads, which starts at the newest by default.
+    fn for_threads(reader: RestReader<'_>) -> Self {
+        let sort_field = reader.request.parameter("sort").unwrap_or_else(|| "created".to_owned());
         let direction = reader.request.parameter("direction");
-        Self { by, descending: direction.is_none_or(|it| it == "desc") }
+        Self { sort_field, is_descending: direction.is_none_or(|direction| direction == "desc") }
     }
 
-    /// Lists of comments begin at the oldest; without a sort the direction is not looked at.
-    fn of_comments(reader: Reader<'_>) -> Self {
-        let by = reader.request.parameter("sort");
+    /// Reads the order of a list of comments, which starts at the oldest; without a sort the direction is ignored.
+    fn for_comments(reader: RestReader<'_>) -> Self {
+        let sort_field = reader.request.parameter("sort");
         let direction = reader.request.parameter("direction");
-        let descending = by.is_some() && direction.is_none_or(|it| it == "desc");
-        Self { by: by.unwrap_or_default(), descending }
+        let is_descending =
+            sort_field.is_some() && direction.is_none_or(|direction| direction == "desc");
+        Self { sort_field: sort_field.unwrap_or_default(), is_descending }
     }
 
     fn by_id() -> Self {
-        Self { by: String::new(), descending: false }
+        Self { sort_field: String::new(), is_descending: false }
     }
 }
 
-/// A whole list, in order, before a page is cut out of it.
-pub(super) struct Listing<'w> {
-    rows: Vec<Row<'w>>,
-    deepest: usize,
+/// A complete list, in order, before a page is cut out of it.
+pub(super) struct RestListing<'w> {
+    rows: Vec<RestRow<'w>>,
+    max_depth: usize,
 }
 
-impl<'w> Listing<'w> {
-    pub(super) fn repositories(reader: Reader<'w>) -> Self {
+impl<'w> RestListing<'w> {
+    pub(super) fn for_repositories(reader: RestReader<'w>) -> Self {
         let mut rows: Vec<_> = reader.view.listed_repositories().collect();
-        rows.sort_by_key(|it| (std::cmp::Reverse(it.created_ms), it.id));
-        Self { rows: rows.into_iter().map(Row::Repository).collect(), deepest: usize::MAX }
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.created_ms), row.id));
+        Self { rows: rows.into_iter().map(RestRow::Repository).collect(), max_depth: usize::MAX }
     }
 
-    /// Issues and pull requests alike.
-    pub(super) fn issues(reader: Reader<'w>, at: &Repository) -> Self {
+    /// Lists issues and pull requests alike.
+    pub(super) fn for_issues(reader: RestReader<'w>, repository: &SimRepository) -> Self {
         let since = reader.request.parameter("since");
-        let since = since.as_deref().and_then(times::parse);
+        let since = since.as_deref().and_then(timestamps::parse_rfc3339);
         let state = reader.request.parameter("state");
-        let kinds = [ThreadKind::Issue, ThreadKind::PullRequest];
-        let listed = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at, kind));
-        let listed = listed.filter(|it| {
-            since.is_none_or(|since| 0 < since && since <= times::whole_second(it.updated_ms))
-                && in_state(it, state.as_deref())
+        let listed = listed_issues(reader, repository).filter(|thread| {
+            let updated_ms = timestamps::floor_to_second(thread.updated_ms);
+            since.is_none_or(|since| since > 0 && updated_ms >= since)
+                && is_in_state(thread, state.as_deref())
         });
-        let mut rows: Vec<&Thread> = listed.collect();
-        sort_threads(reader, &mut rows, &Sort::of_threads(reader), |it| it.issue_id);
-        Self { rows: rows.into_iter().map(Row::Issue).collect(), deepest: DEEPEST_ISSUE }
+        let mut rows: Vec<&SimThread> = listed.collect();
+        sort_threads(reader, &mut rows, &RestSort::for_threads(reader), |thread| thread.issue_id);
+        Self { rows: rows.into_iter().map(RestRow::Issue).collect(), max_depth: MAX_ISSUE_DEPTH }
     }
 
-    /// No `since` here.
-    pub(super) fn pulls(reader: Reader<'w>, at: &Repository) -> Self {
+    /// Lists pull requests; `since` is ignored.
+    pub(super) fn for_pull_requests(reader: RestReader<'w>, repository: &SimRepository) -> Self {
         let state = reader.request.parameter("state");
-        let listed = reader.view.listed_threads(at, ThreadKind::PullRequest);
-        let mut rows: Vec<&Thread> = listed.filter(|it| in_state(it, state.as_deref())).collect();
-        let mut sort = Sort::of_threads(reader);
-        if sort.by != "created" && reader.request.parameter("direction").is_none() {
-            sort.descending = false;
+        let listed = reader.view.listed_threads(repository, ThreadKind::PullRequest);
+        let mut rows: Vec<&SimThread> =
+            listed.filter(|thread| is_in_state(thread, state.as_deref())).collect();
+        let mut sort = RestSort::for_threads(reader);
+        if sort.sort_field != "created" && reader.request.parameter("direction").is_none() {
+            sort.is_descending = false;
         }
-        sort_threads(reader, &mut rows, &sort, |it| it.id);
-        Self { rows: rows.into_iter().map(Row::Pull).collect(), deepest: DEEPEST_ISSUE }
+        sort_threads(reader, &mut rows, &sort, |thread| thread.id);
+        Self { rows: rows.into_iter().map(RestRow::Pull).collect(), max_depth: MAX_ISSUE_DEPTH }
     }
 
-    pub(super) fn conversation(reader: Reader<'w>, at: &Repository) -> Self {
-        Self::of_repository(reader, at, CommentKind::Conversation)
+    pub(super) fn for_issue_comments(reader: RestReader<'w>, repository: &SimRepository) -> Self {
+        Self::for_repository_comments(reader, repository, CommentKind::Conversation)
     }
 
-    pub(super) fn review_comments(reader: Reader<'w>, at: &Repository) -> Self {
-        Self::of_repository(reader, at, CommentKind::ReviewComment)
+    pub(super) fn for_review_comments(reader: RestReader<'w>, repository: &SimRepository) -> Self {
+        Self::for_repository_comments(reader, repository, CommentKind::ReviewComment)
     }
 
-    /// Always in the order of ids.
-    pub(super) fn thread_comments(reader: Reader<'w>, it: &Thread) -> Self {
-        let listed = reader.view.listed_comments(it.index, CommentKind::Conversation);
-        Self::comments(reader, listed, &Sort::by_id(), true)
+    /// Lists the comments of a thread, always in the order of ids.
+    pub(super) fn for_thread_comments(reader: RestReader<'w>, thread: &SimThread) -> Self {
+        let listed = reader.view.listed_comments(thread.index, CommentKind::Conversation);
+        Self::from_comments_since(reader, listed, &RestSort::by_id())
     }
 
-    pub(super) fn pull_comments(reader: Reader<'w>, it: &Thread) -> Self {
-        let listed = reader.view.listed_comments(it.index, CommentKind::ReviewComment);
-        Self::comments(reader, listed, &Sort::of_comments(reader), true)
+    pub(super) fn for_pull_comments(reader: RestReader<'w>, thread: &SimThread) -> Self {
+        let listed = reader.view.listed_comments(thread.index, CommentKind::ReviewComment);
+        Self::from_comments_since(reader, listed, &RestSort::for_comments(reader))
     }
 
-    /// In the order of ids, and without `since`.
-    pub(super) fn reviews(reader: Reader<'w>, it: &Thread) -> Self {
-        let listed = reader.view.listed_comments(it.index, CommentKind::Review);
-        Self::comments(reader, listed, &Sort::by_id(), false)
+    /// Lists the reviews of a pull request in the order of ids; `since` is ignored.
+    pub(super) fn for_reviews(reader: RestReader<'w>, thread: &SimThread) -> Self {
+        let listed = reader.view.listed_comments(thread.index, CommentKind::Review);
+        Self::from_comments(reader, listed, &RestSort::by_id())
     }
 
-    fn of_repository(reader: Reader<'w>, at: &Repository, kind: CommentKind) -> Self {
-        let kinds = [ThreadKind::Issue, ThreadKind::PullRequest];
-        let threads = kinds.into_iter().flat_map(|kind| reader.view.listed_threads(at, kind));
-        let listed = threads.flat_map(|thread| reader.view.listed_comments(thread.index, kind));
-        Self::comments(reader, listed, &Sort::of_comments(reader), true)
-    }
-
-    fn comments(
-        reader: Reader<'w>,
-        listed: impl Iterator<Item = &'w Comment>,
-        sort: &Sort,
-        has_since: bool,
+    fn for_repository_comments(
+        reader: RestReader<'w>,
+        repository: &SimRepository,
+        kind: CommentKind,
     ) -> Self {
-        let since = reader.request.parameter("since").filter(|_| has_since);
-        let since = since.as_deref().and_then(times::parse);
-        let kept = |it: &&Comment| {
-            let second = times::whole_second(it.updated_ms);
-            since.is_none_or(|since| since < second || since == second && !reader.strict_since)
-                && reader.view.thread(it.thread).is_some()
-        };
-        let mut rows: Vec<&Comment> = listed.filter(kept).collect();
-        rows.sort_by_key(|it| match &*sort.by {
-            "updated" => (times::whole_second(it.updated_ms), it.id),
-            "created" => (times::whole_second(it.created_ms), it.id),
-            _ => (0, it.id),
+        let listed = listed_issues(reader, repository)
+            .flat_map(|thread| reader.view.listed_comments(thread.index, kind));
+        Self::from_comments_since(reader, listed, &RestSort::for_comments(reader))
+    }
+
+    /// Leaves out the comments before the `since` of the request.
+    fn from_comments_since(
+        reader: RestReader<'w>,
+        listed: impl Iterator<Item = &'w SimComment>,
+        sort: &RestSort,
+    ) -> Self {
+        let since = reader.request.parameter("since");
+        let since = since.as_deref().and_then(timestamps::parse_rfc3339);
+        let listed = listed.filter(|comment| {
+            let second = timestamps::floor_to_second(comment.updated_ms);
+            since.is_none_or(|since| second > since || second == since && !reader.strict_since)
         });
-        if sort.descending {
+        Self::from_comments(reader, listed, sort)
+    }
+
+    fn from_comments(
+        reader: RestReader<'w>,
+        listed: impl Iterator<Item = &'w SimComment>,
+        sort: &RestSort,
+    ) -> Self {
+        let mut rows: Vec<&SimComment> =
+            listed.filter(|comment| reader.view.thread(comment.thread).is_some()).collect();
+        rows.sort_by_key(|comment| match &*sort.sort_field {
+            "updated" => (timestamps::floor_to_second(comment.updated_ms), comment.id),
+            "created" => (timestamps::floor_to_second(comment.created_ms), comment.id),
+            _ => (0, comment.id),
+        });
+        if sort.is_descending {
             rows.reverse();
         }
-        Self { rows: rows.into_iter().map(Row::Comment).collect(), deepest: DEEPEST_COMMENT }
+        Self {
+            rows: rows.into_iter().map(RestRow::Comment).collect(),
+            max_depth: MAX_COMMENT_DEPTH,
+        }
     }
 
-    /// The page asked for, with links to its neighbours.
-    pub(super) fn page(self, reader: Reader<'w>) -> Finding {
-        let size = reader.request.number("per_page").unwrap_or(30).clamp(1, 100);
-        let page = reader.request.number("page").unwrap_or(1).max(1);
-        if self.deepest < page.saturating_mul(size) {
+    /// Cuts out the requested page, with links to its neighbors.
+    pub(super) fn cut_page(self, reader: RestReader<'w>) -> RestOutcome {
+        let size = reader.request.number_parameter("per_page").unwrap_or(30).clamp(1, 100);
+        let page = reader.request.number_parameter("page").unwrap_or(1).max(1);
+        if page.saturating_mul(size) > self.max_depth {
             let message = "Pagination with the page parameter is not supported for large datasets, \
                            please use cursor based pagination (after/before)";
-            return Finding::Refused(Reply::message(422, message));
+            return RestOutcome::Refused(HttpReply::from_message(422, message));
         }
-        let shown = match reader.view.circle() {
+        let served_page = match reader.view.pagination_loop() {
             None => page,
-            Some(Circle::Repeating) => 1,
-            Some(Circle::Wrapping) => (page - 1) % self.rows.len().div_ceil(size).max(1) + 1,
-            Some(Circle::Empty) if page == 1 => 1,
-            Some(Circle::Empty) => usize::MAX,
+            Some(PaginationLoop::Repeating) => 1,
+            Some(PaginationLoop::Wrapping) => {
+                (page - 1) % self.rows.len().div_ceil(size).max(1) + 1
+            }
+            Some(PaginationLoop::Empty) if page == 1 => 1,
+            Some(PaginationLoop::Empty) => usize::MAX,
         };
-        let from = (shown - 1).saturating_mul(size).min(self.rows.len());
+        let from = (served_page - 1).saturating_mul(size).min(self.rows.len());
         let to = (from + size).min(self.rows.len());
-        let mut json = Json::new();
+        let mut json = JsonWriter::new();
         json.open_array();
         for row in &self.rows[from..to] {
-            row.write(reader, &mut json);
+            row.write_json(reader, &mut json);
         }
         json.close_array();
-        Finding::Page(json.finish(), self.links(reader, page, size))
+        RestOutcome::Page(json.finish(), self.link_header(reader, page, size))
     }
 
-    /// The last page is not told where counting is dear, as GitHub leaves it out at times.
-    fn links(&self, reader: Reader<'w>, page: usize, size: usize) -> Option<String> {
+    /// Builds the `Link` header; a long list has no link to its last page, because GitHub omits it at times.
+    fn link_header(&self, reader: RestReader<'w>, page: usize, size: usize) -> Option<String> {
         let last = self.rows.len().div_ceil(size).max(1);
         let mut targets = Vec::new();
-        if 1 < page {
+        if page > 1 {
             targets.extend([("prev", page - 1), ("first", 1)]);
         }
-        if page < last || reader.view.circle().is_some() {
+        if page < last || reader.view.pagination_loop().is_some() {
             targets.push(("next", page + 1));
             if last <= 10 {
                 targets.push(("last", last));
             }
         }
-        let kept = reader.request.parameters_but_page();
-        let kept = if kept.is_empty() { kept } else { format!("{kept}&") };
-        let base = format!("{}{}", reader.request.base(), reader.request.path);
+        let query = reader.request.query_without_page();
+        let query = if query.is_empty() { query } else { format!("{query}&") };
+        let base = format!("{}{}", reader.request.base_url(), reader.request.path);
         let links =
-            targets.iter().map(|(rel, page)| format!("<{base}?{kept}page={page}>; rel=\"{rel}\""));
+            targets.iter().map(|(rel, page)| format!("<{base}?{query}page={page}>; rel=\"{rel}\""));
         Some(links.collect::<Vec<_>>().join(", ")).filter(|links| !links.is_empty())
     }
 }
 
-impl Row<'_> {
-    fn write(self, reader: Reader<'_>, json: &mut Json) {
+/// The issues and pull requests of a repository: REST calls both issues.
+fn listed_issues<'w>(
+    reader: RestReader<'w>,
+    repository: &SimRepository,
+) -> impl Iterator<Item = &'w SimThread> {
+    [ThreadKind::Issue, ThreadKind::PullRequest]
+        .into_iter()
+        .flat_map(move |kind| reader.view.listed_threads(repository, kind))
+}
+
+impl RestRow<'_> {
+    fn write_json(self, reader: RestReader<'_>, json: &mut JsonWriter) {
         match self {
-            Self::Repository(it) => reader.repository(json, it),
-            Self::Issue(it) => reader.issue(json, it),
-            Self::Pull(it) => reader.pull(json, it),
-            Self::Comment(it) => reader.comment(json, it),
+            Self::Repository(repository) => reader.write_repository(json, repository),
+            Self::Issue(thread) => reader.write_issue(json, thread),
+            Self::Pull(thread) => reader.write_pull_request(json, thread),
+            Self::Comment(comment) => reader.write_comment(json, comment),
         }
     }
 }
 
-fn in_state(it: &Thread, state: Option<&str>) -> bool {
+fn is_in_state(thread: &SimThread, state: Option<&str>) -> bool {
     match state {
         Some("all") => true,
-        Some("closed") => !it.open,
-        _ => it.open,
+        Some("closed") => !thread.is_open,
+        _ => thread.is_open,
     }
 }
 
-fn sort_threads(reader: Reader<'_>, rows: &mut [&Thread], sort: &Sort, id: fn(&Thread) -> i64) {
-    rows.sort_by_key(|it| match &*sort.by {
-        "updated" => (times::whole_second(it.updated_ms), id(it)),
+fn sort_threads(
+    reader: RestReader<'_>,
+    rows: &mut [&SimThread],
+    sort: &RestSort,
+    id: fn(&SimThread) -> i64,
+) {
+    rows.sort_by_key(|thread| match &*sort.sort_field {
+        "updated" => (timestamps::floor_to_second(thread.updated_ms), id(thread)),
         "comments" => {
-            let comments = reader.view.listed_comments(it.index, CommentKind::Conversation);
-            (i64::try_from(comments.count()).unwrap_or(0), id(it))
+            let comments = reader.view.listed_comments(thread.index, CommentKind::Conversation);
+            (i64::try_from(comments.count()).unwrap_or(0), id(thread))
         }
-        _ => (times::whole_second(it.created_ms), id(it)),
+        _ => (timestamps::floor_to_second(thread.created_ms), id(thread)),
     });
-    if sort.descending {
+    if sort.is_descending {
         rows.reverse();
     }
 }

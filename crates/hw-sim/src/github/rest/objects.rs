@@ -1,19 +1,19 @@
-//! Objects in the words of the REST side.
+//! Writes objects as the REST API does.
 
-use super::Reader;
-use crate::json::Json;
-use crate::world::{Comment, CommentKind, Repository, Thread, ThreadKind, User};
+use super::RestReader;
+use crate::json_writer::JsonWriter;
+use crate::world::{CommentKind, SimComment, SimRepository, SimThread, SimUser, ThreadKind};
 
-impl Reader<'_> {
-    pub(super) fn user(self, json: &mut Json, user: Option<&User>) {
-        let Some(user) = user else { return json.null() };
+impl RestReader<'_> {
+    pub(super) fn write_user(self, json: &mut JsonWriter, user: Option<&SimUser>) {
+        let Some(user) = user else { return json.write_null() };
         json.open_object();
-        text(json, "login", &user.login);
-        json.key("id");
-        json.int(user.id);
-        text(json, "node_id", &user.node_id);
-        text(json, "html_url", &format!("{}/{}", self.view.web_url(), user.login));
-        text(
+        write_text_field(json, "login", &user.login);
+        json.write_key("id");
+        json.write_int(user.id);
+        write_text_field(json, "node_id", &user.node_id);
+        write_text_field(json, "html_url", &format!("{}/{}", self.view.web_url(), user.login));
+        write_text_field(
             json,
             "type",
             if user.type_name == "EnterpriseUserAccount" { "User" } else { user.type_name },
@@ -21,176 +21,182 @@ impl Reader<'_> {
         json.close_object();
     }
 
-    pub(super) fn repository(self, json: &mut Json, it: &Repository) {
+    pub(super) fn write_repository(self, json: &mut JsonWriter, repository: &SimRepository) {
         let organization = self.view.organization();
         json.open_object();
-        json.key("id");
-        json.int(it.id);
-        text(json, "node_id", &it.node_id);
-        text(json, "name", &it.name);
-        text(json, "full_name", &format!("{organization}/{}", it.name));
-        json.key("owner");
+        json.write_key("id");
+        json.write_int(repository.id);
+        write_text_field(json, "node_id", &repository.node_id);
+        write_text_field(json, "name", &repository.name);
+        write_text_field(json, "full_name", &format!("{organization}/{}", repository.name));
+        json.write_key("owner");
         json.open_object();
-        text(json, "login", organization);
-        json.key("id");
-        json.int(1);
-        text(json, "type", "Organization");
+        write_text_field(json, "login", organization);
+        json.write_key("id");
+        json.write_int(1);
+        write_text_field(json, "type", "Organization");
         json.close_object();
-        text(json, "html_url", &self.view.repository_url(it));
-        json.key("description");
-        json.text(&it.description);
+        write_text_field(json, "html_url", &self.view.repository_url(repository));
+        json.write_key("description");
+        json.write_text(&repository.description);
         for (key, flag) in [
             ("private", false),
-            ("fork", it.is_fork),
-            ("archived", it.is_archived),
-            ("has_issues", it.has_issues),
-            ("has_discussions", it.has_discussions),
+            ("fork", repository.is_fork),
+            ("archived", repository.is_archived),
+            ("has_issues", repository.has_issues),
+            ("has_discussions", repository.has_discussions),
         ] {
-            json.key(key);
-            json.boolean(flag);
+            json.write_key(key);
+            json.write_bool(flag);
         }
-        json.key("open_issues_count");
-        let open = [ThreadKind::Issue, ThreadKind::PullRequest]
-            .map(|kind| self.view.listed_threads(it, kind).filter(|thread| thread.open).count());
-        json.int(i64::try_from(open.iter().sum::<usize>()).unwrap_or(0));
-        time(json, "created_at", Some(it.created_ms));
-        time(json, "updated_at", Some(it.updated_ms));
-        time(json, "pushed_at", Some(it.pushed_ms));
+        json.write_key("open_issues_count");
+        let open = [ThreadKind::Issue, ThreadKind::PullRequest].map(|kind| {
+            self.view.listed_threads(repository, kind).filter(|thread| thread.is_open).count()
+        });
+        json.write_int(i64::try_from(open.iter().sum::<usize>()).unwrap_or(0));
+        write_time_field(json, "created_at", Some(repository.created_ms));
+        write_time_field(json, "updated_at", Some(repository.updated_ms));
+        write_time_field(json, "pushed_at", Some(repository.pushed_ms));
         json.close_object();
     }
 
-    /// An issue, or the issue behind a pull request with that issue's own id.
-    pub(super) fn issue(self, json: &mut Json, it: &Thread) {
+    /// Writes an issue, or the issue behind a pull request with that issue's own id.
+    pub(super) fn write_issue(self, json: &mut JsonWriter, thread: &SimThread) {
         json.open_object();
-        json.key("id");
-        json.int(it.issue_id);
-        self.shared(json, it, "issues");
-        json.key("state_reason");
-        json.maybe(it.state_reason, |json, reason| json.string(&reason.to_lowercase()));
-        json.key("comments");
-        let comments = self.view.listed_comments(it.index, CommentKind::Conversation);
-        json.int(i64::try_from(comments.count()).unwrap_or(0));
-        if it.kind == ThreadKind::PullRequest {
-            json.key("draft");
-            json.boolean(it.is_draft);
-            json.key("pull_request");
+        json.write_key("id");
+        json.write_int(thread.issue_id);
+        self.write_shared_fields(json, thread, "issues");
+        json.write_key("state_reason");
+        json.write_optional(thread.state_reason, |json, reason| {
+            json.write_string(&reason.to_lowercase());
+        });
+        json.write_key("comments");
+        let comments = self.view.listed_comments(thread.index, CommentKind::Conversation);
+        json.write_int(i64::try_from(comments.count()).unwrap_or(0));
+        if thread.kind == ThreadKind::PullRequest {
+            json.write_key("draft");
+            json.write_bool(thread.is_draft);
+            json.write_key("pull_request");
             json.open_object();
-            text(json, "url", &self.api_url(it, "pulls"));
-            text(json, "html_url", &self.view.thread_url(it));
-            time(json, "merged_at", it.merged_ms);
+            write_text_field(json, "url", &self.api_url(thread, "pulls"));
+            write_text_field(json, "html_url", &self.view.thread_url(thread));
+            write_time_field(json, "merged_at", thread.merged_ms);
             json.close_object();
         }
         json.close_object();
     }
 
-    /// A pull request. It embeds its repository, whose counters change with any activity.
-    pub(super) fn pull(self, json: &mut Json, it: &Thread) {
+    /// Writes a pull request, which embeds its repository, whose counters change with any activity.
+    pub(super) fn write_pull_request(self, json: &mut JsonWriter, thread: &SimThread) {
         json.open_object();
-        json.key("id");
-        json.int(it.id);
-        self.shared(json, it, "pulls");
-        json.key("draft");
-        json.boolean(it.is_draft);
-        time(json, "merged_at", it.merged_ms);
+        json.write_key("id");
+        json.write_int(thread.id);
+        self.write_shared_fields(json, thread, "pulls");
+        json.write_key("draft");
+        json.write_bool(thread.is_draft);
+        write_time_field(json, "merged_at", thread.merged_ms);
         for (key, name, oid) in
-            [("head", it.head_ref(), it.head_oid()), ("base", "main".into(), String::new())]
+            [("head", thread.head_ref(), thread.head_oid()), ("base", "main".into(), String::new())]
         {
-            json.key(key);
+            json.write_key(key);
             json.open_object();
-            text(json, "ref", &name);
-            text(json, "sha", &oid);
-            json.key("repo");
-            let home = self.view.repository(it.repository);
-            json.maybe(home, |json, home| self.repository(json, home));
+            write_text_field(json, "ref", &name);
+            write_text_field(json, "sha", &oid);
+            json.write_key("repo");
+            let repository = self.view.repository(thread.repository);
+            json.write_optional(repository, |json, repository| {
+                self.write_repository(json, repository);
+            });
             json.close_object();
         }
         json.close_object();
     }
 
-    /// What issues and pull requests share.
-    fn shared(self, json: &mut Json, it: &Thread, path: &str) {
-        text(json, "node_id", &it.node_id);
-        json.key("number");
-        json.int(it.number);
-        text(json, "url", &self.api_url(it, path));
-        text(json, "html_url", &self.view.thread_url(it));
-        json.key("title");
-        json.text(&it.title);
-        json.key("body");
-        json.text(&it.body);
-        json.key("user");
-        self.user(json, it.author.map(|author| self.view.user(author)));
-        text(json, "state", if it.open { "open" } else { "closed" });
-        json.key("labels");
+    /// Writes the fields that issues and pull requests share.
+    fn write_shared_fields(self, json: &mut JsonWriter, thread: &SimThread, path: &str) {
+        write_text_field(json, "node_id", &thread.node_id);
+        json.write_key("number");
+        json.write_int(thread.number);
+        write_text_field(json, "url", &self.api_url(thread, path));
+        write_text_field(json, "html_url", &self.view.thread_url(thread));
+        json.write_key("title");
+        json.write_text(&thread.title);
+        json.write_key("body");
+        json.write_text(&thread.body);
+        json.write_key("user");
+        self.write_user(json, thread.author.map(|author| self.view.user(author)));
+        write_text_field(json, "state", if thread.is_open { "open" } else { "closed" });
+        json.write_key("labels");
         json.open_array();
-        for label in &it.labels {
+        for label in &thread.labels {
             json.open_object();
-            text(json, "name", label);
+            write_text_field(json, "name", label);
             json.close_object();
         }
         json.close_array();
-        time(json, "created_at", Some(it.created_ms));
-        time(json, "updated_at", Some(it.updated_ms));
-        time(json, "closed_at", it.closed_ms);
+        write_time_field(json, "created_at", Some(thread.created_ms));
+        write_time_field(json, "updated_at", Some(thread.updated_ms));
+        write_time_field(json, "closed_at", thread.closed_ms);
     }
 
-    pub(super) fn comment(self, json: &mut Json, it: &Comment) {
-        let Some(thread) = self.view.thread(it.thread) else { return json.null() };
+    pub(super) fn write_comment(self, json: &mut JsonWriter, comment: &SimComment) {
+        let Some(thread) = self.view.thread(comment.thread) else { return json.write_null() };
         json.open_object();
-        json.key("id");
-        json.int(it.id);
-        text(json, "node_id", &it.node_id);
-        text(json, "html_url", &self.view.comment_url(it, thread));
-        json.key("user");
-        self.user(json, it.author.map(|author| self.view.user(author)));
-        json.key("body");
-        json.text(&it.body);
-        match it.kind {
-            CommentKind::Review => self.of_review(json, it, thread),
+        json.write_key("id");
+        json.write_int(comment.id);
+        write_text_field(json, "node_id", &comment.node_id);
+        write_text_field(json, "html_url", &self.view.comment_url(comment, thread));
+        json.write_key("user");
+        self.write_user(json, comment.author.map(|author| self.view.user(author)));
+        json.write_key("body");
+        json.write_text(&comment.body);
+        match comment.kind {
+            CommentKind::Review => self.write_review_fields(json, comment, thread),
             CommentKind::ReviewComment => {
-                text(json, "pull_request_url", &self.api_url(thread, "pulls"));
-                json.key("pull_request_review_id");
-                let review = it.parent.and_then(|parent| self.view.comment(parent));
-                json.maybe(review, |json, review| json.int(review.id));
-                text(json, "path", "src/main.rs");
-                json.key("line");
-                json.null();
-                times(json, it);
+                write_text_field(json, "pull_request_url", &self.api_url(thread, "pulls"));
+                json.write_key("pull_request_review_id");
+                let review = comment.parent.and_then(|parent| self.view.comment(parent));
+                json.write_optional(review, |json, review| json.write_int(review.id));
+                write_text_field(json, "path", "src/main.rs");
+                json.write_key("line");
+                json.write_null();
+                write_comment_times(json, comment);
             }
             CommentKind::Conversation | CommentKind::Discussion | CommentKind::Reply => {
-                text(json, "issue_url", &self.api_url(thread, "issues"));
-                times(json, it);
+                write_text_field(json, "issue_url", &self.api_url(thread, "issues"));
+                write_comment_times(json, comment);
             }
         }
         json.close_object();
     }
 
-    /// A review has neither a creation nor an update time, only when it was handed in.
-    fn of_review(self, json: &mut Json, it: &Comment, thread: &Thread) {
-        text(json, "state", it.verdict);
-        text(json, "commit_id", &thread.head_oid());
-        text(json, "pull_request_url", &self.api_url(thread, "pulls"));
-        time(json, "submitted_at", Some(it.created_ms));
+    /// Writes the fields of a review, which has no creation or update time, only the time of its submission.
+    fn write_review_fields(self, json: &mut JsonWriter, comment: &SimComment, thread: &SimThread) {
+        write_text_field(json, "state", comment.review_state);
+        write_text_field(json, "commit_id", &thread.head_oid());
+        write_text_field(json, "pull_request_url", &self.api_url(thread, "pulls"));
+        write_time_field(json, "submitted_at", Some(comment.created_ms));
     }
 
-    fn api_url(self, it: &Thread, path: &str) -> String {
-        let name = self.view.repository(it.repository).map_or("", |home| &home.name);
+    fn api_url(self, thread: &SimThread, path: &str) -> String {
+        let repository = self.view.repository(thread.repository);
+        let name = repository.map_or("", |repository| &repository.name);
         let organization = self.view.organization();
-        format!("{}/repos/{organization}/{name}/{path}/{}", self.request.base(), it.number)
+        format!("{}/repos/{organization}/{name}/{path}/{}", self.request.base_url(), thread.number)
     }
 }
 
-fn text(json: &mut Json, key: &str, value: &str) {
-    json.key(key);
-    json.string(value);
+fn write_text_field(json: &mut JsonWriter, key: &str, value: &str) {
+    json.write_key(key);
+    json.write_string(value);
 }
 
-fn time(json: &mut Json, key: &str, ms: Option<i64>) {
-    json.key(key);
-    json.maybe(ms, Json::time);
+fn write_time_field(json: &mut JsonWriter, key: &str, ms: Option<i64>) {
+    json.write_key(key);
+    json.write_optional(ms, JsonWriter::write_time);
 }
 
-fn times(json: &mut Json, it: &Comment) {
-    time(json, "created_at", Some(it.created_ms));
-    time(json, "updated_at", Some(it.updated_ms));
+fn write_comment_times(json: &mut JsonWriter, comment: &SimComment) {
+    write_time_field(json, "created_at", Some(comment.created_ms));
+    write_time_field(json, "updated_at", Some(comment.updated_ms));
 }

@@ -1,52 +1,72 @@
-//! The one thing a client may write: a comment.
+//! The only write of the REST API: creating a comment.
 
-use super::{Reader, not_found};
-use crate::github::limits::{Resource, Signal};
-use crate::github::{GitHub, LONG_S, Reply, Request, Served, Visit};
-use crate::json::Json;
+use super::{RestReader, not_found_reply};
+use crate::github::quotas::{LimitSignal, QuotaResource};
+use crate::github::{
+    AdmittedRequest, HttpReply, LONGEST_WAIT_S, ReceivedRequest, ServedResponse, SimulatedGitHub,
+};
+use crate::json_writer::JsonWriter;
 
-impl GitHub {
+struct RequestedComment {
+    /// The index of its thread.
+    thread: usize,
+    body: String,
+}
+
+impl SimulatedGitHub {
     /// Creates a comment. There is no idempotency key: the same request again makes another one.
-    pub(super) fn post(&mut self, visit: &Visit<'_>) -> Served {
-        if !self.gate.charge(Resource::Core, 1, visit.now_ms) {
-            return self.tell(Signal::Primary, visit, LONG_S);
+    pub(super) fn serve_post(&mut self, admitted: &AdmittedRequest<'_>) -> ServedResponse {
+        if !self.quotas.charge_points(QuotaResource::Core, 1, admitted.now_ms) {
+            return self.serve_limit(LimitSignal::Primary, admitted, LONGEST_WAIT_S);
         }
-        let reply = match self.place_for_comment(visit.request) {
-            Ok((thread, body)) => self.create_comment(thread, &body, visit),
+        let reply = match self.resolve_comment_target(admitted.request) {
+            Ok(comment) => self.create_comment(&comment, admitted),
             Err(reply) => reply,
         };
-        Served::whole(reply, 1, visit.latency_ms)
+        ServedResponse::from_reply(reply, 1, admitted.latency_ms)
     }
 
-    fn place_for_comment(&self, request: &Request<'_>) -> Result<(usize, String), Reply> {
-        let reader = Reader::honest(self.world.view(self.now_ms), request);
+    fn resolve_comment_target(
+        &self,
+        request: &ReceivedRequest<'_>,
+    ) -> Result<RequestedComment, HttpReply> {
+        let reader = RestReader::new(self.world.view_at(self.now_ms), request);
         let segments: Vec<&str> = request.path.split('/').skip(1).collect();
         let (repository, number) = match segments.as_slice() {
-            ["repos", owner, name, "issues", number, "comments"] => {
-                (reader.named(owner, name, &["issues", number, "comments"])?, number)
+            ["repos", owner, name, "issues", number, "comments"] => (
+                reader.resolve_repository_name(owner, name, &["issues", number, "comments"])?,
+                number,
+            ),
+            ["repositories", id, "issues", number, "comments"] => {
+                (reader.resolve_repository_id(id)?, number)
             }
-            ["repositories", id, "issues", number, "comments"] => (reader.by_id(id)?, number),
-            _ => return Err(not_found()),
+            _ => return Err(not_found_reply()),
         };
-        let thread = reader.thread(repository, number, &["comments"])?;
+        let thread = reader.resolve_thread(repository, number, &["comments"])?;
         if repository.is_archived {
-            return Err(Reply::message(403, "Repository was archived so is read-only."));
+            return Err(HttpReply::from_message(403, "Repository was archived so is read-only."));
         }
         let body = serde_json::from_slice::<serde_json::Value>(request.body).ok();
         let body = body.as_ref().and_then(|body| body.get("body")?.as_str());
         match body {
-            Some(body) if !body.trim().is_empty() => Ok((thread.index, body.to_owned())),
-            _ => Err(Reply::message(422, "Validation Failed")),
+            Some(body) if !body.trim().is_empty() => {
+                Ok(RequestedComment { thread: thread.index, body: body.to_owned() })
+            }
+            _ => Err(HttpReply::from_message(422, "Validation Failed")),
         }
     }
 
-    fn create_comment(&mut self, thread: usize, body: &str, visit: &Visit<'_>) -> Reply {
-        let index = self.world.comment_as_viewer(thread, body, visit.now_ms);
-        let reader = Reader::honest(self.world.view(visit.now_ms), visit.request);
-        let mut json = Json::new();
+    fn create_comment(
+        &mut self,
+        comment: &RequestedComment,
+        admitted: &AdmittedRequest<'_>,
+    ) -> HttpReply {
+        let index = self.world.add_viewer_comment(comment.thread, &comment.body, admitted.now_ms);
+        let reader = RestReader::new(self.world.view_at(admitted.now_ms), admitted.request);
+        let mut json = JsonWriter::new();
         if let Some(comment) = reader.view.comment(index) {
-            reader.comment(&mut json, comment);
+            reader.write_comment(&mut json, comment);
         }
-        Reply::json(201, json.finish())
+        HttpReply::from_json(201, json.finish())
     }
 }

@@ -1,89 +1,89 @@
-//! Promises of what is refused, missing or moved.
+//! Tests of refused requests, and of missing and moved objects.
 
 use super::*;
 
 #[test]
-fn a_missing_repository_is_null_and_named_while_the_others_are_fine() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_missing_repository_is_null_and_does_not_affect_others() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let query = "{ a: repository(owner: \"acme\", name: \"pump\") { name }
                    b: repository(owner: \"acme\", name: \"none\") { name } }";
-    let answer = ask(&mut github, query, json!({}));
-    assert_eq!(answer["data"], json!({ "a": { "name": "pump" }, "b": null }));
-    assert_eq!(answer["errors"][0]["type"], "NOT_FOUND");
-    assert_eq!(answer["errors"][0]["path"], json!(["b"]));
-    assert_eq!(answer["errors"][0]["locations"], json!([{ "line": 2, "column": 20 }]));
+    let response = post_query(&mut github, query, json!({}));
+    assert_eq!(response["data"], json!({ "a": { "name": "pump" }, "b": null }));
+    assert_eq!(response["errors"][0]["type"], "NOT_FOUND");
+    assert_eq!(response["errors"][0]["path"], json!(["b"]));
+    assert_eq!(response["errors"][0]["locations"], json!([{ "line": 2, "column": 20 }]));
 }
 
 #[test]
-fn a_renamed_repository_answers_to_its_old_name_unless_told_not_to() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_renamed_repository_is_found_by_its_old_name_unless_disabled() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let id = *github.world().truth().repositories.keys().next().unwrap();
     let now = github.now_ms;
     github.world_mut().rename_repository(id, "engine", now);
     let query = "{ a: repository(owner: \"acme\", name: \"pump\") { databaseId name }
         b: repository(owner: \"acme\", name: \"pump\", followRenames: false) { name } }";
-    let answer = ask(&mut github, query, json!({}));
-    assert_eq!(answer["data"], json!({ "a": { "databaseId": id, "name": "engine" }, "b": null }));
+    let response = post_query(&mut github, query, json!({}));
+    assert_eq!(response["data"], json!({ "a": { "databaseId": id, "name": "engine" }, "b": null }));
 }
 
 #[test]
-fn a_transferred_issue_has_a_new_id_and_the_old_one_leads_nowhere() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
-    let (id, node) = first_issue(&github);
+fn graphql_transferred_issue_has_a_new_id_and_is_not_found_by_the_old_one() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let crate::TrueThread { id, node_id: node, .. } = first_issue(&github);
     let other = *github.world().truth().repositories.keys().last().unwrap();
     let now = github.now_ms;
     let moved = github.world_mut().transfer_issue(id, other, now);
     let truth = github.world().truth();
     assert!(!truth.threads.contains_key(&(ThreadKind::Issue, id)));
     assert_eq!(truth.threads[&(ThreadKind::Issue, moved)].repository_id, other);
-    let answer =
-        ask(&mut github, "query($id: ID!) { node(id: $id) { id } }", json!({ "id": node }));
+    let response =
+        post_query(&mut github, "query($id: ID!) { node(id: $id) { id } }", json!({ "id": node }));
     assert_eq!(
-        (&answer["data"]["node"], &answer["errors"][0]["type"]),
+        (&response["data"]["node"], &response["errors"][0]["type"]),
         (&Value::Null, &json!("NOT_FOUND"))
     );
 }
 
 #[test]
-fn an_unknown_field_is_refused_in_githubs_words() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
-    let answer = ask(&mut github, "{ viewer { login shoeSize } }", json!({}));
-    assert!(answer.get("data").is_none());
-    assert_eq!(answer["errors"][0]["message"], "Field 'shoeSize' doesn't exist on type 'User'");
-    assert_eq!(answer["errors"][0]["extensions"]["code"], "undefinedField");
+fn graphql_unknown_field_is_refused_with_githubs_message() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let response = post_query(&mut github, "{ viewer { login shoeSize } }", json!({}));
+    assert!(response.get("data").is_none());
+    assert_eq!(response["errors"][0]["message"], "Field 'shoeSize' doesn't exist on type 'User'");
+    assert_eq!(response["errors"][0]["extensions"]["code"], "undefinedField");
 }
 
 #[test]
-fn a_page_without_a_size_or_beyond_a_hundred_is_refused() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_page_without_a_size_or_beyond_a_hundred_is_refused() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     for (arguments, kind) in
         [("", "MISSING_PAGINATION_BOUNDARIES"), ("(first: 101)", "EXCESSIVE_PAGINATION")]
     {
         let query = format!(
             "{{ repository(owner: \"acme\", name: \"pump\") {{ issues{arguments} {{ nodes {{ id }} }} }} }}"
         );
-        assert_eq!(ask(&mut github, &query, json!({}))["errors"][0]["type"], kind);
+        assert_eq!(post_query(&mut github, &query, json!({}))["errors"][0]["type"], kind);
     }
     let counting = "{ repository(owner: \"acme\", name: \"pump\") { issues { totalCount } } }";
     assert_eq!(
-        ask(&mut github, counting, json!({}))["data"]["repository"]["issues"]["totalCount"],
+        post_query(&mut github, counting, json!({}))["data"]["repository"]["issues"]["totalCount"],
         6
     );
 }
 
 #[test]
-fn without_a_token_there_is_no_answer() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_request_without_a_token_is_refused() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let request = b"POST /graphql HTTP/1.1\r\nUser-Agent: t\r\nContent-Length: 2\r\n\r\n{}";
-    let (status, _, body) = parts(&response(github.handle(request, 0)));
-    assert_eq!((status, &body["message"]), (401, &json!("Bad credentials")));
+    let refused = parse_response(&expect_response(github.handle_request(request, 0)));
+    assert_eq!((refused.status, &refused.body["message"]), (401, &json!("Bad credentials")));
     let request = b"POST /graphql HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n{}";
-    assert_eq!(parts(&response(github.handle(request, 0))).0, 403);
+    assert_eq!(parse_response(&expect_response(github.handle_request(request, 0))).status, 403);
 }
 
 #[test]
-fn a_variable_of_a_wrong_type_is_refused_not_ignored() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_variable_of_a_wrong_type_is_refused() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let query = "query($first: Int, $order: IssueOrder, $states: [IssueState!], $f: IssueFilters) {
         repository(owner: \"acme\", name: \"pump\") {
             issues(first: $first, orderBy: $order, states: $states, filterBy: $f) { totalCount } } }";
@@ -109,57 +109,58 @@ fn a_variable_of_a_wrong_type_is_refused_not_ignored() {
         ("states", json!([null]), "Expected value to not be null"),
         ("f", json!({ "since": "yesterday" }), "Could not coerce value \"yesterday\" to DateTime"),
     ] {
-        let answer = ask(&mut github, query, json!({ "first": 5, name: value }));
-        assert!(answer.get("data").is_none(), "{name}: {answer}");
-        let problem = &answer["errors"][0]["extensions"]["problems"][0];
+        let response = post_query(&mut github, query, json!({ "first": 5, name: value }));
+        assert!(response.get("data").is_none(), "{name}: {response}");
+        let problem = &response["errors"][0]["extensions"]["problems"][0];
         assert_eq!(problem["explanation"], explanation, "{name}");
     }
     let good = json!({ "first": 5, "order": order, "states": "OPEN", "unused": 7,
                        "f": { "since": "2020-01-01T00:00:00Z" } });
-    assert!(ask(&mut github, query, good).get("errors").is_none());
+    assert!(post_query(&mut github, query, good).get("errors").is_none());
 }
 
 #[test]
-fn a_refused_variable_names_the_place_in_it() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_refused_variable_names_the_position_in_it() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }";
-    let answer = ask(&mut github, query, json!({ "ids": ["x", true] }));
+    let response = post_query(&mut github, query, json!({ "ids": ["x", true] }));
     assert_eq!(
-        answer["errors"][0]["message"],
+        response["errors"][0]["message"],
         "Variable $ids of type [ID!]! was provided invalid value for 1 \
          (Could not coerce value true to ID)"
     );
-    assert_eq!(answer["errors"][0]["extensions"]["problems"][0]["path"], json!([1]));
+    assert_eq!(response["errors"][0]["extensions"]["problems"][0]["path"], json!([1]));
 }
 
 #[test]
-fn a_page_is_asked_for_from_one_end_only() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_page_cannot_be_requested_from_both_ends() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let query = "{ repository(owner: \"acme\", name: \"pump\") {
         issues(first: 1, last: 1) { totalCount } } }";
-    let answer = ask(&mut github, query, json!({}));
-    assert!(answer.get("data").is_none());
+    let response = post_query(&mut github, query, json!({}));
+    assert!(response.get("data").is_none());
     assert_eq!(
-        answer["errors"][0]["message"],
+        response["errors"][0]["message"],
         "Passing both `first` and `last` to paginate the `issues` connection is not supported."
     );
 }
 
 #[test]
-fn an_edge_shows_what_it_is_asked_to_include() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_edge_honors_include_and_skip() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let query = "query($with: Boolean!) { repository(owner: \"acme\", name: \"pump\") {
         issues(first: 1) { edges { cursor @include(if: $with) node @skip(if: $with) { id } } } } }";
     for (with, key) in [(true, "cursor"), (false, "node")] {
-        let answer = ask(&mut github, query, json!({ "with": with }));
-        let edge = answer["data"]["repository"]["issues"]["edges"][0].as_object().unwrap().clone();
+        let response = post_query(&mut github, query, json!({ "with": with }));
+        let edge =
+            response["data"]["repository"]["issues"]["edges"][0].as_object().unwrap().clone();
         assert_eq!(edge.keys().collect::<Vec<_>>(), [key]);
     }
 }
 
 #[test]
-fn a_name_that_was_taken_over_never_leads_back() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
+fn graphql_name_that_was_taken_over_never_leads_back() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     let truth = github.world().truth();
     let ids: Vec<i64> = truth.repositories.keys().copied().collect();
     let now = github.now_ms;
@@ -167,10 +168,12 @@ fn a_name_that_was_taken_over_never_leads_back() {
     world.rename_repository(ids[0], "engine", now);
     world.rename_repository(ids[1], "pump", now + 10_000);
     let query = "{ repository(owner: \"acme\", name: \"pump\") { databaseId } }";
-    let mut id = |at_ms| {
-        at(&mut github, query, json!({}), at_ms)["data"]["repository"]["databaseId"].as_i64()
-    };
-    assert_eq!((id(now + 5000), id(now + 10_000)), (Some(ids[0]), Some(ids[1])));
+    for (at_ms, id) in [(now + 5000, ids[0]), (now + 10_000, ids[1])] {
+        let response = post_query_at(&mut github, query, json!({}), at_ms);
+        assert_eq!(response["data"]["repository"]["databaseId"], id);
+    }
     github.world_mut().delete_repository(ids[1], now + 20_000);
-    assert!(at(&mut github, query, json!({}), now + 20_000)["data"]["repository"].is_null());
+    assert!(
+        post_query_at(&mut github, query, json!({}), now + 20_000)["data"]["repository"].is_null()
+    );
 }

@@ -1,4 +1,4 @@
-//! What is told of a token, and kept from it.
+//! Tests of the token's properties and of missing single sign-on.
 
 use super::*;
 
@@ -9,29 +9,30 @@ const REPOS: &[u8] =
 const LISTING: &str = "{ organization(login: \"acme\") { login } }";
 
 #[test]
-fn a_classic_token_has_scopes_and_a_fine_grained_one_none() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
-    let told = |github: &mut GitHub| {
-        let (_, head, _) = parts(&response(github.handle(USER, 0)));
-        let expires = header(&head, "github-authentication-token-expiration");
-        (header(&head, "x-oauth-scopes"), expires)
-    };
-    assert_eq!(told(&mut github), (Some("read:org, repo".to_owned()), None));
-    let expires = Some("2026-12-01 00:00:00 UTC".to_owned());
-    let fine = TokenSpec { scopes: None, expires: expires.clone(), ..TokenSpec::classic() };
-    github.issue_token(fine);
-    assert_eq!(told(&mut github), (None, expires));
+fn token_has_scopes_if_classic_and_an_expiry_if_fine_grained() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let expires = "2026-12-01 00:00:00 UTC";
+    let fine_grained =
+        TokenSpec { scopes: None, expires: Some(expires.to_owned()), ..TokenSpec::classic() };
+    for (token, scopes, expires) in
+        [(TokenSpec::classic(), Some("read:org, repo"), None), (fine_grained, None, Some(expires))]
+    {
+        github.set_token(token);
+        let user = parse_response(&expect_response(github.handle_request(USER, 0)));
+        assert_eq!(user.header("x-oauth-scopes"), scopes);
+        assert_eq!(user.header("github-authentication-token-expiration"), expires);
+    }
 }
 
 #[test]
-fn without_single_sign_on_the_organisation_is_kept_from_a_token_and_its_user_is_not() {
-    let mut github = GitHub::new(&WorldSpec::small(), 1);
-    github.issue_token(TokenSpec { lacks_sign_on: true, ..TokenSpec::classic() });
-    let answer = ask(&mut github, LISTING, json!({}));
-    assert_eq!(answer["data"]["organization"], Value::Null);
-    assert_eq!(answer["errors"][0]["extensions"]["saml_failure"], true);
-    assert_eq!(ask(&mut github, "{ viewer { login } }", json!({}))["errors"], Value::Null);
-    let (status, head, _) = parts(&response(github.handle(REPOS, 0)));
-    assert!(status == 403 && header(&head, "x-github-sso").is_some());
-    assert_eq!(parts(&response(github.handle(USER, 0))).0, 200);
+fn token_without_single_sign_on_sees_its_user_but_not_the_organization() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    github.set_token(TokenSpec { lacks_sign_on: true, ..TokenSpec::classic() });
+    let response = post_query(&mut github, LISTING, json!({}));
+    assert_eq!(response["data"]["organization"], Value::Null);
+    assert_eq!(response["errors"][0]["extensions"]["saml_failure"], true);
+    assert_eq!(post_query(&mut github, "{ viewer { login } }", json!({}))["errors"], Value::Null);
+    let refused = parse_response(&expect_response(github.handle_request(REPOS, 0)));
+    assert!(refused.status == 403 && refused.header("x-github-sso").is_some());
+    assert_eq!(parse_response(&expect_response(github.handle_request(USER, 0))).status, 200);
 }

@@ -1,66 +1,66 @@
-//! What the tests are built from: a virtual clock, a wire to the simulated GitHub, and the judge's eye.
+//! Test harness: a virtual clock, a transport to the simulated GitHub, and the checks against the world.
 
-mod claims;
-mod clock;
-mod judge;
-mod said;
-mod wire;
-pub(crate) mod words;
+mod comment_check;
+mod completeness_check;
+mod mirror_check;
+pub(crate) mod shortcuts;
+mod sim_transport;
+mod virtual_clock;
 
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
-use hw_rules::lane::Choice;
-use hw_rules::pace::{Pace, RESERVE_PERCENT};
-use hw_sim::{GitHub, WorldSpec};
-use hw_sources::github::graphql::Endpoint;
-use hw_sources::github::rest::Rest;
+use hw_rules::lane::PullItem;
+use hw_rules::pace::{DEFAULT_RESERVE_PERCENT, RequestPace};
+use hw_sim::{SimulatedGitHub, WorldSpec};
+use hw_sources::github::graphql::GraphqlEndpoint;
+use hw_sources::github::rest::RestEndpoint;
 use hw_sources::transport::Transport;
-use hw_store::{Place, Store};
-use hw_sync::Summary;
-use hw_sync::crash::{CrashPoints, Plug};
-use hw_sync::fetch::{Fetch, Line};
-use hw_sync::news::Herald;
-use hw_sync::run::{Pull, pull};
+use hw_store::{DatabaseLocation, Store};
+use hw_sync::PullSummary;
+use hw_sync::api_client::{ApiClient, ClientConfig};
+use hw_sync::crash_points::{CrashPoints, CrashTrigger};
+use hw_sync::progress::ProgressSink;
+use hw_sync::pull::{PullSpec, run_pull};
 
-pub(crate) use claims::check_complete_pull;
-pub(crate) use clock::VirtualClock;
-pub(crate) use judge::{Judge, Watch, all_rows, check_mirror};
-pub(crate) use said::{check_comments, missing_comments};
-pub(crate) use wire::Wire;
+pub(crate) use comment_check::{check_comments, missing_comments};
+pub(crate) use completeness_check::check_complete_pull;
+pub(crate) use mirror_check::{CheckLevel, RegressionWatch, check_mirror, stored_rows};
+pub(crate) use sim_transport::SimTransport;
+pub(crate) use virtual_clock::VirtualClock;
 
 pub(crate) const HOST: &str = "github.com";
-/// Like no other text.
+/// A text that occurs nowhere else.
 pub(crate) const TOKEN: &str = "t0ken-l1ke-n0-0ther-text";
 
-/// A simulated GitHub, a store, and a clock that both live by.
-pub(crate) struct Scene {
-    pub(crate) github: Arc<Mutex<GitHub>>,
+/// A simulated GitHub, a store, and the clock they share.
+pub(crate) struct SimFixture {
+    pub(crate) github: Arc<Mutex<SimulatedGitHub>>,
     pub(crate) store: Store,
     pub(crate) clock: Arc<VirtualClock>,
     pub(crate) organization: String,
     pub(crate) largest_page: u32,
-    pub(crate) pace: Pace,
+    pub(crate) pace: RequestPace,
     pub(crate) reserve_percent: i64,
     pub(crate) seed: u64,
-    /// How far the machine's clock is off from the world's: rules must never compare the two.
+    /// The world's time minus the machine's: rules must never compare the two.
     pub(crate) skew_ms: i64,
-    /// Who hears what a pull tells.
-    pub(crate) herald: Herald,
-    /// How often connections were made anew.
-    pub(crate) renewed: Arc<AtomicU64>,
-    /// Answers that were sent to a process that died before they arrived.
+    /// Receives the progress events of pulls.
+    pub(crate) progress: ProgressSink,
+    /// The number of connection resets.
+    pub(crate) reconnects: Arc<AtomicU64>,
+    /// Answers sent to a process that crashed before they arrived.
     pub(crate) undelivered: Arc<AtomicU64>,
 }
 
-/// Who pulls, and how.
-pub(crate) struct Puller {
+/// The options of one pull.
+pub(crate) struct TestPull {
     pub(crate) owner: &'static str,
     pub(crate) reconcile: bool,
-    pub(crate) plug: Option<Plug>,
+    pub(crate) crash_hook: Option<CrashTrigger>,
     pub(crate) window_days: Option<u32>,
-    pub(crate) items: &'static [Choice],
+    pub(crate) items: &'static [PullItem],
     pub(crate) only: &'static [&'static str],
     pub(crate) excluded: &'static [&'static str],
     pub(crate) force: bool,
@@ -68,14 +68,14 @@ pub(crate) struct Puller {
     pub(crate) repair: bool,
 }
 
-impl Puller {
-    /// A plain pull of everything.
+impl TestPull {
+    /// A pull of the default items.
     pub(crate) const PLAIN: Self = Self {
         owner: "test",
         reconcile: false,
-        plug: None,
+        crash_hook: None,
         window_days: None,
-        items: &Choice::USUAL,
+        items: &PullItem::DEFAULT,
         only: &[],
         excluded: &[],
         force: false,
@@ -84,166 +84,170 @@ impl Puller {
     };
 }
 
-impl Default for Puller {
+impl Default for TestPull {
     fn default() -> Self {
         Self::PLAIN
     }
 }
 
-impl Scene {
-    /// A world made from a seed, and an empty store in memory.
+impl SimFixture {
+    /// Creates a world from a seed, and an empty store in memory.
     pub(crate) fn new(spec: &WorldSpec, seed: u64) -> Self {
-        Self::with_store(spec, seed, Store::open(&Place::Memory).unwrap())
+        Self::with_store(spec, seed, Store::open(&DatabaseLocation::Memory).unwrap())
     }
 
     pub(crate) fn with_store(spec: &WorldSpec, seed: u64, store: Store) -> Self {
         Self {
-            github: Arc::new(Mutex::new(GitHub::new(spec, seed))),
+            github: Arc::new(Mutex::new(SimulatedGitHub::new(spec, seed))),
             store,
             clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
             organization: spec.organization.clone(),
             largest_page: 100,
-            pace: Pace::Adaptive,
-            reserve_percent: RESERVE_PERCENT,
+            pace: RequestPace::Adaptive,
+            reserve_percent: DEFAULT_RESERVE_PERCENT,
             seed,
             skew_ms: 0,
-            herald: Herald::default(),
-            renewed: Arc::default(),
+            progress: ProgressSink::default(),
+            reconnects: Arc::default(),
             undelivered: Arc::default(),
         }
     }
 
-    /// The same scene on a machine whose clock is this much behind the world's.
-    pub(crate) fn skewed(self, skew_ms: i64) -> Self {
-        let start_ms = self.now();
+    /// Sets the machine's clock this far behind the world's.
+    pub(crate) fn with_clock_skew(self, skew_ms: i64) -> Self {
+        let start_ms = self.world_now_ms();
         let clock = Arc::new(VirtualClock::starting_at(start_ms - skew_ms));
         Self { clock, skew_ms, ..self }
     }
 
-    /// A new process: everything but the store and the world starts anew.
-    pub(crate) fn process(&self, plug: Option<Plug>) -> (Store, Fetch) {
-        self.process_over(Arc::new(Wire::of(self)), plug)
+    /// Starts a new process: only the store and the world are shared with earlier ones.
+    pub(crate) fn open_process(&self, crash_hook: Option<CrashTrigger>) -> (Store, ApiClient) {
+        self.open_process_via(Arc::new(SimTransport::new(self)), crash_hook)
     }
 
-    /// A pull by a process that hears the world over another wire.
-    pub(crate) async fn pull_over(
+    /// Pulls over another transport.
+    pub(crate) async fn pull_via(
         &self,
         transport: Arc<dyn Transport>,
-        puller: &Puller,
-    ) -> Result<Summary, hw_sync::Error> {
-        let (store, fetch) = self.process_over(transport, puller.plug.clone());
-        pull(&store, &fetch, &self.plan(puller)).await
+        pull: &TestPull,
+    ) -> Result<PullSummary, hw_sync::SyncError> {
+        let (store, client) = self.open_process_via(transport, pull.crash_hook.clone());
+        run_pull(&store, &client, &self.build_pull(pull)).await
     }
 
-    fn process_over(&self, transport: Arc<dyn Transport>, plug: Option<Plug>) -> (Store, Fetch) {
-        let store = match &plug {
-            Some(plug) => self.store.clone().with_interrupts(Arc::clone(plug)),
+    fn open_process_via(
+        &self,
+        transport: Arc<dyn Transport>,
+        crash_hook: Option<CrashTrigger>,
+    ) -> (Store, ApiClient) {
+        let store = match &crash_hook {
+            Some(crash_hook) => self.store.clone().with_crash_hook(Arc::clone(crash_hook)),
             None => self.store.clone(),
         };
-        let line = Line {
+        let config = ClientConfig {
             transport,
-            endpoint: Endpoint {
+            endpoint: GraphqlEndpoint {
                 url: "https://api.github.com/graphql".into(),
                 token: TOKEN.into(),
             },
-            rest: Rest { url: "https://api.github.com".into(), token: TOKEN.into() },
+            rest: RestEndpoint { url: "https://api.github.com".into(), token: TOKEN.into() },
             clock: self.clock.clone(),
-            crash: plug.map(CrashPoints::new).unwrap_or_default(),
-            herald: self.herald.clone(),
+            crash_points: crash_hook.map(CrashPoints::new).unwrap_or_default(),
+            progress: self.progress.clone(),
             pace: self.pace,
             reserve_percent: self.reserve_percent,
             largest_page: self.largest_page,
             seed: self.seed,
         };
-        (store.clone(), Fetch::new(line, store, HOST))
+        (store.clone(), ApiClient::new(config, store, HOST))
     }
 
-    pub(crate) async fn pull(&self, puller: &Puller) -> Result<Summary, hw_sync::Error> {
-        let (store, fetch) = self.process(puller.plug.clone());
-        pull(&store, &fetch, &self.plan(puller)).await
+    pub(crate) async fn pull(&self, pull: &TestPull) -> Result<PullSummary, hw_sync::SyncError> {
+        let (store, client) = self.open_process(pull.crash_hook.clone());
+        run_pull(&store, &client, &self.build_pull(pull)).await
     }
 
-    pub(crate) fn plan(&self, puller: &Puller) -> Pull {
-        Pull {
+    pub(crate) fn build_pull(&self, pull: &TestPull) -> PullSpec {
+        PullSpec {
             host: HOST.into(),
             organization: self.organization.clone(),
-            owner: puller.owner.into(),
+            owner: pull.owner.into(),
             machine: "here".into(),
-            items: puller.items.iter().copied().collect(),
-            only: puller.only.iter().map(|name| (*name).to_owned()).collect(),
-            excluded: puller.excluded.iter().map(|name| (*name).to_owned()).collect(),
-            force: puller.force,
-            window_days: puller.window_days,
-            reconcile: puller.reconcile,
-            allow_mass_removal: puller.allow_mass_removal,
-            repair: puller.repair,
+            items: pull.items.iter().copied().collect(),
+            only_repositories: pull.only.iter().map(|name| (*name).to_owned()).collect(),
+            excluded_repositories: pull.excluded.iter().map(|name| (*name).to_owned()).collect(),
+            force: pull.force,
+            window_days: pull.window_days,
+            reconcile: pull.reconcile,
+            allow_mass_removal: pull.allow_mass_removal,
+            repair: pull.repair,
         }
     }
 
-    /// The world's own time.
-    pub(crate) fn now(&self) -> i64 {
-        self.clock.now() + self.skew_ms
+    /// Returns the world's own time.
+    pub(crate) fn world_now_ms(&self) -> i64 {
+        self.clock.virtual_now_ms() + self.skew_ms
     }
 
-    /// Polls a pull until the world has seen so many requests; true when it ended before.
-    pub(crate) async fn poll_until<T>(
+    /// Polls a pull until the world has received this many requests; returns true if the pull ended before.
+    pub(crate) async fn poll_until_requests<T>(
         &self,
         pull: &mut Pin<&mut impl Future<Output = T>>,
         requests: u64,
     ) -> bool {
-        while self.world(|github| github.requests().total) < requests {
+        while self.with_github(|github| github.request_log().total) < requests {
             tokio::select! {
                 biased;
                 _ = pull.as_mut() => return true,
-                () = self.clock.pass(5) => {}
+                () = self.clock.advance_by(5) => {}
             }
         }
         false
     }
 
-    /// Looks into the world, or changes it by hand.
-    pub(crate) fn world<T>(&self, look: impl FnOnce(&mut GitHub) -> T) -> T {
+    /// Reads or changes the world at the current time.
+    pub(crate) fn with_github<T>(&self, action: impl FnOnce(&mut SimulatedGitHub) -> T) -> T {
         let mut github = self.github.lock().unwrap();
-        github.advance(self.now());
-        look(&mut github)
+        github.advance_to(self.world_now_ms());
+        action(&mut github)
     }
 }
 
-/// Runs a story on virtual time: whoever waits makes the time jump.
-pub(crate) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
+/// Runs a future on virtual time: waiting makes the time jump.
+pub(crate) fn on_virtual_time<T>(future: impl Future<Output = T>) -> T {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.unwrap().block_on(story)
+    runtime.unwrap().block_on(future)
 }
 
-/// The seeds to try: 1 to `HIGHWATER_SEEDS`, a few without it; `HIGHWATER_SEED` to look at one of them,
-/// or at some (`1001..2000`).
-pub(crate) fn seeds() -> std::ops::RangeInclusive<u64> {
-    if let Some(text) = variable("HIGHWATER_SEED") {
+/// Returns the seeds to try: 1 to `HIGHWATER_SEEDS` (20 by default). `HIGHWATER_SEED` selects one seed, or a
+/// range (`1001..2000`).
+pub(crate) fn test_seeds() -> std::ops::RangeInclusive<u64> {
+    if let Some(text) = env_variable("HIGHWATER_SEED") {
         let (first, last) = text.split_once("..").unwrap_or((&text, &text));
         return first.parse().unwrap()..=last.parse().unwrap();
     }
-    1..=number("HIGHWATER_SEEDS").unwrap_or(20)
+    1..=env_number("HIGHWATER_SEEDS").unwrap_or(20)
 }
 
-/// The same for PostgreSQL, where each costs more.
-pub(crate) fn seeds_postgres() -> std::ops::RangeInclusive<u64> {
-    1..=number("HIGHWATER_SEEDS_POSTGRES").unwrap_or(2)
+/// Returns the seeds to try on PostgreSQL: fewer, because each takes longer.
+pub(crate) fn postgres_seeds() -> std::ops::RangeInclusive<u64> {
+    1..=env_number("HIGHWATER_SEEDS_POSTGRES").unwrap_or(2)
 }
 
-/// A place of its own in the private PostgreSQL that `./check` starts.
-pub(crate) fn postgres(schema: &str) -> Place {
-    let url = variable("HIGHWATER_TEST_POSTGRES").expect(
+/// Returns a schema of its own in the private PostgreSQL that `./check` starts.
+pub(crate) fn postgres_location(schema: &str) -> DatabaseLocation {
+    let url = env_variable("HIGHWATER_TEST_POSTGRES").expect(
         "HIGHWATER_TEST_POSTGRES is not set: `./check` starts a private PostgreSQL and sets it",
     );
-    Place::Postgres { url, schema: schema.to_owned() }
+    DatabaseLocation::Postgres { url, schema: schema.to_owned() }
 }
 
-fn number(name: &str) -> Option<u64> {
-    variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+fn env_number(name: &str) -> Option<u64> {
+    env_variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
-fn variable(name: &str) -> Option<String> {
+fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -1,82 +1,96 @@
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, Item, Observation};
+use hw_rules::item::{Comment, ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
-use hw_rules::since::SinceWalk;
-use hw_rules::walk::Floor;
-use hw_sim::{CommentKind, GitHub, Outcome, ThreadKind, TrueComment, WorldSpec};
+use hw_rules::since_walk::SinceWalk;
+use hw_rules::walk::ListingFloor;
+use hw_sim::{CommentKind, SimulatedGitHub, ThreadKind, TrueComment, WireOutcome, WorldSpec};
 
 use super::*;
-use crate::github::graphql::{self, Endpoint, Query};
-use crate::github::rest::{self, Get, Rest};
-use crate::transport::{Request, Response};
+use crate::github::graphql::{self, GraphqlEndpoint, GraphqlQuery};
+use crate::github::rest::{self, RestEndpoint, RestRequest};
+use crate::transport::{HttpRequest, HttpResponse};
 
 #[test]
-fn a_list_and_a_look_tell_the_same_comments() {
+fn comment_list_and_lookup_agree() {
     for surface in [Surface::IssueComments, Surface::ReviewComments] {
-        let mut source = Source::new();
-        for (repository, node_id) in source.repositories() {
-            let listed = by_id(&source.list(surface, repository));
-            let looked = by_id(&source.look(surface, repository, &node_id, &listed));
-            assert_eq!(listed.len(), source.truth(surface, repository).len());
-            assert!(10 < listed.len(), "{surface:?}: too few to prove anything");
-            for (id, told) in &listed {
-                same(told, &looked[id]);
+        let mut source = SimulatedSource::new();
+        for (repository, node_id) in source.repository_ids() {
+            let listed = comments_by_id(&source.list_comments(surface, repository));
+            let looked_up =
+                comments_by_id(&source.look_up_comments(surface, repository, &node_id, &listed));
+            assert_eq!(listed.len(), source.true_comments(surface, repository).len());
+            assert!(listed.len() > 10, "{surface:?}: too few to prove anything");
+            for (id, comment) in &listed {
+                assert_same_comment(comment, &looked_up[id]);
             }
         }
     }
 }
 
 #[test]
-fn a_talk_and_a_look_tell_the_same_comments() {
+fn thread_comments_and_lookup_agree() {
     for surface in [Surface::Reviews, Surface::DiscussionComments] {
-        let mut source = Source::new();
+        let mut source = SimulatedSource::new();
         let mut pages = 0;
-        for (repository, node_id) in source.repositories() {
-            let (told, more) = source.talks(surface, repository);
-            let told = by_id(&told);
-            pages += more;
-            let looked = by_id(&source.look(surface, repository, &node_id, &told));
-            assert_eq!(told, looked);
-            let truth = source.truth(surface, repository);
-            assert!(told.keys().eq(truth.keys()), "{surface:?}: the talks are whole");
-            for (id, comment) in &told {
+        for (repository, node_id) in source.repository_ids() {
+            let listed = source.list_thread_comments(surface, repository);
+            pages += listed.continuations;
+            let listed = comments_by_id(&listed.observations);
+            let looked_up =
+                comments_by_id(&source.look_up_comments(surface, repository, &node_id, &listed));
+            assert_eq!(listed, looked_up);
+            let truth = source.true_comments(surface, repository);
+            assert!(listed.keys().eq(truth.keys()), "{surface:?}: the threads are complete");
+            for (id, comment) in &listed {
                 assert_eq!(comment.thread, truth[id].thread_number);
                 let parent = truth[id].parent_id.filter(|_| surface != Surface::Reviews);
                 assert_eq!((comment.reply_to, &comment.body), (parent, &truth[id].body));
             }
         }
-        assert!(0 < pages || surface == Surface::Reviews, "no talk was longer than a page");
+        assert!(pages > 0 || surface == Surface::Reviews, "no thread was longer than a page");
     }
 }
 
-/// GraphQL has no number for a member of an enterprise, and says so with a null.
-fn same(listed: &Comment, looked: &Comment) {
-    let author_id = looked.author_id.and(listed.author_id);
+/// Compares all but the author's id, which is null in GraphQL for a member of an enterprise.
+fn assert_same_comment(listed: &Comment, looked_up: &Comment) {
+    let author_id = looked_up.author_id.and(listed.author_id);
     let listed = Comment { author_id, ..listed.clone() };
-    assert_eq!(&listed, looked);
-    let digest = |comment: &Comment| Item::Comment(comment.clone()).digest();
-    assert_eq!(digest(&listed), digest(looked));
+    assert_eq!(&listed, looked_up);
+    assert_eq!(
+        MirrorItem::Comment(listed).digest(),
+        MirrorItem::Comment(looked_up.clone()).digest()
+    );
 }
 
-/// A simulated GitHub, and how late it is there.
-struct Source {
-    github: GitHub,
+/// A simulated GitHub, and its current time.
+struct SimulatedSource {
+    github: SimulatedGitHub,
     now_ms: i64,
 }
 
-impl Source {
+/// Comments, and the number of further pages it took to read them.
+struct ListedComments {
+    observations: Vec<ItemObservation>,
+    continuations: usize,
+}
+
+impl SimulatedSource {
     fn new() -> Self {
         let spec = WorldSpec { comments_per_thread: 80, hostile_text: true, ..WorldSpec::small() };
-        Self { now_ms: spec.start_ms, github: GitHub::new(&spec, 1) }
+        Self { now_ms: spec.start_ms, github: SimulatedGitHub::new(&spec, 1) }
     }
 
-    fn repositories(&self) -> Vec<(i64, String)> {
+    fn repository_ids(&self) -> Vec<(i64, String)> {
         let truth = self.github.world().truth();
-        truth.repositories.into_values().map(|it| (it.id, it.node_id)).collect()
+        truth
+            .repositories
+            .into_values()
+            .map(|repository| (repository.id, repository.node_id))
+            .collect()
     }
 
-    fn truth(&self, surface: Surface, repository: i64) -> BTreeMap<i64, TrueComment> {
+    fn true_comments(&self, surface: Surface, repository: i64) -> BTreeMap<i64, TrueComment> {
         let kinds: &[CommentKind] = match surface {
             Surface::IssueComments => &[CommentKind::Conversation],
             Surface::ReviewComments => &[CommentKind::ReviewComment],
@@ -88,119 +102,132 @@ impl Source {
             | Surface::PullRequests => &[],
         };
         let comments = self.github.world().truth().comments.into_values();
-        let ours = |it: &TrueComment| it.repository_id == repository && kinds.contains(&it.kind);
-        comments.filter(ours).map(|it| (it.id, it)).collect()
+        comments
+            .filter(|comment| comment.repository_id == repository && kinds.contains(&comment.kind))
+            .map(|comment| (comment.id, comment))
+            .collect()
     }
 
-    /// Every page of a list.
-    fn list(&mut self, surface: Surface, repository: i64) -> Vec<Observation> {
-        let mut walk = SinceWalk::from(Floor::Beginning);
-        let mut told = Vec::new();
+    /// Reads every page of a list.
+    fn list_comments(&mut self, surface: Surface, repository: i64) -> Vec<ItemObservation> {
+        let mut walk = SinceWalk::from_floor(ListingFloor::Beginning);
+        let mut observations = Vec::new();
         loop {
-            let answer = self.get(&since(surface, repository, &walk, 20, None));
-            let Ok(Listed::Page(page)) = read_list(&answer, surface, repository, 20, 1) else {
-                panic!("{answer:?}")
+            let response = self.send_rest(&since_request(surface, repository, &walk, 20, None));
+            let Ok(CommentListResult::Page(page)) =
+                read_list(&response, surface, repository, 20, 1)
+            else {
+                panic!("{response:?}")
             };
             assert!(page.unreadable.is_empty(), "{:?}", page.unreadable);
-            told.extend(page.observations);
+            observations.extend(page.observations);
             walk.page += 1;
-            if !page.page.has_next {
-                return told;
+            if !page.since_page.has_next {
+                return observations;
             }
         }
     }
 
-    fn look(
+    fn look_up_comments(
         &mut self,
         surface: Surface,
         repository: i64,
         node_id: &str,
         known: &BTreeMap<i64, Comment>,
-    ) -> Vec<Observation> {
-        let ids: Vec<String> = known.values().map(|it| it.node_id.clone()).collect();
-        let mut told = Vec::new();
+    ) -> Vec<ItemObservation> {
+        let ids: Vec<String> = known.values().map(|comment| comment.node_id.clone()).collect();
+        let mut observations = Vec::new();
         for ids in ids.chunks(100) {
-            let answer = self.query(&look_query(surface, node_id, ids, &ids[..1]));
-            let look = read_look(&answer, surface, ids, repository, 1).unwrap();
-            assert!(look.is_vouched_for && look.unreadable.is_empty(), "{look:?}");
-            told.extend(look.observations);
+            let response = self.send_graphql(&lookup_query(surface, node_id, ids, &ids[..1]));
+            let page = read_lookup(&response, surface, ids, repository, 1).unwrap();
+            assert!(page.is_vouched_for && page.unreadable.is_empty(), "{page:?}");
+            observations.extend(page.observations);
         }
-        told
+        observations
     }
 
-    /// What is said in every thread, and how many more pages that took.
-    fn talks(&mut self, surface: Surface, repository: i64) -> (Vec<Observation>, usize) {
+    /// Reads the comments of every thread.
+    fn list_thread_comments(&mut self, surface: Surface, repository: i64) -> ListedComments {
         let kind = if surface == Surface::Reviews {
             ThreadKind::PullRequest
         } else {
             ThreadKind::Discussion
         };
         let truth = self.github.world().truth();
-        let ours = truth.of_kind(kind).filter(|it| it.repository_id == repository);
-        let ids: Vec<String> = ours.map(|it| it.node_id.clone()).collect();
-        let answer = self.query(&talks_query(surface, &ids));
-        let mut talks = read_talks(&answer, surface, &ids, repository, 1).unwrap();
-        let (mut told, mut pages) = (Vec::new(), 0);
-        while let Some(talk) = talks.pop() {
-            assert_eq!((&talk.whole, talk.unreadable.len()), (&Ok(()), 0));
-            told.extend(talk.observations);
-            pages += talk.more.len();
-            for more in talk.more {
-                let answer = self.query(&more_query(surface, &more, 2));
-                talks.push(read_more(&answer, surface, &more, repository, 1).unwrap());
+        let ids: Vec<String> = truth
+            .threads_of_kind(kind)
+            .filter(|thread| thread.repository_id == repository)
+            .map(|thread| thread.node_id.clone())
+            .collect();
+        let response = self.send_graphql(&thread_comments_query(surface, &ids));
+        let mut threads = read_thread_comments(&response, surface, &ids, repository, 1).unwrap();
+        let mut listed = ListedComments { observations: Vec::new(), continuations: 0 };
+        while let Some(thread) = threads.pop() {
+            assert_eq!((&thread.completeness, thread.unreadable.len()), (&Ok(()), 0));
+            listed.observations.extend(thread.observations);
+            listed.continuations += thread.continuations.len();
+            for next in thread.continuations {
+                let response = self.send_graphql(&continuation_query(surface, &next, 2));
+                threads.push(read_continuation(&response, surface, &next, repository, 1).unwrap());
             }
         }
-        (told, pages)
+        listed
     }
 
-    fn get(&mut self, get: &Get) -> rest::Answer {
-        let rest = Rest { url: "https://api.github.com".into(), token: "t0ken".into() };
-        rest::read(&self.send(&rest.request(get))).unwrap()
+    fn send_rest(&mut self, request: &RestRequest) -> rest::RestResponse {
+        let rest = RestEndpoint { url: "https://api.github.com".into(), token: "t0ken".into() };
+        rest::read_response(&self.send_request(&rest.build_request(request))).unwrap()
     }
 
-    fn query(&mut self, query: &Query) -> graphql::Answer {
+    fn send_graphql(&mut self, query: &GraphqlQuery) -> graphql::GraphqlResponse {
         let url = "https://api.github.com/graphql".into();
-        let endpoint = Endpoint { url, token: "t0ken".into() };
-        let answer = graphql::read(&self.send(&endpoint.request(query))).unwrap();
-        assert_eq!((answer.errors.len(), answer.receipt.cost), (0, 1), "{:?}", answer.errors);
-        answer
+        let endpoint = GraphqlEndpoint { url, token: "t0ken".into() };
+        let response =
+            graphql::read_response(&self.send_request(&endpoint.build_request(query))).unwrap();
+        assert_eq!((response.errors.len(), response.meta.cost), (0, 1), "{:?}", response.errors);
+        response
     }
 
-    fn send(&mut self, request: &Request) -> Response {
+    fn send_request(&mut self, request: &HttpRequest) -> HttpResponse {
         self.now_ms += 1_000;
-        let outcome = self.github.handle(&bytes_of(request), self.now_ms).outcome;
-        let Outcome::Response(bytes) = outcome else { panic!("in fair weather: {outcome:?}") };
-        response(&bytes)
+        let outcome = self.github.handle_request(&encode_request(request), self.now_ms).outcome;
+        let WireOutcome::Response(bytes) = outcome else { panic!("without faults: {outcome:?}") };
+        decode_response(&bytes)
     }
 }
 
-fn by_id(told: &[Observation]) -> BTreeMap<i64, Comment> {
-    told.iter().map(|seen| (seen.key().id, samples::comment(seen).clone())).collect()
+fn comments_by_id(observations: &[ItemObservation]) -> BTreeMap<i64, Comment> {
+    observations
+        .iter()
+        .map(|observation| {
+            (observation.key().id, sample_comments::unwrap_comment(observation).clone())
+        })
+        .collect()
 }
 
-fn bytes_of(request: &Request) -> Vec<u8> {
+fn encode_request(request: &HttpRequest) -> Vec<u8> {
     let path = request.url.splitn(4, '/').nth(3).unwrap();
-    let method = request.method.name();
+    let method = request.method.as_str();
     let mut head = format!("{method} /{path} HTTP/1.1\r\nhost: api.github.com\r\n");
     for (name, value) in &request.headers {
-        head += &format!("{name}: {}\r\n", value.expose());
+        head += &format!("{name}: {}\r\n", value.to_str().unwrap());
     }
     let body = request.body.as_deref().unwrap_or_default();
     head += &format!("content-length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-fn response(bytes: &[u8]) -> Response {
+fn decode_response(bytes: &[u8]) -> HttpResponse {
     let end = bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap();
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let (status, headers) = head.split_once("\r\n").unwrap();
-    let header = |line: &str| {
+    let headers = headers.split("\r\n").map(|line| {
         let (name, value) = line.split_once(':').unwrap();
-        (name.to_lowercase(), value.trim().to_owned())
-    };
-    Response {
+        (name.parse().unwrap(), value.trim().parse().unwrap())
+    });
+    HttpResponse {
         status: status.split(' ').nth(1).unwrap().parse().unwrap(),
-        headers: headers.split("\r\n").map(header).collect(),
+        headers: headers.collect(),
         body: bytes[end + 4..].to_vec(),
     }
 }

@@ -1,87 +1,100 @@
-//! The newest row and the number of rows of a repository's listings, which come with the repository.
+//! Reads the newest row and the row count of a repository's listings, which come with the repository.
 //!
-//! A probe only saves work: one that cannot be read is left out, and its repository is none the worse.
+//! A probe only saves work: an unreadable one is left out, and its repository is still used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::lane::Surface;
-use hw_rules::probe::Probe;
-use hw_rules::time::SourceTime;
+use hw_rules::probe::ListingProbe;
+use hw_rules::source_time::SourceTime;
 use serde::Deserialize;
 
-use crate::github::graphql::{Answer, GraphqlError};
-use crate::github::listing;
+use crate::github::graphql::{GraphqlError, GraphqlResponse};
 use crate::github::node::BigInt;
+use crate::github::thread_schema;
 use crate::raw_json::{BoundedVec, RawNode};
 
 /// Probes by repository and surface.
-pub type Probes = BTreeMap<(i64, Surface), Probe>;
+pub type ListingProbes = BTreeMap<(i64, Surface), ListingProbe>;
 
-/// What is asked of a repository in order to probe these surfaces.
-pub(super) fn fields(surfaces: &[Surface]) -> String {
-    let asked = Surface::THREADS.into_iter().filter(|surface| surfaces.contains(surface));
-    let probe = |surface| {
-        let listing = listing::of(surface);
-        let (connection, id) = (listing.connection, listing.id);
-        format!(
+/// Returns the fields of a repository that probe these surfaces.
+pub(super) fn probe_fields(surfaces: &[Surface]) -> String {
+    let mut fields = String::new();
+    for surface in Surface::THREADS.into_iter().filter(|surface| surfaces.contains(surface)) {
+        let listing = thread_schema::for_surface(surface);
+        let (connection, id) = (listing.connection, listing.id_field);
+        fields += &format!(
             "
         {connection}(first: 1, orderBy: {{ field: UPDATED_AT, direction: DESC }}) {{
           totalCount nodes {{ {id} updatedAt }}
         }}"
-        )
-    };
-    asked.map(probe).collect()
+        );
+    }
+    fields
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw {
+struct ProbeConnection {
     total_count: i64,
-    nodes: BoundedVec<Newest>,
+    nodes: BoundedVec<NewestRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Newest {
+struct NewestRow {
     #[serde(alias = "fullDatabaseId")]
     database_id: BigInt,
     updated_at: SourceTime,
 }
 
-/// The probes that came with the repository at this path, as far as they can be read.
-pub(super) fn read(answer: &Answer, path: &str, repository: RawNode<'_>) -> Probes {
+/// Reads the probes of the repository at this path, leaving out unreadable ones.
+pub(super) fn read_repository_probes(
+    response: &GraphqlResponse,
+    path: &str,
+    repository: RawNode<'_>,
+) -> ListingProbes {
     let Some(id) = repository.get("databaseId").and_then(RawNode::as_i64) else {
-        return Probes::new();
+        return ListingProbes::new();
     };
-    let probe = |surface| {
-        let connection = listing::of(surface).connection;
-        let is_whole = answer.error_at(&format!("{path}.{connection}")).is_none();
-        let raw = repository.get(connection).filter(|_| is_whole)?;
-        Some(((id, surface), raw.read::<Raw>().ok()?.into()))
-    };
-    Surface::THREADS.into_iter().filter_map(probe).collect()
+    let mut probes = ListingProbes::new();
+    for surface in Surface::THREADS {
+        if response.error_at_or_below(&connection_path(path, surface)).is_some() {
+            continue;
+        }
+        let connection = repository.get(thread_schema::for_surface(surface).connection);
+        let probe = connection.and_then(|node| node.parse_as::<ProbeConnection>().ok());
+        probes.extend(probe.map(|probe| ((id, surface), probe.into())));
+    }
+    probes
 }
 
-impl From<Raw> for Probe {
-    fn from(raw: Raw) -> Self {
+/// Returns the path of a listing of the repository at `path`.
+fn connection_path(path: &str, surface: Surface) -> String {
+    format!("{path}.{}", thread_schema::for_surface(surface).connection)
+}
+
+impl From<ProbeConnection> for ListingProbe {
+    fn from(raw: ProbeConnection) -> Self {
         let newest = raw.nodes.0.into_iter().next();
         let newest = newest.map(|newest| (newest.database_id.0, newest.updated_at));
         Self { newest, total_count: raw.total_count }
     }
 }
 
-/// The surfaces whose probes the token may not have at the repository at this path.
-pub(super) fn denied(answer: &Answer, path: &str) -> BTreeSet<Surface> {
-    let is_denied = |surface: &Surface| {
-        let place = format!("{path}.{}", listing::of(*surface).connection);
-        let is_at = |error: &&GraphqlError| error.is_at(&place);
-        answer.errors.iter().filter(is_at).any(GraphqlError::is_forbidden)
-    };
-    Surface::THREADS.into_iter().filter(is_denied).collect()
+/// Returns the surfaces of the repository at this path to which the token has no access.
+pub(super) fn denied_surfaces(response: &GraphqlResponse, path: &str) -> BTreeSet<Surface> {
+    let mut surfaces = BTreeSet::from(Surface::THREADS);
+    surfaces.retain(|surface| {
+        let path = connection_path(path, *surface);
+        response.errors.iter().any(|error| error.is_forbidden() && error.is_at_or_below(&path))
+    });
+    surfaces
 }
 
-/// Whether an error is about nothing but a probe of the repository at this path.
-pub(super) fn is_of_a_probe(error: &GraphqlError, path: &str) -> bool {
-    let is_of = |surface| error.is_at(&format!("{path}.{}", listing::of(surface).connection));
-    Surface::THREADS.into_iter().any(is_of)
+/// Returns true if an error concerns only a probe of the repository at this path.
+pub(super) fn is_probe_error(error: &GraphqlError, path: &str) -> bool {
+    Surface::THREADS
+        .into_iter()
+        .any(|surface| error.is_at_or_below(&connection_path(path, surface)))
 }

@@ -1,36 +1,49 @@
-//! The first pages of many small listings in one answer: one that fails spoils nothing but itself.
+//! Reads the first pages of many small listings from one response; one that fails does not affect the others.
 
-use hw_rules::item::Item;
+use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
 
-use super::{Asked, thread};
-use crate::github::graphql::Answer;
+use super::{RequestedListing, thread_node};
+use crate::error::SourceError;
+use crate::github::graphql::GraphqlResponse;
 use crate::page::ItemsPage;
-use crate::trouble::Trouble;
 
 /// A first page that shares a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FirstPage {
+pub struct FirstPageTarget {
     pub surface: Surface,
     pub repository_id: i64,
     pub node_id: String,
-    /// How many rows of it, 1 to 100.
-    pub rows: u32,
+    /// The number of rows to request, 1 to 100.
+    pub row_count: u32,
 }
 
-/// Reads them in the order in which they were asked for.
+/// Reads the pages in the order in which they were requested.
 pub fn read_first_pages(
-    answer: &Answer,
-    pages: &[FirstPage],
-    request: i64,
-) -> Vec<Result<ItemsPage, Trouble>> {
-    let read = |(n, page): (usize, &FirstPage)| {
-        let FirstPage { surface, repository_id, .. } = *page;
-        let asked = Asked { root: &format!("p{n}"), surface, repository_id, after: None };
-        let listed = asked.rows(answer, request, |node| thread::read(surface, node))?;
-        Ok(listed.into_page(answer, request, Item::Thread))
-    };
-    pages.iter().enumerate().map(read).collect()
+    response: &GraphqlResponse,
+    pages: &[FirstPageTarget],
+    request_id: i64,
+) -> Vec<Result<ItemsPage, SourceError>> {
+    pages
+        .iter()
+        .enumerate()
+        .map(|(n, page)| page.read_page(response, &format!("p{n}"), request_id))
+        .collect()
+}
+
+impl FirstPageTarget {
+    fn read_page(
+        &self,
+        response: &GraphqlResponse,
+        root: &str,
+        request_id: i64,
+    ) -> Result<ItemsPage, SourceError> {
+        let Self { surface, repository_id, .. } = *self;
+        let listing = RequestedListing { root, surface, repository_id, after: None };
+        let connection = listing
+            .read_rows(response, request_id, |node| thread_node::read_thread(surface, node))?;
+        Ok(connection.into_page(response, request_id, MirrorItem::Thread))
+    }
 }
 
 #[cfg(test)]

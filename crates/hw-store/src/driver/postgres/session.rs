@@ -1,166 +1,185 @@
-//! One client, used by one caller at a time.
+//! A session on a pooled client, used by one caller at a time.
 
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use futures_util::future::try_join_all;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
-use super::{Connected, Postgres, Silent, lock_key, values};
-use crate::driver::permits::Permit;
-use crate::driver::{EachRow, Session};
+use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key, values};
+use crate::driver::semaphore::SemaphorePermit;
+use crate::driver::{DatabaseSession, RowCallback};
 use crate::error::DriverError;
-use crate::sql::{Dialect, Param, Sql};
+use crate::sql::{Dialect, Sql, SqlParam};
 
-/// A client on loan.
-pub(super) struct Loan<'a> {
-    home: &'a Postgres,
-    connected: Option<Connected>,
-    _permit: Option<Permit<'a>>,
-    /// Whether a transaction is open; a client that would take one home is let go instead.
-    open: bool,
-    /// Whether the server missed a deadline: it may still answer, at the wrong time.
-    is_silent: bool,
-    /// How long each answer may take; none in a transaction whose limit was lifted.
+/// A session that returns its client to the pool when it is dropped.
+pub(super) struct PostgresSession<'a> {
+    driver: &'a PostgresDriver,
+    pooled: Option<PooledClient>,
+    _permit: Option<SemaphorePermit<'a>>,
+    /// A transaction is open. A client with an open transaction is closed instead of pooled.
+    in_transaction: bool,
+    /// The server missed a deadline. Its answer may still arrive, in the middle of a later exchange.
+    has_timed_out: bool,
+    /// The time limit for each answer; none in a transaction whose limit was lifted.
     deadline: Option<Duration>,
 }
 
-impl Drop for Loan<'_> {
+impl Drop for PostgresSession<'_> {
     fn drop(&mut self) {
-        let is_usable = !self.open && !self.is_silent;
-        if let Some(connected) = self.connected.take().filter(|_| is_usable) {
-            self.home.give_back(connected);
+        let is_usable = !self.in_transaction && !self.has_timed_out;
+        if let Some(pooled) = self.pooled.take().filter(|_| is_usable) {
+            self.driver.return_client(pooled);
         }
     }
 }
 
-impl<'a> Loan<'a> {
-    pub(super) fn of(home: &'a Postgres, permit: Option<Permit<'a>>) -> Result<Self, DriverError> {
-        let connected = Some(home.take()?);
-        let deadline = Some(home.timeouts.write_deadline());
-        Ok(Self { home, connected, _permit: permit, open: false, is_silent: false, deadline })
+impl<'a> PostgresSession<'a> {
+    pub(super) fn checkout(
+        driver: &'a PostgresDriver,
+        permit: Option<SemaphorePermit<'a>>,
+    ) -> Result<Self, DriverError> {
+        Ok(Self {
+            driver,
+            pooled: Some(driver.checkout_client()?),
+            _permit: permit,
+            in_transaction: false,
+            has_timed_out: false,
+            deadline: Some(driver.timeouts.write_deadline()),
+        })
     }
 
-    /// Begins a transaction. A connection that broke or fell silent while it was idle is replaced: nothing was
-    /// lost.
-    fn begin(&mut self, script: &str) -> Result<(), DriverError> {
-        self.open = true;
-        let client = &self.connected().client;
-        let begun =
-            self.home.wait(Some(self.home.timeouts.begin_deadline()), client.batch_execute(script));
+    /// Begins a transaction. Replaces a connection that broke or stopped responding while it was idle, which loses
+    /// nothing.
+    fn begin_transaction(&mut self, script: &str) -> Result<(), DriverError> {
+        self.in_transaction = true;
+        let client = &self.pooled_client().client;
+        let begun = self
+            .driver
+            .wait_for(Some(self.driver.timeouts.begin_deadline()), client.batch_execute(script));
         match begun {
-            Ok(Err(error)) if !client.is_closed() && !is_farewell(&error) => Err(error.into()),
+            Ok(Err(error)) if !client.is_closed() && !is_server_shutdown(&error) => {
+                Err(error.into())
+            }
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(Silent) => {
-                self.connected = Some(self.home.connect()?);
-                self.batch(script)
+            Ok(Err(_)) | Err(ResponseTimeout) => {
+                self.pooled = Some(self.driver.connect()?);
+                self.execute_batch(script)
             }
         }
     }
 
-    /// Waits for an answer; a session that missed its deadline answers nothing any more.
-    fn wait<F: Future>(&self, answer: F) -> Result<F::Output, Silent> {
-        if self.is_silent { Err(Silent) } else { self.home.wait(self.deadline, answer) }
+    /// Waits for an answer. A session whose server missed a deadline fails at once.
+    fn wait_for<F: Future>(&self, answer: F) -> Result<F::Output, ResponseTimeout> {
+        if self.has_timed_out {
+            Err(ResponseTimeout)
+        } else {
+            self.driver.wait_for(self.deadline, answer)
+        }
     }
 
-    /// The same, and remembers that the deadline was missed.
-    fn noting_silence<T>(
+    /// Runs `job`, and records if the server misses its deadline.
+    fn track_timeout<T>(
         &mut self,
         job: impl FnOnce(&Self) -> Result<T, DriverError>,
     ) -> Result<T, DriverError> {
         let done = job(self);
-        self.is_silent |= done.as_ref().is_err_and(|error| error.is::<Silent>());
+        self.has_timed_out |= done.as_ref().is_err_and(|error| error.is::<ResponseTimeout>());
         done
     }
 
-    fn connected(&self) -> &Connected {
-        self.connected.as_ref().expect("a loan keeps its client until it is dropped")
+    fn pooled_client(&self) -> &PooledClient {
+        self.pooled.as_ref().expect("a session keeps its client until it is dropped")
     }
 
-    fn statement(&mut self, sql: Sql<'_>) -> Result<Statement, DriverError> {
-        let text = sql.text(Dialect::Postgres);
-        if let Some(statement) = self.connected().statements.get(text) {
+    fn prepare_statement(&mut self, sql: Sql<'_>) -> Result<Statement, DriverError> {
+        let text = sql.text_for(Dialect::Postgres);
+        if let Some(statement) = self.pooled_client().statements.get(text) {
             return Ok(statement.clone());
         }
-        let statement =
-            self.noting_silence(|this| Ok(this.wait(this.connected().client.prepare(text))??))?;
-        if let Some(connected) = &mut self.connected {
-            connected.statements.insert(text.to_owned(), statement.clone());
+        let statement = self
+            .track_timeout(|this| Ok(this.wait_for(this.pooled_client().client.prepare(text))??))?;
+        if let Some(pooled) = &mut self.pooled {
+            pooled.statements.insert(text.to_owned(), statement.clone());
         }
         Ok(statement)
     }
 }
 
-/// Whether the server has closed the connection from its side (class 57P: shutdown, termination).
-fn is_farewell(error: &tokio_postgres::Error) -> bool {
+/// Returns true if the server closed the connection (class 57P: shutdown, termination).
+fn is_server_shutdown(error: &tokio_postgres::Error) -> bool {
     error.code().is_some_and(|state| state.code().starts_with("57P"))
 }
 
-impl Session for Loan<'_> {
+impl DatabaseSession for PostgresSession<'_> {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
 
     fn begin_write(&mut self) -> Result<(), DriverError> {
-        let lock = lock_key(&self.home.schema);
-        self.begin(&format!(
+        let lock = advisory_lock_key(&self.driver.schema);
+        self.begin_transaction(&format!(
             "begin isolation level read committed; select pg_advisory_xact_lock({lock})"
         ))
     }
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
-        self.deadline = Some(self.home.timeouts.read_deadline());
-        let limits = self.home.timeouts.reading_script();
-        self.begin(&format!("begin isolation level repeatable read read only; {limits}"))
+        self.deadline = Some(self.driver.timeouts.read_deadline());
+        let limits = self.driver.timeouts.read_script();
+        self.begin_transaction(&format!(
+            "begin isolation level repeatable read read only; {limits}"
+        ))
     }
 
     fn lift_time_limit(&mut self) -> Result<(), DriverError> {
-        self.batch("set local statement_timeout = 0")?;
+        self.execute_batch("set local statement_timeout = 0")?;
         self.deadline = None;
         Ok(())
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
-        self.batch("commit")?;
-        self.open = false;
+        self.execute_batch("commit")?;
+        self.in_transaction = false;
         Ok(())
     }
 
-    /// A connection that is gone has been rolled back by the server.
+    /// Skips a lost connection: the server has rolled it back.
     fn rollback(&mut self) -> Result<(), DriverError> {
-        if self.is_silent || self.connected().client.is_closed() {
+        if self.has_timed_out || self.pooled_client().client.is_closed() {
             return Ok(());
         }
-        self.batch("rollback")?;
-        self.open = false;
+        self.execute_batch("rollback")?;
+        self.in_transaction = false;
         Ok(())
     }
 
-    fn batch(&mut self, script: &str) -> Result<(), DriverError> {
-        self.noting_silence(|this| Ok(this.wait(this.connected().client.batch_execute(script))??))
-    }
-
-    fn execute(&mut self, sql: Sql<'_>, params: &[Param<'_>]) -> Result<u64, DriverError> {
-        let statement = self.statement(sql)?;
-        self.noting_silence(|this| {
-            let client = &this.connected().client;
-            Ok(this.wait(client.execute_raw(&statement, references(params)))??)
+    fn execute_batch(&mut self, script: &str) -> Result<(), DriverError> {
+        self.track_timeout(|this| {
+            Ok(this.wait_for(this.pooled_client().client.batch_execute(script))??)
         })
     }
 
-    fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<Param<'_>>]) -> Result<(), DriverError> {
-        let statement = self.statement(sql)?;
-        self.noting_silence(|this| {
-            let client = &this.connected().client;
-            let runs = rows.iter().map(|params| {
-                Box::pin(client.execute_raw(&statement, references(params))) as Run<'_>
-            });
-            let mut runs: Vec<_> = runs.collect();
-            while !runs.is_empty() {
-                this.wait(some(&mut runs))??;
-            }
+    fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError> {
+        let statement = self.prepare_statement(sql)?;
+        self.track_timeout(|this| {
+            let client = &this.pooled_client().client;
+            Ok(this.wait_for(client.execute_raw(&statement, param_refs(params)))??)
+        })
+    }
+
+    fn execute_each(
+        &mut self,
+        sql: Sql<'_>,
+        rows: &[Vec<SqlParam<'_>>],
+    ) -> Result<(), DriverError> {
+        let statement = self.prepare_statement(sql)?;
+        self.track_timeout(|this| {
+            let client = &this.pooled_client().client;
+            // each statement is sent without waiting for the answer to the one before, and the server runs them in order
+            let runs = rows.iter().map(|params| client.execute_raw(&statement, param_refs(params)));
+            this.wait_for(try_join_all(runs))??;
             Ok(())
         })
     }
@@ -168,16 +187,16 @@ impl Session for Loan<'_> {
     fn query_each(
         &mut self,
         sql: Sql<'_>,
-        params: &[Param<'_>],
-        each: &mut EachRow<'_>,
+        params: &[SqlParam<'_>],
+        each: &mut RowCallback<'_>,
     ) -> Result<(), DriverError> {
-        let statement = self.statement(sql)?;
-        self.noting_silence(|this| {
-            let client = &this.connected().client;
-            let rows = this.wait(client.query_raw(&statement, references(params)))??;
+        let statement = self.prepare_statement(sql)?;
+        self.track_timeout(|this| {
+            let client = &this.pooled_client().client;
+            let rows = this.wait_for(client.query_raw(&statement, param_refs(params)))??;
             let mut rows = pin!(rows);
-            while let Some(row) = this.wait(rows.next())? {
-                if each(values::read(&row?)?).is_break() {
+            while let Some(row) = this.wait_for(rows.next())? {
+                if each(values::read_row(&row?)?).is_break() {
                     break;
                 }
             }
@@ -186,32 +205,8 @@ impl Session for Loan<'_> {
     }
 }
 
-fn references<'a>(
-    params: &'a [Param<'a>],
+fn param_refs<'a>(
+    params: &'a [SqlParam<'a>],
 ) -> impl ExactSizeIterator<Item = &'a (dyn ToSql + Sync)> {
     params.iter().map(|param| param as &(dyn ToSql + Sync))
-}
-
-/// A statement under way.
-type Run<'a> = Pin<Box<dyn Future<Output = Result<u64, tokio_postgres::Error>> + 'a>>;
-
-/// Drives statements together until at least one of them is done: each is sent without waiting for the answer to the
-/// one before it, and the server runs them in order.
-fn some(runs: &mut Vec<Run<'_>>) -> impl Future<Output = Result<(), tokio_postgres::Error>> {
-    std::future::poll_fn(move |context| {
-        let (mut failed, before) = (None, runs.len());
-        runs.retain_mut(|run| match run.as_mut().poll(context) {
-            Poll::Pending => true,
-            Poll::Ready(Ok(_)) => false,
-            Poll::Ready(Err(error)) => {
-                failed.get_or_insert(error);
-                false
-            }
-        });
-        match failed {
-            Some(error) => Poll::Ready(Err(error)),
-            None if runs.len() < before => Poll::Ready(Ok(())),
-            None => Poll::Pending,
-        }
-    })
 }

@@ -1,4 +1,4 @@
-//! TLS to the server, as far as the URL's `sslmode` wants it.
+//! TLS connections to the server, as the URL's `sslmode` requests them.
 
 use std::error::Error as StdError;
 
@@ -7,34 +7,35 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::DriverError;
 
-/// What speaks TLS; none when nobody wants it, or when it is merely preferred and cannot be had.
-pub(super) fn of(mode: SslMode) -> Result<Option<MakeRustlsConnect>, DriverError> {
+/// Returns a TLS connector. Returns none if TLS is disabled, or if it is only preferred and unavailable.
+pub(super) fn connector_for(mode: SslMode) -> Result<Option<MakeRustlsConnect>, DriverError> {
     if mode == SslMode::Disable {
         return Ok(None);
     }
-    match connector() {
+    match native_connector() {
         Err(error) if mode == SslMode::Prefer => {
-            tracing::warn!(error = &*error, "PostgreSQL is spoken to without TLS");
+            tracing::warn!(error = &*error, "connecting to PostgreSQL without TLS");
             Ok(None)
         }
-        made => made.map(Some),
+        connector => connector.map(Some),
     }
 }
 
-fn connector() -> Result<MakeRustlsConnect, DriverError> {
-    // an error means that the program has chosen its provider already
+fn native_connector() -> Result<MakeRustlsConnect, DriverError> {
+    // an error means that the program has already installed a provider
     drop(rustls::crypto::ring::default_provider().install_default());
     let (tls, unreadable) = MakeRustlsConnect::with_native_certs()
-        .map_err(|errors| format!("no certificate authorities on this machine: {errors:?}"))?;
+        .map_err(|errors| format!("this machine has no certificate authorities: {errors:?}"))?;
     for error in unreadable {
-        tracing::warn!(%error, "a certificate authority of this machine cannot be used");
+        tracing::warn!(%error, "skipping an unusable certificate authority of this machine");
     }
     Ok(tls)
 }
 
-/// Whether a connection failed because the two sides could not agree on TLS.
-pub(super) fn is_to_blame(error: &(dyn StdError + 'static)) -> bool {
-    let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let blamed = inside.is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>);
-    blamed || error.is::<rustls::Error>() || error.source().is_some_and(is_to_blame)
+/// Returns true if a connection failed because of TLS.
+pub(super) fn is_tls_error(error: &(dyn StdError + 'static)) -> bool {
+    let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    inner.is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>)
+        || error.is::<rustls::Error>()
+        || error.source().is_some_and(is_tls_error)
 }

@@ -1,4 +1,4 @@
-//! Values between us and PostgreSQL, by the type the statement or the column has.
+//! Converts values to and from PostgreSQL, by the type of the parameter or column.
 
 use std::error::Error as StdError;
 
@@ -7,31 +7,29 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Row as PostgresRow, types::FromSql};
 
 use crate::error::DriverError;
-use crate::sql::{Param, Row, Value};
+use crate::sql::{SqlParam, SqlRow, SqlValue};
 
-type Written = Result<IsNull, Box<dyn StdError + Sync + Send>>;
+type ToSqlResult = Result<IsNull, Box<dyn StdError + Sync + Send>>;
 
-impl ToSql for Param<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Written {
+impl ToSql for SqlParam<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> ToSqlResult {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Int(value) if *ty == Type::BOOL => (*value != 0).to_sql(ty, out),
             Self::Int(value) if *ty == Type::INT4 => i32::try_from(*value)?.to_sql(ty, out),
             Self::Int(value) if *ty == Type::INT8 => value.to_sql(ty, out),
-            Self::Real(value) if *ty == Type::FLOAT8 => value.to_sql(ty, out),
             Self::Text(value) if *ty == Type::BYTEA => value.as_bytes().to_sql(ty, out),
             Self::Text(value) if *ty == Type::TEXT => value.to_sql(ty, out),
             Self::Bytes(value) if *ty == Type::BYTEA => value.to_sql(ty, out),
             Self::Ints(values) if *ty == Type::INT8_ARRAY => values.to_sql(ty, out),
             Self::Texts(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
-            Self::Names(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
+            Self::OwnedTexts(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
             Self::Int(_)
-            | Self::Real(_)
             | Self::Text(_)
             | Self::Bytes(_)
             | Self::Ints(_)
             | Self::Texts(_)
-            | Self::Names(_) => Err(format!("{self:?} does not fit the type {ty}").into()),
+            | Self::OwnedTexts(_) => Err(format!("{self:?} does not fit the type {ty}").into()),
         }
     }
 
@@ -42,31 +40,33 @@ impl ToSql for Param<'_> {
     to_sql_checked!();
 }
 
-/// The row's values as ours.
-pub(super) fn read(row: &PostgresRow) -> Result<Row, DriverError> {
+/// Converts a row of PostgreSQL.
+pub(super) fn read_row(row: &PostgresRow) -> Result<SqlRow, DriverError> {
     let values = row.columns().iter().enumerate().map(|(column, described)| {
         let ty = described.type_();
         Ok(match *ty {
-            Type::INT8 => get(row, column, Value::Int)?,
-            Type::INT4 => get(row, column, |value: i32| Value::Int(value.into()))?,
-            Type::BOOL => get(row, column, |value: bool| Value::Int(value.into()))?,
-            Type::FLOAT8 => get(row, column, Value::Real)?,
-            Type::TEXT | Type::VARCHAR | Type::NAME => get(row, column, |text: RawText| text.0)?,
-            Type::BYTEA => get(row, column, Value::Bytes)?,
-            _ => return Err(format!("a column of the type {ty}").into()),
+            Type::INT8 => get_value(row, column, SqlValue::Int)?,
+            Type::INT4 => get_value(row, column, |value: i32| SqlValue::Int(value.into()))?,
+            Type::BOOL => get_value(row, column, |value: bool| SqlValue::Int(value.into()))?,
+            Type::FLOAT8 => get_value(row, column, SqlValue::Real)?,
+            Type::TEXT | Type::VARCHAR | Type::NAME => {
+                get_value(row, column, |text: RawText| text.0)?
+            }
+            Type::BYTEA => get_value(row, column, SqlValue::Bytes)?,
+            _ => return Err(format!("unsupported column type {ty}").into()),
         })
     });
-    Ok(Row(values.collect::<Result<_, DriverError>>()?))
+    Ok(SqlRow(values.collect::<Result<_, DriverError>>()?))
 }
 
-/// A text, or its bytes where a database of another encoding holds what is no UTF-8.
-struct RawText(Value);
+/// A text, or its bytes if they are not UTF-8, which a database with another encoding can contain.
+struct RawText(SqlValue);
 
 impl FromSql<'_> for RawText {
     fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Box<dyn StdError + Sync + Send>> {
         Ok(Self(match str::from_utf8(raw) {
-            Ok(text) => Value::Text(text.to_owned()),
-            Err(_) => Value::Bytes(raw.to_vec()),
+            Ok(text) => SqlValue::Text(text.to_owned()),
+            Err(_) => SqlValue::Bytes(raw.to_vec()),
         }))
     }
 
@@ -75,10 +75,10 @@ impl FromSql<'_> for RawText {
     }
 }
 
-fn get<'a, T: FromSql<'a>>(
+fn get_value<'a, T: FromSql<'a>>(
     row: &'a PostgresRow,
     column: usize,
-    value: impl Fn(T) -> Value,
-) -> Result<Value, DriverError> {
-    Ok(row.try_get::<_, Option<T>>(column)?.map_or(Value::Null, value))
+    value: impl Fn(T) -> SqlValue,
+) -> Result<SqlValue, DriverError> {
+    Ok(row.try_get::<_, Option<T>>(column)?.map_or(SqlValue::Null, value))
 }

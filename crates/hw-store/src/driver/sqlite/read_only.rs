@@ -1,8 +1,8 @@
-//! Connections that only read, also where nothing can be written.
+//! Opens read-only connections, even in a directory that is not writable.
 //!
-//! A reader of a database in write-ahead mode shares a small file with the others, and makes it when it is missing. In a
-//! folder that may not be written to that fails. As long as there is no write-ahead log, the file alone is the database,
-//! and it is opened as one that nobody changes.
+//! A reader of a database in write-ahead mode shares a small file with the other connections, and creates it if it is
+//! missing. That fails in a read-only directory. As long as there is no write-ahead log, the database file is complete
+//! by itself, and is opened as immutable.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -13,10 +13,10 @@ const READ_ONLY: OpenFlags =
     OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
 /// A connection for reading.
-pub(super) struct Opened {
+pub(super) struct ReadConnection {
     pub(super) connection: Connection,
-    /// What the file was when it was opened as one that nobody changes; none where changes are noticed.
-    unchanged: Option<FileState>,
+    /// The file's state when it was opened as immutable; none for a connection that notices changes.
+    state_when_opened: Option<FileState>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -25,45 +25,45 @@ struct FileState {
     modified: Option<SystemTime>,
 }
 
-impl Opened {
-    /// Whether the connection still sees what is in the file.
+impl ReadConnection {
+    /// Returns true if the connection still sees the file's current content.
     pub(super) fn is_current(&self, path: &Path) -> bool {
-        let Some(unchanged) = &self.unchanged else { return true };
-        !has_log(path) && state(path).as_ref() == Some(unchanged)
+        let Some(unchanged) = &self.state_when_opened else { return true };
+        !has_wal(path) && file_state(path).as_ref() == Some(unchanged)
     }
 }
 
-/// Opens a database for reading, whether or not its folder may be written to.
-pub(super) fn open(path: &Path) -> Result<Opened, rusqlite::Error> {
+/// Opens a database for reading, even if its directory is not writable.
+pub(super) fn open_read_only(path: &Path) -> Result<ReadConnection, rusqlite::Error> {
     let refused = match open_shared(path) {
-        Ok(connection) => return Ok(Opened { connection, unchanged: None }),
+        Ok(connection) => return Ok(ReadConnection { connection, state_when_opened: None }),
         Err(error) => error,
     };
     let is_read_only = matches!(
         refused.sqlite_error_code(),
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied)
     );
-    let Some(unchanged) = state(path).filter(|_| is_read_only && !has_log(path)) else {
+    let Some(unchanged) = file_state(path).filter(|_| is_read_only && !has_wal(path)) else {
         return Err(refused);
     };
     let connection = Connection::open_with_flags(
-        format!("file:{}?immutable=1", escaped(path)),
+        format!("file:{}?immutable=1", escape_uri_path(path)),
         READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     )?;
-    look(&connection)?;
-    Ok(Opened { connection, unchanged: Some(unchanged) })
+    check_readable(&connection)?;
+    Ok(ReadConnection { connection, state_when_opened: Some(unchanged) })
 }
 
 fn open_shared(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, READ_ONLY)?;
-    look(&connection)?;
+    check_readable(&connection)?;
     Ok(connection)
 }
 
-/// The first look at a database is what fails, and not its opening.
-fn look(connection: &Connection) -> Result<(), rusqlite::Error> {
+/// Runs a query: SQLite reports an unusable file at the first query, not when it opens the file.
+fn check_readable(connection: &Connection) -> Result<(), rusqlite::Error> {
     match connection.query_row("select count(*) from sqlite_master", [], |_| Ok(())) {
-        // what is busy or broken is reported by whoever wants something of it
+        // a busy or damaged database fails later, in the query that needs it
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Err(error),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Err(error),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::PermissionDenied) => Err(error),
@@ -71,20 +71,20 @@ fn look(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Whether some of the database is in its write-ahead log.
-fn has_log(path: &Path) -> bool {
+/// Returns true if a part of the database is in its write-ahead log.
+fn has_wal(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     std::fs::metadata(PathBuf::from(log)).is_ok_and(|log| log.len() > 0)
 }
 
-fn state(path: &Path) -> Option<FileState> {
+fn file_state(path: &Path) -> Option<FileState> {
     let file = std::fs::metadata(path).ok()?;
     Some(FileState { length: file.len(), modified: file.modified().ok() })
 }
 
-/// A path as a part of a URI.
-fn escaped(path: &Path) -> String {
+/// Percent-encodes a path for a URI.
+fn escape_uri_path(path: &Path) -> String {
     let mut escaped = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

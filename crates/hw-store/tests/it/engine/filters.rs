@@ -1,33 +1,35 @@
-//! What filters leave.
+//! Tests of search filters.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use hw_rules::item::Kind;
-use hw_store::{Found, Lease, Matches, Place, Search, Store, ThreadFilter};
+use hw_rules::item::ItemKind;
+use hw_store::{
+    DatabaseLocation, Lease, MatchCount, SearchRequest, SearchResults, Store, ThreadFilter,
+};
 
-use super::{engine, ids};
-use crate::world::{
-    comment, found, issue, issue_of, issues, open, repository, thread, thread_in, threads, time,
+use super::{hit_ids, search_engine};
+use crate::fixture::{
+    as_thread_mut, comment, issue, issue_in, issues_page, open_store, repository, search_ids,
+    source_time, stored_threads, thread, threads_page,
 };
 
 both![
-    each_filter_narrows,
-    filters_of_one_sort_widen_and_labels_narrow,
-    dates_are_compared_as_instants,
-    an_owner_tells_two_repositories_apart,
-    filters_alone_show_the_newest,
-    filters_of_threads_hold_for_matches_in_comments,
-    persons_and_times_are_those_of_the_text_that_matches,
-    a_repository_that_is_not_held_is_told,
-    names_of_any_sort_and_number_are_answered,
-    comments_can_be_narrowed_by_what_their_threads_are,
-    without_words_only_threads_are_shown,
+    filters_narrow_the_matches,
+    filters_of_one_kind_widen_and_labels_narrow,
+    date_filters_compare_instants,
+    repository_filter_distinguishes_owners,
+    filters_without_words_list_the_newest,
+    thread_filters_apply_to_matches_in_comments,
+    author_and_time_filters_apply_to_the_matching_text,
+    repository_filter_reports_unknown_repositories,
+    filters_accept_any_names_in_any_number,
+    comment_filters_include_the_state_and_labels_of_their_threads,
+    filters_without_words_list_only_threads,
 ];
 
-fn each_filter_narrows(place: &Place) {
-    let (store, lease) = open(place);
-    fill(&store, &lease);
+fn filters_narrow_the_matches(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    ingest_leaks(&store, &lease);
     for (filter, expected) in [
         ("type:issue", vec![5, 6]),
         ("type:pr", vec![7]),
@@ -46,32 +48,32 @@ fn each_filter_narrows(place: &Place) {
         ("repo:pump type:pr state:open", vec![]),
     ] {
         let expected: BTreeSet<i64> = expected.into_iter().collect();
-        assert_eq!(ids(&store, &format!("leaks {filter}")), expected, "{filter}");
-        assert_eq!(ids(&store, filter), expected, "{filter} alone");
+        assert_eq!(hit_ids(&store, &format!("leaks {filter}")), expected, "{filter}");
+        assert_eq!(hit_ids(&store, filter), expected, "{filter} alone");
     }
 }
 
-fn filters_of_one_sort_widen_and_labels_narrow(place: &Place) {
-    let (store, lease) = open(place);
-    fill(&store, &lease);
-    assert_eq!(ids(&store, "type:pr type:discussion leaks"), [7, 8].into());
-    assert_eq!(ids(&store, "author:ada author:bob leaks").len(), 4);
-    assert_eq!(ids(&store, "label:bug label:\"help wanted\" leaks"), [5, 7, 8].into());
-    assert_eq!(ids(&store, "label:bug label:odd leaks"), [6].into());
-    assert_eq!(ids(&store, "label:\"help wanted\" label:odd leaks"), BTreeSet::new());
+fn filters_of_one_kind_widen_and_labels_narrow(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    ingest_leaks(&store, &lease);
+    assert_eq!(hit_ids(&store, "type:pr type:discussion leaks"), [7, 8].into());
+    assert_eq!(hit_ids(&store, "author:ada author:bob leaks").len(), 4);
+    assert_eq!(hit_ids(&store, "label:bug label:\"help wanted\" leaks"), [5, 7, 8].into());
+    assert_eq!(hit_ids(&store, "label:bug label:odd leaks"), [6].into());
+    assert_eq!(hit_ids(&store, "label:\"help wanted\" label:odd leaks"), BTreeSet::new());
 }
 
-fn dates_are_compared_as_instants(place: &Place) {
-    let (store, lease) = open(place);
+fn date_filters_compare_instants(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let day = 20_089 * 86_400; // 2025-01-01
-    let made = |id: i64, created: i64, updated: i64| {
-        let mut made = issue(id, updated, "leaks");
-        thread_in(&mut made).created_at = time(created);
-        made
-    };
-    let page =
-        vec![made(5, day - 1, day), made(6, day, day + 86_400), made(7, day + 3_600, day + 90_000)];
-    store.ingest(&lease, &issues(page)).unwrap();
+    let issues = [(5, day - 1, day), (6, day, day + 86_400), (7, day + 3_600, day + 90_000)].map(
+        |(id, created, updated)| {
+            let mut issue = issue(id, updated, "leaks");
+            as_thread_mut(&mut issue).created_at = source_time(created);
+            issue
+        },
+    );
+    store.ingest_page(&lease, &issues_page(issues.to_vec())).unwrap();
     for (filter, expected) in [
         ("created:2025-01-01", vec![6, 7]),
         ("created:<2025-01-01", vec![5]),
@@ -86,34 +88,34 @@ fn dates_are_compared_as_instants(place: &Place) {
         ("updated:>=2025-01-02T00:00:01Z created:<2026-01-01", vec![7]),
     ] {
         let expected: BTreeSet<i64> = expected.into_iter().collect();
-        assert_eq!(ids(&store, &format!("leaks {filter}")), expected, "{filter}");
-        assert_eq!(ids(&store, filter), expected, "{filter} alone");
+        assert_eq!(hit_ids(&store, &format!("leaks {filter}")), expected, "{filter}");
+        assert_eq!(hit_ids(&store, filter), expected, "{filter} alone");
     }
 }
 
-fn an_owner_tells_two_repositories_apart(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    assert_eq!(found(&store, "leaks repo:Acme/pump"), [5]);
-    assert_eq!(found(&store, "leaks repo:other/pump"), Vec::<i64>::new());
+fn repository_filter_distinguishes_owners(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    assert_eq!(search_ids(&store, "leaks repo:Acme/pump"), [5]);
+    assert_eq!(search_ids(&store, "leaks repo:other/pump"), Vec::<i64>::new());
 }
 
-fn filters_alone_show_the_newest(place: &Place) {
-    let (store, lease) = open(place);
+fn filters_without_words_list_the_newest(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let page = (5..30).map(|id| issue(id, id, "leaks")).collect();
-    store.ingest(&lease, &issues(page)).unwrap();
-    assert_eq!(found(&store, "type:issue"), (20..30).rev().collect::<Vec<_>>());
+    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    assert_eq!(search_ids(&store, "type:issue"), (20..30).rev().collect::<Vec<_>>());
 }
 
-fn filters_of_threads_hold_for_matches_in_comments(place: &Place) {
-    let (store, lease) = open(place);
+fn thread_filters_apply_to_matches_in_comments(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let mut closed = issue(6, 11, "x");
-    thread_in(&mut closed).state = "CLOSED".into();
-    thread_in(&mut closed).labels = vec!["odd".into()];
-    store.ingest(&lease, &issues(vec![issue(5, 10, "x"), closed])).unwrap();
-    let said =
-        [(50, 5), (60, 6)].map(|(id, thread)| comment(Kind::IssueComment, id, thread, id, "drips"));
-    store.ingest(&lease, &threads(Kind::IssueComment, said.into())).unwrap();
+    as_thread_mut(&mut closed).state = "CLOSED".into();
+    as_thread_mut(&mut closed).labels = vec!["odd".into()];
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x"), closed])).unwrap();
+    let comments = [(50, 5), (60, 6)]
+        .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     for (filter, expected) in [
         ("state:open", vec![5]),
         ("state:closed", vec![6]),
@@ -122,69 +124,65 @@ fn filters_of_threads_hold_for_matches_in_comments(place: &Place) {
         ("type:pr", vec![]),
     ] {
         let expected: BTreeSet<i64> = expected.into_iter().collect();
-        let search = Search { limit: 100, ..Search::new(format!("drips {filter}")) };
-        let Found { hits, matches, .. } = engine(&store).search(&search).unwrap();
+        let search = SearchRequest { limit: 100, ..SearchRequest::new(format!("drips {filter}")) };
+        let SearchResults { hits, matches, .. } = search_engine(&store).search(&search).unwrap();
         assert_eq!(hits.iter().map(|hit| hit.id).collect::<BTreeSet<_>>(), expected, "{filter}");
-        assert_eq!(matches, Matches::Exactly(expected.len() as u64), "{filter}");
+        assert_eq!(matches, MatchCount::Exactly(expected.len() as u64), "{filter}");
     }
 }
 
-fn persons_and_times_are_those_of_the_text_that_matches(place: &Place) {
-    let (store, lease) = open(place);
+fn author_and_time_filters_apply_to_the_matching_text(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
     let mut by_bob = issue(5, 10, "x");
-    thread_in(&mut by_bob).author = Some("bob".into());
-    store.ingest(&lease, &issues(vec![by_bob])).unwrap();
-    let said = vec![comment(Kind::IssueComment, 50, 5, 900, "drips")];
-    store.ingest(&lease, &threads(Kind::IssueComment, said)).unwrap();
-    for filter in ["author:ada".to_owned(), format!("updated:>={}", time(900))] {
-        assert_eq!(ids(&store, &format!("drips {filter}")), [5].into(), "{filter}");
-        assert_eq!(ids(&store, &filter).len(), 0, "{filter} alone is about threads");
+    as_thread_mut(&mut by_bob).author = Some("bob".into());
+    store.ingest_page(&lease, &issues_page(vec![by_bob])).unwrap();
+    let comments = vec![comment(ItemKind::IssueComment, 50, 5, 900, "drips")];
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments)).unwrap();
+    for filter in ["author:ada".to_owned(), format!("updated:>={}", source_time(900))] {
+        assert_eq!(hit_ids(&store, &format!("drips {filter}")), [5].into(), "{filter}");
+        assert_eq!(hit_ids(&store, &filter).len(), 0, "{filter} alone applies to threads");
     }
-    assert_eq!(ids(&store, "drips author:bob").len(), 0);
+    assert_eq!(hit_ids(&store, "drips author:bob").len(), 0);
 }
 
-fn a_repository_that_is_not_held_is_told(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    let misread = |query: &str| engine(&store).search(&Search::new(query)).unwrap().misread;
+fn repository_filter_reports_unknown_repositories(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let query = "leaks repo:valve repo:pump repo:other/pump";
     assert_eq!(
-        misread("leaks repo:valve repo:pump repo:other/pump"),
-        ["valve", "other/pump"].map(|it| format!("no repository named {it} is in this workspace"))
+        search_engine(&store).search(&SearchRequest::new(query)).unwrap().misread,
+        ["valve", "other/pump"]
+            .map(|name| format!("no repository named {name} is in this workspace"))
     );
-    assert_eq!(misread("leaks repo:acme/Pump"), Vec::<String>::new());
+    let query = "leaks repo:acme/Pump";
+    let results = search_engine(&store).search(&SearchRequest::new(query)).unwrap();
+    assert_eq!(results.misread, Vec::<String>::new());
 }
 
-/// More than a statement has places for, and names that one database could not even be asked for.
-fn names_of_any_sort_and_number_are_answered(place: &Place) {
-    let (store, lease) = open(place);
-    store.ingest(&lease, &issues(vec![issue(5, 10, "leaks")])).unwrap();
-    let count = |filter: ThreadFilter| {
-        let mut count = 0;
-        let mut each = |_| {
-            count += 1;
-            ControlFlow::Continue(())
-        };
-        store.each_thread(Kind::Issue, &filter, &mut each).unwrap();
-        count
-    };
-    let by = |authors| ThreadFilter { authors, ..ThreadFilter::default() };
+/// Passes more names than a statement can have parameters, and names that PostgreSQL cannot represent.
+fn filters_accept_any_names_in_any_number(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let many: Vec<String> = (0..70_000).map(|n| format!("user{n}")).collect();
-    assert_eq!(count(by(many.clone())), 0);
-    assert_eq!(count(by([many, vec!["ada".into()]].concat())), 1);
-    assert_eq!(count(by(vec!["a\0".into()])), 0);
+    let many_and_ada = [many.clone(), vec!["ada".into()]].concat();
+    for (authors, count) in [(many, 0), (many_and_ada, 1), (vec!["a\0".into()], 0)] {
+        let filter = ThreadFilter { authors, ..ThreadFilter::default() };
+        assert_eq!(stored_threads(&store, ItemKind::Issue, &filter).len(), count);
+    }
     let repository = Some("pu\0mp".to_owned());
-    assert_eq!(count(ThreadFilter { repository, ..ThreadFilter::default() }), 0);
+    let filter = ThreadFilter { repository, ..ThreadFilter::default() };
+    assert_eq!(stored_threads(&store, ItemKind::Issue, &filter), []);
 }
 
-fn comments_can_be_narrowed_by_what_their_threads_are(place: &Place) {
-    let (store, lease) = open(place);
-    let mut closed = thread(Kind::PullRequest, 6, 11, "drips");
-    thread_in(&mut closed).state = "CLOSED".into();
-    store.ingest(&lease, &issues(vec![issue(5, 10, "drips")])).unwrap();
-    store.ingest(&lease, &threads(Kind::PullRequest, vec![closed])).unwrap();
-    let said =
-        [(50, 5), (60, 6)].map(|(id, thread)| comment(Kind::IssueComment, id, thread, id, "drips"));
-    store.ingest(&lease, &threads(Kind::IssueComment, said.into())).unwrap();
+fn comment_filters_include_the_state_and_labels_of_their_threads(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    let mut closed = thread(ItemKind::PullRequest, 6, 11, "drips");
+    as_thread_mut(&mut closed).state = "CLOSED".into();
+    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "drips")])).unwrap();
+    store.ingest_page(&lease, &threads_page(ItemKind::PullRequest, vec![closed])).unwrap();
+    let comments = [(50, 5), (60, 6)]
+        .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     for (filter, expected) in [
         ("type:comment", vec![50, 60]),
         ("type:comment state:open", vec![50]),
@@ -195,34 +193,40 @@ fn comments_can_be_narrowed_by_what_their_threads_are(place: &Place) {
         ("type:issue type:comment state:closed", vec![60]),
     ] {
         let expected: BTreeSet<i64> = expected.into_iter().collect();
-        assert_eq!(ids(&store, &format!("drips {filter}")), expected, "{filter}");
-        assert_eq!(ids(&store, filter), expected, "{filter} alone");
+        assert_eq!(hit_ids(&store, &format!("drips {filter}")), expected, "{filter}");
+        assert_eq!(hit_ids(&store, filter), expected, "{filter} alone");
     }
 }
 
-fn without_words_only_threads_are_shown(place: &Place) {
-    let (store, lease) = open(place);
-    let mut theirs = issue(5, 10, "x");
-    thread_in(&mut theirs).author = Some("bob".into());
-    store.ingest(&lease, &issues(vec![theirs, issue(6, 11, "x")])).unwrap();
-    let said = comment(Kind::IssueComment, 50, 5, 50, "by ada");
-    store.ingest(&lease, &threads(Kind::IssueComment, vec![said])).unwrap();
-    assert_eq!(found(&store, "author:ada"), [6], "not where she said something");
-    assert_eq!(ids(&store, "author:ada by"), [5].into(), "but with words");
+fn filters_without_words_list_only_threads(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    let mut by_bob = issue(5, 10, "x");
+    as_thread_mut(&mut by_bob).author = Some("bob".into());
+    store.ingest_page(&lease, &issues_page(vec![by_bob, issue(6, 11, "x")])).unwrap();
+    let by_ada = comment(ItemKind::IssueComment, 50, 5, 50, "by ada");
+    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![by_ada])).unwrap();
+    assert_eq!(search_ids(&store, "author:ada"), [6], "not the thread with her comment");
+    assert_eq!(hit_ids(&store, "author:ada by"), [5].into(), "but with words");
 }
 
-/// Four threads that say "leaks".
-fn fill(store: &Store, lease: &Lease) {
-    store.ingest(lease, &crate::world::repositories(vec![repository(2, "valve", 0)])).unwrap();
-    let mut other = issue_of(2, "valve", 6, 20, "leaks");
-    let it = thread_in(&mut other);
-    (it.author, it.state, it.labels) =
-        (Some("bob".into()), "CLOSED".into(), vec!["odd".into(), "bug".into()]);
-    let mut merged = thread(Kind::PullRequest, 7, 30, "leaks");
-    thread_in(&mut merged).state = "MERGED".into();
-    store.ingest(lease, &issues(vec![issue(5, 10, "leaks"), other])).unwrap();
-    store.ingest(lease, &threads(Kind::PullRequest, vec![merged])).unwrap();
+/// Ingests four threads that contain "leaks".
+fn ingest_leaks(store: &Store, lease: &Lease) {
     store
-        .ingest(lease, &threads(Kind::Discussion, vec![thread(Kind::Discussion, 8, 40, "leaks")]))
+        .ingest_page(lease, &crate::fixture::repositories_page(vec![repository(2, "valve", 0)]))
+        .unwrap();
+    let mut other = issue_in(2, "valve", 6, 20, "leaks");
+    let thread_in_valve = as_thread_mut(&mut other);
+    thread_in_valve.author = Some("bob".into());
+    thread_in_valve.state = "CLOSED".into();
+    thread_in_valve.labels = vec!["odd".into(), "bug".into()];
+    let mut merged = thread(ItemKind::PullRequest, 7, 30, "leaks");
+    as_thread_mut(&mut merged).state = "MERGED".into();
+    store.ingest_page(lease, &issues_page(vec![issue(5, 10, "leaks"), other])).unwrap();
+    store.ingest_page(lease, &threads_page(ItemKind::PullRequest, vec![merged])).unwrap();
+    store
+        .ingest_page(
+            lease,
+            &threads_page(ItemKind::Discussion, vec![thread(ItemKind::Discussion, 8, 40, "leaks")]),
+        )
         .unwrap();
 }

@@ -1,55 +1,60 @@
 //! Fields of comments, replies and reviews.
 
-use super::super::execute::{Object, Run};
+use super::super::execution::{GraphqlObject, QueryExecution};
 use super::super::plan::PlanField;
-use crate::world::{Comment, CommentKind, ThreadKind};
+use crate::world::{CommentKind, SimComment, ThreadKind};
 
-impl<'a> Run<'a> {
-    pub(super) fn comment_field(&mut self, it: &'a Comment, field: &PlanField) {
+impl<'a> QueryExecution<'a> {
+    pub(super) fn write_comment_field(&mut self, comment: &'a SimComment, field: &PlanField) {
         match &*field.name {
-            "id" => self.out.string(&it.node_id),
-            "databaseId" => self.narrow_id(it.id),
-            "fullDatabaseId" => self.out.string(&it.id.to_string()),
-            "body" => self.out.text(&it.body),
+            "id" => self.out.write_string(&comment.node_id),
+            "databaseId" => self.write_narrow_id(comment.id),
+            "fullDatabaseId" => self.out.write_string(&comment.id.to_string()),
+            "body" => self.out.write_text(&comment.body),
             "url" => {
-                let thread = self.view.thread(it.thread);
-                let url = thread.map(|thread| self.view.comment_url(it, thread));
-                self.out.string(&url.unwrap_or_default());
+                let thread = self.view.thread(comment.thread);
+                let url = thread.map(|thread| self.view.comment_url(comment, thread));
+                self.out.write_string(&url.unwrap_or_default());
             }
-            "createdAt" | "submittedAt" => self.out.time(it.created_ms),
-            "updatedAt" => self.out.time(it.updated_ms),
-            "state" => self.out.string(it.verdict),
-            "path" => self.out.string("src/main.rs"),
-            "isAnswer" => self.out.boolean(false),
-            "author" => self.author(it.author, field),
-            "issue" => self.thread_of(it, &ThreadKind::ALL, field),
-            "pullRequest" => self.thread_of(it, &[ThreadKind::PullRequest], field),
-            "discussion" => self.thread_of(it, &[ThreadKind::Discussion], field),
-            "repository" => match self.view.thread(it.thread) {
-                Some(thread) => self.home_of(thread, field),
-                None => self.out.null(),
+            "createdAt" | "submittedAt" => self.out.write_time(comment.created_ms),
+            "updatedAt" => self.out.write_time(comment.updated_ms),
+            "state" => self.out.write_string(comment.review_state),
+            "path" => self.out.write_string("src/main.rs"),
+            "isAnswer" => self.out.write_bool(false),
+            "author" => self.write_author(comment.author, field),
+            "issue" => self.write_comment_thread(comment, &ThreadKind::ALL, field),
+            "pullRequest" => self.write_comment_thread(comment, &[ThreadKind::PullRequest], field),
+            "discussion" => self.write_comment_thread(comment, &[ThreadKind::Discussion], field),
+            "repository" => match self.view.thread(comment.thread) {
+                Some(thread) => self.write_home_repository(thread, field),
+                None => self.out.write_null(),
             },
-            // nobody replies to a comment on a line, whose parent is its review
-            "replyTo" if it.kind == CommentKind::ReviewComment => self.out.null(),
-            "replyTo" | "pullRequestReview" => self.parent_of(it, field),
-            "replies" | "comments" => self.children(it, field),
+            // a comment on a line has no replies; its parent is its review
+            "replyTo" if comment.kind == CommentKind::ReviewComment => self.out.write_null(),
+            "replyTo" | "pullRequestReview" => self.write_comment_parent(comment, field),
+            "replies" | "comments" => self.write_children(comment, field),
             // lastEditedAt, line
-            _ => self.out.null(),
+            _ => self.out.write_null(),
         }
     }
 
-    fn thread_of(&mut self, it: &Comment, kinds: &[ThreadKind], field: &PlanField) {
-        let thread = self.view.thread(it.thread).filter(|thread| kinds.contains(&thread.kind));
+    fn write_comment_thread(
+        &mut self,
+        comment: &SimComment,
+        kinds: &[ThreadKind],
+        field: &PlanField,
+    ) {
+        let thread = self.view.thread(comment.thread).filter(|thread| kinds.contains(&thread.kind));
         match thread {
-            Some(thread) => self.object(Object::Thread(thread), field),
-            None => self.out.null(),
+            Some(thread) => self.write_object(GraphqlObject::Thread(thread), field),
+            None => self.out.write_null(),
         }
     }
 
-    fn parent_of(&mut self, it: &Comment, field: &PlanField) {
-        match it.parent.and_then(|parent| self.view.comment(parent)) {
-            Some(parent) => self.object(Object::Comment(parent), field),
-            None => self.out.null(),
+    fn write_comment_parent(&mut self, comment: &SimComment, field: &PlanField) {
+        match comment.parent.and_then(|parent| self.view.comment(parent)) {
+            Some(parent) => self.write_object(GraphqlObject::Comment(parent), field),
+            None => self.out.write_null(),
         }
     }
 }

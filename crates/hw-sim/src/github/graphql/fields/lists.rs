@@ -1,253 +1,294 @@
-//! The lists: what is in each, and by what it is ordered.
+//! Writes the connections of each type, filtered and ordered as requested.
 
 use serde_json::Value;
 
-use super::super::execute::{Object, Run};
-use super::super::pages::{Cursor, List, Listed, Page, Stretch, cut, paginate};
-use super::super::plan::{PlanField, Variables};
-use crate::github::Circle;
-use crate::github::log::ServedPage;
-use crate::times;
-use crate::world::{Comment, CommentKind, OrderBy, Repository, Thread, ThreadKind};
+use super::super::execution::{GraphqlObject, QueryExecution};
+use super::super::pagination::{
+    ConnectionItem, ConnectionPage, ListCursor, ListSpec, LoopedRange, PageRange, paginate_items,
+    paginate_sorted,
+};
+use super::super::plan::{PlanField, VariableMap};
+use crate::github::PaginationLoop;
+use crate::github::request_log::ServedPage;
+use crate::timestamps;
+use crate::world::{CommentKind, SimComment, SimRepository, SimThread, ThreadKind, ThreadOrder};
 
-/// The field a list is ordered by, and whether from the top.
-struct Order {
+/// The field that a list is ordered by, and the direction.
+struct ListOrder {
     field: String,
-    descending: bool,
+    is_descending: bool,
 }
 
-impl Order {
-    fn of(field: &PlanField, variables: &Variables, usual: (&str, bool)) -> Self {
-        let given = field.argument("orderBy", variables);
-        let part = |name: &str| given.as_ref()?.get(name)?.as_str().map(str::to_owned);
-        Self {
-            field: part("field").unwrap_or_else(|| usual.0.to_owned()),
-            descending: part("direction").map_or(usual.1, |direction| direction == "DESC"),
+impl ListOrder {
+    fn oldest_first() -> Self {
+        Self { field: "CREATED_AT".to_owned(), is_descending: false }
+    }
+
+    fn newest_change_first() -> Self {
+        Self { field: "UPDATED_AT".to_owned(), is_descending: true }
+    }
+
+    /// Applies the `orderBy` argument of a field, if there is one.
+    fn with_argument(mut self, field: &PlanField, variables: &VariableMap) -> Self {
+        let Some(order) = field.argument_value("orderBy", variables) else { return self };
+        if let Some(field) = order.get("field").and_then(Value::as_str) {
+            self.field = field.to_owned();
         }
+        if let Some(direction) = order.get("direction").and_then(Value::as_str) {
+            self.is_descending = direction == "DESC";
+        }
+        self
     }
 
-    fn list<'l>(&'l self, type_name: &'l str) -> List<'l> {
-        List { type_name, by: &self.field, descending: self.descending }
+    fn list_spec<'l>(&'l self, type_name: &'l str) -> ListSpec<'l> {
+        ListSpec { type_name, order_field: &self.field, is_descending: self.is_descending }
     }
 }
 
-fn unordered(type_name: &str) -> List<'_> {
-    List { type_name, by: "", descending: false }
+fn unordered_list(type_name: &str) -> ListSpec<'_> {
+    ListSpec { type_name, order_field: "", is_descending: false }
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn repositories(&mut self, field: &PlanField) {
+impl<'a> QueryExecution<'a> {
+    pub(super) fn write_repositories(&mut self, field: &PlanField) {
         let variables = self.variables();
-        let order = Order::of(field, variables, ("CREATED_AT", false));
-        let wants = |name: &str| field.argument(name, variables).and_then(|it| it.as_bool());
-        let (archived, fork) = (wants("isArchived"), wants("isFork"));
-        let (issues, locked) = (wants("hasIssuesEnabled"), wants("isLocked"));
-        let private = field.text("privacy", variables).is_some_and(|it| it == "PRIVATE");
-        let listed = self.view.listed_repositories().filter(|it| {
-            archived.is_none_or(|wanted| it.is_archived == wanted)
-                && fork.is_none_or(|wanted| it.is_fork == wanted)
-                && issues.is_none_or(|wanted| it.has_issues == wanted)
+        let order = ListOrder::oldest_first().with_argument(field, variables);
+        let [archived, fork, issues, locked] =
+            ["isArchived", "isFork", "hasIssuesEnabled", "isLocked"]
+                .map(|name| field.argument_value(name, variables)?.as_bool());
+        let private = field.text_argument("privacy", variables).as_deref() == Some("PRIVATE");
+        let listed = self.view.listed_repositories().filter(|repository| {
+            archived.is_none_or(|archived| repository.is_archived == archived)
+                && fork.is_none_or(|fork| repository.is_fork == fork)
+                && issues.is_none_or(|issues| repository.has_issues == issues)
                 && locked != Some(true)
                 && !private
         });
-        let items = listed.map(|it| Listed {
-            place: place_of_repository(it, &order.field),
-            object: Object::Repository(it),
+        let items = listed.map(|repository| ConnectionItem {
+            cursor: repository_cursor(repository, &order.field),
+            object: GraphqlObject::Repository(repository),
         });
-        self.connection(field, &order.list("RepositoryConnection"), items.collect());
+        self.write_connection(field, &order.list_spec("RepositoryConnection"), items.collect());
     }
 
-    pub(super) fn threads(&mut self, it: &'a Repository, kind: ThreadKind, field: &PlanField) {
-        let usual = if kind == ThreadKind::Discussion {
-            ("UPDATED_AT", true)
-        } else {
-            ("CREATED_AT", false)
+    pub(super) fn write_threads(
+        &mut self,
+        repository: &'a SimRepository,
+        kind: ThreadKind,
+        field: &PlanField,
+    ) {
+        let default_order = match kind {
+            ThreadKind::Discussion => ListOrder::newest_change_first(),
+            ThreadKind::Issue | ThreadKind::PullRequest => ListOrder::oldest_first(),
         };
-        let order = Order::of(field, self.variables(), usual);
-        let list = order.list(connection_of(kind));
-        if self.view.is_forbidden(it, kind) {
-            return self.forbidden(field);
+        let order = default_order.with_argument(field, self.variables());
+        let list = order.list_spec(connection_type(kind));
+        if self.view.is_list_forbidden(repository, kind) {
+            return self.write_forbidden(field);
         }
-        let Some(stretch) = self.opened(field, &list) else { return };
-        let page = self.turning_page(it, kind, field, &list, stretch);
+        let Some(range) = self.open_page_range(field, &list) else { return };
+        let page = self.page_or_loop(repository, kind, field, &list, range);
         self.pages.push(ServedPage {
-            repository_id: it.id,
+            repository_id: repository.id,
             kind,
             order: order.field.clone(),
             first: field
-                .argument("first", self.variables())
-                .and_then(|it| it.as_u64())
+                .argument_value("first", self.variables())
+                .and_then(|first| first.as_u64())
                 .unwrap_or(0),
-            after: field.text("after", self.variables()),
-            ids: page.items.iter().map(|item| item.place.id).collect(),
+            after: field.text_argument("after", self.variables()),
+            ids: page.items.iter().map(|item| item.cursor.id).collect(),
         });
         self.write_page(field, &page);
     }
 
-    /// The page, unless the listing leads nowhere. A probe is not turned.
-    fn turning_page<'l>(
+    /// Returns the page, or a wrong one if the listing is set to loop. Probes, which request one row, never loop.
+    fn page_or_loop<'l>(
         &self,
-        it: &'a Repository,
+        repository: &'a SimRepository,
         kind: ThreadKind,
         field: &PlanField,
-        list: &'l List<'l>,
-        stretch: Stretch,
-    ) -> Page<'a, 'l> {
-        let circle = self.view.circle().filter(|_| stretch.first != Some(1));
-        let top = Stretch { after: None, ..stretch.clone() };
-        let (stretch, false_end) = stretch.turned(circle);
-        let mut page = self.page_of_threads(it, kind, field, list, stretch);
-        if circle == Some(Circle::Wrapping) && page.items.is_empty() {
-            page = self.page_of_threads(it, kind, field, list, top);
+        list: &'l ListSpec<'l>,
+        range: PageRange,
+    ) -> ConnectionPage<'a, 'l> {
+        let pagination_loop = self.view.pagination_loop().filter(|_| range.first != Some(1));
+        let top = PageRange { after: None, ..range.clone() };
+        let LoopedRange { range, end_override } = range.apply_loop(pagination_loop);
+        let mut page = self.thread_page(repository, kind, field, list, range);
+        if pagination_loop == Some(PaginationLoop::Wrapping) && page.items.is_empty() {
+            page = self.thread_page(repository, kind, field, list, top);
         }
-        let has_next = page.has_next || circle.is_some() && page.total > 0;
-        Page { has_next, false_end, ..page }
+        let has_next = page.has_next || pagination_loop.is_some() && page.total > 0;
+        ConnectionPage { has_next, end_override, ..page }
     }
 
-    /// Cut out of the order that is kept, where lists are not late and nothing is filtered.
-    fn page_of_threads<'l>(
+    /// Cuts the page out of the stored order if lists are up to date and nothing is filtered; otherwise collects it.
+    fn thread_page<'l>(
         &self,
-        it: &'a Repository,
+        repository: &'a SimRepository,
         kind: ThreadKind,
         field: &PlanField,
-        list: &'l List<'l>,
-        stretch: Stretch,
-    ) -> Page<'a, 'l> {
-        let (view, filter) = (self.view, Filter::of(field, self.variables()));
-        let by = match list.by {
-            "UPDATED_AT" => Some(OrderBy::Updated),
-            "CREATED_AT" => Some(OrderBy::Created),
+        list: &'l ListSpec<'l>,
+        range: PageRange,
+    ) -> ConnectionPage<'a, 'l> {
+        let (view, filter) = (self.view, ListFilter::from_field(field, self.variables()));
+        let by = match list.order_field {
+            "UPDATED_AT" => Some(ThreadOrder::Updated),
+            "CREATED_AT" => Some(ThreadOrder::Created),
             _ => None,
         };
-        let by = by.filter(|_| filter.keeps_all());
-        if let Some(order) = by.and_then(|by| view.ordered_threads(it, kind, by)) {
-            return cut(order, list, &stretch, |at| view.thread_now(at.index).map(Object::Thread));
+        let by = by.filter(|_| filter.accepts_all());
+        if let Some(order) = by.and_then(|by| view.ordered_threads(repository, kind, by)) {
+            return paginate_sorted(order, list, &range, |at| {
+                view.current_thread(at.index).map(GraphqlObject::Thread)
+            });
         }
-        let listed = view.listed_threads(it, kind).filter(|thread| filter.keeps(thread, view));
-        let items = listed.map(|thread| Listed {
-            place: self.place_of_thread(thread, list.by),
-            object: Object::Thread(thread),
+        let listed = view
+            .listed_threads(repository, kind)
+            .filter(|thread| filter.accepts_thread(thread, view));
+        let items = listed.map(|thread| ConnectionItem {
+            cursor: self.thread_cursor(thread, list.order_field),
+            object: GraphqlObject::Thread(thread),
         });
-        paginate(items.collect(), list, stretch)
+        paginate_items(items.collect(), list, range)
     }
 
-    pub(super) fn comments(&mut self, it: &'a Thread, kind: CommentKind, field: &PlanField) {
-        let order = Order::of(field, self.variables(), ("CREATED_AT", false));
-        let items = self.view.listed_comments(it.index, kind).map(|comment| {
-            listed_comment(
-                comment,
-                if order.field == "UPDATED_AT" { comment.updated_ms } else { 0 },
-            )
+    pub(super) fn write_comments(
+        &mut self,
+        thread: &'a SimThread,
+        kind: CommentKind,
+        field: &PlanField,
+    ) {
+        let order = ListOrder::oldest_first().with_argument(field, self.variables());
+        let items = self.view.listed_comments(thread.index, kind).map(|comment| {
+            comment_item(comment, if order.field == "UPDATED_AT" { comment.updated_ms } else { 0 })
         });
         let name = format!("{}Connection", kind.type_name());
-        self.connection(field, &order.list(&name), items.collect());
+        self.write_connection(field, &order.list_spec(&name), items.collect());
     }
 
-    pub(super) fn children(&mut self, it: &'a Comment, field: &PlanField) {
-        let items = self.view.listed_children(it.index).map(|comment| listed_comment(comment, 0));
-        let name = match it.kind {
+    pub(super) fn write_children(&mut self, parent: &'a SimComment, field: &PlanField) {
+        let items = self.view.listed_children(parent.index).map(|comment| comment_item(comment, 0));
+        let name = match parent.kind {
             CommentKind::Review => "PullRequestReviewCommentConnection",
             CommentKind::Conversation
             | CommentKind::ReviewComment
             | CommentKind::Discussion
             | CommentKind::Reply => "DiscussionCommentConnection",
         };
-        self.connection(field, &unordered(name), items.collect());
+        self.write_connection(field, &unordered_list(name), items.collect());
     }
 
-    pub(super) fn labels(&mut self, it: &'a Thread, field: &PlanField) {
-        let items = it.labels.iter().zip(1..).map(|(label, position)| Listed {
-            place: Cursor { number: 0, text: label.to_string(), id: position },
-            object: Object::Label(label),
+    pub(super) fn write_labels(&mut self, thread: &'a SimThread, field: &PlanField) {
+        let items = thread.labels.iter().zip(1..).map(|(label, position)| ConnectionItem {
+            cursor: ListCursor { number: 0, text: label.to_string(), id: position },
+            object: GraphqlObject::Label(label),
         });
-        self.connection(field, &unordered("LabelConnection"), items.collect());
+        self.write_connection(field, &unordered_list("LabelConnection"), items.collect());
     }
 
-    pub(super) fn closing_issues(&mut self, it: &'a Thread, field: &PlanField) {
-        let items = self.view.closing_issues(it).map(|issue| Listed {
-            place: Cursor::by_number(issue.number, issue.id),
-            object: Object::Thread(issue),
+    pub(super) fn write_closing_issues(&mut self, thread: &'a SimThread, field: &PlanField) {
+        let items = self.view.closing_issues(thread).map(|issue| ConnectionItem {
+            cursor: ListCursor::from_number(issue.number, issue.id),
+            object: GraphqlObject::Thread(issue),
         });
-        self.connection(field, &unordered("IssueConnection"), items.collect());
+        self.write_connection(field, &unordered_list("IssueConnection"), items.collect());
     }
 
-    /// GitHub's order knows whole seconds, then the id.
-    fn place_of_thread(&self, it: &Thread, by: &str) -> Cursor {
+    /// Returns the position of a thread; GitHub orders by whole seconds, then by id.
+    fn thread_cursor(&self, thread: &SimThread, by: &str) -> ListCursor {
         let number = match by {
-            "UPDATED_AT" => OrderBy::Updated.second(it),
+            "UPDATED_AT" => ThreadOrder::Updated.sort_second(thread),
             "COMMENTS" => {
-                let comments = self.view.listed_comments(it.index, CommentKind::Conversation);
+                let comments = self.view.listed_comments(thread.index, CommentKind::Conversation);
                 i64::try_from(comments.count()).unwrap_or(0)
             }
-            _ => OrderBy::Created.second(it),
+            _ => ThreadOrder::Created.sort_second(thread),
         };
-        Cursor::by_number(number, it.id)
+        ListCursor::from_number(number, thread.id)
     }
 }
 
-/// What an argument list says about states, labels and times.
-struct Filter {
+/// The filters in the arguments of a list.
+struct ListFilter {
     states: Vec<String>,
     labels: Vec<String>,
     since_ms: Option<i64>,
     created_by: Option<String>,
 }
 
-impl Filter {
-    fn of(field: &PlanField, variables: &Variables) -> Self {
-        let filter = field.argument("filterBy", variables).unwrap_or(Value::Null);
-        let both = |name: &str| {
-            let mut found = strings(filter.get(name));
-            found.extend(strings(field.argument(name, variables).as_ref()));
-            found
-        };
+impl ListFilter {
+    fn from_field(field: &PlanField, variables: &VariableMap) -> Self {
+        let filter = field.argument_value("filterBy", variables).unwrap_or(Value::Null);
+        // both the filter and the field itself may name values
+        let [states, labels] = ["states", "labels"].map(|name| {
+            let mut values = string_values(filter.get(name));
+            values.extend(string_values(field.argument_value(name, variables).as_ref()));
+            values
+        });
         Self {
-            states: both("states"),
-            labels: both("labels"),
-            since_ms: filter.get("since").and_then(Value::as_str).and_then(times::parse),
+            states,
+            labels,
+            since_ms: filter
+                .get("since")
+                .and_then(Value::as_str)
+                .and_then(timestamps::parse_rfc3339),
             created_by: filter.get("createdBy").and_then(Value::as_str).map(str::to_owned),
         }
     }
 
-    fn keeps_all(&self) -> bool {
+    fn accepts_all(&self) -> bool {
         let Self { states, labels, since_ms, created_by } = self;
         states.is_empty() && labels.is_empty() && since_ms.is_none() && created_by.is_none()
     }
 
-    /// `since` means at or after, in whole seconds.
-    fn keeps(&self, it: &Thread, view: crate::world::View<'_>) -> bool {
-        let labelled = |label: &String| it.labels.iter().any(|held| **held == **label);
-        let by = |login: &String| it.author.is_some_and(|at| *view.user(at).login == **login);
-        (self.states.is_empty() || self.states.iter().any(|state| state == it.state()))
-            && (self.labels.is_empty() || self.labels.iter().any(labelled))
-            && self.since_ms.is_none_or(|since| since <= times::whole_second(it.updated_ms))
-            && self.created_by.as_ref().is_none_or(by)
+    /// Checks a thread; `since` means at or after, in whole seconds.
+    fn accepts_thread(&self, thread: &SimThread, view: crate::world::ReplicaView<'_>) -> bool {
+        let updated_ms = timestamps::floor_to_second(thread.updated_ms);
+        let author = thread.author.map(|index| &*view.user(index).login);
+        (self.states.is_empty() || self.states.iter().any(|state| state == thread.state()))
+            && (self.labels.is_empty()
+                || thread
+                    .labels
+                    .iter()
+                    .any(|label| self.labels.iter().any(|name| **name == **label)))
+            && self.since_ms.is_none_or(|since_ms| updated_ms >= since_ms)
+            && self.created_by.as_deref().is_none_or(|login| author == Some(login))
     }
 }
 
-fn strings(value: Option<&Value>) -> Vec<String> {
+fn string_values(value: Option<&Value>) -> Vec<String> {
     let items = value.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn place_of_repository(it: &Repository, by: &str) -> Cursor {
+fn repository_cursor(repository: &SimRepository, by: &str) -> ListCursor {
     match by {
-        "NAME" => Cursor { number: 0, text: it.name.to_lowercase(), id: it.id },
-        "UPDATED_AT" => Cursor::by_number(times::whole_second(it.updated_ms), it.id),
-        "PUSHED_AT" => Cursor::by_number(times::whole_second(it.pushed_ms), it.id),
-        "STARGAZERS" => Cursor::by_number(0, it.id),
-        _ => Cursor::by_number(times::whole_second(it.created_ms), it.id),
+        "NAME" => ListCursor { number: 0, text: repository.name.to_lowercase(), id: repository.id },
+        "UPDATED_AT" => ListCursor::from_number(
+            timestamps::floor_to_second(repository.updated_ms),
+            repository.id,
+        ),
+        "PUSHED_AT" => ListCursor::from_number(
+            timestamps::floor_to_second(repository.pushed_ms),
+            repository.id,
+        ),
+        "STARGAZERS" => ListCursor::from_number(0, repository.id),
+        _ => ListCursor::from_number(
+            timestamps::floor_to_second(repository.created_ms),
+            repository.id,
+        ),
     }
 }
 
-fn listed_comment(it: &Comment, number_ms: i64) -> Listed<'_> {
-    Listed {
-        place: Cursor::by_number(times::whole_second(number_ms), it.id),
-        object: Object::Comment(it),
+fn comment_item(comment: &SimComment, number_ms: i64) -> ConnectionItem<'_> {
+    ConnectionItem {
+        cursor: ListCursor::from_number(timestamps::floor_to_second(number_ms), comment.id),
+        object: GraphqlObject::Comment(comment),
     }
 }
 
-fn connection_of(kind: ThreadKind) -> &'static str {
+fn connection_type(kind: ThreadKind) -> &'static str {
     match kind {
         ThreadKind::Issue => "IssueConnection",
         ThreadKind::PullRequest => "PullRequestConnection",

@@ -1,0 +1,73 @@
+//! The errors of a pull, with their hints.
+
+use hw_store::DatabaseLocation;
+use hw_sync::{PullSummary, SyncError};
+
+use crate::hints::{self, RETRY_HINT};
+use crate::report::ErrorHint;
+
+/// Mentions the doctor, because a repository that the token cannot see fails however often the pull runs.
+const PARTIAL_RETRY_HINT: &str =
+    "run it again; everything read so far is saved, and `highwater doctor` shows details";
+
+/// Describes a pull that ended early.
+pub(super) fn pull_error(
+    error: SyncError,
+    organization: &str,
+    location: &DatabaseLocation,
+) -> anyhow::Error {
+    let hint = match &error {
+        SyncError::Busy { .. } => {
+            "wait for it to finish, or stop it; search and the other commands keep working"
+        }
+        SyncError::Source { error, .. } => hints::source_hint(error),
+        SyncError::Store(error) => hints::database_hint(error),
+        SyncError::RejectedPage { .. }
+        | SyncError::SweepStopped { .. }
+        | SyncError::Unconfirmed { .. }
+        | SyncError::RunBrake { .. }
+        | SyncError::IncompleteRead { .. }
+        | SyncError::Crashed(_) => RETRY_HINT,
+    };
+    // without the lane: it is the organization's listing, which the message names anyway
+    let reason = error.reason();
+    let cause = if let SyncError::Store(error) = error {
+        anyhow::Error::new(error).context(format!("cannot use {}", location.display_name()))
+    } else {
+        anyhow::anyhow!(reason)
+    };
+    cause.context(cannot_pull_message(organization)).context(ErrorHint(hint.to_owned()))
+}
+
+/// Describes a database that cannot be opened.
+pub(super) fn open_error(error: anyhow::Error, organization: &str) -> anyhow::Error {
+    let hint = match hints::find_store_error(&error) {
+        Some(error) => hints::database_hint(error),
+        None => {
+            "check that you can write there; --database selects another file or postgres://…, --home \
+             another directory"
+        }
+    };
+    let hint = ErrorHint(hint.to_owned());
+    error.context(cannot_pull_message(organization)).context(hint)
+}
+
+/// Describes a pull in which some lists failed and the rest was read.
+pub(super) fn partial_error(organization: &str, summary: &PullSummary) -> anyhow::Error {
+    let is_braked = summary.failures.iter().any(|failure| failure.is_brake);
+    let hint = if is_braked {
+        "if this is intended, pass --allow-mass-removal"
+    } else {
+        PARTIAL_RETRY_HINT
+    };
+    let failures = match summary.failures.len() {
+        1 => "1 failure is listed above".to_owned(),
+        count => format!("{count} failures are listed above"),
+    };
+    anyhow::anyhow!("the pull of {organization} is incomplete: {failures}")
+        .context(ErrorHint(hint.to_owned()))
+}
+
+fn cannot_pull_message(organization: &str) -> String {
+    format!("cannot pull {organization}")
+}

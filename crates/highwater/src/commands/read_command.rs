@@ -1,0 +1,99 @@
+//! Helpers shared by the commands that only read the database.
+
+use std::collections::BTreeSet;
+
+use hw_rules::item::Repository;
+use hw_rules::lane::Surface;
+use hw_store::{Completeness, ReadableRows, SkippedRows, Store, StoreError};
+
+use crate::config::AppSettings;
+use crate::report::ErrorHint;
+use crate::{hints, report, workspace};
+
+/// Opens the store that the settings select, for reading.
+pub(super) fn open_reader(settings: &AppSettings) -> anyhow::Result<Store> {
+    let location = workspace::resolve_location(settings)?;
+    Store::open_reader(&location).map_err(|error| {
+        let names_location = matches!(error, StoreError::NoDatabase(_));
+        let name =
+            if names_location { "the workspace".to_owned() } else { location.display_name() };
+        anyhow::Error::new(error).context(format!("cannot open {name}"))
+    })
+}
+
+/// Runs a command's work on that store; an error names the database and carries a hint.
+pub(super) fn with_reader(
+    settings: &AppSettings,
+    work: impl FnOnce(&Store) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let result = open_reader(settings).and_then(|store| work(&store));
+    result.map_err(|error| hints::add_database_hint(name_database(error, settings)))
+}
+
+/// Adds the database's name to a bare store error: one that occurred after the store was opened.
+fn name_database(error: anyhow::Error, settings: &AppSettings) -> anyhow::Error {
+    let outermost = error.chain().next();
+    let is_bare = outermost.is_some_and(<dyn std::error::Error>::is::<StoreError>);
+    match workspace::resolve_location(settings) {
+        Ok(location) if is_bare => {
+            error.context(format!("cannot read {}", location.display_name()))
+        }
+        Ok(_) | Err(_) => error,
+    }
+}
+
+/// Warns on stderr of everything that may be missing from the output.
+pub(super) fn warn_incomplete(completeness: &Completeness) {
+    completeness.missing.iter().for_each(|sentence| report::print_warning(sentence));
+}
+
+/// Warns of everything that may be missing from threads and their comments, each sentence once.
+pub(super) fn warn_incomplete_threads(
+    store: &Store,
+    threads: &[Surface],
+    repository: Option<&str>,
+) -> anyhow::Result<()> {
+    let mut completeness = store.completeness(threads, repository)?;
+    for sentence in store.completeness(&Surface::COMMENTS, repository)?.missing {
+        if !completeness.missing.contains(&sentence) {
+            completeness.missing.push(sentence);
+        }
+    }
+    warn_incomplete(&completeness);
+    Ok(())
+}
+
+/// Fails if damaged items were left out, so that scripts notice.
+pub(super) fn check_none_skipped(skipped: SkippedRows) -> anyhow::Result<()> {
+    let message = match skipped.0 {
+        0 => return Ok(()),
+        1 => "1 item is damaged and was left out".to_owned(),
+        count => format!("{count} items are damaged and were left out"),
+    };
+    Err(anyhow::anyhow!(message).context(ErrorHint(
+        "`highwater doctor --deep` lists damaged items, `highwater pull --repair` downloads them again"
+            .to_owned(),
+    )))
+}
+
+/// A stored repository, and the host it is on.
+pub(super) struct HostedRepository {
+    pub(super) host: String,
+    pub(super) repository: Repository,
+}
+
+/// Reads all stored repositories, by host and name.
+pub(super) fn read_repositories(store: &Store) -> anyhow::Result<ReadableRows<HostedRepository>> {
+    let hosts: BTreeSet<String> =
+        store.lanes()?.into_iter().map(|(lane, _, _)| lane.host).collect();
+    let mut stored = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
+    for host in hosts {
+        let ReadableRows { rows, skipped } = store.readable_repositories(&host)?;
+        stored.skipped.add(skipped);
+        let rows = rows.into_iter();
+        stored
+            .rows
+            .extend(rows.map(|repository| HostedRepository { host: host.clone(), repository }));
+    }
+    Ok(stored)
+}

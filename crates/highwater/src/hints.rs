@@ -1,0 +1,107 @@
+//! Suggests what to do about an error. The hint depends on the error's type, never on its text.
+
+use hw_sources::error::SourceError;
+use hw_store::StoreError;
+
+use crate::report::ErrorHint;
+
+/// The hint for errors that only a retry can fix.
+pub(crate) const RETRY_HINT: &str = "run it again; everything read so far is saved";
+
+/// Returns the hint for a database error.
+pub(crate) fn database_hint(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::NoDatabase(_) => {
+            "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data"
+        }
+        StoreError::NotADatabase => {
+            "the file was not changed; --database selects another file, --home another directory"
+        }
+        StoreError::Damaged(_) => {
+            "move it aside and pull again: GitHub still has the data; a failing disk may be the cause"
+        }
+        StoreError::UnreadableRow(_) => {
+            "`highwater doctor --deep` lists damaged items, `highwater pull --repair` downloads them again"
+        }
+        StoreError::BeyondRepair(_) => {
+            "restore a backup, or move the file aside and pull again: GitHub still has the data"
+        }
+        StoreError::DiskFull(_) => {
+            "free some disk space or raise the limit, and run it again; everything read so far is saved"
+        }
+        StoreError::NotWritable(_) | StoreError::LockFile { .. } => {
+            "check that you can write to it and to its directory; --database selects another file, --home another directory"
+        }
+        StoreError::DatabaseLocked(_) => "stop the process that has it open, then run it again",
+        StoreError::StatementTimeout(_) => {
+            "run it again when the server is less busy; everything read so far is saved"
+        }
+        StoreError::Unreachable(_) => {
+            "check that the server is running and that its address in --database is right"
+        }
+        StoreError::AccessDenied(_) => "check the user, password and database in --database",
+        StoreError::NewerSchema { .. } => {
+            "install the newer highwater, or select another database with --database or --home"
+        }
+        StoreError::OlderSchema => "`highwater pull` upgrades it",
+        StoreError::ChangedMigration { .. } => {
+            "use the highwater that created it, or another database (--database, --home)"
+        }
+        StoreError::InvalidSchemaName { .. } => "choose another --workspace",
+        StoreError::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
+        StoreError::LeaseLost { .. } => "another pull has taken over; wait for it to finish",
+        StoreError::Interrupted(_)
+        | StoreError::Brake { .. }
+        | StoreError::WatermarkRegression { .. }
+        | StoreError::NoCompleteSweep { .. }
+        | StoreError::ReadOnly
+        | StoreError::Database { .. } => {
+            "the problem is in the database, not on GitHub; everything read so far is saved"
+        }
+    }
+}
+
+/// Returns the hint for an error of the source.
+pub(crate) fn source_hint(error: &SourceError) -> &'static str {
+    match error {
+        error if error.needs_sso_authorization() => {
+            "authorize the token for the organization's single sign-on: github.com/settings/tokens, \
+             \"Configure SSO\""
+        }
+        SourceError::TokenRejected(_) | SourceError::Forbidden(_) => {
+            "check that GITHUB_TOKEN is valid and has read access; `highwater doctor github` shows details"
+        }
+        SourceError::Hidden(_) => {
+            "check that it is an organization, that its name is right, and that the token has access (-o, ORGANIZATION)"
+        }
+        SourceError::Network(_) | SourceError::Unreachable(_) => {
+            "check the network and the URL (--api-url, github.proxy)"
+        }
+        SourceError::TlsFailed(_) => {
+            "check the URL (--api-url); if the host uses a private certificate authority, set SSL_CERT_FILE to a PEM file \
+             with the certificates to trust"
+        }
+        SourceError::RateLimited(_)
+        | SourceError::TooExpensive(_)
+        | SourceError::Server(_)
+        | SourceError::InvalidResponse(_)
+        | SourceError::InvalidCursor(_)
+        | SourceError::InvalidRequest(_) => RETRY_HINT,
+    }
+}
+
+/// Adds a hint to a database error that has none yet.
+pub(crate) fn add_database_hint(error: anyhow::Error) -> anyhow::Error {
+    if error.downcast_ref::<ErrorHint>().is_some() {
+        return error;
+    }
+    match find_store_error(&error).map(database_hint) {
+        Some(hint) => error.context(ErrorHint(hint.to_owned())),
+        None => error,
+    }
+}
+
+/// Returns the store's error among the causes, if there is one.
+pub(crate) fn find_store_error(error: &anyhow::Error) -> Option<&StoreError> {
+    error.chain().find_map(|cause| cause.downcast_ref())
+}

@@ -1,0 +1,37 @@
+//! The error of a tool call: a text for the caller.
+
+use std::error::Error as _;
+
+use hw_store::{OpenWorkspaceError, StoreError};
+
+/// An error that the caller can fix.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ToolError(pub(crate) String);
+
+impl From<OpenWorkspaceError> for ToolError {
+    fn from(error: OpenWorkspaceError) -> Self {
+        match error {
+            OpenWorkspaceError::Undetermined(reason) => Self(reason),
+            OpenWorkspaceError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoreError> for ToolError {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::NoDatabase(location) = &error {
+            return Self(format!(
+                "Nothing has been pulled yet: there is no database at {location}. Run `highwater pull -o ORGANIZATION` \
+                 with the same --home or --database, then call again; this server does not need a restart."
+            ));
+        }
+        let mut message = format!("Cannot read the workspace: {error}");
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            message.push_str(&format!("; {error}"));
+            cause = error.source();
+        }
+        Self(format!("{message}. Run `highwater doctor store` to see how to fix it."))
+    }
+}

@@ -1,0 +1,282 @@
+//! The world as one replica serves it: objects as of its own time, lists as they were updated.
+
+use std::collections::BTreeSet;
+
+use super::objects::{CommentKind, ThreadKind};
+use super::thread_store::kind_slot;
+use super::{SimComment, SimRepository, SimThread, SimUser, ThreadOrder, ThreadPosition, World};
+use crate::github::PaginationLoop;
+
+/// The object behind a node id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeTarget {
+    Organization,
+    Repository(usize),
+    Thread(usize),
+    Comment(usize),
+    User(usize),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReplicaView<'w> {
+    world: &'w World,
+    at_ms: i64,
+    /// True if it includes content that is disabled or to which the token has no access.
+    shows_all: bool,
+    /// True if repositories and their content are not found by node id.
+    hides_nodes: bool,
+    /// Listings to which the token has no access.
+    forbidden_lists: Option<&'w BTreeSet<(i64, ThreadKind)>>,
+    pagination_loop: Option<PaginationLoop>,
+}
+
+impl<'w> ReplicaView<'w> {
+    pub(super) fn new(world: &'w World, at_ms: i64) -> Self {
+        Self {
+            world,
+            at_ms,
+            shows_all: false,
+            hides_nodes: false,
+            forbidden_lists: None,
+            pagination_loop: None,
+        }
+    }
+
+    /// Returns the view with everything that is hidden from the token.
+    pub(crate) fn including_hidden(self) -> Self {
+        Self { shows_all: true, ..self }
+    }
+
+    /// Hides repositories and their content from lookups by node id, if set.
+    pub(crate) fn with_hidden_nodes(self, hides_nodes: bool) -> Self {
+        Self { hides_nodes, ..self }
+    }
+
+    pub(crate) fn with_forbidden_lists(self, forbidden: &'w BTreeSet<(i64, ThreadKind)>) -> Self {
+        Self { forbidden_lists: Some(forbidden), ..self }
+    }
+
+    pub(crate) fn with_pagination_loop(self, pagination_loop: Option<PaginationLoop>) -> Self {
+        Self { pagination_loop, ..self }
+    }
+
+    pub(crate) fn is_list_forbidden(self, repository: &SimRepository, kind: ThreadKind) -> bool {
+        self.forbidden_lists.is_some_and(|forbidden| forbidden.contains(&(repository.id, kind)))
+    }
+
+    /// Returns the way in which listings loop, if they do.
+    pub(crate) fn pagination_loop(self) -> Option<PaginationLoop> {
+        self.pagination_loop
+    }
+
+    pub(crate) fn web_url(self) -> &'w str {
+        &self.world.web_url
+    }
+
+    pub(crate) fn organization(self) -> &'w str {
+        &self.world.organization
+    }
+
+    pub(crate) fn viewer(self) -> &'w SimUser {
+        &self.world.users[self.world.viewer].user
+    }
+
+    pub(crate) fn user(self, index: usize) -> &'w SimUser {
+        &self.world.users[index].user
+    }
+
+    pub(crate) fn resolve_node(self, id: &str) -> Option<NodeTarget> {
+        let found = self.world.nodes.get(id).copied()?;
+        let is_always_found = matches!(found, NodeTarget::Organization | NodeTarget::User(_));
+        (is_always_found || !self.hides_nodes).then_some(found)
+    }
+
+    pub(crate) fn repository(self, index: usize) -> Option<&'w SimRepository> {
+        let found = self.world.repositories[index].versions.state_at(self.at_ms);
+        found.filter(|repository| self.shows_all || !repository.is_hidden)
+    }
+
+    /// Returns the repository of a thread, or its last one if only a list still contains the thread.
+    pub(crate) fn home_repository(self, thread: &SimThread) -> Option<&'w SimRepository> {
+        self.world.repositories[thread.repository].versions.last_state_at(self.at_ms)
+    }
+
+    pub(crate) fn repository_by_id(self, id: i64) -> Option<&'w SimRepository> {
+        self.repositories().find(|found| found.id == id)
+    }
+
+    /// Returns the repository with this name, or, if `follows_renames`, the existing one that had it last: a name that
+    /// was taken over never leads back to its earlier repositories.
+    pub(crate) fn repository_by_name(
+        self,
+        name: &str,
+        follows_renames: bool,
+    ) -> Option<&'w SimRepository> {
+        let holders = self.world.name_holders.get(&name.to_lowercase())?;
+        let last = holders.iter().rev().find(|index| self.had_name(**index, name))?;
+        let found = self.repository(*last)?;
+        (follows_renames || found.name.eq_ignore_ascii_case(name)).then_some(found)
+    }
+
+    fn had_name(self, index: usize, name: &str) -> bool {
+        let versions = self.world.repositories[index].versions.iter();
+        let mut known = versions.filter(|version| version.at_ms <= self.at_ms);
+        known.any(|version| {
+            version.state.as_ref().is_some_and(|state| state.name.eq_ignore_ascii_case(name))
+        })
+    }
+
+    pub(crate) fn thread(self, index: usize) -> Option<&'w SimThread> {
+        let thread = self.world.threads[index].versions.state_at(self.at_ms)?;
+        let repository = self.repository(thread.repository)?;
+        (self.shows_all || repository.has_threads(thread.kind)).then_some(thread)
+    }
+
+    pub(crate) fn thread_by_number(self, repository: usize, number: i64) -> Option<&'w SimThread> {
+        self.thread(self.index_by_number(repository, number)?)
+    }
+
+    /// Finds out whether the thread that had this number moved or was deleted; returns `None` if this replica never
+    /// knew it, or if it moved out of the token's sight.
+    pub(crate) fn find_departure(
+        self,
+        repository: usize,
+        number: i64,
+    ) -> Option<ThreadDeparture<'w>> {
+        let mut index = self.index_by_number(repository, number)?;
+        let versions = &self.world.threads[index].versions;
+        versions.iter().find(|version| version.at_ms <= self.at_ms)?;
+        while let Some(next) = self.world.threads[index].moved_to {
+            index = next;
+        }
+        match self.including_hidden().thread(index) {
+            None => Some(ThreadDeparture::Deleted),
+            Some(_) => self.thread(index).map(ThreadDeparture::Moved),
+        }
+    }
+
+    fn index_by_number(self, repository: usize, number: i64) -> Option<usize> {
+        let position = usize::try_from(number.checked_sub(1)?).ok()?;
+        self.world.repositories[repository].threads_by_number.get(position).copied()
+    }
+
+    pub(crate) fn comment(self, index: usize) -> Option<&'w SimComment> {
+        let comment = self.world.comments[index].versions.state_at(self.at_ms)?;
+        if comment.kind == CommentKind::Reply {
+            // a reply is reachable through its parent only
+            self.comment(comment.parent?)?;
+        }
+        self.thread(comment.thread).map(|_| comment)
+    }
+
+    /// Returns true if the comment was on another thread first.
+    pub(crate) fn was_transferred(self, comment: &SimComment) -> bool {
+        let versions = self.world.comments[comment.index].versions.iter();
+        let mut states = versions.filter_map(|version| version.state.as_ref());
+        states.any(|state| state.thread != comment.thread)
+    }
+
+    /// Returns true if a thread was hidden for a while.
+    pub(crate) fn was_thread_hidden(self, thread: &SimThread) -> bool {
+        self.world.unhidden_threads.contains(&thread.index)
+    }
+
+    /// Returns true if a comment or its parent was hidden for a while.
+    pub(crate) fn was_comment_hidden(self, comment: &SimComment) -> bool {
+        let is_child_of_hidden =
+            comment.parent.is_some_and(|parent| self.world.unhidden_comments.contains(&parent));
+        self.world.unhidden_comments.contains(&comment.index) || is_child_of_hidden
+    }
+
+    pub(crate) fn repositories(self) -> impl Iterator<Item = &'w SimRepository> {
+        (0..self.world.repositories.len()).filter_map(move |index| self.repository(index))
+    }
+
+    pub(crate) fn threads(self) -> impl Iterator<Item = &'w SimThread> {
+        (0..self.world.threads.len()).filter_map(move |index| self.thread(index))
+    }
+
+    pub(crate) fn comments(self) -> impl Iterator<Item = &'w SimComment> {
+        (0..self.world.comments.len()).filter_map(move |index| self.comment(index))
+    }
+
+    pub(crate) fn listed_repositories(self) -> impl Iterator<Item = &'w SimRepository> {
+        let listed = self
+            .world
+            .repositories
+            .iter()
+            .filter_map(move |entry| entry.versions.listed_at(self.at_ms));
+        // a list may lag with everything except the token's rights
+        listed.filter(move |repository| {
+            !repository.is_hidden && !self.is_repository_hidden(repository.index)
+        })
+    }
+
+    fn is_repository_hidden(self, index: usize) -> bool {
+        self.including_hidden().repository(index).is_some_and(|repository| repository.is_hidden)
+    }
+
+    /// Returns the threads in a list, which is empty if that kind is disabled.
+    pub(crate) fn listed_threads(
+        self,
+        repository: &SimRepository,
+        kind: ThreadKind,
+    ) -> impl Iterator<Item = &'w SimThread> {
+        let thread_index =
+            &self.world.repositories[repository.index].thread_indexes[kind_slot(kind)];
+        let indexes = if repository.has_threads(kind) { &thread_index.threads[..] } else { &[] };
+        let entries = indexes.iter().map(move |index| &self.world.threads[*index]);
+        entries
+            .filter(move |entry| entry.unlisted_until_ms <= self.at_ms)
+            .filter_map(move |entry| entry.versions.listed_at(self.at_ms))
+    }
+
+    /// Returns the threads of a list in order, or `None` if the list may lag behind the current state.
+    pub(crate) fn ordered_threads(
+        self,
+        repository: &SimRepository,
+        kind: ThreadKind,
+        order: ThreadOrder,
+    ) -> Option<&'w [ThreadPosition]> {
+        if !repository.has_threads(kind) {
+            return Some(&[]);
+        }
+        let thread_index =
+            &self.world.repositories[repository.index].thread_indexes[kind_slot(kind)];
+        thread_index.is_settled(self.at_ms).then(|| {
+            thread_index
+                .sorted_positions(order, |index| self.world.threads[index].versions.current())
+        })
+    }
+
+    /// Returns the current state of a thread, visible or not.
+    pub(crate) fn current_thread(self, index: usize) -> Option<&'w SimThread> {
+        self.world.threads[index].versions.current()
+    }
+
+    pub(crate) fn listed_comments(
+        self,
+        thread: usize,
+        kind: CommentKind,
+    ) -> impl Iterator<Item = &'w SimComment> {
+        let indexes = &self.world.threads[thread].comments;
+        let listed = indexes
+            .iter()
+            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms));
+        listed.filter(move |comment| comment.kind == kind && comment.thread == thread)
+    }
+
+    pub(crate) fn listed_children(self, parent: usize) -> impl Iterator<Item = &'w SimComment> {
+        let indexes = &self.world.comments[parent].children;
+        indexes
+            .iter()
+            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms))
+    }
+}
+
+/// The reason why a thread is no longer in its repository.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ThreadDeparture<'w> {
+    Deleted,
+    Moved(&'w SimThread),
+}

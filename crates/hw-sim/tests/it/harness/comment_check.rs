@@ -1,0 +1,146 @@
+//! Compares the stored comments with those of the simulated world.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use hw_rules::item::{Comment, ItemKind};
+use hw_sim::{CommentKind, GroundTruth, TrueComment, TrueRepository};
+use hw_store::{CommentFilter, CommentRow, Store};
+
+use super::{CheckLevel, SimFixture};
+
+type CommentRows = BTreeMap<(ItemKind, i64), CommentRow>;
+
+/// Compares the stored comments of every followed repository with the world.
+///
+/// Without a sweep some differences are allowed: deletions, comments that were hidden, and edits where only
+/// changed threads are read again.
+pub(crate) fn check_comments(fixture: &SimFixture, level: CheckLevel) -> Result<(), String> {
+    let truth = fixture.with_github(|github| github.world().truth());
+    let stored = stored_comments(&fixture.store);
+    for comment in truth.comments.values().filter(|comment| is_listed(&truth, comment)) {
+        let was_hidden = comment.kind == CommentKind::Conversation
+            && !fixture.with_github(|github| {
+                github.world().were_issues_always_visible(comment.repository_id)
+            });
+        // a list read while the thread was hidden lacks its comments
+        let thread = truth.threads.get(&(comment.thread_kind, comment.thread_id));
+        let is_thread_late = thread.is_some_and(|thread| thread.was_hidden);
+        check_comment(&stored, comment, level, comment.was_hidden || was_hidden || is_thread_late)?;
+    }
+    if level == CheckLevel::Everything {
+        check_no_extra_comments(&stored, &truth)?;
+    }
+    Ok(())
+}
+
+/// Returns the comments of followed repositories that are listed but not stored.
+pub(crate) fn missing_comments(fixture: &SimFixture) -> Vec<TrueComment> {
+    let truth = fixture.with_github(|github| github.world().truth());
+    let stored = stored_comments(&fixture.store);
+    let listed = truth.comments.values().filter(|comment| is_listed(&truth, comment));
+    listed
+        .filter(|comment| !stored.contains_key(&(stored_kind(comment.kind), comment.id)))
+        .cloned()
+        .collect()
+}
+
+fn check_comment(
+    stored: &CommentRows,
+    comment: &TrueComment,
+    level: CheckLevel,
+    comes_late: bool,
+) -> Result<(), String> {
+    let key = (stored_kind(comment.kind), comment.id);
+    let Some(row) = stored.get(&key) else {
+        let is_excused = level == CheckLevel::CreationsAndEdits && comes_late;
+        return if is_excused {
+            Ok(())
+        } else {
+            Err(format!("{key:?} is missing ({level:?}): {comment:#?}"))
+        };
+    };
+    let is_read_by_thread = matches!(key.0, ItemKind::Review | ItemKind::DiscussionComment);
+    let may_lag = comes_late || (is_read_by_thread && comment.created_at != comment.updated_at);
+    let is_true = is_row_true(row, comment);
+    if is_true || (level == CheckLevel::CreationsAndEdits && may_lag) {
+        return Ok(());
+    }
+    Err(format!("{key:?} differs ({level:?}):\nstored {row:#?}\ntrue {comment:#?}"))
+}
+
+/// Compares a row with the world. Deleting an account changes no time, so a row may keep the author it was read with.
+fn is_row_true(row: &CommentRow, comment: &TrueComment) -> bool {
+    let Comment { reply_to, review_id, author, author_id, .. } = &row.comment;
+    let is_author = comment.author.is_none() || *author == comment.author;
+    let is_numbered = comment.author_id.is_none() || *author_id == comment.author_id;
+    is_author
+        && is_numbered
+        && row.comment.thread == comment.thread_number
+        && row.comment.repository_id == comment.repository_id
+        && reply_to.or(*review_id) == comment.parent_id
+        && row.comment.url == comment.url
+        && row.comment.body == comment.body
+        && row.comment.created_at.as_str() == comment.created_at
+        && row.comment.updated_at.as_str() == comment.updated_at
+}
+
+fn check_no_extra_comments(stored: &CommentRows, truth: &GroundTruth) -> Result<(), String> {
+    let true_keys: Vec<_> =
+        truth.comments.values().map(|comment| (stored_kind(comment.kind), comment.id)).collect();
+    for (key, row) in stored {
+        let home = truth.repositories.get(&row.comment.repository_id);
+        let is_comparable = home.is_some_and(|home| is_followed(home) && is_enabled(home, key.0));
+        if is_comparable && !true_keys.contains(key) {
+            return Err(format!("{key:?} is stored, but gone from the world: {}", row.comment.url));
+        }
+        if !home.is_some_and(is_followed) {
+            return Err(format!("{key:?} is stored for a repository that is not followed"));
+        }
+    }
+    Ok(())
+}
+
+fn is_listed(truth: &GroundTruth, comment: &TrueComment) -> bool {
+    let home = truth.repositories.get(&comment.repository_id);
+    home.is_some_and(|home| is_followed(home) && is_enabled(home, stored_kind(comment.kind)))
+}
+
+fn is_followed(repository: &TrueRepository) -> bool {
+    !repository.is_archived && !repository.is_fork
+}
+
+/// Decides whether such comments are listed: with the feature disabled they are neither read nor removed.
+fn is_enabled(repository: &TrueRepository, kind: ItemKind) -> bool {
+    match kind {
+        ItemKind::IssueComment => repository.has_issues_enabled,
+        ItemKind::DiscussionComment => repository.has_discussions_enabled,
+        ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::Repository
+        | ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::PullRequest => true,
+    }
+}
+
+fn stored_kind(kind: CommentKind) -> ItemKind {
+    match kind {
+        CommentKind::Conversation => ItemKind::IssueComment,
+        CommentKind::ReviewComment => ItemKind::ReviewComment,
+        CommentKind::Review => ItemKind::Review,
+        CommentKind::Discussion | CommentKind::Reply => ItemKind::DiscussionComment,
+    }
+}
+
+fn stored_comments(store: &Store) -> CommentRows {
+    let mut stored = CommentRows::new();
+    store
+        .each_comment(&CommentFilter::default(), &mut |row: CommentRow| {
+            let previous = stored.insert((row.comment.kind, row.comment.id), row);
+            assert!(previous.is_none(), "a comment is stored twice");
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    stored
+}

@@ -1,0 +1,124 @@
+//! The cost of a pull: the pages that must be read, and one request for every 33 repositories.
+
+use hw_sim::{ThreadKind, WorldSpec};
+
+use crate::harness::shortcuts::USUAL_PULL;
+use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time};
+
+#[test]
+fn pull_into_an_empty_store_reads_each_page_once() {
+    let fixture = SimFixture::new(
+        &organization_spec(50, ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 }),
+        1,
+    );
+    on_virtual_time(async {
+        let requests = pull_and_count(&fixture).await;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        let pages = 50 * (2 + 2 + 1);
+        assert!(requests <= pages * 105 / 100 + listing_requests(50) + 3, "{requests} requests");
+    });
+}
+
+#[test]
+fn pull_of_settled_repositories_costs_only_the_listing() {
+    for count in [50, 1_000] {
+        let fixture = SimFixture::new(
+            &organization_spec(count, ThreadCounts { issues: 3, pull_requests: 2, discussions: 1 }),
+            2,
+        );
+        on_virtual_time(async {
+            pull_and_count(&fixture).await;
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
+            fixture.clock.advance_by(600_000).await;
+            let unsettled = pull_and_count(&fixture).await;
+            assert!(unsettled <= listing_requests(count) + 3, "{unsettled} requests");
+            let (requests, points) = (pull_and_count(&fixture).await, graphql_points(&fixture));
+            assert!(
+                requests <= listing_requests(count) + 3,
+                "{requests} requests for {count} repositories"
+            );
+            assert_eq!(pull_and_count(&fixture).await, requests);
+            assert_eq!(graphql_points(&fixture) - points, requests, "a point each");
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        });
+    }
+}
+
+#[test]
+fn pull_of_twenty_edits_costs_at_most_twenty_requests() {
+    let fixture = SimFixture::new(
+        &organization_spec(50, ThreadCounts { issues: 200, pull_requests: 20, discussions: 5 }),
+        3,
+    );
+    on_virtual_time(async {
+        pull_and_count(&fixture).await;
+        fixture.clock.advance_by(600_000).await;
+        pull_and_count(&fixture).await;
+        let issues =
+            fixture.with_github(|github| github.world().truth().thread_ids(ThreadKind::Issue));
+        let edited: Vec<i64> = issues.iter().copied().step_by(500).take(20).collect();
+        for id in &edited {
+            let now = fixture.world_now_ms();
+            fixture.with_github(|github| {
+                github.world_mut().edit_issue(*id, None, Some("edited"), now);
+            });
+            fixture.clock.advance_by(1_000).await;
+        }
+        fixture.clock.advance_by(120_000).await;
+        let requests = pull_and_count(&fixture).await;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        assert!(requests <= listing_requests(50) + 3 + 20, "{requests} requests");
+    });
+}
+
+#[test]
+fn pull_of_a_thousand_small_repositories_takes_two_hundred_requests() {
+    let fixture = SimFixture::new(
+        &organization_spec(1_000, ThreadCounts { issues: 5, pull_requests: 5, discussions: 1 }),
+        4,
+    );
+    on_virtual_time(async {
+        let requests = pull_and_count(&fixture).await;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        assert!(requests <= 200, "{requests} requests");
+    });
+}
+
+/// Threads of each repository.
+#[derive(Clone, Copy)]
+struct ThreadCounts {
+    issues: usize,
+    pull_requests: usize,
+    discussions: usize,
+}
+
+fn organization_spec(repositories: usize, counts: ThreadCounts) -> WorldSpec {
+    let ThreadCounts { issues, pull_requests, discussions } = counts;
+    WorldSpec {
+        repositories,
+        issues,
+        pull_requests,
+        discussions,
+        comments_per_thread: 0,
+        no_archives_or_forks: true,
+        ..WorldSpec::small()
+    }
+}
+
+/// Pulls, and returns the number of requests.
+async fn pull_and_count(fixture: &SimFixture) -> u64 {
+    let before = fixture.with_github(|github| github.request_log().total);
+    let summary = fixture.pull(&USUAL_PULL).await.unwrap();
+    assert_eq!(summary.failures, []);
+    let requests = fixture.with_github(|github| github.request_log().total) - before;
+    assert_eq!(summary.cost.requests, requests);
+    requests
+}
+
+fn graphql_points(fixture: &SimFixture) -> u64 {
+    fixture.with_github(|github| github.request_log().points)
+}
+
+fn listing_requests(repositories: usize) -> u64 {
+    repositories.div_ceil(33) as u64
+}

@@ -1,0 +1,217 @@
+//! Rate-limit costs of the GraphQL queries: a more expensive query is a decision, not an accident.
+
+use hw_rules::lane::Surface;
+use hw_rules::walk::PageCursor;
+use hw_sim::{CommentKind, ThreadKind, TrueRepository, WorldSpec};
+use hw_sources::github::comments::{self, Continuation};
+use hw_sources::github::graphql::{self, GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
+use hw_sources::github::repositories;
+use hw_sources::github::threads::{self, FirstPageTarget};
+use hw_sources::transport::Transport as _;
+use serde_json::Value;
+
+use crate::harness::{SimFixture, SimTransport, on_virtual_time};
+
+const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
+
+#[test]
+fn listing_query_costs_one_point_per_page() {
+    let fixture = build_fixture();
+    let repositories = true_repositories(&fixture);
+    let names: Vec<String> = repositories.iter().map(|found| found.name.clone()).collect();
+    let ids: Vec<String> = repositories.iter().map(|found| found.node_id.clone()).collect();
+    let organization = &fixture.organization;
+    check_cost(
+        &fixture,
+        "33 repositories with three probes each",
+        1,
+        &repositories::list_query(organization, 33, None, &THREAD_SURFACES),
+    );
+    check_cost(
+        &fixture,
+        "without probes",
+        1,
+        &repositories::list_query(organization, 33, None, &[]),
+    );
+    check_cost(
+        &fixture,
+        "by name",
+        1,
+        &repositories::named_query(organization, &names, &THREAD_SURFACES, true),
+    );
+    check_cost(&fixture, "by id", 1, &repositories::lookup_query(&ids, &ids[..1]));
+}
+
+#[test]
+fn page_query_costs_one_point_or_two_with_closing_references() {
+    let fixture = build_fixture();
+    let node = true_repositories(&fixture).remove(0).node_id;
+    let costs = [(Surface::Issues, 1), (Surface::Discussions, 1), (Surface::PullRequests, 2)];
+    for (surface, cost) in costs {
+        let name = surface.name();
+        check_cost(
+            &fixture,
+            &format!("{name} page"),
+            cost,
+            &threads::page_query(surface, &node, 100, None),
+        );
+        check_cost(
+            &fixture,
+            &format!("{name} by id"),
+            1,
+            &threads::id_only_query(surface, &node, 100, None),
+        );
+        check_cost(
+            &fixture,
+            &format!("{name} inventory"),
+            1,
+            &threads::inventory_query(surface, &node, 100, None),
+        );
+        let ids = node_ids(&fixture, surface);
+        assert_eq!(ids.len(), 100, "as many as one lookup takes");
+        check_cost(
+            &fixture,
+            &format!("{name} lookup"),
+            cost,
+            &threads::lookup_query(surface, &node, &ids, &ids[..3]),
+        );
+    }
+}
+
+#[test]
+fn first_pages_query_costs_what_its_rows_cost() {
+    let fixture = build_fixture();
+    let repositories = true_repositories(&fixture);
+    let pages: Vec<FirstPageTarget> = (0..9)
+        .flat_map(|_| repositories.iter())
+        .flat_map(|repository| {
+            let rows =
+                [(Surface::Discussions, 1), (Surface::Issues, 5), (Surface::PullRequests, 5)];
+            rows.map(|(surface, rows)| FirstPageTarget {
+                surface,
+                repository_id: repository.id,
+                node_id: repository.node_id.clone(),
+                row_count: rows,
+            })
+        })
+        .take(27)
+        .collect();
+    let rows: u32 = pages.iter().map(|page| page.row_count).sum();
+    assert_eq!(rows, 99, "27 lists with 99 rows, 45 of them pull requests");
+    check_cost(&fixture, "first pages", 2, &threads::first_pages_query(&pages));
+}
+
+#[test]
+fn thread_comments_query_costs_one_point() {
+    let fixture = build_fixture();
+    for (surface, threads, per_request) in [
+        (Surface::Reviews, Surface::PullRequests, 50),
+        (Surface::DiscussionComments, Surface::Discussions, 5),
+    ] {
+        let name = surface.name();
+        assert_eq!(comments::threads_per_request(surface), per_request);
+        let ids: Vec<String> = node_ids(&fixture, threads).into_iter().take(per_request).collect();
+        assert_eq!(ids.len(), per_request);
+        let query = comments::thread_comments_query(surface, &ids);
+        check_cost(&fixture, &format!("{name} of threads"), 1, &query);
+        let answer = run_query(&fixture, &query);
+        let continuations = continuations_after(&answer, &ids);
+        assert!(!continuations.is_empty(), "the threads have no comments");
+        for more in continuations {
+            check_cost(
+                &fixture,
+                &format!("{name} continued"),
+                1,
+                &comments::continuation_query(surface, &more, 100),
+            );
+        }
+    }
+}
+
+#[test]
+fn comment_lookup_query_costs_one_point() {
+    let fixture = build_fixture();
+    let node = true_repositories(&fixture).remove(0).node_id;
+    for (surface, kind) in [
+        (Surface::IssueComments, CommentKind::Conversation),
+        (Surface::ReviewComments, CommentKind::ReviewComment),
+        (Surface::Reviews, CommentKind::Review),
+        (Surface::DiscussionComments, CommentKind::Discussion),
+    ] {
+        let truth = fixture.with_github(|github| github.world().truth());
+        let of_kind = truth.comments.into_values().filter(|comment| comment.kind == kind);
+        let ids: Vec<String> = of_kind.map(|comment| comment.node_id).take(100).collect();
+        assert!(ids.len() > 3, "{}: too few comments", surface.name());
+        let query = comments::lookup_query(surface, &node, &ids, &ids[..3]);
+        check_cost(&fixture, surface.name(), 1, &query);
+    }
+}
+
+/// Returns the requests for more comments of each thread, and for more replies to each comment.
+fn continuations_after(answer: &GraphqlResponse, ids: &[String]) -> Vec<Continuation> {
+    let data: Value = answer.data.root().parse_as().unwrap();
+    let mut continuations = Vec::new();
+    for (index, thread) in ids.iter().enumerate() {
+        let node = &data["nodes"][index];
+        for connection in ["reviews", "comments"] {
+            let end = text_at(node, &format!("/{connection}/pageInfo/endCursor"));
+            continuations.extend(end.map(|after| Continuation {
+                thread_node_id: thread.clone(),
+                comment_node_id: None,
+                after: Some(PageCursor(after)),
+            }));
+            for edge in node[connection]["edges"].as_array().into_iter().flatten() {
+                let end = text_at(edge, "/node/replies/pageInfo/endCursor");
+                continuations.extend(end.map(|after| Continuation {
+                    thread_node_id: thread.clone(),
+                    comment_node_id: text_at(edge, "/node/id"),
+                    after: Some(PageCursor(after)),
+                }));
+            }
+        }
+    }
+    continuations
+}
+
+fn text_at(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+fn build_fixture() -> SimFixture {
+    let spec = WorldSpec { issues: 60, pull_requests: 60, discussions: 60, ..WorldSpec::small() };
+    SimFixture::new(&spec, 1)
+}
+
+fn check_cost(fixture: &SimFixture, name: &str, cost: i64, query: &GraphqlQuery) {
+    let answer = run_query(fixture, query);
+    assert!(answer.errors.is_empty(), "{name}: {:?}", answer.errors);
+    assert_eq!(answer.meta.cost, cost, "{name}");
+}
+
+fn true_repositories(fixture: &SimFixture) -> Vec<TrueRepository> {
+    let truth = fixture.with_github(|github| github.world().truth());
+    truth.repositories.into_values().collect()
+}
+
+fn node_ids(fixture: &SimFixture, surface: Surface) -> Vec<String> {
+    let kind = match surface {
+        Surface::Discussions => ThreadKind::Discussion,
+        Surface::PullRequests => ThreadKind::PullRequest,
+        Surface::Issues => ThreadKind::Issue,
+        Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("not a list of threads: {surface:?}"),
+    };
+    let truth = fixture.with_github(|github| github.world().truth());
+    truth.threads_of_kind(kind).take(100).map(|thread| thread.node_id.clone()).collect()
+}
+
+fn run_query(fixture: &SimFixture, query: &GraphqlQuery) -> GraphqlResponse {
+    let endpoint =
+        GraphqlEndpoint { url: "https://api.github.com/graphql".into(), token: "t0ken".into() };
+    let transport = SimTransport::new(fixture);
+    let response = on_virtual_time(transport.send(endpoint.build_request(query))).unwrap();
+    graphql::read_response(&response).unwrap()
+}

@@ -1,0 +1,155 @@
+//! The REST lists of a repository's comments: the newest ones, and all since a time.
+
+use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::lane::Surface;
+use hw_rules::since_walk::{SincePage, SinceWalk};
+use hw_rules::source_time::SourceInstant;
+
+use super::rest_comment::{self, CommentStub};
+use crate::error::SourceError;
+use crate::github::rest::{NextLink, RestContent, RestRequest, RestResponse};
+use crate::github::{duplicate_ids, node};
+use crate::page::{RowSubject, UnreadableRow};
+use crate::raw_json::RawNode;
+
+/// Builds the request for the newest changes. Its URL never changes, so an idle list is answered with a 304.
+pub fn newest_request(
+    surface: Surface,
+    repository_id: i64,
+    size: u32,
+    etag: Option<&str>,
+) -> RestRequest {
+    let list = list_path(surface, repository_id);
+    let path = format!("{list}?sort=updated&direction=desc&per_page={size}");
+    RestRequest { path, etag: etag.map(str::to_owned) }
+}
+
+/// Builds the request for the current page of a walk, oldest change first.
+pub fn since_request(
+    surface: Surface,
+    repository_id: i64,
+    walk: &SinceWalk,
+    size: u32,
+    etag: Option<&str>,
+) -> RestRequest {
+    let list = list_path(surface, repository_id);
+    let mut path = format!("{list}?sort=updated&direction=asc&per_page={size}");
+    if let Some(since) = walk.since.and_then(to_seconds) {
+        path += &format!("&since={since}");
+    }
+    if walk.page > 1 {
+        path += &format!("&page={}", walk.page);
+    }
+    RestRequest { path, etag: etag.map(str::to_owned) }
+}
+
+fn list_path(surface: Surface, repository_id: i64) -> String {
+    let threads = match surface {
+        Surface::IssueComments => "issues",
+        Surface::ReviewComments => "pulls",
+        Surface::Repositories
+        | Surface::Discussions
+        | Surface::Issues
+        | Surface::PullRequests
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("no list takes `since`: {surface:?}"),
+    };
+    format!("/repositories/{repository_id}/{threads}/comments")
+}
+
+/// Returns `None` for a time outside the calendar: then the list is requested from its beginning.
+fn to_seconds(mark: SourceInstant) -> Option<jiff::Timestamp> {
+    jiff::Timestamp::from_second(mark.0.div_euclid(1_000)).ok()
+}
+
+/// The response for a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommentListResult {
+    /// Unchanged since the response with the etag, at this `Date`.
+    NotModified(SourceInstant),
+    Page(CommentListPage),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentListPage {
+    pub observations: Vec<ItemObservation>,
+    pub since_page: SincePage,
+    pub unreadable: Vec<UnreadableRow>,
+    pub etag: Option<String>,
+    /// The requested page size.
+    pub requested_rows: u32,
+}
+
+impl CommentListPage {
+    /// Returns the ids of its rows, readable or not.
+    pub fn row_ids(&self) -> impl Iterator<Item = i64> {
+        self.since_page.rows.iter().map(|(id, _)| *id)
+    }
+}
+
+/// Reads a page of this repository's list that was requested with `size` rows.
+pub fn read_list(
+    response: &RestResponse,
+    surface: Surface,
+    repository_id: i64,
+    size: u32,
+    request_id: i64,
+) -> Result<CommentListResult, SourceError> {
+    let RestContent::Document(document) = &response.content else {
+        return Ok(CommentListResult::NotModified(response.date()));
+    };
+    let rows = document
+        .root()
+        .as_elements()
+        .ok_or_else(|| SourceError::InvalidResponse("not a list".into()))?;
+    let observed_at = response.observed_at(request_id);
+    let (mut observations, mut unreadable) = (Vec::new(), Vec::new());
+    for row in rows.iter().copied() {
+        match rest_comment::read_comment(surface.kind(), repository_id, row) {
+            Ok(comment) => observations
+                .push(ItemObservation { item: MirrorItem::Comment(comment), observed_at }),
+            Err(reason) => {
+                unreadable.push(node::unreadable_row(
+                    row_subject(row, &reason)?,
+                    Some(row),
+                    reason,
+                    observed_at,
+                ));
+            }
+        }
+    }
+    unreadable.extend(duplicate_ids::extract_duplicates(&mut observations));
+    let stubs = rows.iter().filter_map(|row| CommentStub::read(*row));
+    let page = SincePage {
+        date: response.date(),
+        rows: stubs.map(|stub| (stub.id, stub.updated_at)).collect(),
+        has_next: has_next(response, rows.len(), size),
+    };
+    let etag = response.etag.clone();
+    Ok(CommentListResult::Page(CommentListPage {
+        observations,
+        since_page: page,
+        unreadable,
+        etag,
+        requested_rows: size,
+    }))
+}
+
+/// Returns the subject of a row. Without a node id the row could never be requested again, so the page is unusable.
+fn row_subject(row: RawNode<'_>, reason: &str) -> Result<RowSubject, SourceError> {
+    node::node_subject(row)
+        .ok_or_else(|| SourceError::InvalidResponse(format!("a row without a node id: {reason}")))
+}
+
+/// Returns true if more pages follow. A proxy may have dropped the links: then a full page counts as one of several.
+fn has_next(response: &RestResponse, rows: usize, size: u32) -> bool {
+    match response.next_link {
+        NextLink::Present => true,
+        NextLink::Absent => false,
+        NextLink::Unknown => usize::try_from(size).is_ok_and(|size| rows >= size),
+    }
+}
+
+#[cfg(test)]
+#[path = "rest_lists_tests.rs"]
+mod tests;

@@ -1,0 +1,199 @@
+use hw_rules::item::{Comment, ItemKind};
+use hw_rules::source_time::SourceTime;
+use hw_rules::walk::ListingFloor;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::github::comments::sample_comments::{
+    observation_ids, rest_comment_json, unwrap_comment,
+};
+use crate::github::response_meta::ResponseMeta;
+
+const LIST_SURFACES: [Surface; 2] = [Surface::IssueComments, Surface::ReviewComments];
+
+#[test]
+fn comment_list_has_a_fixed_url_for_its_newest_page() {
+    let request = newest_request(Surface::IssueComments, 7, 100, Some("\"a\""));
+    let path = "/repositories/7/issues/comments?sort=updated&direction=desc&per_page=100";
+    assert_eq!(request, RestRequest { path: path.into(), etag: Some("\"a\"".into()) });
+    let request = newest_request(Surface::ReviewComments, 7, 30, None);
+    assert_eq!(
+        request.path,
+        "/repositories/7/pulls/comments?sort=updated&direction=desc&per_page=30"
+    );
+}
+
+#[test]
+fn comment_list_since_a_time_starts_a_second_earlier_and_counts_its_pages() {
+    let base = "/repositories/7/issues/comments?sort=updated&direction=asc&per_page=100";
+    let whole = SinceWalk::from_floor(ListingFloor::Beginning);
+    assert_eq!(since_path(&whole), base);
+    assert_eq!(since_path(&SinceWalk { page: 2, ..whole }), format!("{base}&page=2"));
+    let later = SinceWalk::from_floor(ListingFloor::At(SourceInstant(1_767_225_600_999)));
+    assert_eq!(since_path(&later), format!("{base}&since=2025-12-31T23:59:59Z"));
+    let turned = SinceWalk { page: 3, ..later };
+    assert_eq!(since_path(&turned), format!("{base}&since=2025-12-31T23:59:59Z&page=3"));
+}
+
+#[test]
+fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
+    for mark in [SourceInstant(0), SourceInstant(-5), SourceInstant::BEGINNING] {
+        let walk = SinceWalk::from_floor(ListingFloor::At(mark));
+        assert!(!since_request(Surface::IssueComments, 7, &walk, 100, None).path.contains("since"));
+    }
+}
+
+#[test]
+fn comment_list_row_is_read_completely() {
+    let page = read_rows(&[rest_comment_json(Surface::ReviewComments, 4)], Surface::ReviewComments);
+    let expected = Comment {
+        kind: ItemKind::ReviewComment,
+        id: 4,
+        node_id: "C_4".into(),
+        repository_id: 7,
+        thread: 3,
+        reply_to: Some(80),
+        review_id: Some(90),
+        url: "https://github.com/acme/pump/pull/3#c-4".into(),
+        body: "It\0drips\r\n".into(),
+        state: None,
+        path: Some("src/a.rs".into()),
+        line: Some(5),
+        author: Some("ann".into()),
+        author_id: Some(31),
+        created_at: parse_time("2026-01-01T00:00:00Z"),
+        updated_at: parse_time("2026-01-02T00:00:00Z"),
+    };
+    assert_eq!(unwrap_comment(&page.observations[0]), &expected);
+    assert_eq!(page.since_page.rows, [(4, parse_time("2026-01-02T00:00:00Z"))]);
+    assert_eq!((page.since_page.date, page.etag.as_deref()), (SourceInstant(0), Some("\"e\"")));
+}
+
+#[test]
+fn comment_list_spells_authors_as_graphql_does() {
+    for (user, login, id) in [
+        (json!({ "login": "tidy[bot]", "id": 5 }), Some("tidy"), Some(5)),
+        (json!({ "login": "a\0", "id": 5 }), Some("a\u{fffd}"), Some(5)),
+        (json!({ "login": "ghost", "id": 10137 }), None, None),
+        (Value::Null, None, None),
+    ] {
+        let mut row = rest_comment_json(Surface::IssueComments, 1);
+        row["user"] = user;
+        let page = read_rows(&[row], Surface::IssueComments);
+        let comment = unwrap_comment(&page.observations[0]);
+        assert_eq!((comment.author.as_deref(), comment.author_id), (login, id));
+    }
+}
+
+#[test]
+fn comment_list_keeps_the_position_of_an_unreadable_row() {
+    for (surface, field) in LIST_SURFACES.into_iter().flat_map(|surface| {
+        ["body", "user", "created_at", "html_url"].map(|field| (surface, field))
+    }) {
+        let mut broken = rest_comment_json(surface, 2);
+        broken[field] = json!({ "unexpected": true });
+        let page = read_rows(
+            &[rest_comment_json(surface, 1), broken, rest_comment_json(surface, 3)],
+            surface,
+        );
+        assert_eq!(observation_ids(&page.observations), [1, 3], "{field}");
+        assert_eq!(page.since_page.rows.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3]);
+        let unreadable = &page.unreadable[0];
+        assert_eq!(unreadable.subject, RowSubject::Node("C_2".into()));
+        assert_eq!(unreadable.updated_at, Some(parse_time("2026-01-02T00:00:00Z")));
+    }
+}
+
+#[test]
+fn comment_list_row_without_a_required_field_is_unreadable() {
+    for field in ["body", "user", "issue_url", "id", "updated_at"] {
+        let mut broken = rest_comment_json(Surface::IssueComments, 2);
+        broken.as_object_mut().unwrap().remove(field);
+        let page = read_rows(&[broken], Surface::IssueComments);
+        assert_eq!((page.observations.len(), page.unreadable.len()), (0, 1), "{field}");
+    }
+    let mut elsewhere = rest_comment_json(Surface::IssueComments, 2);
+    elsewhere["issue_url"] = json!("https://api.github.com/nowhere");
+    assert_eq!(read_rows(&[elsewhere], Surface::IssueComments).unreadable.len(), 1);
+}
+
+#[test]
+fn comment_list_row_may_have_a_null_body() {
+    let mut silent = rest_comment_json(Surface::IssueComments, 2);
+    silent["body"] = Value::Null;
+    assert_eq!(
+        unwrap_comment(&read_rows(&[silent], Surface::IssueComments).observations[0]).body,
+        ""
+    );
+}
+
+#[test]
+fn comment_list_with_a_row_without_node_id_is_unusable() {
+    for document in [json!([{ "id": 1 }]), json!([null]), json!({ "message": "hello" })] {
+        let response = list_response(document, NextLink::Absent);
+        let read = read_list(&response, LIST_SURFACES[0], 7, 2, 9);
+        assert!(matches!(read, Err(SourceError::InvalidResponse(_))), "{read:?}");
+    }
+}
+
+#[test]
+fn comment_list_continues_by_its_link_or_if_the_page_is_full() {
+    for (next_link, count, has_next) in [
+        (NextLink::Present, 1, true),
+        (NextLink::Absent, 2, false),
+        (NextLink::Unknown, 2, true),
+        (NextLink::Unknown, 1, false),
+    ] {
+        let rows: Vec<Value> =
+            (1..=count).map(|n| rest_comment_json(LIST_SURFACES[0], n)).collect();
+        let Ok(CommentListResult::Page(page)) =
+            read_list(&list_response(json!(rows), next_link), LIST_SURFACES[0], 7, 2, 9)
+        else {
+            panic!()
+        };
+        assert_eq!(page.since_page.has_next, has_next, "{next_link:?} with {count} of 2 rows");
+    }
+}
+
+#[test]
+fn comment_list_that_is_unchanged_has_a_date() {
+    let response = RestResponse {
+        content: RestContent::NotModified,
+        ..list_response(Value::Null, NextLink::Unknown)
+    };
+    assert_eq!(
+        read_list(&response, LIST_SURFACES[0], 7, 2, 9),
+        Ok(CommentListResult::NotModified(SourceInstant(0)))
+    );
+}
+
+fn since_path(walk: &SinceWalk) -> String {
+    since_request(Surface::IssueComments, 7, walk, 100, None).path
+}
+
+fn list_response(document: Value, next_link: NextLink) -> RestResponse {
+    let meta = ResponseMeta {
+        date: SourceInstant(0),
+        ahead_ms: 0,
+        limit_sample: None,
+        cost: 1,
+        replaced_chars: 0,
+    };
+    RestResponse {
+        content: RestContent::Document(document.into()),
+        meta,
+        etag: Some("\"e\"".into()),
+        next_link,
+    }
+}
+
+fn read_rows(rows: &[Value], surface: Surface) -> CommentListPage {
+    match read_list(&list_response(json!(rows), NextLink::Absent), surface, 7, 100, 9) {
+        Ok(CommentListResult::Page(page)) => page,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn parse_time(text: &str) -> SourceTime {
+    SourceTime::parse(text).unwrap()
+}

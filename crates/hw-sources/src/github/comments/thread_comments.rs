@@ -1,0 +1,126 @@
+//! Reads all comments of several threads at once.
+
+use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::lane::Surface;
+use hw_rules::version::ObservedAt;
+use serde_json::json;
+
+use super::comment_reader::{CommentConnection, CommentReader};
+use super::continuation::Continuation;
+use super::parent::CommentParent;
+use crate::error::SourceError;
+use crate::github::graphql::{GraphqlQuery, GraphqlResponse};
+use crate::github::node::LocatedNode;
+use crate::github::{duplicate_ids, node};
+use crate::page::{RowSubject, UnreadableRow};
+
+/// The comments of one thread, as far as they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadComments {
+    pub thread_node_id: String,
+    pub observations: Vec<ItemObservation>,
+    pub unreadable: Vec<UnreadableRow>,
+    /// The pages that remain to be requested.
+    pub continuations: Vec<Continuation>,
+    /// An error if the thread has to be read again.
+    pub completeness: Result<(), IncompleteReason>,
+}
+
+/// The reason why a thread's comments are incomplete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IncompleteReason {
+    /// The thread itself is gone, or moved to another repository.
+    ThreadGone(&'static str),
+    /// Some comments could not be read.
+    UnreadableRows(String),
+}
+
+/// Returns the number of threads that one request may ask for at the cost of one point.
+pub fn threads_per_request(surface: Surface) -> usize {
+    CommentParent::from_surface(surface).threads_per_request
+}
+
+/// Builds the query for the comments of at most [`threads_per_request`] threads, by node id.
+pub fn thread_comments_query(surface: Surface, ids: &[String]) -> GraphqlQuery {
+    let parent = CommentParent::from_surface(surface);
+    let fields = parent.full_fields(surface, &format!("first: {}", parent.first_comments));
+    let document = format!(
+        "query {}Comments($ids: [ID!]!) {{
+  nodes(ids: $ids) {{ {fields} }}
+  rateLimit {{ cost }}
+}}",
+        parent.type_name
+    );
+    GraphqlQuery { document, variables: json!({ "ids": ids }) }
+}
+
+/// Reads the comments of these threads, in their order.
+pub fn read_thread_comments(
+    response: &GraphqlResponse,
+    surface: Surface,
+    ids: &[String],
+    repository_id: i64,
+    request_id: i64,
+) -> Result<Vec<ThreadComments>, SourceError> {
+    let nodes = node::require_nodes(response, "nodes", ids.len())?;
+    let reader = CommentReader { response, surface, repository_id, request_id };
+    let parent = CommentParent::from_surface(surface);
+    let threads = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
+        let mut thread = ThreadComments::new(id);
+        let path = format!("nodes.{index}");
+        reader.read_parent(&mut thread, parent, LocatedNode { path: &path, node }, None);
+        thread.extract_duplicates();
+        thread
+    });
+    Ok(threads.collect())
+}
+
+impl ThreadComments {
+    pub(super) fn new(thread_node_id: &str) -> Self {
+        Self {
+            thread_node_id: thread_node_id.to_owned(),
+            observations: Vec::new(),
+            unreadable: Vec::new(),
+            continuations: Vec::new(),
+            completeness: Ok(()),
+        }
+    }
+
+    /// Moves comments that share an id to the unreadable ones.
+    pub(super) fn extract_duplicates(&mut self) {
+        self.unreadable.extend(duplicate_ids::extract_duplicates(&mut self.observations));
+    }
+
+    /// Records a reason, unless there is one already.
+    pub(super) fn mark_incomplete(&mut self, reason: IncompleteReason) {
+        self.completeness = std::mem::replace(&mut self.completeness, Ok(())).and(Err(reason));
+    }
+
+    /// Adds comments on the thread itself, or the replies to one of them.
+    pub(super) fn add_comments(
+        &mut self,
+        comments: CommentConnection,
+        observed_at: ObservedAt,
+        reply_to: Option<&str>,
+    ) {
+        let read = comments.rows.into_iter().filter_map(|row| row.node).map(MirrorItem::Comment);
+        self.observations.extend(read.map(|item| ItemObservation { item, observed_at }));
+        for row in comments.unreadable {
+            match row.subject {
+                RowSubject::Node(_) => self.unreadable.push(row),
+                RowSubject::Position { .. } => {
+                    self.mark_incomplete(IncompleteReason::UnreadableRows(row.reason));
+                }
+            }
+        }
+        self.continuations.extend(comments.next.map(|after| Continuation {
+            thread_node_id: self.thread_node_id.clone(),
+            comment_node_id: reply_to.map(str::to_owned),
+            after: Some(after),
+        }));
+    }
+}
+
+#[cfg(test)]
+#[path = "thread_comments_tests.rs"]
+mod tests;

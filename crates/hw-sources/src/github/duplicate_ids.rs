@@ -1,0 +1,39 @@
+//! Detects nodes of one response that share an id: none of them can be stored under it.
+
+use std::collections::BTreeMap;
+
+use hw_rules::item::{ItemKey, ItemObservation};
+use hw_rules::item_validation::ImpossibleItem;
+
+use crate::page::{RowSubject, UnreadableRow};
+
+/// Removes the observations whose id belongs to several nodes, and returns them as unreadable rows.
+///
+/// If they were stored, the last one would silently replace the others.
+pub(super) fn extract_duplicates(observations: &mut Vec<ItemObservation>) -> Vec<UnreadableRow> {
+    let mut nodes: BTreeMap<ItemKey, &str> = BTreeMap::new();
+    let mut duplicates: Vec<ItemKey> = Vec::new();
+    for observation in observations.iter() {
+        let (key, node_id) = (observation.key(), observation.item.node_id());
+        if *nodes.entry(key).or_insert(node_id) != node_id {
+            duplicates.push(key);
+        }
+    }
+    if duplicates.is_empty() {
+        return Vec::new();
+    }
+    observations
+        .extract_if(.., |row| duplicates.contains(&row.key()))
+        .map(|duplicate| duplicate_row(&duplicate))
+        .collect()
+}
+
+fn duplicate_row(duplicate: &ItemObservation) -> UnreadableRow {
+    UnreadableRow {
+        subject: RowSubject::Node(duplicate.item.node_id().to_owned()),
+        reason: ImpossibleItem::from_shared_id(duplicate.key().id).to_string(),
+        raw: String::new(),
+        updated_at: Some(duplicate.item.updated_at().clone()),
+        observed_at: duplicate.observed_at,
+    }
+}

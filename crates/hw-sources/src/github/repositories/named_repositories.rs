@@ -1,0 +1,95 @@
+//! Reads repositories that were requested by name.
+
+use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::source_time::SourceInstant;
+
+use super::probes::{self, ListingProbes};
+use super::repository_node;
+use crate::error::SourceError;
+use crate::github::graphql::GraphqlResponse;
+use crate::github::node::{self, NullReason};
+use crate::github::viewer::{self, Viewer};
+use crate::page::{RowSubject, UnreadableRow};
+use crate::raw_json::RawNode;
+
+/// The response for some names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRepositories {
+    /// The token's user, if requested.
+    pub viewer: Option<Viewer>,
+    pub date: SourceInstant,
+    /// Each repository once, with its current name and owner: GitHub follows renames.
+    pub observations: Vec<ItemObservation>,
+    pub probes: ListingProbes,
+    /// Names that do not exist, or to which the token has no access.
+    pub missing: Vec<String>,
+    pub unreadable: Vec<UnreadableRow>,
+}
+
+/// Reads the response for these names.
+pub fn read_named(
+    response: &GraphqlResponse,
+    names: &[String],
+    request_id: i64,
+) -> Result<NamedRepositories, SourceError> {
+    let has_viewer = response.data.root().get("viewer").is_some();
+    let mut page = NamedRepositories {
+        viewer: if has_viewer { Some(viewer::read_viewer(response)?) } else { None },
+        date: response.date(),
+        observations: Vec::new(),
+        probes: ListingProbes::new(),
+        missing: Vec::new(),
+        unreadable: Vec::new(),
+    };
+    for (index, name) in names.iter().enumerate() {
+        page.add_named(response, &format!("r{index}"), name, request_id);
+    }
+    Ok(page)
+}
+
+impl NamedRepositories {
+    fn add_named(&mut self, response: &GraphqlResponse, path: &str, name: &str, request_id: i64) {
+        let node = response.data.root().get(path).unwrap_or(RawNode::NULL);
+        let read = if node.is_null() {
+            match node::null_reason(response, path) {
+                NullReason::NotFound | NullReason::Forbidden(_) => {
+                    return self.missing.push(name.to_owned());
+                }
+                NullReason::Fault(reason) => Err(reason),
+            }
+        } else {
+            repository_node::read_repository(response, path, path, node)
+        };
+        self.probes.extend(probes::read_repository_probes(response, path, node));
+        let observed_at = response.observed_at(request_id);
+        match read {
+            Ok(repository) => {
+                self.add_observation(ItemObservation {
+                    item: MirrorItem::Repository(repository),
+                    observed_at,
+                });
+            }
+            Err(reason) => {
+                let subject =
+                    node::node_subject(node).unwrap_or_else(|| RowSubject::Node(name.to_owned()));
+                self.unreadable.push(node::unreadable_row(
+                    subject,
+                    Some(node),
+                    reason,
+                    observed_at,
+                ));
+            }
+        }
+    }
+
+    /// Adds a repository once: its old and its new name may both be requested.
+    fn add_observation(&mut self, observation: ItemObservation) {
+        if !self.observations.iter().any(|known| known.key() == observation.key()) {
+            self.observations.push(observation);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "named_repositories_tests.rs"]
+mod tests;

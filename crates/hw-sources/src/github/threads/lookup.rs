@@ -1,0 +1,58 @@
+//! Looks up threads by id.
+
+use hw_rules::item::MirrorItem;
+use hw_rules::lane::Surface;
+
+use super::thread_node;
+use crate::error::SourceError;
+use crate::github::graphql::{GraphqlQuery, GraphqlResponse};
+use crate::github::lookup::{NodeLookup, NodePresence, RepositoryField};
+use crate::github::thread_schema;
+use crate::page::LookupPage;
+
+/// Builds the query for at most 100 threads by node id, their repository, and the ids of some siblings.
+pub fn lookup_query(
+    surface: Surface,
+    node_id: &str,
+    ids: &[String],
+    siblings: &[String],
+) -> GraphqlQuery {
+    thread_lookup(surface).build_query(
+        &thread_schema::for_surface(surface).mirrored_fields(),
+        node_id,
+        ids,
+        siblings,
+    )
+}
+
+/// Reads the response to [`lookup_query`]; a thread that moved to another repository is absent from this one.
+pub fn read_lookup(
+    response: &GraphqlResponse,
+    surface: Surface,
+    ids: &[String],
+    repository_id: i64,
+    request_id: i64,
+) -> Result<LookupPage, SourceError> {
+    thread_lookup(surface).read_response(response, ids, repository_id, request_id, |node| {
+        let thread = thread_node::read_thread(surface, node)?;
+        let is_here = thread.repository_id == repository_id;
+        Ok(if is_here {
+            NodePresence::Here(MirrorItem::Thread(thread))
+        } else {
+            NodePresence::Absent
+        })
+    })
+}
+
+fn thread_lookup(surface: Surface) -> NodeLookup {
+    let listing = thread_schema::for_surface(surface);
+    NodeLookup {
+        type_name: listing.type_name,
+        enabled_field: listing.enabled_field,
+        repository_field: RepositoryField::DIRECT,
+    }
+}
+
+#[cfg(test)]
+#[path = "lookup_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! Reads one thread from its GraphQL node.
+
+use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item_validation;
+use hw_rules::lane::Surface;
+use hw_rules::safe_text::sanitize_for_storage;
+use hw_rules::source_time::SourceTime;
+use serde::Deserialize;
+
+use crate::github::node::{ActorNode, BigInt};
+use crate::raw_json::{BoundedVec, RawNode};
+
+/// A thread of any kind, as received.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadNode {
+    id: String,
+    #[serde(alias = "fullDatabaseId")]
+    database_id: BigInt,
+    number: i64,
+    url: String,
+    title: String,
+    body: String,
+    /// A discussion has none.
+    state: Option<String>,
+    /// A pull request has none.
+    state_reason: Option<String>,
+    created_at: SourceTime,
+    updated_at: SourceTime,
+    closed_at: Option<SourceTime>,
+    author: Option<ActorNode>,
+    labels: Option<NodeList<NamedNode>>,
+    repository: ThreadRepository,
+    // fields of a pull request
+    is_draft: Option<bool>,
+    merged_at: Option<SourceTime>,
+    head_ref_name: Option<String>,
+    closing_issues_references: Option<NodeList<Option<IssueReference>>>,
+    // fields of a discussion
+    closed: Option<bool>,
+    category: Option<NamedNode>,
+    is_answered: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct NodeList<T> {
+    nodes: BoundedVec<T>,
+}
+
+#[derive(Deserialize)]
+struct NamedNode {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct IssueReference {
+    number: i64,
+    repository: ThreadRepository,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadRepository {
+    database_id: i64,
+}
+
+/// Reads one row of a surface.
+pub(super) fn read_thread(surface: Surface, node: RawNode<'_>) -> Result<Thread, String> {
+    let mut raw: ThreadNode = node.parse_as()?;
+    let details = match surface {
+        Surface::Issues => ThreadDetails::Issue,
+        Surface::PullRequests => ThreadDetails::PullRequest(raw.take_pull_request()?),
+        Surface::Discussions => ThreadDetails::Discussion(raw.take_discussion()?),
+        Surface::Repositories
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews
+        | Surface::DiscussionComments => unreachable!("not a thread: {surface:?}"),
+    };
+    let state = if surface == Surface::Discussions {
+        discussion_state(require_field("closed", raw.closed)?).to_owned()
+    } else {
+        require_field("state", raw.state.take())?
+    };
+    let thread = raw.into_thread(state, details);
+    item_validation::check_thread(&thread).map_err(|impossible| impossible.to_string())?;
+    Ok(thread)
+}
+
+/// Returns the state as issues and pull requests spell it: a discussion has only a flag.
+fn discussion_state(is_closed: bool) -> &'static str {
+    if is_closed { "CLOSED" } else { "OPEN" }
+}
+
+fn require_field<T>(name: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("missing field `{name}`"))
+}
+
+impl ThreadNode {
+    /// Takes the fields of a pull request. Closed issues of other repositories are left out, because their numbers
+    /// mean nothing here.
+    fn take_pull_request(&mut self) -> Result<PullRequestDetails, String> {
+        let references = self.closing_issues_references.take().map(|list| list.nodes.0);
+        let mut closes: Vec<i64> = references
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|issue| issue.repository.database_id == self.repository.database_id)
+            .map(|issue| issue.number)
+            .collect();
+        closes.sort_unstable();
+        Ok(PullRequestDetails {
+            is_draft: require_field("isDraft", self.is_draft)?,
+            merged_at: self.merged_at.take(),
+            head_ref: sanitize_for_storage(&require_field(
+                "headRefName",
+                self.head_ref_name.take(),
+            )?),
+            closes,
+        })
+    }
+
+    /// Takes the fields of a discussion.
+    fn take_discussion(&mut self) -> Result<DiscussionDetails, String> {
+        let category = sanitize_for_storage(&require_field("category", self.category.take())?.name);
+        Ok(DiscussionDetails { category, is_answered: self.is_answered })
+    }
+
+    fn into_thread(self, state: String, details: ThreadDetails) -> Thread {
+        let labels = self.labels.map(|labels| labels.nodes.0).unwrap_or_default();
+        let mut labels: Vec<String> =
+            labels.iter().map(|label| sanitize_for_storage(&label.name)).collect();
+        labels.sort_unstable();
+        Thread {
+            id: self.database_id.0,
+            node_id: self.id,
+            number: self.number,
+            repository_id: self.repository.database_id,
+            url: sanitize_for_storage(&self.url),
+            title: sanitize_for_storage(&self.title),
+            body: self.body,
+            state,
+            state_reason: self.state_reason,
+            labels,
+            author: self.author.as_ref().map(|author| sanitize_for_storage(&author.login)),
+            author_id: self.author.and_then(|author| author.database_id),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            closed_at: self.closed_at,
+            details,
+        }
+    }
+}
+
+/// A row's ids and time: all that inventories and id-only pages request.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ThreadStub {
+    pub id: String,
+    #[serde(alias = "fullDatabaseId")]
+    pub database_id: BigInt,
+    pub updated_at: SourceTime,
+}
+
+impl ThreadStub {
+    pub(super) fn read(node: RawNode<'_>) -> Result<Self, String> {
+        let stub: Self = node.parse_as()?;
+        item_validation::check_ids(stub.database_id.0, &stub.id)
+            .map_err(|impossible| impossible.to_string())?;
+        Ok(stub)
+    }
+}

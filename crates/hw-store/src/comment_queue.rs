@@ -1,0 +1,205 @@
+//! Queues threads whose comments are read thread by thread, whenever the thread changes.
+//!
+//! A thread is queued in the transaction that stores its change, as soon as the lane of its comments is followed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::OVERLAP_MS;
+use hw_rules::cells::{CellChange, CellWrite};
+use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
+use hw_rules::lane::{Lane, Scope, Surface};
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::lanes;
+use crate::leases::Lease;
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::{Transaction, TransactionStep, step};
+
+/// A thread whose comments are due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueThread {
+    pub id: i64,
+    pub node_id: String,
+}
+
+const QUEUE: TransactionStep = step!("queue talks");
+
+impl Store {
+    /// Returns the lanes that have queued threads.
+    pub fn lanes_with_due_threads(&self) -> Result<BTreeSet<Lane>, StoreError> {
+        const DUE: Sql = Sql::portable("select distinct host, kind, repository_id from talks");
+        let rows = self.read("queued threads", |tx| {
+            tx.query(DUE, &[], |mut row| Ok((row.text(0)?, row.text(1)?, row.int(2)?)))
+        })?;
+        let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
+            let surface = ItemKind::from_name(&kind).and_then(Surface::per_thread_surface)?;
+            Some(Lane::for_repository(&host, repository_id, surface))
+        });
+        Ok(lanes.collect())
+    }
+
+    /// Returns the next queued threads of a lane, by id.
+    pub fn due_threads(
+        &self,
+        lane: &Lane,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<DueThread>, StoreError> {
+        const DUE: KindStatements = of_kind!(
+            "select threads.id, threads.node_id from talks join",
+            "as threads on threads.host = talks.host and threads.id = talks.id
+              where talks.host = $1 and talks.kind = $2 and talks.repository_id = $3
+                and $4 < talks.id
+              order by talks.id limit $5"
+        );
+        self.read_lane_threads(lane, after, limit, DUE)
+    }
+
+    /// Returns the next threads of a lane, by id, whether they are queued or not.
+    pub fn lane_threads(
+        &self,
+        lane: &Lane,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<DueThread>, StoreError> {
+        const ALL: KindStatements = of_kind!(
+            "select id, node_id from",
+            "where host = $1 and $2 = $2 and repository_id = $3 and $4 < id order by id limit $5"
+        );
+        self.read_lane_threads(lane, after, limit, ALL)
+    }
+
+    fn read_lane_threads(
+        &self,
+        lane: &Lane,
+        after: i64,
+        limit: u32,
+        sql: KindStatements,
+    ) -> Result<Vec<DueThread>, StoreError> {
+        let Some((kind, repository)) = thread_scope(lane) else { return Ok(Vec::new()) };
+        let params = params![&lane.host, kind.name(), repository, after, i64::from(limit)];
+        self.read("queued threads", |tx| {
+            tx.query(sql.for_kind(kind), &params, |mut row| {
+                Ok(DueThread { id: row.int(0)?, node_id: row.text(1)? })
+            })
+        })
+    }
+
+    /// Follows the comments of all stored and future threads. A lane that is already followed stays unchanged, even if
+    /// its first read is incomplete.
+    pub fn follow_thread_comments(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
+        const ALL: KindStatements = of_kind!(
+            "insert into talks (host, kind, id, repository_id)
+             select host, $1, id, repository_id from",
+            "where host = $2 and repository_id = $3 on conflict (host, kind, id) do nothing"
+        );
+        let Some((kind, repository)) = thread_scope(lane) else { return Ok(()) };
+        self.write_with_lease(lease, QUEUE, |tx| {
+            let id = lanes::ensure_lane_id(tx, lane)?;
+            let coverage = lanes::read_coverage(tx, id)?;
+            if coverage.from.is_some() {
+                return Ok(());
+            }
+            let params = params![kind.name(), &lane.host, repository];
+            tx.execute(ALL.for_kind(kind), &params)?;
+            lanes::advance_coverage(tx, id, lane, &coverage.open_per_thread())
+        })
+    }
+}
+
+fn thread_scope(lane: &Lane) -> Option<(ItemKind, i64)> {
+    match lane.scope {
+        Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id)),
+        Scope::Organization(_) => None,
+    }
+}
+
+/// Queues the changed threads of a page whose comments are followed.
+pub(crate) fn queue_moved_threads(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    writes: &[CellWrite],
+    observations: &[ItemObservation],
+) -> Result<(), StoreError> {
+    let moved = writes.iter().filter(|write| is_thread_move(write.change));
+    let moved = moved.filter_map(|write| observations.get(write.text_index?));
+    queue_threads(tx, host, &moved.map(|observation| &observation.item).collect::<Vec<_>>())
+}
+
+/// Queues the threads among these items whose comments are followed.
+pub(crate) fn queue_threads(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    items: &[&MirrorItem],
+) -> Result<(), StoreError> {
+    const QUEUE: Sql = Sql::portable(
+        "insert into talks (host, kind, id, repository_id) values ($1, $2, $3, $4)
+         on conflict (host, kind, id) do update set repository_id = excluded.repository_id",
+    );
+    let mut moved: BTreeMap<(ItemKind, i64), Vec<i64>> = BTreeMap::new();
+    for item in items {
+        let MirrorItem::Thread(thread) = item else { continue };
+        moved.entry((thread.kind(), thread.repository_id)).or_default().push(thread.id);
+    }
+    for ((kind, repository), ids) in moved {
+        let Some(surface) = Surface::per_thread_surface(kind) else { continue };
+        if lanes::find_lane_id(tx, &Lane::for_repository(host, repository, surface))?.is_some() {
+            let rows: Vec<_> =
+                ids.iter().map(|id| params![host, kind.name(), *id, repository].to_vec()).collect();
+            tx.execute_each(QUEUE, &rows)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_thread_move(change: CellChange) -> bool {
+    match change {
+        CellChange::Created | CellChange::Edited | CellChange::Revived | CellChange::Bumped => true,
+        CellChange::Removed | CellChange::Touched | CellChange::Unchanged => false,
+    }
+}
+
+/// Removes threads from the queue whose comments were read completely. A thread that changed shortly before its
+/// comments were read stays queued, because another comment may have been written in the same second.
+pub(crate) fn dequeue_read_threads(
+    tx: &mut Transaction<'_>,
+    lane: &Lane,
+    read: &[(i64, i64)],
+) -> Result<(), StoreError> {
+    const DONE: Sql = Sql::portable(
+        "delete from talks
+          where host = $1 and kind = $2 and id = $3
+            and exists (select 1 from cells
+                         where cells.host = talks.host and cells.kind = talks.kind
+                           and cells.id = talks.id and cells.updated_at_ms < $4)",
+    );
+    let Some((kind, _)) = thread_scope(lane) else { return Ok(()) };
+    let rows: Vec<_> = read
+        .iter()
+        .map(|(id, began_at_ms)| {
+            let settled_ms = began_at_ms.saturating_sub(OVERLAP_MS);
+            params![&lane.host, kind.name(), *id, settled_ms].to_vec()
+        })
+        .collect();
+    tx.execute_each(DONE, &rows)
+}
+
+/// Removes threads that are gone from the queue.
+pub(crate) fn forget_threads(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<(), StoreError> {
+    const FORGET: Sql = Sql::per_dialect(
+        "delete from talks
+          where host = $1 and kind = $2 and id in (select value from json_each($3))",
+        "delete from talks where host = $1 and kind = $2 and id = any($3)",
+    );
+    if Surface::per_thread_surface(kind).is_none() {
+        return Ok(());
+    }
+    tx.execute(FORGET, &params![host, kind.name(), ids]).map(drop)
+}

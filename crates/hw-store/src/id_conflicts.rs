@@ -1,0 +1,156 @@
+//! Detects items that arrive under the id of another node. They go to quarantine and never replace the stored node.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::{ItemKey, ItemKind, ItemObservation};
+use hw_rules::item_validation::{ImpossibleItem, is_different_node};
+
+use crate::Store;
+use crate::cells::StoredCells;
+use crate::error::StoreError;
+use crate::ingest::IngestPage;
+use crate::mirror::repository_names::{self, ThreadNumber};
+use crate::quarantine::UnreadableItem;
+use crate::sql::params;
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
+
+/// The ids for which a page shows a node that differs from the stored one.
+#[derive(Debug, Default)]
+pub(crate) struct IdClaims {
+    /// The stored node keeps its id.
+    pub(crate) taken: BTreeSet<ItemKey>,
+    /// The stored node never had its id.
+    pub(crate) free: Vec<ItemKey>,
+}
+
+/// Compares the nodes of a page with those stored under their ids.
+///
+/// An id is free if the page shows its stored node under another id, or reports it as absent: the stored row arrived
+/// under a wrong id, and is replaced. Items that have not changed are not compared, because nearly all rows of a page
+/// that is read again are unchanged.
+pub(crate) fn claim_ids(
+    tx: &mut Transaction<'_>,
+    cells: &mut StoredCells,
+    page: &IngestPage,
+) -> Result<IdClaims, StoreError> {
+    let mut ids: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
+    for observation in page.observations.iter().filter(|seen| has_moved(cells, seen)) {
+        let ItemKey { kind, id } = observation.key();
+        ids.entry(kind).or_default().push(id);
+    }
+    let mut claims = IdClaims::default();
+    for (kind, ids) in ids {
+        let stored = read_node_ids(tx, &page.lane.host, kind, &ids)?;
+        for observation in page.observations.iter().filter(|seen| seen.key().kind == kind) {
+            let Some(stored) = find_other_node(&stored, observation) else { continue };
+            if is_free(page, observation.key(), stored) {
+                cells.accept_any_version(observation.key());
+                claims.free.push(observation.key());
+            } else {
+                claims.taken.insert(observation.key());
+            }
+        }
+    }
+    Ok(claims)
+}
+
+fn has_moved(cells: &StoredCells, observation: &ItemObservation) -> bool {
+    let cell = cells.cells.get(&observation.key()).filter(|cell| cell.is_present());
+    let version = cell.and_then(|cell| cell.version.as_ref());
+    version.is_some_and(|version| version.updated_at != *observation.item.updated_at())
+}
+
+/// Returns the node stored under the id of this one, if it is a different node.
+fn find_other_node<'a>(
+    stored: &'a BTreeMap<i64, String>,
+    observation: &ItemObservation,
+) -> Option<&'a String> {
+    let stored = stored.get(&observation.key().id)?;
+    is_different_node(stored, observation.item.node_id()).then_some(stored)
+}
+
+/// Returns true if the page shows that a node does not have this id.
+fn is_free(page: &IngestPage, key: ItemKey, node_id: &String) -> bool {
+    page.absent_nodes.contains(node_id)
+        || page.observations.iter().any(|seen| seen.item.node_id() == node_id && seen.key() != key)
+}
+
+/// Returns the node ids of stored items, by id.
+pub(crate) fn read_node_ids(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, String>, StoreError> {
+    const NODE_IDS: KindStatements = of_kind!(
+        "select id, node_id from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
+    );
+    let readable = tx.query_readable(NODE_IDS.for_kind(kind), &params![host, ids], |mut row| {
+        Ok((row.int(0)?, row.text(1)?))
+    })?;
+    Ok(readable.rows.into_iter().collect())
+}
+
+impl Store {
+    /// Returns the node id of a stored item.
+    pub fn node_id(
+        &self,
+        host: &str,
+        ItemKey { kind, id }: ItemKey,
+    ) -> Result<Option<String>, StoreError> {
+        self.read("identity", |tx| Ok(read_node_ids(tx, host, kind, &[id])?.remove(&id)))
+    }
+}
+
+/// The repositories and numbers of threads of one kind that lose their ids.
+pub(crate) struct VacatedNumbers {
+    kind: ItemKind,
+    numbers: Vec<ThreadNumber>,
+}
+
+/// Returns the numbers of the threads that are stored under these ids and are about to lose them.
+pub(crate) fn vacated_numbers(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    free: &[ItemKey],
+) -> Result<Vec<VacatedNumbers>, StoreError> {
+    free.iter()
+        .map(|ItemKey { kind, id }| {
+            let numbers = repository_names::read_thread_numbers(tx, host, *kind, &[*id])?;
+            Ok(VacatedNumbers { kind: *kind, numbers })
+        })
+        .collect()
+}
+
+/// Restores the URLs of the threads that now have these numbers.
+pub(crate) fn restore_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    vacated: &[VacatedNumbers],
+) -> Result<(), StoreError> {
+    vacated.iter().try_for_each(|VacatedNumbers { kind, numbers }| {
+        repository_names::restore_thread_urls(tx, host, *kind, numbers)
+    })
+}
+
+/// Moves the items of a page that arrived under a taken id to its quarantine.
+pub(crate) fn quarantine_taken_ids(page: &IngestPage, taken: &BTreeSet<ItemKey>) -> IngestPage {
+    let mut page = page.clone();
+    let foreign: Vec<_> =
+        page.observations.extract_if(.., |seen| taken.contains(&seen.key())).collect();
+    page.quarantined.extend(foreign.into_iter().map(to_unreadable));
+    page
+}
+
+fn to_unreadable(ItemObservation { item, observed_at: seen }: ItemObservation) -> UnreadableItem {
+    UnreadableItem {
+        subject: item.node_id().to_owned(),
+        reason: ImpossibleItem::from_taken_id(item.key().id).to_string(),
+        raw: String::new(),
+        updated_at: Some(item.updated_at().clone()),
+        seen,
+    }
+}

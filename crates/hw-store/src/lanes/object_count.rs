@@ -1,0 +1,27 @@
+//! Counts the items of a lane, for comparison with the total that its listing reports.
+
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::transaction::Transaction;
+
+/// Adds to the number of a lane's items; a negative number records a loss.
+pub(crate) fn add_objects(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    gained: i64,
+) -> Result<(), StoreError> {
+    const COUNT: Sql = Sql::portable("update lanes set stored = stored + $1 where id = $2");
+    if gained == 0 {
+        return Ok(());
+    }
+    tx.execute(COUNT, &params![gained, lane]).map(drop)
+}
+
+/// Returns the number of a lane's items, including quarantined ones.
+pub(crate) fn total_objects(tx: &mut Transaction<'_>, lane: i64) -> Result<i64, StoreError> {
+    const STORED: Sql = Sql::portable(
+        "select stored + (select count(*) from quarantine where quarantine.lane = lanes.id)
+           from lanes where id = $1",
+    );
+    Ok(tx.query_first(STORED, &params![lane], |mut row| row.int(0))?.unwrap_or(0))
+}

@@ -1,0 +1,304 @@
+//! Maintains the names and URLs of repositories and threads, which change while their ids stay.
+//!
+//! A repository's row is the authority on its name. Its threads are stored under that name, whatever their own URL was
+//! when they were read, so pages read before and after a rename agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::{ItemKind, Repository};
+
+use crate::error::StoreError;
+use crate::search;
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
+
+/// The owner, name and URL of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RepositoryName {
+    pub(crate) id: i64,
+    pub(crate) owner: String,
+    pub(crate) name: String,
+    pub(crate) url: String,
+}
+
+impl RepositoryName {
+    pub(crate) fn from_repository(repository: &Repository) -> Self {
+        Self {
+            id: repository.id,
+            owner: repository.owner.clone(),
+            name: repository.name.clone(),
+            url: repository.url.clone(),
+        }
+    }
+
+    /// Returns true if another repository has the same name or URL.
+    pub(crate) fn conflicts_with(&self, other: &Self) -> bool {
+        let same_name = self.owner == other.owner && self.name == other.name;
+        self.id != other.id && (same_name || self.url == other.url)
+    }
+
+    /// Returns the repository under a name that no other can have, because no GitHub name contains `~`.
+    pub(crate) fn to_displaced(&self) -> Self {
+        if self.is_displaced() {
+            return self.clone();
+        }
+        let [name, url] = [&self.name, &self.url].map(|text| format!("{text}~{}", self.id));
+        Self { name, url, ..self.clone() }
+    }
+
+    pub(crate) fn is_displaced(&self) -> bool {
+        self.name.ends_with(&format!("~{}", self.id))
+    }
+}
+
+/// The URL of a thread or comment.
+pub(crate) struct ThreadUrl {
+    pub(crate) id: i64,
+    pub(crate) url: String,
+}
+
+/// Reads the names of those of these repositories that are stored.
+pub(crate) fn read_repository_names(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, RepositoryName>, StoreError> {
+    const NAMES: Sql = Sql::per_dialect(
+        "select id, owner, name, url from repositories
+          where host = $1 and id in (select value from json_each($2))",
+        "select id, owner, name, url from repositories where host = $1 and id = any($2)",
+    );
+    let readable = tx.query_readable(NAMES, &params![host, ids], |mut row| {
+        Ok(RepositoryName {
+            id: row.int(0)?,
+            owner: row.text(1)?,
+            name: row.text(2)?,
+            url: row.text(3)?,
+        })
+    })?;
+    Ok(readable.rows.into_iter().map(|name| (name.id, name)).collect())
+}
+
+/// The number of texts that are renamed at a time.
+const RENAME_BATCH: i64 = 500;
+
+/// Moves a repository's texts and their search rows to its current name.
+///
+/// All of them move in one transaction, so no reader sees half a rename. Only a few hundred at a time are in memory.
+pub(crate) fn apply_rename(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    name: &RepositoryName,
+) -> Result<(), StoreError> {
+    for kind in ItemKind::TEXTS {
+        rename_texts(tx, host, name, kind)?;
+        search::reindex::reindex_repository(tx, host, name.id, kind)?;
+    }
+    Ok(())
+}
+
+fn rename_texts(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    name: &RepositoryName,
+    kind: ItemKind,
+) -> Result<(), StoreError> {
+    const RENAME: KindStatements =
+        of_kind!("update", "set repository = $1, url = $2 where host = $3 and id = $4");
+    let mut after = i64::MIN;
+    loop {
+        let urls = next_urls(tx, host, name, kind, after)?;
+        let Some(last) = urls.last() else { return Ok(()) };
+        after = last.id;
+        free_urls(tx, host, kind, &urls)?;
+        let rows: Vec<_> = urls
+            .iter()
+            .map(|ThreadUrl { id, url }| params![&name.name, url, host, *id].to_vec())
+            .collect();
+        tx.execute_each(RENAME.for_kind(kind), &rows)?;
+    }
+}
+
+/// Returns the next texts of a repository with their new URLs.
+fn next_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    name: &RepositoryName,
+    kind: ItemKind,
+    after: i64,
+) -> Result<Vec<ThreadUrl>, StoreError> {
+    const URLS: KindStatements = of_kind!(
+        "select id, url from",
+        "where host = $1 and repository_id = $2 and $3 < id order by id limit $4"
+    );
+    let params = params![host, name.id, after, RENAME_BATCH];
+    let urls = tx.query(URLS.for_kind(kind), &params, |mut row| {
+        Ok(ThreadUrl { id: row.int(0)?, url: thread_url(&name.url, &row.text(1)?) })
+    })?;
+    Ok(make_urls_unique(urls))
+}
+
+/// Returns those of these repositories that have threads under another name.
+///
+/// Threads may arrive before their repository or outlive its row, and the repository may be renamed in the meantime.
+pub(crate) fn repositories_with_strays<'a>(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    repositories: &[&'a RepositoryName],
+) -> Result<Vec<&'a RepositoryName>, StoreError> {
+    const WITH_THREADS: KindStatements = of_kind!(
+        "select distinct repository_id from",
+        "where host = $1 and repository_id in (select value from json_each($2))",
+        "where host = $1 and repository_id = any($2)"
+    );
+    let ids: Vec<_> = repositories.iter().map(|name| name.id).collect();
+    let mut found = BTreeMap::new();
+    for kind in ItemKind::TEXTS {
+        let params = params![host, ids.as_slice()];
+        let with_threads: BTreeSet<_> = tx
+            .query(WITH_THREADS.for_kind(kind), &params, |mut row| row.int(0))?
+            .into_iter()
+            .collect();
+        for name in repositories.iter().filter(|name| with_threads.contains(&name.id)) {
+            if has_strays(tx, host, name, kind)? {
+                found.insert(name.id, *name);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn has_strays(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    name: &RepositoryName,
+    kind: ItemKind,
+) -> Result<bool, StoreError> {
+    const STRAY: KindStatements = of_kind!(
+        "select id from",
+        "where host = $1 and repository_id = $2
+           and (repository <> $3 or substr(url, 1, $4) <> $5)
+         limit 1"
+    );
+    let prefix = format!("{}/", name.url);
+    let prefix_chars = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
+    let params = params![host, name.id, &name.name, prefix_chars, &prefix];
+    Ok(tx.query_first(STRAY.for_kind(kind), &params, |mut row| row.int(0))?.is_some())
+}
+
+/// Leaves each URL to the first thread that has it, and marks it for the others.
+pub(crate) fn make_urls_unique(urls: Vec<ThreadUrl>) -> Vec<ThreadUrl> {
+    let mut taken = BTreeSet::new();
+    urls.into_iter()
+        .map(|ThreadUrl { id, url }| {
+            let url = if taken.contains(&url) { format!("{url}~{id}") } else { url };
+            taken.insert(url.clone());
+            ThreadUrl { id, url }
+        })
+        .collect()
+}
+
+/// Displaces other threads from these URLs: a name was reused, and the previous owner of the URL is stale.
+pub(crate) fn free_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    wanted: &[ThreadUrl],
+) -> Result<(), StoreError> {
+    const HOLDERS: KindStatements = of_kind!(
+        "select id, url from",
+        "where host = $1 and url in (select value from json_each($2))",
+        "where host = $1 and url = any($2)"
+    );
+    const DISPLACE: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    if ItemKind::COMMENTS.contains(&kind) {
+        // their URLs contain their ids, so no two are equal
+        return Ok(());
+    }
+    let owners: BTreeMap<_, _> =
+        wanted.iter().map(|ThreadUrl { id, url }| (url.as_str(), *id)).collect();
+    let urls: Vec<_> = owners.keys().copied().collect();
+    let holders =
+        tx.query(HOLDERS.for_kind(kind), &params![host, urls.as_slice()], |mut row| {
+            Ok((row.int(0)?, row.text(1)?))
+        })?;
+    let stale: Vec<_> = holders
+        .into_iter()
+        .filter(|(id, url)| owners.get(url.as_str()) != Some(id))
+        .map(|(id, url)| (id, format!("{url}~{id}")))
+        .collect();
+    let rows: Vec<_> = stale.iter().map(|(id, url)| params![url, host, *id].to_vec()).collect();
+    tx.execute_each(DISPLACE.for_kind(kind), &rows)
+}
+
+/// The number of a thread in its repository, which identifies it even under a wrong id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ThreadNumber {
+    repository_id: i64,
+    number: i64,
+}
+
+/// Returns the numbers of these threads. Returns none for other kinds, whose URLs never conflict.
+pub(crate) fn read_thread_numbers(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<Vec<ThreadNumber>, StoreError> {
+    const NUMBERS: KindStatements = of_kind!(
+        "select repository_id, number from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
+    );
+    if !ItemKind::THREADS.contains(&kind) || ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let readable = tx.query_readable(NUMBERS.for_kind(kind), &params![host, ids], |mut row| {
+        Ok(ThreadNumber { repository_id: row.int(0)?, number: row.int(1)? })
+    })?;
+    Ok(readable.rows)
+}
+
+/// Restores the URLs of the threads with these numbers, if they were displaced.
+///
+/// A thread that arrives under a wrong id takes the URL of the row with the right id. Once the wrong row is gone,
+/// nothing else rewrites the right one, because it has not changed.
+pub(crate) fn restore_thread_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    numbers: &[ThreadNumber],
+) -> Result<(), StoreError> {
+    const THREADS_AT_NUMBER: KindStatements =
+        of_kind!("select id, url from", "where host = $1 and repository_id = $2 and number = $3");
+    const RESTORE: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    for ThreadNumber { repository_id, number } in numbers {
+        let params = params![host, *repository_id, *number];
+        let rows = tx.query(THREADS_AT_NUMBER.for_kind(kind), &params, |mut row| {
+            Ok((row.int(0)?, row.text(1)?))
+        })?;
+        // while another row has this number, the URL is taken
+        let [(id, url)] = rows.as_slice() else { continue };
+        if let Some(own) = url.strip_suffix(&format!("~{id}")) {
+            tx.execute(RESTORE.for_kind(kind), &params![own, host, *id])?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a thread's URL under that of its repository: the last two parts stay, without the mark of a displaced URL.
+pub(crate) fn thread_url(repository_url: &str, url: &str) -> String {
+    let tail = url_tail(url);
+    format!("{repository_url}/{}", tail.split_once('~').map_or(tail, |(own, _)| own))
+}
+
+fn url_tail(url: &str) -> &str {
+    let cut = url.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    url.get(cut..).unwrap_or(url)
+}
+
+/// Returns the repository's name from a thread's URL, for threads whose repository is not stored.
+pub(crate) fn repository_from_url(url: &str) -> &str {
+    url.rsplit('/').nth(2).unwrap_or_default()
+}

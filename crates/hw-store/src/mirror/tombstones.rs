@@ -1,0 +1,219 @@
+//! Removes items from the mirror. Their cells stay as tombstones.
+
+use std::collections::BTreeMap;
+
+use hw_rules::cells::{CellChange, ItemCell};
+use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::version::ObservedAt;
+
+use super::{comments, repository_names};
+use crate::cells::{self, CellRow};
+use crate::error::StoreError;
+use crate::removed_items::{self, RemovalCause};
+use crate::sql::{Sql, params};
+use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
+use crate::{comment_queue, lanes, quarantine, search};
+
+/// An item that is gone, with the observation that shows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConfirmedAbsence {
+    pub(crate) key: ItemKey,
+    pub(crate) observed_at: ObservedAt,
+}
+
+/// Writes the tombstones of items and removes the texts of those that were present. Returns the number of the latter.
+pub(crate) fn tombstone_items(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    lane: i64,
+    gone: &[ConfirmedAbsence],
+    cause: RemovalCause,
+) -> Result<u64, StoreError> {
+    let stored = cells::read_cells(tx, host, gone.iter().map(|absence| absence.key))?;
+    let mut cells = stored.cells.clone();
+    for ConfirmedAbsence { key, observed_at } in gone {
+        let cell = cells.entry(*key).or_default();
+        *cell = cell.add_tombstone(*observed_at);
+    }
+    let removed: Vec<_> = cells
+        .iter()
+        .filter(|(key, cell)| {
+            let before = stored.cells.get(key).cloned().unwrap_or_default();
+            CellChange::from_cells(&before, cell) == CellChange::Removed
+        })
+        .map(|(key, cell)| (*key, cell))
+        .collect();
+    let count = removed.len() as u64;
+    remove_items(tx, host, removed, cause)?;
+    let rows: Vec<_> = cells
+        .iter()
+        .map(|(key, cell)| CellRow {
+            key: *key,
+            cell,
+            search_rowid: stored.search_rowids.get(key).copied().filter(|_| cell.is_present()),
+        })
+        .collect();
+    cells::store_cells(tx, host, lane, &rows)?;
+    lanes::object_count::add_objects(tx, lane, -i64::try_from(count).unwrap_or(0))?;
+    Ok(count)
+}
+
+/// Tombstones the items of a removed repository, even if they were observed after it: no later pull would check for
+/// them.
+fn tombstone_with_parent(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    lane: i64,
+    gone: &[ConfirmedAbsence],
+    cause: RemovalCause,
+) -> Result<(), StoreError> {
+    let cells = cells::read_cells(tx, host, gone.iter().map(|absence| absence.key))?.cells;
+    let gone: Vec<_> = gone
+        .iter()
+        .map(|absence| {
+            let version = cells.get(&absence.key).and_then(|cell| cell.version.as_ref());
+            let last_seen = version.map_or(absence.observed_at, |version| version.observed_at);
+            ConfirmedAbsence { observed_at: absence.observed_at.max(last_seen), ..*absence }
+        })
+        .collect();
+    tombstone_items(tx, host, lane, &gone, cause).map(drop)
+}
+
+/// Removes texts and search rows. A repository is removed with its threads, and a thread with its comments. All of them
+/// are stored for a restore first.
+pub(crate) fn remove_items<'a>(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    gone: impl IntoIterator<Item = (ItemKey, &'a ItemCell)>,
+    cause: RemovalCause,
+) -> Result<(), StoreError> {
+    let mut texts: BTreeMap<ItemKind, BTreeMap<i64, &ItemCell>> = BTreeMap::new();
+    for (key, cell) in gone {
+        match key.kind {
+            ItemKind::Repository => {
+                removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
+                remove_repository(tx, host, key.id, cell, cause.with_root(key))?;
+            }
+            ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
+                comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
+                texts.entry(key.kind).or_default().insert(key.id, cell);
+            }
+            ItemKind::IssueComment
+            | ItemKind::ReviewComment
+            | ItemKind::Review
+            | ItemKind::DiscussionComment => {
+                texts.entry(key.kind).or_default().insert(key.id, cell);
+            }
+        }
+    }
+    for (kind, cells) in texts {
+        removed_items::store_removed(tx, host, kind, &cells, cause)?;
+        let ids: Vec<i64> = cells.into_keys().collect();
+        remove_texts(tx, host, kind, &ids)?;
+    }
+    Ok(())
+}
+
+/// Removes rows of one kind with their search rows, but nothing that belongs to them. Returns the number of rows.
+pub(crate) fn remove_texts(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<u64, StoreError> {
+    const REMOVE: KindStatements = of_kind!(
+        "delete from",
+        "where host = $1 and id in (select value from json_each($2))",
+        "where host = $1 and id = any($2)"
+    );
+    const ROWIDS: Sql = Sql::per_dialect(
+        "select search_rowid from cells
+          where host = $1 and kind = $2 and search_rowid is not null
+            and id in (select value from json_each($3))",
+        "select search_rowid from cells
+          where host = $1 and kind = $2 and search_rowid is not null and id = any($3)",
+    );
+    let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
+    search::remove_rows(tx, &rowids)?;
+    comment_queue::forget_threads(tx, host, kind, ids)?;
+    let numbers = repository_names::read_thread_numbers(tx, host, kind, ids)?;
+    let removed = tx.execute(REMOVE.for_kind(kind), &params![host, ids])?;
+    repository_names::restore_thread_urls(tx, host, kind, &numbers)?;
+    Ok(removed)
+}
+
+/// Removes a repository with its texts, restarts its lanes, and empties their quarantine.
+fn remove_repository(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    id: i64,
+    cell: &ItemCell,
+    cause: RemovalCause,
+) -> Result<(), StoreError> {
+    if let Some(observed_at) = cell.tombstone {
+        for kind in ItemKind::TEXTS {
+            tombstone_repository_texts(tx, host, id, kind, observed_at, cause)?;
+        }
+    }
+    quarantine::release_repository(tx, host, id)?;
+    lanes::restart::restart_repository_lanes(tx, host, id)?;
+    remove_texts(tx, host, ItemKind::Repository, &[id]).map(drop)
+}
+
+/// The number of texts that are tombstoned at a time.
+const TOMBSTONE_BATCH: i64 = 500;
+
+/// Tombstones the texts of a repository: its confirmed absence confirms theirs.
+///
+/// All of them go in one transaction with their repository, but only a few hundred at a time are in memory.
+fn tombstone_repository_texts(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    repository_id: i64,
+    kind: ItemKind,
+    observed_at: ObservedAt,
+    cause: RemovalCause,
+) -> Result<(), StoreError> {
+    let mut after = i64::MIN;
+    loop {
+        let texts = next_texts(tx, host, repository_id, kind, after)?;
+        let Some(last) = texts.last() else { return Ok(()) };
+        after = last.id;
+        let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
+        for LaneText { id, lane } in texts {
+            let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at };
+            by_lane.entry(lane).or_default().push(absence);
+        }
+        by_lane
+            .iter()
+            .try_for_each(|(lane, gone)| tombstone_with_parent(tx, host, *lane, gone, cause))?;
+    }
+}
+
+/// The id of a text, with the id of its lane.
+struct LaneText {
+    id: i64,
+    lane: i64,
+}
+
+/// Returns the next texts of a repository.
+fn next_texts(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    repository_id: i64,
+    kind: ItemKind,
+    after: i64,
+) -> Result<Vec<LaneText>, StoreError> {
+    const TEXTS: KindStatements = of_kind!(
+        "select texts.id, cells.lane from",
+        "as texts
+           join cells on cells.host = texts.host and cells.kind = $1 and cells.id = texts.id
+          where texts.host = $2 and texts.repository_id = $3 and $4 < texts.id
+          order by texts.id limit $5"
+    );
+    let params = params![kind.name(), host, repository_id, after, TOMBSTONE_BATCH];
+    tx.query(TEXTS.for_kind(kind), &params, |mut row| {
+        Ok(LaneText { id: row.int(0)?, lane: row.int(1)? })
+    })
+}

@@ -1,0 +1,231 @@
+//! Runs transactions. Each has a name, which errors report and crash tests refer to.
+
+use std::ops::ControlFlow;
+
+use crate::Store;
+use crate::driver::{DatabaseSession, error_mapping};
+use crate::error::{DriverError, StoreError};
+use crate::leases::{self, Lease};
+use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
+use crate::views::change_counter;
+use crate::views::skipped_rows::{ReadableRows, SkippedRows};
+
+/// The name of a write transaction, and its two crash points.
+#[derive(Clone, Copy)]
+pub(crate) struct TransactionStep {
+    pub(crate) name: &'static str,
+    pub(crate) before_commit: &'static str,
+    pub(crate) after_commit: &'static str,
+}
+
+macro_rules! step {
+    ($name:literal) => {
+        $crate::transaction::TransactionStep {
+            name: $name,
+            before_commit: concat!($name, ": before commit"),
+            after_commit: concat!($name, ": after commit"),
+        }
+    };
+}
+pub(crate) use step;
+
+/// The number of statements that are sent to a database before their answers are awaited.
+const MAX_PIPELINED_STATEMENTS: usize = 500;
+
+/// An open transaction, rolled back if it is dropped without a commit.
+pub(crate) struct Transaction<'a> {
+    session: Box<dyn DatabaseSession + 'a>,
+    step: &'static str,
+    is_open: bool,
+}
+
+impl Store {
+    /// Runs `job` in a write transaction. An error of `job`, or a crash before the commit, rolls everything back.
+    pub(crate) fn write<T>(
+        &self,
+        step: TransactionStep,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut tx = self.begin_write(step)?;
+        let done = job(&mut tx)?;
+        self.check_crash_point(step.before_commit)?;
+        tx.commit()?;
+        self.check_crash_point(step.after_commit)?;
+        Ok(done)
+    }
+
+    /// Runs `job` in a write transaction if the lease is still valid, and bumps the change counter so that the user
+    /// interfaces refresh.
+    pub(crate) fn write_with_lease<T>(
+        &self,
+        lease: &Lease,
+        step: TransactionStep,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.write(step, |tx| {
+            leases::check_lease(tx, lease)?;
+            let done = job(tx)?;
+            change_counter::bump_change_counter(tx)?;
+            Ok(done)
+        })
+    }
+
+    fn begin_write(&self, step: TransactionStep) -> Result<Transaction<'_>, StoreError> {
+        if self.inner.read_only {
+            return Err(StoreError::ReadOnly);
+        }
+        let session = self.inner.driver.write_session();
+        let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
+        tx.session.begin_write().map_err(map_step_error(step.name))?;
+        tx.is_open = true;
+        Ok(tx)
+    }
+
+    /// Runs `job` on a consistent snapshot of the database.
+    pub(crate) fn read<T>(
+        &self,
+        name: &'static str,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut tx =
+            Transaction::new(self.inner.driver.read_session().map_err(map_step_error(name))?, name);
+        tx.session.begin_read().map_err(map_step_error(name))?;
+        tx.is_open = true;
+        let answer = job(&mut tx)?;
+        tx.commit()?;
+        Ok(answer)
+    }
+
+    fn check_crash_point(&self, point: &'static str) -> Result<(), StoreError> {
+        let crashes = self.crash_hook.as_ref().is_some_and(|hook| hook(point));
+        if crashes { Err(StoreError::Interrupted(point)) } else { Ok(()) }
+    }
+}
+
+/// Maps the driver errors of a step.
+pub(crate) fn map_step_error(step: &'static str) -> impl Fn(DriverError) -> StoreError {
+    move |error| error_mapping::map_error(step, &*error)
+}
+
+impl<'a> Transaction<'a> {
+    fn new(session: Box<dyn DatabaseSession + 'a>, step: &'static str) -> Self {
+        Self { session, step, is_open: false }
+    }
+
+    fn commit(mut self) -> Result<(), StoreError> {
+        self.session.commit().map_err(map_step_error(self.step))?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.session.dialect()
+    }
+
+    /// Removes the time limit from this transaction's statements.
+    pub(crate) fn lift_time_limit(&mut self) -> Result<(), StoreError> {
+        self.session.lift_time_limit().map_err(map_step_error(self.step))
+    }
+
+    pub(crate) fn execute_batch(&mut self, script: &str) -> Result<(), StoreError> {
+        self.session.execute_batch(script).map_err(map_step_error(self.step))
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<u64, StoreError> {
+        self.session.execute(sql, params).map_err(map_step_error(self.step))
+    }
+
+    /// Runs one statement for each row of parameters, in order, a few hundred at a time.
+    pub(crate) fn execute_each(
+        &mut self,
+        sql: Sql<'_>,
+        rows: &[Vec<SqlParam<'_>>],
+    ) -> Result<(), StoreError> {
+        let mut chunks = rows.chunks(MAX_PIPELINED_STATEMENTS);
+        chunks
+            .try_for_each(|rows| self.session.execute_each(sql, rows))
+            .map_err(map_step_error(self.step))
+    }
+
+    /// Calls `each` with the rows one by one, without collecting them.
+    pub(crate) fn query_each(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+        mut each: impl FnMut(SqlRow) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut failed = None;
+        let done = self.session.query_each(sql, params, &mut |row| {
+            each(row).unwrap_or_else(|error| {
+                failed = Some(error);
+                ControlFlow::Break(())
+            })
+        });
+        done.map_err(map_step_error(self.step))?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Returns all rows of a result, each converted by `read`.
+    pub(crate) fn query<T>(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+        read: impl Fn(SqlRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut rows = Vec::new();
+        self.query_each(sql, params, |row| {
+            rows.push(read(row)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(rows)
+    }
+
+    /// Returns the readable rows of a result and the number of unreadable ones.
+    pub(crate) fn query_readable<T>(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+        read: impl Fn(SqlRow) -> Result<T, StoreError>,
+    ) -> Result<ReadableRows<T>, StoreError> {
+        let mut readable = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
+        self.query_each(sql, params, |row| {
+            readable.rows.extend(readable.skipped.skip_unreadable(read(row))?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(readable)
+    }
+
+    /// Returns the first row of a result, if there is one.
+    pub(crate) fn query_first<T>(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+        read: impl Fn(SqlRow) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.query(sql, params, read)?.into_iter().next())
+    }
+
+    /// Returns the result of a counting statement.
+    pub(crate) fn query_count(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<u64, StoreError> {
+        let count = self.query_first(sql, params, |mut row| row.int(0))?.unwrap_or(0);
+        Ok(count.unsigned_abs())
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open
+            && let Err(error) = self.session.rollback()
+        {
+            tracing::warn!(step = self.step, %error, "rollback failed; the database rolls back by itself");
+        }
+    }
+}

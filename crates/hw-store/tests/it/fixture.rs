@@ -1,0 +1,270 @@
+//! Builds stores, pages and items for the tests.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hw_rules::coverage::Coverage;
+use hw_rules::item::{
+    Comment, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem, PullRequestDetails,
+    Repository, Thread, ThreadDetails,
+};
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::source_time::{SourceInstant, SourceTime};
+use hw_rules::version::ObservedAt;
+use hw_store::{
+    DatabaseLocation, Hit, IngestPage, Lease, SearchEngine, SearchRequest, Store, ThreadFilter,
+    ThreadRow, Workspace,
+};
+
+pub(crate) use crate::databases::{
+    FileDatabase, SchemaDatabase, count_search_rows, execute_raw, query_raw,
+};
+
+pub(crate) const HOST: &str = "github.com";
+pub(crate) const PUMP_ID: i64 = 1;
+
+/// Opens a store that contains `acme/pump`, and takes its lease.
+pub(crate) fn open_store(location: &DatabaseLocation) -> (Store, Lease) {
+    let store = Store::open(location).unwrap();
+    let lease = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
+    store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 0)])).unwrap();
+    (store, lease)
+}
+
+/// Returns a clone of the store that crashes at one point.
+pub(crate) fn crash_at(store: &Store, point: &'static str) -> Store {
+    store.clone().with_crash_hook(Arc::new(move |at| at == point))
+}
+
+pub(crate) fn issue_lane() -> Lane {
+    Lane::repository_issues(HOST, PUMP_ID)
+}
+
+pub(crate) fn organization_lane() -> Lane {
+    Lane::organization_repositories(HOST, "acme")
+}
+
+/// Builds a page of issues without coverage.
+pub(crate) fn issues_page(observations: Vec<ItemObservation>) -> IngestPage {
+    ingest_page(issue_lane(), observations, None)
+}
+
+pub(crate) fn repositories_page(observations: Vec<ItemObservation>) -> IngestPage {
+    ingest_page(organization_lane(), observations, None)
+}
+
+/// Builds a page of issues that advances the watermark.
+pub(crate) fn issues_page_through(observations: Vec<ItemObservation>, second: i64) -> IngestPage {
+    ingest_page(issue_lane(), observations, Some(coverage_through(second)))
+}
+
+fn ingest_page(
+    lane: Lane,
+    observations: Vec<ItemObservation>,
+    coverage: Option<Coverage>,
+) -> IngestPage {
+    let checked_lanes = vec![(lane.clone(), 1_000)];
+    IngestPage { checked_lanes, observations, coverage, ..IngestPage::new(lane, 100) }
+}
+
+/// Returns the lane of `acme/pump` that lists items of this kind.
+pub(crate) fn lane_for_kind(kind: ItemKind) -> Lane {
+    let surface = Surface::ALL.into_iter().find(|surface| surface.kind() == kind);
+    Lane::for_repository(HOST, PUMP_ID, surface.unwrap())
+}
+
+/// Builds a page of items of one kind without coverage.
+pub(crate) fn threads_page(kind: ItemKind, observations: Vec<ItemObservation>) -> IngestPage {
+    ingest_page(lane_for_kind(kind), observations, None)
+}
+
+pub(crate) fn coverage_through(second: i64) -> Coverage {
+    Coverage { through: Some(SourceInstant(second * 1_000)), ..Coverage::default() }
+}
+
+/// Builds an issue of `acme/pump` that was updated and observed at `second`.
+pub(crate) fn issue(id: i64, second: i64, text: &str) -> ItemObservation {
+    issue_in(PUMP_ID, "pump", id, second, text)
+}
+
+pub(crate) fn issue_in(
+    repository: i64,
+    name: &str,
+    id: i64,
+    second: i64,
+    text: &str,
+) -> ItemObservation {
+    thread_in_repository(ItemKind::Issue, repository, name, id, second, text)
+}
+
+/// Builds a thread of `acme/pump` that was updated and observed at `second`.
+pub(crate) fn thread(kind: ItemKind, id: i64, second: i64, text: &str) -> ItemObservation {
+    thread_in_repository(kind, PUMP_ID, "pump", id, second, text)
+}
+
+pub(crate) fn thread_in_repository(
+    kind: ItemKind,
+    repository: i64,
+    name: &str,
+    id: i64,
+    second: i64,
+    text: &str,
+) -> ItemObservation {
+    let (part, prefix, details) = details_for_kind(kind);
+    let thread = Thread {
+        id,
+        node_id: format!("{prefix}_{id}"),
+        number: id,
+        repository_id: repository,
+        url: format!("https://github.com/acme/{name}/{part}/{id}"),
+        title: format!("title {text}"),
+        body: format!("body {text}"),
+        state: "OPEN".to_owned(),
+        state_reason: None,
+        labels: vec!["bug".to_owned(), "help wanted".to_owned()],
+        author: Some("ada".to_owned()),
+        author_id: Some(7),
+        created_at: source_time(0),
+        updated_at: source_time(second),
+        closed_at: None,
+        details,
+    };
+    ItemObservation { item: MirrorItem::Thread(thread), observed_at: observed_at(second) }
+}
+
+/// Returns the URL part, the prefix of node ids and the details of a kind.
+fn details_for_kind(kind: ItemKind) -> (&'static str, &'static str, ThreadDetails) {
+    match kind {
+        ItemKind::Repository
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => panic!("{} is not a thread", kind.name()),
+        ItemKind::Issue => ("issues", "I", ThreadDetails::Issue),
+        ItemKind::PullRequest => {
+            let (merged_at, head_ref) = (Some(source_time(3)), "fix/leak".to_owned());
+            let closes = vec![4, 2];
+            let details = PullRequestDetails { is_draft: true, merged_at, head_ref, closes };
+            ("pull", "PR", ThreadDetails::PullRequest(details))
+        }
+        ItemKind::Discussion => {
+            let details =
+                DiscussionDetails { category: "Q&A".to_owned(), is_answered: Some(false) };
+            ("discussions", "D", ThreadDetails::Discussion(details))
+        }
+    }
+}
+
+/// Builds a comment on a thread of `acme/pump` that was updated and observed at `second`.
+pub(crate) fn comment(
+    kind: ItemKind,
+    id: i64,
+    thread: i64,
+    second: i64,
+    text: &str,
+) -> ItemObservation {
+    let comment = Comment {
+        kind,
+        id,
+        node_id: format!("C_{}_{id}", kind.name()),
+        repository_id: PUMP_ID,
+        thread,
+        reply_to: Some(3),
+        review_id: None,
+        url: format!("https://github.com/acme/pump/issues/{thread}#{}-{id}", kind.name()),
+        body: format!("said {text}"),
+        state: Some("APPROVED".to_owned()).filter(|_| kind == ItemKind::Review),
+        path: None,
+        line: None,
+        author: Some("ada".to_owned()),
+        author_id: Some(7),
+        created_at: source_time(0),
+        updated_at: source_time(second),
+    };
+    ItemObservation { item: MirrorItem::Comment(comment), observed_at: observed_at(second) }
+}
+
+/// Returns the observed thread.
+pub(crate) fn as_thread_mut(observation: &mut ItemObservation) -> &mut Thread {
+    match &mut observation.item {
+        MirrorItem::Thread(thread) => thread,
+        MirrorItem::Repository(_) | MirrorItem::Comment(_) => panic!("expected a thread"),
+    }
+}
+
+/// Changes the time of an observation.
+pub(crate) fn with_observed_at(mut observation: ItemObservation, second: i64) -> ItemObservation {
+    observation.observed_at = observed_at(second);
+    observation
+}
+
+/// Builds the repository 1 under a name.
+pub(crate) fn pump_repository(name: &str, second: i64) -> ItemObservation {
+    repository(PUMP_ID, name, second)
+}
+
+pub(crate) fn repository(id: i64, name: &str, second: i64) -> ItemObservation {
+    let repository = Repository {
+        id,
+        node_id: format!("R_{id}"),
+        owner: "acme".to_owned(),
+        name: name.to_owned(),
+        url: format!("https://github.com/acme/{name}"),
+        is_archived: false,
+        is_fork: false,
+        has_issues_enabled: true,
+        has_discussions_enabled: false,
+        created_at: source_time(0),
+        updated_at: source_time(second),
+    };
+    ItemObservation { item: MirrorItem::Repository(repository), observed_at: observed_at(second) }
+}
+
+pub(crate) fn source_time(second: i64) -> SourceTime {
+    SourceTime::parse(&SourceInstant(second * 1_000).to_string()).unwrap()
+}
+
+pub(crate) fn observed_at(second: i64) -> ObservedAt {
+    ObservedAt::new(second * 1_000, second)
+}
+
+pub(crate) fn issue_key(id: i64) -> ItemKey {
+    ItemKey { kind: ItemKind::Issue, id }
+}
+
+/// Returns all stored issues.
+pub(crate) fn stored_issues(store: &Store) -> Vec<ThreadRow> {
+    stored_threads(store, ItemKind::Issue, &ThreadFilter::default())
+}
+
+/// Returns the stored threads of one kind that match a filter.
+pub(crate) fn stored_threads(
+    store: &Store,
+    kind: ItemKind,
+    filter: &ThreadFilter,
+) -> Vec<ThreadRow> {
+    let mut rows = Vec::new();
+    store
+        .each_thread(kind, filter, &mut |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    rows
+}
+
+/// Returns the bodies of all stored issues.
+pub(crate) fn issue_bodies(store: &Store) -> Vec<String> {
+    stored_issues(store).into_iter().map(|row| row.thread.body).collect()
+}
+
+/// Returns the ids of a search's hits, best first.
+pub(crate) fn search_ids(store: &Store, query: &str) -> Vec<i64> {
+    search_hits(store, query, 10).into_iter().map(|hit| hit.id).collect()
+}
+
+/// Returns the hits of a search, best first.
+pub(crate) fn search_hits(store: &Store, query: &str, limit: u64) -> Vec<Hit> {
+    let engine = SearchEngine::new(Workspace::from_store(store.clone()));
+    engine.search(&SearchRequest { limit, ..SearchRequest::new(query) }).unwrap().hits
+}

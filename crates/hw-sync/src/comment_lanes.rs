@@ -1,0 +1,152 @@
+//! Decides which comment lanes are due, once the threads are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::Repository;
+use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
+use hw_rules::plan::LaneState;
+use hw_rules::probe::LaneNeed;
+use hw_rules::since_walk;
+
+use crate::SyncError;
+use crate::plan_lanes::{PlannedLane, has_surface};
+use crate::pull::PullSpec;
+use crate::turn::{LaneTarget, PullContext, TargetRepository};
+
+/// Thread surfaces that moved in this pull, by repository id.
+pub(crate) type MovedSurfaces = BTreeSet<(i64, Surface)>;
+
+/// Comment lanes, split into those to read and those that are up to date.
+pub(crate) struct DueCommentLanes {
+    pub(crate) lanes: Vec<PlannedLane>,
+    /// Lanes that are as fresh as the listing of their threads, with the time of that listing.
+    pub(crate) fresh_lanes: Vec<(Lane, i64)>,
+}
+
+/// The stored state before comments are requested.
+struct CommentLaneSnapshot {
+    lane_states: BTreeMap<Lane, LaneState>,
+    /// Lanes with threads whose comments are due.
+    lanes_with_due_threads: BTreeSet<Lane>,
+    /// Lanes with quarantined rows.
+    waiting_lanes: BTreeSet<String>,
+}
+
+/// Collects the surfaces of the planned lanes.
+pub(crate) fn moved_surfaces(lanes: &[PlannedLane]) -> MovedSurfaces {
+    lanes.iter().map(|planned| (planned.target.repository.id, planned.target.surface())).collect()
+}
+
+/// Decides which lanes of these repositories are read in this pull.
+pub(crate) fn find_due_lanes(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    repositories: &[Repository],
+    moved: &MovedSurfaces,
+) -> Result<DueCommentLanes, SyncError> {
+    let mut due = DueCommentLanes { lanes: Vec::new(), fresh_lanes: Vec::new() };
+    if pull.comment_surfaces().next().is_none() {
+        return Ok(due);
+    }
+    let lanes = context.store.lanes()?.into_iter();
+    let known = CommentLaneSnapshot {
+        lane_states: lanes.map(|(lane, state, _)| (lane, state)).collect(),
+        lanes_with_due_threads: context.store.lanes_with_due_threads()?,
+        waiting_lanes: context.store.lanes_with_quarantine()?,
+    };
+    for repository in repositories.iter().filter(|repository| pull.is_followed(repository)) {
+        let target_repository = TargetRepository::from_repository(repository);
+        for surface in pull.comment_surfaces().filter(|surface| has_surface(repository, *surface)) {
+            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let mut state = known.lane_states.get(&lane).cloned().unwrap_or_else(LaneState::new);
+            let target = LaneTarget { lane, repository: target_repository.clone() };
+            // a sweep that waits for issues to be enabled is not due now
+            state.sweep_due_ms = state.sweep_due_ms.filter(|_| target.can_be_swept());
+            if pull.reconcile || known.is_due(context, &target, &state, moved) {
+                due.lanes.push(PlannedLane::with_own_turn(target, state));
+            } else if let Some(at) = known.threads_checked_at(&target) {
+                due.fresh_lanes.push((target.lane, at));
+            }
+        }
+    }
+    Ok(due)
+}
+
+/// Returns the thread lanes whose sweep is due.
+pub(crate) fn find_lanes_to_sweep(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    repositories: &[Repository],
+) -> Result<Vec<PlannedLane>, SyncError> {
+    if pull.comment_surfaces().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut planned = Vec::new();
+    for (lane, state, _) in context.store.lanes()? {
+        let is_chosen = pull.thread_surfaces().any(|surface| lane.surface == surface);
+        if state.sweep_due_ms.is_none() || !is_chosen {
+            continue;
+        }
+        let repository = repositories
+            .iter()
+            .find(|repository| lane.scope == Scope::Repository(repository.id))
+            .filter(|repository| {
+                pull.is_followed(repository) && has_surface(repository, lane.surface)
+            });
+        if let Some(repository) = repository {
+            let repository = TargetRepository::from_repository(repository);
+            planned.push(PlannedLane::with_own_turn(LaneTarget { lane, repository }, state));
+        }
+    }
+    Ok(planned)
+}
+
+impl PlannedLane {
+    fn with_own_turn(target: LaneTarget, state: LaneState) -> Self {
+        Self { target, need: LaneNeed::OwnTurn, state, expected: None }
+    }
+}
+
+impl CommentLaneSnapshot {
+    fn is_due(
+        &self,
+        context: &PullContext<'_>,
+        target: &LaneTarget,
+        state: &LaneState,
+        moved: &MovedSurfaces,
+    ) -> bool {
+        let (lane, surface) = (&target.lane, target.surface());
+        let has_moved = surface.commented_threads().iter().any(|thread_surface| {
+            let threads = Lane::for_repository(&lane.host, target.repository.id, *thread_surface);
+            moved.contains(&(target.repository.id, *thread_surface))
+                || self
+                    .lane_states
+                    .get(&threads)
+                    .is_some_and(|threads| since_walk::is_behind_threads(state, threads))
+        });
+        let is_due = match surface.read_strategy() {
+            ReadStrategy::PerThread => {
+                self.lanes_with_due_threads.contains(lane) || state.has_leftovers()
+            }
+            ReadStrategy::Since | ReadStrategy::NewestFirst if !target.can_be_swept() => {
+                since_walk::is_optional_list_due(
+                    state,
+                    has_moved,
+                    context.client.last_source_date(),
+                )
+            }
+            ReadStrategy::Since | ReadStrategy::NewestFirst => since_walk::is_list_due(
+                state,
+                context.window_floor(surface),
+                has_moved,
+                context.client.last_source_date(),
+            ),
+        };
+        is_due || self.waiting_lanes.contains(&lane.to_string())
+    }
+
+    /// Returns the time of the last listing of the lane's threads.
+    fn threads_checked_at(&self, target: &LaneTarget) -> Option<i64> {
+        self.lane_states.get(&target.threads_lane()?)?.checked_at_ms
+    }
+}

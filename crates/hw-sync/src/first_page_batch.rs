@@ -1,0 +1,190 @@
+//! Reads the first pages of many lanes in one request: for many small repositories, or many lanes that moved a
+//! little.
+
+use std::sync::atomic::Ordering;
+
+use hw_rules::coverage::Coverage;
+use hw_rules::plan::LaneState;
+use hw_rules::probe;
+use hw_sources::error::SourceError;
+use hw_sources::github::threads::{self, FirstPageTarget};
+use hw_sources::page::ItemsPage;
+use hw_store::IngestPage;
+
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::newest_first::{build_ingest_page, step_coverage};
+use crate::quarantine;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+
+/// A lane whose first page is due.
+#[derive(Debug, Clone)]
+pub(crate) struct FirstPageLane {
+    pub(crate) target: LaneTarget,
+    pub(crate) state: LaneState,
+    pub(crate) rows: u32,
+}
+
+/// The state of a lane after its first page.
+pub(crate) enum FirstPageOutcome {
+    /// Its walk is complete.
+    Closed(PullTally),
+    /// There is more to read, in a turn of its own.
+    Unfinished(TurnStart, PullTally),
+}
+
+impl FirstPageOutcome {
+    /// The first page was not used, so a turn of the lane's own reads it again.
+    fn unused() -> Self {
+        Self::Unfinished(TurnStart::FromStoredState, PullTally::default())
+    }
+}
+
+/// A first page and the lane's coverage after it.
+struct SteppedPage {
+    page: IngestPage,
+    next: Coverage,
+}
+
+/// Splits lanes into groups whose first pages fit into one request each.
+pub(crate) fn group_requests(
+    context: &PullContext<'_>,
+    mut lanes: Vec<FirstPageLane>,
+) -> Vec<Vec<FirstPageLane>> {
+    let mut groups = Vec::new();
+    while !lanes.is_empty() {
+        let max_rows = context.batch_rows.load(Ordering::Relaxed);
+        let count = count_fitting_lanes(&lanes, max_rows);
+        let rest = lanes.split_off(count.min(lanes.len()));
+        groups.push(std::mem::replace(&mut lanes, rest));
+    }
+    groups
+}
+
+fn count_fitting_lanes(lanes: &[FirstPageLane], max_rows: u32) -> usize {
+    probe::count_fitting_pages(lanes.iter().map(|lane| lane.rows), max_rows)
+}
+
+/// Reads and stores the first pages of these lanes, in as few requests as the server can serve.
+pub(crate) async fn read_first_pages(
+    context: &PullContext<'_>,
+    lanes: &[FirstPageLane],
+) -> Result<Vec<FirstPageOutcome>, SyncError> {
+    let mut outcomes = Vec::with_capacity(lanes.len());
+    while outcomes.len() < lanes.len() {
+        let rest = &lanes[outcomes.len()..];
+        match fetch_batch(context, rest).await {
+            Ok(pages) => outcomes.extend(store_batch(context, rest, pages).await?),
+            // a lane that cannot be read with others fails, if at all, in a turn of its own
+            Err(FetchError::Source(error)) if !matches!(error, SourceError::TokenRejected(_)) => {
+                outcomes.extend(rest.iter().map(|_| FirstPageOutcome::unused()));
+            }
+            Err(FetchError::Source(error)) => {
+                let lane = rest.first().map_or_else(String::new, |lane| lane.target.display_name());
+                return Err(SyncError::Source { lane, error });
+            }
+            Err(FetchError::Sync(error)) => return Err(error),
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Fetches the first pages of as many of these lanes as fit, but of at least one.
+async fn fetch_batch(
+    context: &PullContext<'_>,
+    lanes: &[FirstPageLane],
+) -> Result<Vec<Result<ItemsPage, SourceError>>, FetchError> {
+    let mut size = context.batch_rows.load(Ordering::Relaxed);
+    for lane in lanes.iter().take(count_fitting_lanes(lanes, size)) {
+        context.emit_page_requested(&lane.target, 1);
+    }
+    let result = context
+        .client
+        .query_graphql(
+            RetryPolicy::PAGE,
+            &mut size,
+            |size| threads::first_pages_query(&page_requests(lanes, size)),
+            |response, request_id, size| {
+                let requests = page_requests(lanes, size);
+                Ok(threads::read_first_pages(response, &requests, request_id))
+            },
+        )
+        .await;
+    context.batch_rows.store(size, Ordering::Relaxed);
+    result
+}
+
+fn page_requests(lanes: &[FirstPageLane], max_rows: u32) -> Vec<FirstPageTarget> {
+    let count = count_fitting_lanes(lanes, max_rows);
+    lanes.iter().take(count).map(|lane| lane.first_page_request(max_rows)).collect()
+}
+
+impl FirstPageLane {
+    fn first_page_request(&self, max_rows: u32) -> FirstPageTarget {
+        FirstPageTarget {
+            surface: self.target.surface(),
+            repository_id: self.target.repository.id,
+            node_id: self.target.repository.node_id.clone(),
+            row_count: self.rows.min(max_rows),
+        }
+    }
+}
+
+/// Stores the pages of one response in one transaction.
+async fn store_batch(
+    context: &PullContext<'_>,
+    lanes: &[FirstPageLane],
+    pages: Vec<Result<ItemsPage, SourceError>>,
+) -> Result<Vec<FirstPageOutcome>, SyncError> {
+    let mut ingest_pages = Vec::new();
+    let mut coverages = Vec::with_capacity(pages.len());
+    for (lane, page) in lanes.iter().zip(pages) {
+        let stepped = match page {
+            Ok(page) => step_first_page(context, lane, page).await?,
+            Err(_) => None,
+        };
+        coverages.push(stepped.map(|SteppedPage { page, next }| {
+            ingest_pages.push(page);
+            next
+        }));
+    }
+    let counts = context.store.ingest_pages(context.lease, &ingest_pages)?;
+    let mut stored_pages = ingest_pages.iter().zip(&counts);
+    let outcomes = coverages.into_iter().map(|next| {
+        let stored = next.and_then(|next| Some((next, stored_pages.next()?)));
+        let Some((next, (page, ingested))) = stored else {
+            return FirstPageOutcome::unused();
+        };
+        let mut tally = PullTally::default();
+        tally.count_page(ingested, page.observations.len());
+        context.emit_page_stored(page.lane.surface, 1, page.observations.len(), ingested);
+        if next.has_unfinished_head() {
+            FirstPageOutcome::Unfinished(TurnStart::MidWalk(Box::new(next)), tally)
+        } else {
+            FirstPageOutcome::Closed(tally)
+        }
+    });
+    Ok(outcomes.collect())
+}
+
+/// Applies a first page to the lane's coverage; none when the lane needs a turn of its own for it.
+async fn step_first_page(
+    context: &PullContext<'_>,
+    lane: &FirstPageLane,
+    mut page: ItemsPage,
+) -> Result<Option<SteppedPage>, SyncError> {
+    let FirstPageLane { target, state, .. } = lane;
+    let window = context.window_floor(target.surface());
+    let coverage = state.coverage.clone().open_turn(window);
+    let request = coverage.next_head_request(window);
+    let Ok(next) = step_coverage(coverage, &request, &mut page, window) else { return Ok(None) };
+    match quarantine::retry_unreadable(context, target, &mut page).await {
+        Ok(()) => {
+            let page = build_ingest_page(target, page, &next, &request, state.page_size);
+            Ok(Some(SteppedPage { page, next }))
+        }
+        Err(FetchError::Source(_)) => Ok(None),
+        Err(FetchError::Sync(error)) => Err(error),
+    }
+}

@@ -1,0 +1,193 @@
+//! Rechecks repositories that seem to be gone: looks them up by id, together with siblings that must exist.
+//!
+//! A repository can also be missing from a listing, or not found, because of a fault, a rename or a token with less
+//! access. Only a second lookup decides, and a brake stops the removal of two or more at once.
+
+use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
+use hw_rules::reconcile;
+use hw_rules::version::ObservedAt;
+use hw_sources::github::repositories;
+use hw_sources::page::LookupPage;
+use hw_store::IngestPage;
+
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::crash_points;
+use crate::discover::SkippedRepository;
+use crate::lookup::{LOOKUP_BATCH_SIZE, LookupBatch, NO_SIBLING_REASON};
+use crate::pull::PullSpec;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{PullContext, into_lane_error};
+
+/// The result of the second lookup.
+#[derive(Default)]
+pub(crate) struct RepositoryRecheck {
+    /// Suspects that still exist, as they are now.
+    pub(crate) present: Vec<Repository>,
+    pub(crate) removed: u64,
+    /// Suspects without a clear answer.
+    pub(crate) undecided: Vec<SkippedRepository>,
+}
+
+/// Suspects to remove, each with the time of the lookup that confirms it.
+#[derive(Default)]
+struct RepositoryAbsences {
+    absent: Vec<(i64, ObservedAt)>,
+    /// Repositories that exist, but moved to another organization, or are archived or forks.
+    out_of_scope: Vec<(i64, ObservedAt)>,
+    /// True if no sibling answered in a lookup that reported an absence.
+    is_doubtful: bool,
+}
+
+/// Looks up the suspects again and removes those that are gone, unless that would be too large a share of the
+/// `stored_count` repositories.
+pub(crate) async fn recheck_repositories(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    suspects: &[Repository],
+    siblings: &[Repository],
+    stored_count: usize,
+) -> Result<RepositoryRecheck, SyncError> {
+    let mut recheck = RepositoryRecheck::default();
+    let mut gone = RepositoryAbsences::default();
+    let mut batch_size = LOOKUP_BATCH_SIZE;
+    let siblings = node_ids(siblings);
+    let mut suspects = suspects;
+    while !suspects.is_empty() {
+        let LookupBatch { page, count } =
+            look_up_suspects(context, suspects, &siblings, &mut batch_size)
+                .await
+                .map_err(|error| into_lane_error(error, &pull.repositories_lane()))?;
+        let (batch, rest) = suspects.split_at(count);
+        sort_suspects(pull, batch, &page, &mut recheck, &mut gone);
+        store_present(context, pull, page)?;
+        suspects = rest;
+    }
+    context.client.crash_points().pass_point(crash_points::REPOSITORIES_RECHECKED)?;
+    recheck.removed = remove_confirmed(context, pull, &gone, stored_count)?;
+    Ok(recheck)
+}
+
+async fn look_up_suspects(
+    context: &PullContext<'_>,
+    suspects: &[Repository],
+    siblings: &[String],
+    batch_size: &mut u32,
+) -> Result<LookupBatch, FetchError> {
+    let result = context
+        .client
+        .query_graphql(
+            RetryPolicy::PAGE,
+            batch_size,
+            |size| repositories::lookup_query(&first_node_ids(suspects, size), siblings),
+            |response, request_id, size| {
+                let ids = first_node_ids(suspects, size);
+                let page = repositories::read_lookup(response, &ids, siblings, request_id)?;
+                Ok(LookupBatch { page, count: ids.len() })
+            },
+        )
+        .await;
+    *batch_size = (*batch_size).min(LOOKUP_BATCH_SIZE);
+    result
+}
+
+fn first_node_ids(repositories: &[Repository], limit: u32) -> Vec<String> {
+    node_ids(&repositories[..repositories.len().min(limit as usize)])
+}
+
+fn node_ids(repositories: &[Repository]) -> Vec<String> {
+    repositories.iter().map(|repository| repository.node_id.clone()).collect()
+}
+
+/// Sorts each suspect by what the lookup reports of it.
+fn sort_suspects(
+    pull: &PullSpec,
+    suspects: &[Repository],
+    page: &LookupPage,
+    recheck: &mut RepositoryRecheck,
+    gone: &mut RepositoryAbsences,
+) {
+    for suspect in suspects {
+        match find_repository(page, suspect.id) {
+            Some(repository) if pull.is_mirrored(repository) => {
+                recheck.present.push(repository.clone());
+            }
+            Some(_) => gone.out_of_scope.push((suspect.id, page.observed_at)),
+            // a node has one id, so the suspect was stored under a wrong one
+            None if is_renumbered(page, suspect) => {
+                gone.out_of_scope.push((suspect.id, page.observed_at));
+            }
+            None if page.absent.contains(&suspect.node_id) => {
+                gone.absent.push((suspect.id, page.observed_at));
+                gone.is_doubtful |= !page.is_vouched_for;
+            }
+            None => {
+                let reason = "may be gone, but GitHub gave no answer".to_owned();
+                recheck.undecided.push(SkippedRepository { name: suspect.name.clone(), reason });
+            }
+        }
+    }
+}
+
+/// Returns true if the suspect's node exists under another id.
+fn is_renumbered(page: &LookupPage, suspect: &Repository) -> bool {
+    page.observations.iter().any(|observation| observation.item.node_id() == suspect.node_id)
+}
+
+fn find_repository(page: &LookupPage, id: i64) -> Option<&Repository> {
+    page.observations.iter().filter_map(as_repository).find(|repository| repository.id == id)
+}
+
+fn as_repository(observation: &ItemObservation) -> Option<&Repository> {
+    match &observation.item {
+        MirrorItem::Repository(repository) => Some(repository),
+        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
+    }
+}
+
+/// Stores the repositories that still exist and are mirrored, as they are now.
+fn store_present(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    lookup: LookupPage,
+) -> Result<(), SyncError> {
+    let lane = pull.repositories_lane();
+    let page_size = context.store.lane_state(&lane)?.page_size;
+    let mut observations = lookup.observations;
+    observations.retain(|observation| {
+        as_repository(observation).is_some_and(|repository| pull.is_mirrored(repository))
+    });
+    let page = IngestPage { observations, ..IngestPage::new(lane, page_size) };
+    context.store.ingest_page(context.lease, &page)?;
+    Ok(())
+}
+
+/// Removes the repositories that are confirmed gone.
+///
+/// Without an answer from a sibling, several absences trip the brake, and a single one is not trusted either, unless
+/// the user allows mass removals.
+fn remove_confirmed(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    gone: &RepositoryAbsences,
+    stored_count: usize,
+) -> Result<u64, SyncError> {
+    let all: Vec<_> = gone.absent.iter().chain(&gone.out_of_scope).copied().collect();
+    let allow = context.allow_mass_removal;
+    if all.is_empty() {
+        return Ok(0);
+    }
+    if gone.is_doubtful && !allow {
+        let (kind, ids) = (ItemKind::Repository, all.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        let items = context.store.item_names(&pull.host, kind, &ids)?;
+        if let Err(brake) = reconcile::check_repository_removals(all.len(), stored_count, allow) {
+            return Err(hw_store::StoreError::Brake { kind, brake, items }.into());
+        }
+        let reason = NO_SIBLING_REASON.to_owned();
+        return Err(SyncError::Unconfirmed { lane: pull.organization.clone(), reason, items });
+    }
+    Ok(context
+        .store
+        .remove_repositories(context.lease, &pull.repositories_lane(), &all, allow)?
+        .removed)
+}

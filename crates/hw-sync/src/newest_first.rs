@@ -1,0 +1,232 @@
+//! Reads changes newest first: the walk from the top, then the gap, then quarantined rows.
+
+use hw_rules::coverage::{Coverage, CoverageError, LaneSection, PageRequest};
+use hw_rules::page_guard::PageGuard;
+use hw_rules::plan::LaneState;
+use hw_rules::walk::ListingFloor;
+use hw_sources::error::SourceError;
+use hw_sources::github::threads;
+use hw_sources::page::ItemsPage;
+use hw_store::IngestPage;
+
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::quarantine;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+
+/// A scan in progress.
+struct NewestFirstScan<'a> {
+    context: &'a PullContext<'a>,
+    target: &'a LaneTarget,
+    window: ListingFloor,
+    page_size: &'a mut u32,
+    /// True once a cursor was rejected. A source that rejects a second, fresh cursor is failing.
+    has_restarted: bool,
+    /// Pages of the lane that this pull has read before.
+    pages_before: u64,
+    /// Detects a walk that repeats itself.
+    guard: PageGuard,
+    tally: PullTally,
+}
+
+/// Reads a lane until its walk and its gap are closed.
+pub(crate) async fn scan_newest_first(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    start: TurnStart,
+    state: &LaneState,
+    size: &mut u32,
+) -> Result<PullTally, FetchError> {
+    let window = context.window_floor(target.surface());
+    let mut scan = NewestFirstScan {
+        context,
+        target,
+        window,
+        page_size: size,
+        has_restarted: false,
+        pages_before: u64::from(start != TurnStart::FromStoredState),
+        guard: PageGuard::default(),
+        tally: PullTally::default(),
+    };
+    let mut coverage = match start {
+        TurnStart::MidWalk(coverage) => *coverage,
+        TurnStart::FromStoredState | TurnStart::SweepOnly => {
+            let coverage = state.coverage.clone().open_turn(window);
+            if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
+        }
+    };
+    coverage = scan.walk_head(coverage).await?;
+    scan.guard = PageGuard::default();
+    while let Some(request) = coverage.next_gap_request() {
+        coverage = scan.ingest_next_page(coverage, &request).await?.open_turn(window);
+    }
+    let mut tally = scan.tally;
+    quarantine::retry_quarantined(context, target, &mut tally).await?;
+    Ok(tally)
+}
+
+impl NewestFirstScan<'_> {
+    async fn walk_head(&mut self, mut coverage: Coverage) -> Result<Coverage, FetchError> {
+        self.guard = PageGuard::default();
+        loop {
+            let request = coverage.next_head_request(self.window);
+            coverage = self.ingest_next_page(coverage, &request).await?;
+            if !coverage.has_unfinished_head() {
+                return Ok(coverage.open_turn(self.window));
+            }
+        }
+    }
+
+    /// Fetches one page, applies it to the coverage, and stores both together.
+    async fn ingest_next_page(
+        &mut self,
+        coverage: Coverage,
+        request: &PageRequest,
+    ) -> Result<Coverage, FetchError> {
+        let mut page = match self.fetch_page(request).await {
+            Err(FetchError::Source(SourceError::InvalidCursor(_)))
+                if request.after.is_some() && !self.has_restarted =>
+            {
+                self.has_restarted = true;
+                tracing::warn!(lane = %self.target.lane, "the source rejected the cursor; restarting the walk");
+                return self
+                    .restart_page(coverage.restart_walk(request.section), request.section)
+                    .await;
+            }
+            other => other?,
+        };
+        if page.walk_page.next.is_some() {
+            let total = page.walk_page.total_count;
+            self.guard
+                .check_page(page.row_ids(), page.unreadable_subjects(), total)
+                .map_err(|error| self.page_error(error.into()))?;
+        }
+        let next = match step_coverage(coverage, request, &mut page, self.window) {
+            Ok(next) => next,
+            Err(error) => return self.recover_rejected(error, request.section).await,
+        };
+        quarantine::retry_unreadable(self.context, self.target, &mut page).await?;
+        self.store_page(page, &next, request)?;
+        Ok(next)
+    }
+
+    async fn fetch_page(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
+        let (surface, repository) = (self.target.surface(), &self.target.repository);
+        let after = request.after.as_ref();
+        self.context.emit_page_requested(self.target, self.pages_before + self.tally.pages + 1);
+        let page = self
+            .context
+            .client
+            .query_graphql(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                self.page_size,
+                |size| threads::page_query(surface, &repository.node_id, size, after),
+                |response, request_id, _| {
+                    threads::read_page(response, surface, repository.id, after, request_id)
+                },
+            )
+            .await;
+        match page {
+            // one row that the server cannot serve must not block all that follow it
+            Err(FetchError::Source(SourceError::TooExpensive(_))) if *self.page_size == 1 => {
+                self.fetch_id_only(request).await
+            }
+            other => other,
+        }
+    }
+
+    /// Fetches the id and time of the next row, without its content.
+    async fn fetch_id_only(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
+        let (surface, repository) = (self.target.surface(), &self.target.repository);
+        let after = request.after.as_ref();
+        self.context
+            .client
+            .query_graphql(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                &mut 1,
+                |_| threads::id_only_query(surface, &repository.node_id, 1, after),
+                |response, request_id, _| {
+                    threads::read_id_only(response, surface, repository.id, after, request_id)
+                },
+            )
+            .await
+    }
+
+    fn store_page(
+        &mut self,
+        page: ItemsPage,
+        next: &Coverage,
+        request: &PageRequest,
+    ) -> Result<(), FetchError> {
+        let page = build_ingest_page(self.target, page, next, request, *self.page_size);
+        Ok(self.context.ingest_page(&page, &mut self.tally)?)
+    }
+
+    /// Resets a watermark from the future and reads the lane again from there; any other error is final.
+    async fn recover_rejected(
+        &mut self,
+        error: CoverageError,
+        section: LaneSection,
+    ) -> Result<Coverage, FetchError> {
+        let CoverageError::FutureWatermark { date, .. } = error else {
+            return Err(self.page_error(error).into());
+        };
+        let lane = &self.target.lane;
+        self.context.reset_watermark(lane, date)?;
+        let state = self.context.store.lane_state(lane)?;
+        self.restart_page(state.coverage.open_turn(self.window), section).await
+    }
+
+    fn page_error(&self, error: CoverageError) -> SyncError {
+        SyncError::RejectedPage { lane: self.target.lane.to_string(), error }
+    }
+
+    /// Reads the next page of the same section, with the coverage as it is now.
+    async fn restart_page(
+        &mut self,
+        coverage: Coverage,
+        section: LaneSection,
+    ) -> Result<Coverage, FetchError> {
+        self.guard = PageGuard::default();
+        let gap_request = match section {
+            LaneSection::Head => None,
+            LaneSection::Gap => coverage.next_gap_request(),
+        };
+        let request = gap_request.unwrap_or_else(|| coverage.next_head_request(self.window));
+        Box::pin(self.ingest_next_page(coverage, &request)).await
+    }
+}
+
+/// Returns the coverage after this page, and drops the page's rows below the retention floor.
+///
+/// Rows that are retried alone afterwards took no part in this step, so none of them may be dropped.
+pub(crate) fn step_coverage(
+    coverage: Coverage,
+    request: &PageRequest,
+    page: &mut ItemsPage,
+    window: ListingFloor,
+) -> Result<Coverage, CoverageError> {
+    let floor = coverage.retention_floor(request, window);
+    let next = coverage.apply_page(request, &page.walk_page)?;
+    page.observations.retain(|row| !floor.is_above(row.item.updated_at().instant()));
+    Ok(next)
+}
+
+/// Builds the page to store, together with the coverage after it.
+pub(crate) fn build_ingest_page(
+    target: &LaneTarget,
+    page: ItemsPage,
+    next: &Coverage,
+    request: &PageRequest,
+    page_size: u32,
+) -> IngestPage {
+    let checked_lane = next.checked_at(request).map(|date| (target.lane.clone(), date.0));
+    IngestPage {
+        observations: page.observations,
+        coverage: Some(next.clone()),
+        checked_lanes: checked_lane.into_iter().collect(),
+        quarantined: page.unreadable.iter().map(quarantine::quarantine_row).collect(),
+        ..IngestPage::new(target.lane.clone(), page_size)
+    }
+}

@@ -1,0 +1,114 @@
+//! Plans lanes: decides which lanes are followed, and what each of them needs in this pull.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::item::Repository;
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::plan::LaneState;
+use hw_rules::probe::{self, ExpectedRows, LaneNeed, ListingProbe};
+use hw_rules::source_time::SourceInstant;
+use hw_store::Store;
+
+use crate::SyncError;
+use crate::pull::PullSpec;
+use crate::turn::{LaneTarget, PullContext, TargetRepository};
+
+/// Probes of a page, by repository id and surface.
+pub(crate) type LaneProbes = BTreeMap<(i64, Surface), ListingProbe>;
+
+/// A lane and what it needs in this pull.
+pub(crate) struct PlannedLane {
+    pub(crate) target: LaneTarget,
+    pub(crate) need: LaneNeed,
+    pub(crate) state: LaneState,
+    /// Shown as the expected total while the pull runs; none without a probe.
+    pub(crate) expected: Option<ExpectedRows>,
+}
+
+/// The stored state before the pull requests anything.
+pub(crate) struct MirrorSnapshot {
+    /// Stored repositories of this organization.
+    pub(crate) repositories: Vec<Repository>,
+    lane_states: BTreeMap<Lane, LaneState>,
+    /// Lanes with quarantined rows.
+    waiting_lanes: BTreeSet<String>,
+}
+
+impl MirrorSnapshot {
+    pub(crate) fn from_store(store: &Store, pull: &PullSpec) -> Result<Self, SyncError> {
+        let mut repositories = store.repositories(&pull.host)?;
+        repositories.retain(|repository| pull.is_owner(&repository.owner));
+        let lanes = store.lanes()?.into_iter();
+        let lane_states = lanes.map(|(lane, state, _)| (lane, state)).collect();
+        Ok(Self { repositories, lane_states, waiting_lanes: store.lanes_with_quarantine()? })
+    }
+
+    /// Returns true if a lane of this host relies on a time later than `base`, or was checked later.
+    pub(crate) fn has_claims_beyond(&self, host: &str, base: SourceInstant) -> bool {
+        let lanes = self.lane_states.iter().filter(|(lane, _)| lane.host == host);
+        lanes.map(|(_, state)| state).any(|state| {
+            state.coverage.latest_claim().max(state.checked_at_ms.map(SourceInstant)) > Some(base)
+        })
+    }
+
+    /// Returns the lanes that are followed for the first time.
+    pub(crate) fn new_lanes<'a>(&self, lanes: &'a [PlannedLane]) -> Vec<&'a Lane> {
+        let lanes = lanes.iter().map(|planned| &planned.target.lane);
+        lanes.filter(|lane| !self.lane_states.contains_key(*lane)).collect()
+    }
+
+    fn plan_lane(
+        &self,
+        context: &PullContext<'_>,
+        pull: &PullSpec,
+        target: LaneTarget,
+        probe: Option<&ListingProbe>,
+    ) -> PlannedLane {
+        let lane = &target.lane;
+        let state = self.lane_states.get(lane).cloned().unwrap_or_else(LaneState::new);
+        let has_waiting = self.waiting_lanes.contains(&lane.to_string());
+        let window = context.window_floor(lane.surface);
+        let expected = probe.map(|probe| probe::expected_rows(&state, window, probe));
+        let mut need = probe::assess_lane_need(&state, window, probe, has_waiting);
+        if pull.reconcile && need == LaneNeed::Nothing {
+            need = LaneNeed::SweepOnly;
+        }
+        PlannedLane { target, need, state, expected }
+    }
+}
+
+/// Plans the followed lanes of a repository: one for each chosen surface that it has enabled.
+pub(crate) fn plan_repository_lanes(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    known: &MirrorSnapshot,
+    repository: &Repository,
+    probes: &LaneProbes,
+) -> Vec<PlannedLane> {
+    if !pull.is_followed(repository) {
+        return Vec::new();
+    }
+    let target_repository = TargetRepository::from_repository(repository);
+    pull.thread_surfaces()
+        .filter(|surface| has_surface(repository, *surface))
+        .map(|surface| {
+            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let target = LaneTarget { lane, repository: target_repository.clone() };
+            known.plan_lane(context, pull, target, probes.get(&(repository.id, surface)))
+        })
+        .collect()
+}
+
+/// Returns true if a repository has this surface enabled.
+pub(crate) fn has_surface(repository: &Repository, surface: Surface) -> bool {
+    match surface {
+        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
+        Surface::Issues => repository.has_issues_enabled,
+        // pull requests have issue comments, too
+        Surface::PullRequests
+        | Surface::IssueComments
+        | Surface::ReviewComments
+        | Surface::Reviews => true,
+        Surface::Repositories => false,
+    }
+}

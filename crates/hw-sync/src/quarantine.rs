@@ -1,0 +1,288 @@
+//! Retries unreadable rows: each is requested again alone, then quarantined and requested again by later turns.
+
+use std::collections::BTreeSet;
+
+use hw_rules::OVERLAP_MS;
+use hw_rules::item::{ItemKey, ItemObservation};
+use hw_rules::item_validation::ImpossibleItem;
+use hw_rules::lane::ReadStrategy;
+use hw_rules::source_time::SourceInstant;
+use hw_rules::walk::PageCursor;
+use hw_sources::error::SourceError;
+use hw_sources::github::threads;
+use hw_sources::page::{ItemsPage, RowSubject, UnreadableRow};
+use hw_store::{IngestPage, QuarantinedItem};
+
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::lookup;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{LaneTarget, PullContext, PullTally};
+
+/// Rows of one page that are retried at once; the others wait in quarantine.
+const MAX_RETRIES_PER_PAGE: usize = 10;
+/// Attempts during which a row that is not found has its lane swept each time.
+const FREQUENT_SWEEP_TRIES: u64 = 16;
+/// Quarantined rows that are retried in one turn.
+const MAX_RETRIES_PER_TURN: usize = 20;
+/// Quarantined rows that are read from the store: as many ids as GitHub accepts in one list.
+const QUARANTINE_READ_LIMIT: u64 = 100;
+
+/// The result of retrying one row.
+enum RetryOutcome {
+    /// The row is readable, and so are the others in `found` that were requested with it.
+    Readable {
+        found: Vec<ItemObservation>,
+        absent: Vec<String>,
+    },
+    /// Another row is at its position now: it changed and reappears at the head of the lane, or it is gone and a
+    /// sweep will find out. Or it moved to another repository.
+    Moved,
+    /// The row is not found by its id: it is gone, or this is a fault. A sweep decides.
+    Absent,
+    StillUnreadable,
+}
+
+/// Retries unreadable rows of a page; rows that are readable now join the page.
+pub(crate) async fn retry_unreadable(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    page: &mut ItemsPage,
+) -> Result<(), FetchError> {
+    let (impossible, mut rows): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut page.unreadable).into_iter().partition(UnreadableRow::is_impossible);
+    let later = rows.split_off(rows.len().min(MAX_RETRIES_PER_PAGE));
+    for unreadable in rows {
+        match retry_row(context, target, &unreadable, &[]).await? {
+            RetryOutcome::Readable { found, .. } => page.observations.extend(found),
+            RetryOutcome::Moved | RetryOutcome::Absent | RetryOutcome::StillUnreadable => {
+                page.unreadable.push(unreadable);
+            }
+        }
+    }
+    page.unreadable.extend(later);
+    page.unreadable.extend(impossible);
+    Ok(())
+}
+
+/// Retries rows that earlier turns could not read, the least tried first.
+pub(crate) async fn retry_quarantined(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    tally: &mut PullTally,
+) -> Result<(), FetchError> {
+    let waiting = context.store.quarantined_in_lane(&target.lane, QUARANTINE_READ_LIMIT)?;
+    retry_rows(context, target, &waiting, &waiting, tally).await
+}
+
+/// Retries rows that a sweep found under the id of another node, together with that node: a second lookup shows
+/// which node has the id.
+pub(crate) async fn retry_taken_ids(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    tally: &mut PullTally,
+) -> Result<(), FetchError> {
+    let waiting = context.store.quarantined_in_lane(&target.lane, QUARANTINE_READ_LIMIT)?;
+    let mut taken = waiting.clone();
+    taken.retain(|row| ImpossibleItem::parse_taken_id(&row.reason).is_some());
+    retry_rows(context, target, &taken, &waiting, tally).await
+}
+
+async fn retry_rows(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    chosen: &[QuarantinedItem],
+    waiting: &[QuarantinedItem],
+    tally: &mut PullTally,
+) -> Result<(), FetchError> {
+    let mut read = BTreeSet::new();
+    for row in chosen.iter().take(MAX_RETRIES_PER_TURN).cloned() {
+        if read.contains(&row.subject) {
+            continue;
+        }
+        let twins = find_twins(context, target, &row, waiting)?;
+        let unreadable = UnreadableRow {
+            subject: RowSubject::parse(&row.subject),
+            reason: row.reason,
+            raw: row.raw,
+            updated_at: row.updated_at,
+            observed_at: row.seen,
+        };
+        let mut page = empty_page(context, target)?;
+        match retry_row(context, target, &unreadable, &twins).await? {
+            RetryOutcome::Readable { found, absent } => {
+                read.extend(found.iter().map(|found| found.item.node_id().to_owned()));
+                page.observations = found;
+                page.absent_nodes = absent;
+                page.cleared_subjects.push(row.subject);
+            }
+            RetryOutcome::Moved => page.cleared_subjects.push(row.subject),
+            RetryOutcome::Absent => {
+                // a row that stays listed but is never found causes fewer and fewer sweeps
+                if row.tries < FREQUENT_SWEEP_TRIES || row.tries.is_power_of_two() {
+                    // an inventory in progress may still list it
+                    context.store.restart_sweep(context.lease, &target.lane)?;
+                    context.store.request_sweep(&target.lane, context.client.clock().now_ms())?;
+                }
+                page.quarantined.push(quarantine_row(&unreadable));
+            }
+            RetryOutcome::StillUnreadable => page.quarantined.push(quarantine_row(&unreadable)),
+        }
+        context.ingest_page(&page, tally)?;
+    }
+    Ok(())
+}
+
+/// Returns the node ids of the others that claim the row's id: those quarantined for the same reason, or the
+/// stored one.
+fn find_twins(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    row: &QuarantinedItem,
+    waiting: &[QuarantinedItem],
+) -> Result<Vec<String>, SyncError> {
+    if let Some(id) = ImpossibleItem::parse_taken_id(&row.reason) {
+        let key = ItemKey { kind: target.surface().kind(), id };
+        return Ok(context.store.node_id(&target.lane.host, key)?.into_iter().collect());
+    }
+    if !ImpossibleItem::is_shared_id_reason(&row.reason) {
+        return Ok(Vec::new());
+    }
+    let twins =
+        waiting.iter().filter(|other| other.reason == row.reason && other.subject != row.subject);
+    Ok(twins.map(|twin| twin.subject.clone()).collect())
+}
+
+/// Returns an empty page of this lane that leaves its coverage as it is.
+fn empty_page(context: &PullContext<'_>, target: &LaneTarget) -> Result<IngestPage, FetchError> {
+    let lane = target.lane.clone();
+    let page_size = context.store.lane_state(&lane)?.page_size;
+    Ok(IngestPage::new(lane, page_size))
+}
+
+/// Retries one row, by its id or by its position. A failure of one row does not fail the lane.
+///
+/// Twins are looked up in the same request: alone, none of them shows that it shares its id.
+async fn retry_row(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    row: &UnreadableRow,
+    twins: &[String],
+) -> Result<RetryOutcome, FetchError> {
+    let is_walked = target.surface().read_strategy() == ReadStrategy::NewestFirst;
+    let outcome = match &row.subject {
+        RowSubject::Position { .. } if !is_walked => return Ok(RetryOutcome::StillUnreadable),
+        RowSubject::Node(id) => retry_by_id(context, target, id, twins).await,
+        RowSubject::Position { at, after } => {
+            retry_at_position(context, target, at, after.as_ref(), row).await
+        }
+    };
+    match outcome {
+        Ok(RetryOutcome::Readable { found, .. })
+            if found.iter().any(|observation| is_stale_answer(observation, row)) =>
+        {
+            Ok(RetryOutcome::StillUnreadable)
+        }
+        Err(FetchError::Source(error)) if !matches!(error, SourceError::TokenRejected(_)) => {
+            Ok(RetryOutcome::StillUnreadable)
+        }
+        other => other,
+    }
+}
+
+/// Returns true if a lagging replica answered with an older version of the row.
+fn is_stale_answer(found: &ItemObservation, row: &UnreadableRow) -> bool {
+    let is_same_row = match &row.subject {
+        RowSubject::Node(id) => id == found.item.node_id(),
+        RowSubject::Position { .. } => true,
+    };
+    is_same_row && row.updated_at.as_ref().is_some_and(|known| found.item.updated_at() < known)
+}
+
+async fn retry_by_id(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    id: &str,
+    twins: &[String],
+) -> Result<RetryOutcome, FetchError> {
+    let ids: Vec<String> = [id.to_owned()].into_iter().chain(twins.iter().cloned()).collect();
+    let (surface, repository) = (target.surface(), &target.repository);
+    let mut page = context
+        .client
+        .query_graphql(
+            RetryPolicy::ROW,
+            &mut 1,
+            |_| lookup::build_query(surface, repository, &ids, &[]),
+            |response, request_id, _| {
+                lookup::read_answer(response, surface, &ids, repository, request_id)
+            },
+        )
+        .await?;
+    page.elsewhere.retain(|found| is_requested_row(found, id, twins));
+    if !page.elsewhere.is_empty() {
+        lookup::store_moved_items(context, target, page.elsewhere)?;
+        return Ok(RetryOutcome::Moved);
+    }
+    if page.observations.iter().any(|found| is_requested_row(found, id, twins)) {
+        return Ok(RetryOutcome::Readable { found: page.observations, absent: page.absent });
+    }
+    Ok(if page.absent.iter().any(|absent| absent == id) {
+        RetryOutcome::Absent
+    } else {
+        RetryOutcome::StillUnreadable
+    })
+}
+
+/// Returns true if this is the row itself; without twins, nothing else was requested.
+fn is_requested_row(found: &ItemObservation, id: &str, twins: &[String]) -> bool {
+    twins.is_empty() || found.item.node_id() == id
+}
+
+/// Rows that are read to find one by its position: others may have appeared before it.
+const NEIGHBOR_ROWS: u32 = 10;
+
+async fn retry_at_position(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    at: &PageCursor,
+    after: Option<&PageCursor>,
+    row: &UnreadableRow,
+) -> Result<RetryOutcome, FetchError> {
+    let (surface, repository) = (target.surface(), &target.repository);
+    let page = context
+        .client
+        .query_graphql(
+            RetryPolicy::ROW,
+            &mut { NEIGHBOR_ROWS },
+            |size| threads::page_query(surface, &repository.node_id, size, after),
+            |response, request_id, _| {
+                threads::read_page(response, surface, repository.id, after, request_id)
+            },
+        )
+        .await?;
+    let entry = page.walk_page.entries.iter().find(|entry| entry.cursor == *at);
+    // a lagging replica may not show the row yet, or still show others
+    let is_settled = SourceInstant(row.observed_at.at_ms).plus_ms(OVERLAP_MS) < page.walk_page.date;
+    Ok(match entry.map(|entry| entry.id) {
+        Some(id) => {
+            let found = page.observations.into_iter().find(|found| found.key().id == id);
+            found.map_or(RetryOutcome::StillUnreadable, |found| RetryOutcome::Readable {
+                found: vec![found],
+                absent: vec![],
+            })
+        }
+        None if is_settled && page.unreadable.is_empty() => RetryOutcome::Moved,
+        None => RetryOutcome::StillUnreadable,
+    })
+}
+
+/// Converts an unreadable row to the form in which it is stored.
+pub(crate) fn quarantine_row(row: &UnreadableRow) -> hw_store::UnreadableItem {
+    hw_store::UnreadableItem {
+        subject: row.subject.to_string(),
+        reason: row.reason.clone(),
+        raw: row.raw.clone(),
+        updated_at: row.updated_at.clone(),
+        seen: row.observed_at,
+    }
+}

@@ -1,0 +1,199 @@
+//! Runs the lanes' turns concurrently: some have a turn of their own, others share requests for first pages.
+
+use futures_util::stream::{self, StreamExt as _};
+use hw_rules::probe::LaneNeed;
+use hw_sources::error::SourceError;
+
+use crate::SyncError;
+use crate::first_page_batch::{FirstPageLane, FirstPageOutcome, group_requests, read_first_pages};
+use crate::plan_lanes::PlannedLane;
+use crate::progress::ProgressEvent;
+use crate::pull::PullSpec;
+use crate::summary::PullFailure;
+use crate::turn::{LaneTarget, PullContext, PullTally, TurnOutcome, TurnStart, run_turn};
+
+/// Lanes in progress at once. The rate limiter decides how many of them send a request; the others wait for it.
+const MAX_CONCURRENT_LANES: usize = 50;
+
+/// The result of a lane's turn.
+pub(crate) enum LaneResult {
+    Done(PullTally),
+    /// The repository seems to be gone; a second lookup decides.
+    Hidden(SyncError),
+    /// Already reported as a progress event.
+    Failed(PullFailure),
+}
+
+pub(crate) struct LaneOutcome {
+    pub(crate) target: LaneTarget,
+    pub(crate) result: LaneResult,
+}
+
+enum LaneTask {
+    Turn(LaneTarget, TurnStart),
+    FirstPages(Vec<FirstPageLane>),
+}
+
+/// A lane that still needs a turn after its first page.
+struct UnfinishedLane {
+    target: LaneTarget,
+    start: TurnStart,
+    tally: PullTally,
+}
+
+/// Gives every lane what it needs. A lane that fails never stops the others.
+pub(crate) async fn run_lanes(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    lanes: Vec<PlannedLane>,
+) -> Result<Vec<LaneOutcome>, SyncError> {
+    let (mut turns, mut first_pages) = (Vec::new(), Vec::new());
+    for PlannedLane { target, need, state, .. } in lanes {
+        match need {
+            LaneNeed::Nothing => {}
+            LaneNeed::OwnTurn => turns.push(LaneTask::Turn(target, TurnStart::FromStoredState)),
+            LaneNeed::SweepOnly => turns.push(LaneTask::Turn(target, TurnStart::SweepOnly)),
+            LaneNeed::FirstPage { rows } => {
+                first_pages.push(FirstPageLane { target, state, rows });
+            }
+        }
+    }
+    let groups = group_requests(context, first_pages);
+    let tasks = turns.into_iter().chain(groups.into_iter().map(LaneTask::FirstPages));
+    let mut running = stream::iter(tasks)
+        .map(|task| task.run(context, pull))
+        .buffer_unordered(MAX_CONCURRENT_LANES);
+    let mut outcomes = Vec::new();
+    while let Some(result) = running.next().await {
+        outcomes.extend(result?);
+    }
+    Ok(outcomes)
+}
+
+impl LaneTask {
+    async fn run(
+        self,
+        context: &PullContext<'_>,
+        pull: &PullSpec,
+    ) -> Result<Vec<LaneOutcome>, SyncError> {
+        match self {
+            Self::Turn(target, start) => {
+                let lane = UnfinishedLane { target, start, tally: PullTally::default() };
+                Ok(vec![run_lane_turn(context, pull, lane).await?])
+            }
+            Self::FirstPages(lanes) => run_first_pages(context, pull, lanes).await,
+        }
+    }
+}
+
+/// Reads first pages together, then runs a turn for each lane that needs more.
+async fn run_first_pages(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    lanes: Vec<FirstPageLane>,
+) -> Result<Vec<LaneOutcome>, SyncError> {
+    let first_pages = read_first_pages(context, &lanes).await?;
+    let (mut outcomes, mut unfinished) = (Vec::new(), Vec::new());
+    for (FirstPageLane { target, .. }, outcome) in lanes.into_iter().zip(first_pages) {
+        match outcome {
+            FirstPageOutcome::Unfinished(start, tally) => {
+                unfinished.push(UnfinishedLane { target, start, tally });
+            }
+            FirstPageOutcome::Closed(tally)
+                if pull.reconcile || is_sweep_due(context, &target)? =>
+            {
+                let start = TurnStart::SweepOnly;
+                unfinished.push(UnfinishedLane { target, start, tally });
+            }
+            FirstPageOutcome::Closed(tally) => outcomes.push(finish_lane(context, target, tally)),
+        }
+    }
+    let turns = stream::iter(unfinished).map(|lane| run_lane_turn(context, pull, lane));
+    let mut running = turns.buffer_unordered(MAX_CONCURRENT_LANES);
+    while let Some(result) = running.next().await {
+        outcomes.push(result?);
+    }
+    Ok(outcomes)
+}
+
+fn finish_lane(context: &PullContext<'_>, target: LaneTarget, tally: PullTally) -> LaneOutcome {
+    let (surface, scope) = (target.surface(), target.display_name());
+    context.client.progress().emit(|| ProgressEvent::LaneFinished { surface, scope });
+    LaneOutcome { target, result: LaneResult::Done(tally) }
+}
+
+/// Runs a lane's turn and adds its tally to that of the first page.
+async fn run_lane_turn(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    lane: UnfinishedLane,
+) -> Result<LaneOutcome, SyncError> {
+    let UnfinishedLane { target, start, mut tally } = lane;
+    match run_turn_and_sweep(context, pull, &target, start).await {
+        Ok(more) => {
+            tally.add(&more);
+            Ok(finish_lane(context, target, tally))
+        }
+        Err(error) if !error.is_lane_error() => Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "a lane failed; continuing with the others");
+            if matches!(&error, SyncError::Source { error: SourceError::Hidden(_), .. }) {
+                return Ok(LaneOutcome { target, result: LaneResult::Hidden(error) });
+            }
+            let failure = PullFailure::from_error(target.surface(), target.display_name(), &error);
+            failure.emit_event(context);
+            Ok(LaneOutcome { target, result: LaneResult::Failed(failure) })
+        }
+    }
+}
+
+/// Runs a lane's turn, and its sweep when one is due or requested.
+///
+/// A user started this pull, so the lane is due now even if it was postponed.
+async fn run_turn_and_sweep(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    target: &LaneTarget,
+    start: TurnStart,
+) -> Result<PullTally, SyncError> {
+    let state = context.store.lane_state(&target.lane)?;
+    if state.due_ms > 0 {
+        context.store.make_lane_due(context.lease, &target.lane)?;
+    }
+    if pull.reconcile && target.can_be_swept() {
+        // an unfinished sweep began too early to know what was deleted since
+        if state.is_sweeping {
+            context.store.restart_sweep(context.lease, &target.lane)?;
+        }
+        context.store.request_sweep(&target.lane, context.client.clock().now_ms())?;
+    }
+    let was_due = is_sweep_due(context, target)?;
+    let mut tally = run_turn_when_due(context, target, start).await?;
+    if !was_due && is_sweep_due(context, target)? {
+        tally.add(&run_turn_when_due(context, target, TurnStart::SweepOnly).await?);
+    }
+    Ok(tally)
+}
+
+/// Returns true if the lane needs a sweep: its listing became shorter, so something is gone.
+fn is_sweep_due(context: &PullContext<'_>, target: &LaneTarget) -> Result<bool, SyncError> {
+    let state = context.store.lane_state(&target.lane)?;
+    Ok(target.can_be_swept() && state.sweep_due_ms.is_some())
+}
+
+/// Runs a turn once the lane no longer has to wait.
+async fn run_turn_when_due(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    start: TurnStart,
+) -> Result<PullTally, SyncError> {
+    loop {
+        match run_turn(context, target, start.clone()).await? {
+            TurnOutcome::Done(tally) => return Ok(tally),
+            TurnOutcome::Waiting { until_ms, why } => {
+                tracing::info!(lane = %target.lane, ?why, "waiting");
+                context.client.clock().sleep_until(until_ms).await;
+            }
+        }
+    }
+}

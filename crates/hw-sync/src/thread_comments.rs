@@ -1,0 +1,343 @@
+//! Reads comments thread by thread, for threads that moved.
+
+use std::collections::VecDeque;
+
+use hw_rules::page_guard::PageGuard;
+use hw_rules::plan::LaneState;
+use hw_rules::source_time::SourceInstant;
+use hw_rules::version::ObservedAt;
+use hw_sources::error::SourceError;
+use hw_sources::github::comments::{self, Continuation, IncompleteReason, ThreadComments};
+use hw_sources::page::InventoryRow;
+use hw_store::{DueThread, IngestPage};
+
+use crate::SyncError;
+use crate::api_client::FetchError;
+use crate::quarantine;
+use crate::retry_policy::RetryPolicy;
+use crate::turn::{LaneTarget, PullContext, PullTally};
+
+/// Comments that are being read.
+pub(crate) struct ThreadCommentReader<'a> {
+    context: &'a PullContext<'a>,
+    target: &'a LaneTarget,
+    /// Threads in a request.
+    batch_size: u32,
+    /// Rows in a page, for a thread whose comments do not fit into one response.
+    page_size: u32,
+    /// Threads that could not be read completely; `last_failure` is the reason of the last one.
+    unread_threads: u64,
+    last_failure: String,
+    pub(crate) tally: PullTally,
+}
+
+/// Comments of several threads.
+pub(crate) struct CommentBatch {
+    pub(crate) seen: ObservedAt,
+    pub(crate) rows: Vec<InventoryRow>,
+    /// Number of threads requested.
+    pub(crate) thread_count: usize,
+}
+
+/// A thread whose comments did not fit into one response.
+struct LongThread {
+    id: i64,
+    continuations: Vec<Continuation>,
+}
+
+/// Reads the comments of all due threads.
+pub(crate) async fn scan_thread_comments(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    state: &LaneState,
+    size: u32,
+) -> Result<PullTally, FetchError> {
+    context.store.follow_thread_comments(context.lease, &target.lane)?;
+    let checked_at = context.threads_checked_at(target)?;
+    let mut reader = ThreadCommentReader::new(context, target, size);
+    let mut after = i64::MIN;
+    loop {
+        let due = context.store.due_threads(&target.lane, after, reader.batch_limit())?;
+        let Some(last) = due.last() else { break };
+        after = last.id;
+        reader.read_all(&due).await?;
+    }
+    reader.close_lane(state, checked_at)?;
+    let mut tally = reader.tally;
+    quarantine::retry_quarantined(context, target, &mut tally).await?;
+    Ok(tally)
+}
+
+impl<'a> ThreadCommentReader<'a> {
+    pub(crate) fn new(
+        context: &'a PullContext<'a>,
+        target: &'a LaneTarget,
+        page_size: u32,
+    ) -> Self {
+        Self {
+            context,
+            target,
+            batch_size: page_size.min(max_threads_per_request(target)),
+            page_size,
+            unread_threads: 0,
+            last_failure: String::new(),
+            tally: PullTally::default(),
+        }
+    }
+
+    pub(crate) fn batch_limit(&self) -> u32 {
+        max_threads_per_request(self.target)
+    }
+
+    async fn read_all(&mut self, mut due: &[DueThread]) -> Result<(), FetchError> {
+        while !due.is_empty() {
+            let batch = self.read_batch(due).await?;
+            due = &due[batch.thread_count..];
+        }
+        Ok(())
+    }
+
+    /// Reads and stores the comments of as many of these threads as the server can serve at once.
+    pub(crate) async fn read_batch(
+        &mut self,
+        due: &[DueThread],
+    ) -> Result<CommentBatch, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        let limit = self.batch_limit();
+        let result = self
+            .context
+            .client
+            .query_graphql(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                &mut self.batch_size,
+                |size| comments::thread_comments_query(surface, &node_ids(due, size.min(limit))),
+                |response, request_id, size| {
+                    let ids = node_ids(due, size.min(limit));
+                    let parts =
+                        comments::read_thread_comments(response, surface, &ids, id, request_id)?;
+                    Ok((parts, response.meta.observed_at(request_id)))
+                },
+            )
+            .await;
+        let (parts, seen) = match result {
+            // one thread that the server cannot serve must not block all that follow it
+            Err(FetchError::Source(SourceError::TooExpensive(_))) if self.batch_size == 1 => {
+                return self.read_in_pages(&due[0]).await;
+            }
+            other => other?,
+        };
+        let mut batch = CommentBatch { seen, rows: Vec::new(), thread_count: parts.len() };
+        self.store_batch(due, parts, &mut batch).await?;
+        Ok(batch)
+    }
+
+    /// Reads a thread that is too large for one response page by page, in pages as large as the server can serve.
+    async fn read_in_pages(&mut self, thread: &DueThread) -> Result<CommentBatch, FetchError> {
+        let at_ms = self.context.client.last_source_date().map_or(0, |date| date.0);
+        let mut batch =
+            CommentBatch { seen: ObservedAt::new(at_ms, 0), rows: Vec::new(), thread_count: 1 };
+        let continuations = vec![Continuation::from_thread(&thread.node_id)];
+        self.read_remaining(LongThread { id: thread.id, continuations }, &mut batch).await?;
+        Ok(batch)
+    }
+
+    /// Stores what is complete at once, and reads the rest of what is not.
+    async fn store_batch(
+        &mut self,
+        due: &[DueThread],
+        parts: Vec<ThreadComments>,
+        batch: &mut CommentBatch,
+    ) -> Result<(), FetchError> {
+        let mut page = self.empty_page();
+        let mut long_threads = Vec::new();
+        for (thread, part) in due.iter().zip(parts) {
+            let is_complete = self.note_completeness(&part)?;
+            let continuations = part.continuations.clone();
+            add_to_page(&mut page, part, batch);
+            match (is_complete, continuations.is_empty()) {
+                (true, true) => page.read_threads.push((thread.id, batch.seen.at_ms)),
+                (true, false) => long_threads.push(LongThread { id: thread.id, continuations }),
+                (false, _) => {}
+            }
+        }
+        self.ingest_page(&page)?;
+        for thread in long_threads {
+            self.read_remaining(thread, batch).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_remaining(
+        &mut self,
+        thread: LongThread,
+        batch: &mut CommentBatch,
+    ) -> Result<(), FetchError> {
+        let mut queue = VecDeque::from(thread.continuations);
+        let mut is_complete = true;
+        let mut guard = PageGuard::default();
+        while let Some(continuation) = queue.pop_front() {
+            let part = match self.fetch_continuation(&continuation).await {
+                Err(FetchError::Source(SourceError::TooExpensive(reason))) => {
+                    self.note_unread_thread(&reason);
+                    is_complete = false;
+                    continue;
+                }
+                other => other?,
+            };
+            is_complete &= self.note_completeness(&part)?;
+            if !part.continuations.is_empty()
+                && let Err(error) =
+                    guard.check_page(comment_ids(&part), unreadable_subjects(&part), None)
+            {
+                self.note_unread_thread(&error.to_string());
+                return Ok(());
+            }
+            queue.extend(part.continuations.iter().cloned());
+            let mut page = self.empty_page();
+            add_to_page(&mut page, part, batch);
+            if queue.is_empty() && is_complete {
+                page.read_threads.push((thread.id, batch.seen.at_ms));
+            }
+            self.ingest_page(&page)?;
+        }
+        Ok(())
+    }
+
+    async fn fetch_continuation(
+        &mut self,
+        continuation: &Continuation,
+    ) -> Result<ThreadComments, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        let result = self
+            .context
+            .client
+            .query_graphql(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                &mut self.page_size,
+                |size| comments::continuation_query(surface, continuation, size),
+                |response, request_id, _| {
+                    comments::read_continuation(response, surface, continuation, id, request_id)
+                },
+            )
+            .await;
+        match result {
+            // one comment that the server cannot serve must not block all that follow it
+            Err(FetchError::Source(SourceError::TooExpensive(reason))) if self.page_size == 1 => {
+                self.fetch_id_only(continuation, &reason).await
+            }
+            other => other,
+        }
+    }
+
+    /// Fetches the id of the next comment, without its content, so that it can wait in quarantine.
+    async fn fetch_id_only(
+        &mut self,
+        continuation: &Continuation,
+        reason: &str,
+    ) -> Result<ThreadComments, FetchError> {
+        let (surface, id) = (self.target.surface(), self.target.repository.id);
+        let mut part = self
+            .context
+            .client
+            .query_graphql(
+                self.target.retry_policy(RetryPolicy::PAGE),
+                &mut 1,
+                |_| comments::id_only_query(surface, continuation),
+                |response, request_id, _| {
+                    Ok(comments::read_id_only(response, surface, continuation, id, request_id))
+                },
+            )
+            .await?;
+        part.unreadable.iter_mut().for_each(|row| reason.clone_into(&mut row.reason));
+        Ok(part)
+    }
+
+    /// Returns true if this part of a thread's comments is complete; otherwise the next turn reads it again.
+    ///
+    /// A missing thread is not an error of its comments: a sweep of the threads decides whether it is gone.
+    fn note_completeness(&mut self, part: &ThreadComments) -> Result<bool, FetchError> {
+        match &part.completeness {
+            Ok(()) => return Ok(true),
+            Err(IncompleteReason::ThreadGone(reason)) => {
+                tracing::info!(
+                    thread = part.thread_node_id,
+                    reason,
+                    "thread not found; requesting a sweep"
+                );
+                if let Some(threads) = self.target.threads_lane() {
+                    let now_ms = self.context.client.clock().now_ms();
+                    self.context.store.request_sweep(&threads, now_ms)?;
+                }
+            }
+            Err(IncompleteReason::UnreadableRows(reason)) => self.note_unread_thread(reason),
+        }
+        Ok(false)
+    }
+
+    fn note_unread_thread(&mut self, reason: &str) {
+        self.unread_threads += 1;
+        reason.clone_into(&mut self.last_failure);
+    }
+
+    fn empty_page(&self) -> IngestPage {
+        IngestPage::new(self.target.lane.clone(), self.page_size)
+    }
+
+    fn ingest_page(&mut self, page: &IngestPage) -> Result<(), FetchError> {
+        Ok(self.context.ingest_page(page, &mut self.tally)?)
+    }
+
+    /// Marks the lane as fresh as the listing of its threads, since everything due is read.
+    fn close_lane(&mut self, state: &LaneState, checked_at: Option<i64>) -> Result<(), FetchError> {
+        self.ensure_complete()?;
+        let Some(at) = checked_at else { return Ok(()) };
+        let coverage = state.coverage.clone().close_per_thread(SourceInstant(at));
+        let lane = self.target.lane.clone();
+        let page = IngestPage {
+            checked_lanes: vec![(lane, at)],
+            coverage: Some(coverage),
+            ..self.empty_page()
+        };
+        self.context.store.ingest_page(self.context.lease, &page)?;
+        Ok(())
+    }
+
+    /// Returns an error if some threads could not be read.
+    pub(crate) fn ensure_complete(&self) -> Result<(), SyncError> {
+        if self.unread_threads == 0 {
+            return Ok(());
+        }
+        let reason = format!(
+            "{} could not be read completely: {}",
+            format_thread_count(self.unread_threads),
+            self.last_failure
+        );
+        Err(SyncError::IncompleteRead { lane: self.target.lane.to_string(), reason })
+    }
+}
+
+fn format_thread_count(count: u64) -> String {
+    if count == 1 { "1 thread".to_owned() } else { format!("{count} threads") }
+}
+
+fn node_ids(threads: &[DueThread], limit: u32) -> Vec<String> {
+    threads.iter().take(limit as usize).map(|thread| thread.node_id.clone()).collect()
+}
+
+fn max_threads_per_request(target: &LaneTarget) -> u32 {
+    u32::try_from(comments::threads_per_request(target.surface())).unwrap_or(1)
+}
+
+fn comment_ids(part: &ThreadComments) -> impl Iterator<Item = i64> {
+    part.observations.iter().map(|observation| observation.key().id)
+}
+
+fn unreadable_subjects(part: &ThreadComments) -> impl Iterator<Item = String> {
+    part.unreadable.iter().map(|row| row.subject.to_string())
+}
+
+fn add_to_page(page: &mut IngestPage, part: ThreadComments, batch: &mut CommentBatch) {
+    batch.rows.extend(part.observations.iter().filter_map(InventoryRow::from_observation));
+    page.observations.extend(part.observations);
+    page.quarantined.extend(part.unreadable.iter().map(quarantine::quarantine_row));
+}
