@@ -48,16 +48,13 @@ struct SteppedPage {
 }
 
 /// Splits lanes into groups whose first pages fit into one request each.
-pub(crate) fn group_requests(
-    context: &PullContext<'_>,
-    mut lanes: Vec<FirstPageLane>,
-) -> Vec<Vec<FirstPageLane>> {
+pub(crate) fn group_requests(lanes: Vec<FirstPageLane>, max_rows: u32) -> Vec<Vec<FirstPageLane>> {
+    let mut rest = lanes.into_iter();
     let mut groups = Vec::new();
-    while !lanes.is_empty() {
-        let max_rows = context.batch_rows.load(Ordering::Relaxed);
-        let count = count_fitting_lanes(&lanes, max_rows);
-        let rest = lanes.split_off(count.min(lanes.len()));
-        groups.push(std::mem::replace(&mut lanes, rest));
+    while !rest.as_slice().is_empty() {
+        let count = count_fitting_lanes(rest.as_slice(), max_rows);
+        // a vector of its own: one that was split off would keep the memory of all lanes
+        groups.push(rest.by_ref().take(count).collect());
     }
     groups
 }
@@ -186,5 +183,39 @@ async fn step_first_page(
         }
         Err(FetchError::Source(_)) => Ok(None),
         Err(FetchError::Sync(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hw_rules::lane::{Lane, Surface};
+
+    use super::*;
+    use crate::retry_policy::RepositoryRetryBudget;
+    use crate::turn::TargetRepository;
+
+    #[test]
+    fn groups_of_lanes_fill_requests_and_hold_no_memory_of_other_groups() {
+        let groups = group_requests((0..1_000).map(lane_with_ten_rows).collect(), 100);
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [10; 100]);
+        let capacity: usize = groups.iter().map(Vec::capacity).sum();
+        assert!(capacity <= 2_000, "1,000 lanes take the memory of {capacity}");
+    }
+
+    fn lane_with_ten_rows(repository: i64) -> FirstPageLane {
+        let target = LaneTarget {
+            lane: Lane::for_repository("github.com", repository, Surface::Issues),
+            repository: Arc::new(TargetRepository {
+                id: repository,
+                node_id: String::new(),
+                full_name: format!("acme/{repository}"),
+                has_issues_enabled: true,
+                retry_budget: RepositoryRetryBudget::default(),
+            }),
+        };
+        FirstPageLane { target, state: LaneState::new(), rows: 10 }
     }
 }

@@ -1,5 +1,7 @@
 //! Runs the lanes' turns concurrently: some have a turn of their own, others share requests for first pages.
 
+use std::sync::atomic::Ordering;
+
 use futures_util::stream::{self, StreamExt as _};
 use hw_rules::probe::LaneNeed;
 use hw_sources::error::SourceError;
@@ -58,7 +60,7 @@ pub(crate) async fn run_lanes(
             }
         }
     }
-    let groups = group_requests(context, first_pages);
+    let groups = group_requests(first_pages, context.batch_rows.load(Ordering::Relaxed));
     let tasks = turns.into_iter().chain(groups.into_iter().map(LaneTask::FirstPages));
     let mut running = stream::iter(tasks)
         .map(|task| task.run(context, pull))

@@ -17,6 +17,8 @@
     window.scrollTo({ top: 0 });
   }
 
+  // browsers obey `autofocus` only when they first draw the page: what is typed before would be lost
+  if (box?.autofocus && document.activeElement === document.body) box.focus({ preventScroll: true });
   if (box && document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
 
   function focusLink(link) {
