@@ -100,7 +100,7 @@ fn split_url(url: &str) -> Result<UrlParts<'_>, String> {
 }
 
 fn not_a_url_message(url: &str) -> String {
-    format!("{url:?} is not a URL (example: {DEFAULT_API_URL})")
+    format!("{url:?} is not an HTTP or HTTPS URL (example: {DEFAULT_API_URL})")
 }
 
 /// Returns true for a character of a host with a port; brackets and colons are those of IPv6 addresses.
@@ -111,8 +111,10 @@ pub(crate) fn is_host_char(c: char) -> bool {
 /// Returns true if a host, with or without a port, is this machine.
 pub(crate) fn is_loopback(authority: &str) -> bool {
     if let Some(rest) = authority.strip_prefix('[') {
-        let address = rest.split(']').next().and_then(|text| text.parse::<Ipv6Addr>().ok());
-        return address.is_some_and(|address| address.is_loopback());
+        // a name may follow the bracket: `[::1].example.com`
+        let Some((address, port)) = rest.split_once(']') else { return false };
+        let is_port = port.is_empty() || port.starts_with(':');
+        return is_port && address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
     }
     let host = authority.split(':').next().unwrap_or_default();
     host == "localhost" || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
@@ -175,6 +177,7 @@ mod tests {
             "http://127.0.0.1.example.com",
             "http://localhost.example.com",
             "http://[2001:db8::1]/",
+            "http://[::1].example.com",
             "http://127.0.0.1@example.com",
             "http://127.0.0.1\\.example.com",
             "https://user:word@example.com",

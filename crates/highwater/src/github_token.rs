@@ -17,7 +17,7 @@ pub(crate) fn find_token(settings: &AppSettings) -> anyhow::Result<SecretString>
     if let Some(token) = &settings.token {
         return Ok(token.clone());
     }
-    token_from_gh(&settings.endpoints.host).context("no token is set").context(ErrorHint(
+    token_from_gh(&settings.endpoints.host).context("no token is set, and `gh` provides none").context(ErrorHint(
         "set GITHUB_TOKEN to a token that can read the organization, in the environment or in .env in \
          the home directory, or log in with `gh auth login`"
             .to_owned(),

@@ -90,6 +90,12 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
     }
 }
 
+/// Returns an error about a file or directory that cannot be written or created, with a hint.
+pub(crate) fn add_write_hint(error: std::io::Error, message: String) -> anyhow::Error {
+    let hint = "check that its directory exists and that you can write to it";
+    anyhow::Error::new(error).context(message).context(ErrorHint(hint.to_owned()))
+}
+
 /// Adds a hint to a database error that has none yet.
 pub(crate) fn add_database_hint(error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<ErrorHint>().is_some() {

@@ -73,11 +73,11 @@ fn read_cells_of_kind(
     stored: &mut StoredCells,
 ) -> Result<(), StoreError> {
     const SELECT_CELLS: Sql = Sql::per_dialect(
-        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms, search_rowid
            from cells
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
-        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms, search_rowid
            from cells
           where host = $1 and kind = $2 and id = any($3)",
@@ -101,9 +101,9 @@ pub(crate) fn read_lane_cells(
     lane: i64,
 ) -> Result<BTreeMap<i64, ItemCell>, StoreError> {
     const OF_LANE: Sql = Sql::portable(
-        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms
-           from cells where lane = $1",
+           from cells where lane_id = $1",
     );
     let readable = tx.query_readable(OF_LANE, &params![lane], |mut row| {
         Ok((row.int(0)?, read_cell(&mut row)?))
@@ -118,10 +118,10 @@ pub(crate) fn read_cells_beyond(
     latest: SourceInstant,
 ) -> Result<Vec<StoredCell>, StoreError> {
     const BEYOND: Sql = Sql::portable(
-        "select id, updated_at, seen_at_ms, seen_request, digest, gone_at_ms, gone_request,
+        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms, search_rowid, kind
            from cells
-          where lane = $1 and (updated_at_ms > $2 or seen_at_ms > $2 or gone_at_ms > $2)
+          where lane_id = $1 and (updated_at_ms > $2 or observed_at_ms > $2 or tombstone_at_ms > $2)
           limit 500",
     );
     tx.query(BEYOND, &params![lane, latest.0], |mut row| {
@@ -142,8 +142,8 @@ pub(crate) fn ids_in_other_lanes(
 ) -> Result<BTreeSet<i64>, StoreError> {
     const ELSEWHERE: Sql = Sql::per_dialect(
         "select id from cells
-          where host = $1 and kind = $2 and lane <> $3 and id in (select value from json_each($4))",
-        "select id from cells where host = $1 and kind = $2 and lane <> $3 and id = any($4)",
+          where host = $1 and kind = $2 and lane_id <> $3 and id in (select value from json_each($4))",
+        "select id from cells where host = $1 and kind = $2 and lane_id <> $3 and id = any($4)",
     );
     let rows = tx.query(ELSEWHERE, &params![host, kind.name(), lane, ids], |mut row| row.int(0))?;
     Ok(rows.into_iter().collect())
@@ -153,9 +153,9 @@ pub(crate) fn ids_in_other_lanes(
 pub(crate) fn count_present(tx: &mut Transaction<'_>, lane: i64) -> Result<u64, StoreError> {
     const PRESENT: Sql = Sql::portable(
         "select count(*) from cells
-          where lane = $1 and updated_at is not null
-            and (gone_at_ms is null
-                 or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))",
+          where lane_id = $1 and updated_at is not null
+            and (tombstone_at_ms is null
+                 or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
     );
     tx.query_count(PRESENT, &params![lane])
 }
@@ -168,14 +168,14 @@ pub(crate) fn store_cells(
     rows: &[CellRow<'_>],
 ) -> Result<(), StoreError> {
     const UPSERT: Sql = Sql::portable(
-        "insert into cells (host, kind, id, lane, updated_at_ms, updated_at, seen_at_ms,
-                            seen_request, digest, gone_at_ms, gone_request, search_rowid)
+        "insert into cells (host, kind, id, lane_id, updated_at_ms, updated_at, observed_at_ms,
+                            observed_request, digest, tombstone_at_ms, tombstone_request, search_rowid)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
          on conflict (host, kind, id) do update
-            set lane = excluded.lane, updated_at_ms = excluded.updated_at_ms,
-                updated_at = excluded.updated_at, seen_at_ms = excluded.seen_at_ms,
-                seen_request = excluded.seen_request, digest = excluded.digest,
-                gone_at_ms = excluded.gone_at_ms, gone_request = excluded.gone_request,
+            set lane_id = excluded.lane_id, updated_at_ms = excluded.updated_at_ms,
+                updated_at = excluded.updated_at, observed_at_ms = excluded.observed_at_ms,
+                observed_request = excluded.observed_request, digest = excluded.digest,
+                tombstone_at_ms = excluded.tombstone_at_ms, tombstone_request = excluded.tombstone_request,
                 search_rowid = excluded.search_rowid",
     );
     let rows: Vec<_> = rows.iter().map(|row| cell_params(host, lane, row)).collect();

@@ -24,12 +24,13 @@ pub struct DueThread {
     pub node_id: String,
 }
 
-const QUEUE: TransactionStep = step!("queue talks");
+const QUEUE: TransactionStep = step!("queue comments");
 
 impl Store {
     /// Returns the lanes that have queued threads.
     pub fn lanes_with_due_threads(&self) -> Result<BTreeSet<Lane>, StoreError> {
-        const DUE: Sql = Sql::portable("select distinct host, kind, repository_id from talks");
+        const DUE: Sql =
+            Sql::portable("select distinct host, kind, repository_id from comment_queue");
         let rows = self.read("queued threads", |tx| {
             tx.query(DUE, &[], |mut row| Ok((row.text(0)?, row.text(1)?, row.int(2)?)))
         })?;
@@ -48,11 +49,11 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<DueThread>, StoreError> {
         const DUE: KindStatements = of_kind!(
-            "select threads.id, threads.node_id from talks join",
-            "as threads on threads.host = talks.host and threads.id = talks.id
-              where talks.host = $1 and talks.kind = $2 and talks.repository_id = $3
-                and $4 < talks.id
-              order by talks.id limit $5"
+            "select threads.id, threads.node_id from comment_queue join",
+            "as threads on threads.host = comment_queue.host and threads.id = comment_queue.id
+              where comment_queue.host = $1 and comment_queue.kind = $2 and comment_queue.repository_id = $3
+                and $4 < comment_queue.id
+              order by comment_queue.id limit $5"
         );
         self.read_lane_threads(lane, after, limit, DUE)
     }
@@ -91,7 +92,7 @@ impl Store {
     /// its first read is incomplete.
     pub fn follow_thread_comments(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
         const ALL: KindStatements = of_kind!(
-            "insert into talks (host, kind, id, repository_id)
+            "insert into comment_queue (host, kind, id, repository_id)
              select host, $1, id, repository_id from",
             "where host = $2 and repository_id = $3 on conflict (host, kind, id) do nothing"
         );
@@ -135,7 +136,7 @@ pub(crate) fn queue_threads(
     items: &[&MirrorItem],
 ) -> Result<(), StoreError> {
     const QUEUE: Sql = Sql::portable(
-        "insert into talks (host, kind, id, repository_id) values ($1, $2, $3, $4)
+        "insert into comment_queue (host, kind, id, repository_id) values ($1, $2, $3, $4)
          on conflict (host, kind, id) do update set repository_id = excluded.repository_id",
     );
     let mut moved: BTreeMap<(ItemKind, i64), Vec<i64>> = BTreeMap::new();
@@ -169,11 +170,11 @@ pub(crate) fn dequeue_read_threads(
     read: &[(i64, i64)],
 ) -> Result<(), StoreError> {
     const DONE: Sql = Sql::portable(
-        "delete from talks
+        "delete from comment_queue
           where host = $1 and kind = $2 and id = $3
             and exists (select 1 from cells
-                         where cells.host = talks.host and cells.kind = talks.kind
-                           and cells.id = talks.id and cells.updated_at_ms < $4)",
+                         where cells.host = comment_queue.host and cells.kind = comment_queue.kind
+                           and cells.id = comment_queue.id and cells.updated_at_ms < $4)",
     );
     let Some((kind, _)) = thread_scope(lane) else { return Ok(()) };
     let rows: Vec<_> = read
@@ -194,9 +195,9 @@ pub(crate) fn forget_threads(
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(
-        "delete from talks
+        "delete from comment_queue
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
-        "delete from talks where host = $1 and kind = $2 and id = any($3)",
+        "delete from comment_queue where host = $1 and kind = $2 and id = any($3)",
     );
     if Surface::per_thread_surface(kind).is_none() {
         return Ok(());

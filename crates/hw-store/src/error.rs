@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hw_rules::item::ItemKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::Lane;
-use hw_rules::reconcile::RemovalBrake;
+use hw_rules::removal_brake::RemovalBrake;
 use hw_rules::source_time::SourceInstant;
 
 /// An error of a database library. Only `driver::error_mapping` looks inside it.

@@ -118,7 +118,7 @@ fn rebuild_cells(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     schema.iter().try_for_each(|sql| tx.execute_batch(sql))?;
     tx.execute_batch(
         "insert or ignore into cells
-         select * from kept_cells where lane in (select id from lanes);
+         select * from kept_cells where lane_id in (select id from lanes);
          drop table kept_cells",
     )
 }
@@ -127,7 +127,7 @@ fn rebuild_cells(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
 fn rebuild_search_rows(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     const REPOSITORIES: KindStatements = of_kind!("select distinct host, repository_id from", "");
     tx.execute_batch(
-        "insert into search (search) values ('delete-all'); delete from search_places",
+        "insert into search (search) values ('delete-all'); delete from search_documents",
     )?;
     for kind in ItemKind::TEXTS {
         let repositories =

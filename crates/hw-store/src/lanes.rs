@@ -55,7 +55,7 @@ impl Store {
     /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
     pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
         const STATE: Sql = Sql::portable(
-            "select coverage, due_ms, failures, sweep_due_ms, sweep_began_at_ms, page_size,
+            "select coverage, due_ms, failure_count, sweep_due_ms, sweep_started_at_ms, page_size,
                     checked_at_ms
                from lanes where name = $1",
         );
@@ -70,7 +70,7 @@ impl Store {
     pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
         const ALL: Sql = Sql::portable(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
-                    failures, sweep_due_ms, sweep_began_at_ms, page_size, checked_at_ms
+                    failure_count, sweep_due_ms, sweep_started_at_ms, page_size, checked_at_ms
                from lanes order by name",
         );
         self.read("lanes", |tx| {
@@ -85,7 +85,7 @@ impl Store {
     /// Returns the ETag of a lane's newest page that the source sent to this principal.
     pub fn lane_etag(&self, lane: &Lane, principal: &str) -> Result<Option<Etag>, StoreError> {
         const ETAG: Sql = Sql::portable(
-            "select etag, etag_at_ms from lanes
+            "select etag, etag_sent_at_ms from lanes
               where name = $1 and etag_principal = $2 and etag is not null",
         );
         let name = lane.to_string();
@@ -105,7 +105,7 @@ impl Store {
         failure: TurnFailure,
     ) -> Result<(), StoreError> {
         const RECORD_FAILURE: Sql = Sql::portable(
-            "update lanes set due_ms = $1, failures = $2, page_size = $3, last_error = $4
+            "update lanes set due_ms = $1, failure_count = $2, page_size = $3, last_error = $4
               where id = $5",
         );
         let TurnFailure { due_ms, failures, page_size, message } = failure;
@@ -121,7 +121,7 @@ impl Store {
     /// Records a successful turn, which clears earlier failures.
     pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
         const CLEAR_FAILURE: Sql =
-            Sql::portable("update lanes set failures = 0, last_error = null where id = $1");
+            Sql::portable("update lanes set failure_count = 0, last_error = null where id = $1");
         self.write_with_lease(lease, FINISH_TURN, |tx| {
             let id = ensure_lane_id(tx, lane)?;
             tx.execute(CLEAR_FAILURE, &params![id]).map(drop)
@@ -193,7 +193,7 @@ pub(crate) fn store_etag(
     etag: &Etag,
 ) -> Result<(), StoreError> {
     const UPDATE_ETAG: Sql = Sql::portable(
-        "update lanes set etag = $1, etag_principal = $2, etag_at_ms = $3 where id = $4",
+        "update lanes set etag = $1, etag_principal = $2, etag_sent_at_ms = $3 where id = $4",
     );
     let at_ms = etag.sent_at.map(|at| at.0);
     tx.execute(UPDATE_ETAG, &params![&etag.value, &etag.principal, at_ms, lane]).map(drop)
@@ -292,7 +292,7 @@ fn write_coverage(
     coverage: &Coverage,
 ) -> Result<(), StoreError> {
     const UPDATE_COVERAGE: Sql =
-        Sql::portable("update lanes set coverage = $1, through_ms = $2 where id = $3");
+        Sql::portable("update lanes set coverage = $1, watermark_ms = $2 where id = $3");
     let through = coverage.through.map(|mark| mark.0);
     tx.execute(UPDATE_COVERAGE, &params![&serialize_coverage(coverage), through, id]).map(drop)
 }

@@ -117,11 +117,11 @@ fn insert_lease(
     expires_ms: i64,
 ) -> Result<Lease, StoreError> {
     const TAKE: Sql = Sql::portable(
-        "insert into leases (name, owner, epoch, since_ms, expires_ms)
+        "insert into leases (name, owner, epoch, taken_at_ms, expires_ms)
          values ($1, $2, 1, $3, $4)
          on conflict (name) do update
             set owner = excluded.owner, epoch = leases.epoch + 1,
-                since_ms = excluded.since_ms, expires_ms = excluded.expires_ms
+                taken_at_ms = excluded.taken_at_ms, expires_ms = excluded.expires_ms
          returning epoch",
     );
     let epoch = tx
@@ -132,7 +132,7 @@ fn insert_lease(
 
 fn read_holder(tx: &mut Transaction<'_>, name: &str) -> Result<Option<LeaseHolder>, StoreError> {
     const HOLDER: Sql = Sql::portable(
-        "select owner, since_ms, expires_ms from leases where name = $1 and owner is not null",
+        "select owner, taken_at_ms, expires_ms from leases where name = $1 and owner is not null",
     );
     tx.query_first(HOLDER, &params![name], |mut row| {
         Ok(LeaseHolder { owner: row.text(0)?, since_ms: row.int(1)?, expires_ms: row.int(2)? })

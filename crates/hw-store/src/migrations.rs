@@ -62,6 +62,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0006_removed.sql"),
         postgres: include_str!("../migrations/postgres/0006_removed.sql"),
     },
+    Migration {
+        number: 7,
+        name: "names",
+        sqlite: include_str!("../migrations/sqlite/0007_names.sql"),
+        postgres: include_str!("../migrations/postgres/0007_names.sql"),
+    },
 ];
 
 impl Migration {
@@ -73,14 +79,18 @@ impl Migration {
     }
 }
 
-/// Returns true if a migration creates a table or view of this name.
+/// Returns true if a migration creates a table or view, or gives one this name.
 pub(crate) fn is_our_relation(name: &str) -> bool {
-    name == "migrations"
-        || MIGRATIONS.iter().flat_map(|migration| migration.postgres.lines()).any(|line| {
-            let created =
-                line.strip_prefix("create table ").or_else(|| line.strip_prefix("create view "));
-            created.is_some_and(|relation| relation.split([' ', '(']).next() == Some(name))
-        })
+    let mut lines = MIGRATIONS.iter().flat_map(|migration| migration.postgres.lines());
+    name == "migrations" || lines.any(|line| named_relation(line) == Some(name))
+}
+
+/// Returns the table or view that a line of a migration creates or renames: its new name.
+fn named_relation(line: &str) -> Option<&str> {
+    let created = line.strip_prefix("create table ").or_else(|| line.strip_prefix("create view "));
+    let renamed = || line.strip_prefix("alter table ")?.split_once(" rename to ");
+    let relation = created.or_else(|| Some(renamed()?.1))?;
+    relation.split([' ', '(', ';']).next()
 }
 
 struct AppliedMigration {
@@ -185,11 +195,11 @@ const SELECT_GUID: Sql = Sql::portable("select guid from schema_version");
 ///
 /// Revokes the leases as well: a process that is writing would otherwise record progress over pages that are gone.
 fn check_guid(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-    const EMPTY: &str = "delete from search; delete from search_places; delete from discussions; delete from issues;
+    const EMPTY: &str = "delete from search; delete from search_documents; delete from discussions; delete from issues;
          delete from pull_requests; delete from issue_comments; delete from review_comments;
-         delete from reviews; delete from discussion_comments; delete from talks;
+         delete from reviews; delete from discussion_comments; delete from comment_queue;
          delete from repositories; delete from quarantine;
-         delete from sweep_rows; delete from cells; delete from lanes";
+         delete from sweep_inventory; delete from cells; delete from lanes";
     const SET_GUID: Sql = Sql::portable("update schema_version set guid = $1");
     let found = tx.query_first(SELECT_GUID, &[], |mut row| row.text(0))?;
     if found.as_deref() == Some(SCHEMA_GUID) {

@@ -71,9 +71,9 @@ impl Store {
         why: &str,
     ) -> Result<(), StoreError> {
         const UPSERT_PAUSE: Sql = Sql::portable(
-            "insert into principals (name, paused_until_ms, paused_why) values ($1, $2, $3)
+            "insert into principals (name, paused_until_ms, pause_reason) values ($1, $2, $3)
              on conflict (name) do update
-                set paused_until_ms = excluded.paused_until_ms, paused_why = excluded.paused_why
+                set paused_until_ms = excluded.paused_until_ms, pause_reason = excluded.pause_reason
               where principals.paused_until_ms is null
                  or principals.paused_until_ms < excluded.paused_until_ms
                  or $4 < principals.paused_until_ms",
@@ -86,7 +86,7 @@ impl Store {
     /// Deletes the pause stored under exactly this name if it ends no later than `until_ms`.
     pub fn lift_pause(&self, principal: &str, until_ms: i64) -> Result<(), StoreError> {
         const LIFT: Sql = Sql::portable(
-            "update principals set paused_until_ms = null, paused_why = null
+            "update principals set paused_until_ms = null, pause_reason = null
               where name = $1 and paused_until_ms <= $2",
         );
         self.write(PAUSE, |tx| tx.execute(LIFT, &params![principal, until_ms]).map(drop))
@@ -100,10 +100,10 @@ impl Store {
         latest_ms: i64,
     ) -> Result<Vec<PauseRow>, StoreError> {
         const PAUSES: Sql = Sql::per_dialect(
-            "select name, paused_until_ms, paused_why from principals
+            "select name, paused_until_ms, pause_reason from principals
               where (name in (select value from json_each($1)) or substr(name, 1, $2) = $3)
                 and paused_until_ms <= $4 order by paused_until_ms desc, name",
-            "select name, paused_until_ms, paused_why from principals
+            "select name, paused_until_ms, pause_reason from principals
               where (name = any($1) or substr(name, 1, $2) = $3) and paused_until_ms <= $4
               order by paused_until_ms desc, name",
         );
@@ -139,8 +139,8 @@ impl MinuteReservations {
     /// there. A minute further ahead was written under a clock that has been corrected since.
     fn current(tx: &mut Transaction<'_>, principal: &str, now_ms: i64) -> Result<Self, StoreError> {
         const SELECT_MINUTE: Sql = Sql::portable(
-            "select minute_ms, reserved from principals
-              where name = $1 and minute_ms is not null",
+            "select minute_started_ms, reserved_requests from principals
+              where name = $1 and minute_started_ms is not null",
         );
         let began_ms = now_ms - now_ms.rem_euclid(MINUTE_MS);
         let stored = tx.query_first(SELECT_MINUTE, &params![principal], |mut row| {
@@ -158,9 +158,9 @@ impl MinuteReservations {
         count: i64,
     ) -> Result<(), StoreError> {
         const UPSERT_MINUTE: Sql = Sql::portable(
-            "insert into principals (name, minute_ms, reserved) values ($1, $2, $3)
+            "insert into principals (name, minute_started_ms, reserved_requests) values ($1, $2, $3)
              on conflict (name) do update
-                set minute_ms = excluded.minute_ms, reserved = excluded.reserved",
+                set minute_started_ms = excluded.minute_started_ms, reserved_requests = excluded.reserved_requests",
         );
         let params = params![principal, self.began_ms, self.reserved + count];
         tx.execute(UPSERT_MINUTE, &params).map(drop)

@@ -49,8 +49,8 @@ pub struct QuarantinedItem {
 macro_rules! quarantined {
     ($rest:literal) => {
         Sql::portable(concat!(
-            "select lanes.name, subject, reason, raw, tries, seen_at_ms, seen_request, updated_at
-               from quarantine join lanes on lanes.id = quarantine.lane ",
+            "select lanes.name, subject, reason, raw_json, attempts, observed_at_ms, observed_request, updated_at
+               from quarantine join lanes on lanes.id = quarantine.lane_id ",
             $rest
         ))
     };
@@ -68,7 +68,7 @@ impl Store {
     /// Returns the subject and reason of some items in quarantine, those with the most attempts first.
     pub fn quarantine_reasons(&self, limit: u32) -> Result<Vec<(String, String)>, StoreError> {
         const NAMES: Sql = Sql::portable(
-            "select subject, reason from quarantine order by tries desc, subject limit $1",
+            "select subject, reason from quarantine order by attempts desc, subject limit $1",
         );
         self.read("quarantine", |tx| {
             tx.query(NAMES, &params![i64::from(limit)], |mut row| Ok((row.text(0)?, row.text(1)?)))
@@ -82,7 +82,7 @@ impl Store {
         limit: u64,
     ) -> Result<Vec<QuarantinedItem>, StoreError> {
         const OF_LANE: Sql = quarantined!(
-            "where lanes.name = $1 order by tries, seen_at_ms, seen_request, subject limit $2"
+            "where lanes.name = $1 order by attempts, observed_at_ms, observed_request, subject limit $2"
         );
         let (name, limit) = (lane.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
         self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read_quarantined))
@@ -91,7 +91,7 @@ impl Store {
     /// Returns the names of the lanes that have items in quarantine.
     pub fn lanes_with_quarantine(&self) -> Result<BTreeSet<String>, StoreError> {
         const WAITING: Sql =
-            Sql::portable("select name from lanes where id in (select lane from quarantine)");
+            Sql::portable("select name from lanes where id in (select lane_id from quarantine)");
         self.read("quarantine", |tx| {
             Ok(tx.query(WAITING, &[], |mut row| row.text(0))?.into_iter().collect())
         })
@@ -127,7 +127,7 @@ fn release_nodes(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<(), Stor
     const RELEASE: Sql = Sql::portable(
         "delete from quarantine
           where subject = $1 and (updated_at_ms is null or updated_at_ms <= $2)
-            and lane in (select id from lanes where host = $3)",
+            and lane_id in (select id from lanes where host = $3)",
     );
     let quarantined = quarantined_nodes(tx, page)?;
     let rows: Vec<_> = page
@@ -167,7 +167,8 @@ fn release_subjects(
     lane: i64,
     page: &IngestPage,
 ) -> Result<(), StoreError> {
-    const RELEASE: Sql = Sql::portable("delete from quarantine where lane = $1 and subject = $2");
+    const RELEASE: Sql =
+        Sql::portable("delete from quarantine where lane_id = $1 and subject = $2");
     let rows: Vec<_> =
         page.cleared_subjects.iter().map(|subject| params![lane, subject].to_vec()).collect();
     tx.execute_each(RELEASE, &rows)
@@ -180,12 +181,12 @@ fn quarantine_item(
     unreadable: &UnreadableItem,
 ) -> Result<(), StoreError> {
     const UPSERT: Sql = Sql::portable(
-        "insert into quarantine (lane, subject, reason, raw, tries, seen_at_ms, seen_request,
+        "insert into quarantine (lane_id, subject, reason, raw_json, attempts, observed_at_ms, observed_request,
                                  updated_at, updated_at_ms)
          values ($1, $2, $3, $4, 1, $5, $6, $7, $8)
-         on conflict (lane, subject) do update
-            set reason = excluded.reason, raw = excluded.raw, tries = quarantine.tries + 1,
-                seen_at_ms = excluded.seen_at_ms, seen_request = excluded.seen_request,
+         on conflict (lane_id, subject) do update
+            set reason = excluded.reason, raw_json = excluded.raw_json, attempts = quarantine.attempts + 1,
+                observed_at_ms = excluded.observed_at_ms, observed_request = excluded.observed_request,
                 updated_at = case when quarantine.updated_at_ms is null
                                     or quarantine.updated_at_ms < excluded.updated_at_ms
                                   then excluded.updated_at else quarantine.updated_at end,
@@ -210,10 +211,11 @@ pub(crate) fn redate_quarantine(
     latest: SourceInstant,
 ) -> Result<(), StoreError> {
     const UPDATED: Sql = Sql::portable(
-        "update quarantine set updated_at_ms = $1 where lane = $2 and updated_at_ms > $3",
+        "update quarantine set updated_at_ms = $1 where lane_id = $2 and updated_at_ms > $3",
     );
-    const SEEN: Sql =
-        Sql::portable("update quarantine set seen_at_ms = $1 where lane = $2 and seen_at_ms > $3");
+    const SEEN: Sql = Sql::portable(
+        "update quarantine set observed_at_ms = $1 where lane_id = $2 and observed_at_ms > $3",
+    );
     let day_before = latest.minus_ms(SAFE_BACKFILL_MS);
     tx.execute(UPDATED, &params![day_before.0, lane, latest.0])?;
     tx.execute(SEEN, &params![day_before.0, lane, latest.0]).map(drop)
@@ -230,10 +232,10 @@ pub(crate) fn release_unlisted(
 ) -> Result<(), StoreError> {
     const RELEASE: Sql = Sql::portable(
         "delete from quarantine
-          where lane = $1
-            and subject not in (select node_id from sweep_rows where lane = $1)
+          where lane_id = $1
+            and subject not in (select node_id from sweep_inventory where lane_id = $1)
             and (updated_at_ms < $2
-                 or updated_at_ms is null and (seen_at_ms, seen_request) < ($3, $4))",
+                 or updated_at_ms is null and (observed_at_ms, observed_request) < ($3, $4))",
     );
     let settled_ms = SourceInstant(began.at_ms).minus_ms(OVERLAP_MS).0;
     tx.execute(RELEASE, &params![lane, settled_ms, began.at_ms, began.request]).map(drop)
@@ -247,12 +249,12 @@ pub(crate) fn release_repository(
 ) -> Result<(), StoreError> {
     const THREADS: Sql = Sql::portable(
         "delete from quarantine
-          where lane in (select id from lanes where host = $1 and repository_id = $2)",
+          where lane_id in (select id from lanes where host = $1 and repository_id = $2)",
     );
     const REPOSITORY: Sql = Sql::portable(
         "delete from quarantine
           where subject in (select node_id from repositories where host = $1 and id = $2)
-            and lane in (select id from lanes where host = $1)",
+            and lane_id in (select id from lanes where host = $1)",
     );
     tx.execute(THREADS, &params![host, id])?;
     tx.execute(REPOSITORY, &params![host, id]).map(drop)
@@ -260,6 +262,6 @@ pub(crate) fn release_repository(
 
 /// Releases the items of one lane.
 pub(crate) fn release_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
-    const RELEASE: Sql = Sql::portable("delete from quarantine where lane = $1");
+    const RELEASE: Sql = Sql::portable("delete from quarantine where lane_id = $1");
     tx.execute(RELEASE, &params![lane]).map(drop)
 }

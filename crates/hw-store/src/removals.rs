@@ -3,7 +3,7 @@
 
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, RemovalBrake};
+use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::version::ObservedAt;
 
 use crate::error::StoreError;
@@ -50,7 +50,7 @@ impl Store {
             let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(Vec::new()) };
             let lane = StoredLane { id, lane };
             let gone = retain_in_lane(tx, lane, &gone)?;
-            check_removal(tx, lane, &gone, allow_mass_removal)
+            find_removals(tx, lane, &gone, allow_mass_removal)
         })
     }
 
@@ -102,7 +102,7 @@ pub(crate) fn remove_confirmed(
     allow_mass_removal: bool,
 ) -> Result<u64, StoreError> {
     let gone = &retain_in_lane(tx, stored, gone)?;
-    check_removal(tx, stored, gone, allow_mass_removal)?;
+    find_removals(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
         ItemKind::Repository => RemovalReason::RepositoryGone,
         ItemKind::Discussion
@@ -131,7 +131,7 @@ fn retain_in_lane(
 }
 
 /// Returns the ids of the items to remove, unless they are too large a part of the lane.
-fn check_removal(
+fn find_removals(
     tx: &mut Transaction<'_>,
     StoredLane { id, lane }: StoredLane<'_>,
     gone: &[ConfirmedAbsence],
@@ -165,14 +165,14 @@ fn check_brake(
     let [removed, present] =
         [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
-        ItemKind::Repository => reconcile::check_repository_removals,
+        ItemKind::Repository => removal_brake::check_repository_removals,
         ItemKind::Discussion
         | ItemKind::Issue
         | ItemKind::PullRequest
         | ItemKind::IssueComment
         | ItemKind::ReviewComment
         | ItemKind::Review
-        | ItemKind::DiscussionComment => reconcile::check_removals,
+        | ItemKind::DiscussionComment => removal_brake::check_removals,
     };
     rule(removed, present, allow_mass_removal)
 }
@@ -182,7 +182,7 @@ fn forget_lane_digests(
     tx: &mut Transaction<'_>,
     StoredLane { id, lane }: StoredLane<'_>,
 ) -> Result<u64, StoreError> {
-    const ALL: Sql = Sql::portable("select id from cells where lane = $1");
+    const ALL: Sql = Sql::portable("select id from cells where lane_id = $1");
     let ids = tx.query(ALL, &params![id], |mut row| row.int(0))?;
     cells::forget_digests(tx, &lane.host, lane.surface.kind(), &ids)?;
     Ok(0)
@@ -193,8 +193,9 @@ fn empty_lane(
     tx: &mut Transaction<'_>,
     StoredLane { id, lane }: StoredLane<'_>,
 ) -> Result<u64, StoreError> {
-    const NEXT: Sql =
-        Sql::portable("select id from cells where lane = $1 and kind = $2 order by id limit 500");
+    const NEXT: Sql = Sql::portable(
+        "select id from cells where lane_id = $1 and kind = $2 order by id limit 500",
+    );
     const REMOVE: Sql = Sql::per_dialect(
         "delete from cells
           where host = $1 and kind = $2 and id in (select value from json_each($3))",

@@ -86,17 +86,17 @@ pub enum RemovedQuery {
 const COLUMNS: &str =
     "host, kind, id, root_kind, root_id, repository_id, repository, number, title, url,
     reason, removed_at_ms,
-    (select count(*) from removed as others
-      where others.host = removed.host and others.root_kind = removed.kind
-        and others.root_id = removed.id
-        and (others.kind <> removed.kind or others.id <> removed.id))";
+    (select count(*) from removed_items as others
+      where others.host = removed_items.host and others.root_kind = removed_items.kind
+        and others.root_id = removed_items.id
+        and (others.kind <> removed_items.kind or others.id <> removed_items.id))";
 
 /// The condition that an item has not returned.
 const STILL_GONE: &str = "not exists (select 1 from cells
-      where cells.host = removed.host and cells.kind = removed.kind and cells.id = removed.id
+      where cells.host = removed_items.host and cells.kind = removed_items.kind and cells.id = removed_items.id
         and cells.updated_at is not null
-        and (cells.gone_at_ms is null
-             or (cells.gone_at_ms, cells.gone_request) < (cells.seen_at_ms, cells.seen_request)))";
+        and (cells.tombstone_at_ms is null
+             or (cells.tombstone_at_ms, cells.tombstone_request) < (cells.observed_at_ms, cells.observed_request)))";
 
 /// The condition that an item was itself confirmed gone.
 const IS_ROOT: &str = "root_kind = kind and root_id = id";
@@ -114,7 +114,7 @@ impl Store {
 
     /// Counts the removed items that have not returned, including those removed with them.
     pub fn count_removed_items(&self) -> Result<u64, StoreError> {
-        let text = format!("select count(*) from removed where {STILL_GONE}");
+        let text = format!("select count(*) from removed_items where {STILL_GONE}");
         self.read("removed items", |tx| tx.query_count(Sql::portable(&text), &[]))
     }
 
@@ -141,11 +141,12 @@ impl Store {
     /// Deletes the items that were removed before a time, a few hundred rows per transaction. Returns their number.
     pub fn purge_removed(&self, lease: &Lease, before: SourceInstant) -> Result<u64, StoreError> {
         const OLD: Sql = Sql::portable(
-            "delete from removed
-              where (host, kind, id) in (select host, kind, id from removed
+            "delete from removed_items
+              where (host, kind, id) in (select host, kind, id from removed_items
                                           where removed_at_ms < $1 limit $2)",
         );
-        const ANY: Sql = Sql::portable("select 1 from removed where removed_at_ms < $1 limit 1");
+        const ANY: Sql =
+            Sql::portable("select 1 from removed_items where removed_at_ms < $1 limit 1");
         let mut purged = 0;
         loop {
             let next = self.read("removed items", |tx| {
@@ -166,7 +167,7 @@ fn select_removed(
     condition: &str,
     params: &[SqlParam<'_>],
 ) -> Result<Vec<RemovedItem>, StoreError> {
-    let text = format!("select {COLUMNS} from removed where {condition}");
+    let text = format!("select {COLUMNS} from removed_items where {condition}");
     tx.query(Sql::portable(&text), params, read_removed)
 }
 

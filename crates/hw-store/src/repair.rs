@@ -42,7 +42,7 @@ impl Store {
     /// Removes search rows that belong to no item. Such a row can block the row of an item that is read again.
     pub fn remove_stray_search_rows(&self, lease: &Lease) -> Result<(), StoreError> {
         const STRAY: Sql = Sql::portable(
-            "select rowid from search_places
+            "select rowid from search_documents
               where rowid not in (select search_rowid from cells where search_rowid is not null)
              union
              select rowid from search
@@ -59,8 +59,8 @@ impl Store {
         const COUNT_WAITING: Sql = Sql::portable(
             "select count(*) from cells
               where digest = $1 and kind <> 'repository'
-                and (gone_at_ms is null
-                     or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))",
+                and (tombstone_at_ms is null
+                     or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
         );
         self.read("repairs", |tx| {
             tx.query_count(COUNT_WAITING, &params![REREAD_DIGEST.0.as_slice()])
@@ -143,9 +143,9 @@ pub(crate) fn forget_unlisted(
     const UNLISTED: KindStatements = of_kind!(
         "select cells.id, cells.host, cells.search_rowid from cells left join",
         "as texts on texts.host = cells.host and texts.id = cells.id
-          where cells.lane = $1 and cells.kind = $2 and cells.digest = $3 and texts.id is null
-            and not exists (select 1 from sweep_rows join lanes on lanes.id = sweep_rows.lane
-                             where sweep_rows.lane = cells.lane and sweep_rows.id = cells.id
+          where cells.lane_id = $1 and cells.kind = $2 and cells.digest = $3 and texts.id is null
+            and not exists (select 1 from sweep_inventory join lanes on lanes.id = sweep_inventory.lane_id
+                             where sweep_inventory.lane_id = cells.lane_id and sweep_inventory.id = cells.id
                                and lanes.host = cells.host)"
     );
     const FORGET: Sql =
@@ -171,7 +171,7 @@ fn sweep_lane(
 ) -> Result<(), StoreError> {
     const SWEEP: Sql = Sql::portable(
         "update lanes set sweep_due_ms = $1, due_ms = 0
-          where id = (select lane from cells where host = $2 and kind = $3 and id = $4)
+          where id = (select lane_id from cells where host = $2 and kind = $3 and id = $4)
             and surface <> 'repositories'",
     );
     tx.execute(SWEEP, &params![now_ms, host, key.kind.name(), key.id]).map(drop)

@@ -141,8 +141,8 @@ fn taken_rowids(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<BTreeSet<i64
 
 pub(crate) fn remove_rows(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<(), StoreError> {
     const REMOVE: Sql = Sql::portable("delete from search where rowid = $1");
-    const REMOVE_PLACE: Sql = Sql::portable("delete from search_places where rowid = $1");
+    const REMOVE_DOCUMENT: Sql = Sql::portable("delete from search_documents where rowid = $1");
     let rows: Vec<_> = rowids.iter().map(|rowid| vec![SqlParam::Int(*rowid)]).collect();
     tx.execute_each(REMOVE, &rows)?;
-    tx.execute_each(REMOVE_PLACE, &rows)
+    tx.execute_each(REMOVE_DOCUMENT, &rows)
 }

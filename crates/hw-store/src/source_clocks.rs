@@ -110,7 +110,7 @@ pub(crate) fn forget_last_check(
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::portable(
         "update lanes
-            set etag = null, etag_principal = null, etag_at_ms = null,
+            set etag = null, etag_principal = null, etag_sent_at_ms = null,
                 checked_at_ms = case when checked_at_ms > $1 then $1 else checked_at_ms end,
                 sweep_due_ms = coalesce(sweep_due_ms, 0)
           where id = $2",

@@ -7,6 +7,7 @@ use hw_rules::cells::ItemCell;
 use hw_rules::item_validation::is_different_node;
 use hw_rules::lane::Lane;
 use hw_rules::reconcile::{self, ReconcileFindings};
+use hw_rules::second_lookup;
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
@@ -87,8 +88,8 @@ impl Store {
     ) -> Result<StageOutcome, StoreError> {
         const ADVANCE_SWEEP: Sql = Sql::portable(
             "update lanes
-                set sweep_began_at_ms = coalesce(sweep_began_at_ms, $1),
-                    sweep_began_request = coalesce(sweep_began_request, $2),
+                set sweep_started_at_ms = coalesce(sweep_started_at_ms, $1),
+                    sweep_started_request = coalesce(sweep_started_request, $2),
                     sweep_cursor = $3, sweep_complete = $4
               where id = $5",
         );
@@ -175,7 +176,7 @@ fn pick_siblings(
 ) -> Vec<(i64, String)> {
     let known: Vec<_> =
         listed.iter().filter(|(id, _)| stored.get(id).is_some_and(ItemCell::is_present)).collect();
-    reconcile::pick_siblings(&known)
+    second_lookup::pick_siblings(&known)
         .into_iter()
         .map(|(id, row)| (**id, row.node_id.clone()))
         .collect()
@@ -198,9 +199,9 @@ fn find_complete_sweep(tx: &mut Transaction<'_>, lane: &Lane) -> Result<Complete
 
 fn read_sweep_state(tx: &mut Transaction<'_>, lane: i64) -> Result<Option<SweepState>, StoreError> {
     const STATE: Sql = Sql::portable(
-        "select sweep_began_at_ms, sweep_began_request, sweep_cursor, sweep_complete,
-                (select count(*) from sweep_rows where sweep_rows.lane = lanes.id)
-           from lanes where id = $1 and sweep_began_at_ms is not null",
+        "select sweep_started_at_ms, sweep_started_request, sweep_cursor, sweep_complete,
+                (select count(*) from sweep_inventory where sweep_inventory.lane_id = lanes.id)
+           from lanes where id = $1 and sweep_started_at_ms is not null",
     );
     tx.query_first(STATE, &params![lane], |mut row| {
         Ok(SweepState {
@@ -220,9 +221,9 @@ fn find_shared_id(
     rows: &[(i64, String, SourceTime)],
 ) -> Result<Option<i64>, StoreError> {
     const STAGED: Sql = Sql::per_dialect(
-        "select id, node_id from sweep_rows
-          where lane = $1 and id in (select value from json_each($2))",
-        "select id, node_id from sweep_rows where lane = $1 and id = any($2)",
+        "select id, node_id from sweep_inventory
+          where lane_id = $1 and id in (select value from json_each($2))",
+        "select id, node_id from sweep_inventory where lane_id = $1 and id = any($2)",
     );
     let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
     let staged = tx
@@ -239,10 +240,10 @@ fn stage_rows(
     rows: &[(i64, String, SourceTime)],
 ) -> Result<(), StoreError> {
     const STAGE: Sql = Sql::portable(
-        "insert into sweep_rows (lane, id, node_id, updated_at_ms) values ($1, $2, $3, $4)
-         on conflict (lane, id) do update
+        "insert into sweep_inventory (lane_id, id, node_id, updated_at_ms) values ($1, $2, $3, $4)
+         on conflict (lane_id, id) do update
             set node_id = excluded.node_id, updated_at_ms = excluded.updated_at_ms
-          where sweep_rows.updated_at_ms < excluded.updated_at_ms",
+          where sweep_inventory.updated_at_ms < excluded.updated_at_ms",
     );
     let rows: Vec<_> = rows
         .iter()
@@ -262,7 +263,7 @@ fn read_staged_rows(
     lane: i64,
 ) -> Result<BTreeMap<i64, StagedRow>, StoreError> {
     const STAGED: Sql =
-        Sql::portable("select id, node_id, updated_at_ms from sweep_rows where lane = $1");
+        Sql::portable("select id, node_id, updated_at_ms from sweep_inventory where lane_id = $1");
     let rows = tx.query(STAGED, &params![lane], |mut row| {
         let id = row.int(0)?;
         Ok((id, StagedRow { node_id: row.text(1)?, updated_at: SourceInstant(row.int(2)?) }))
@@ -274,11 +275,11 @@ fn read_staged_rows(
 fn is_settled(tx: &mut Transaction<'_>, lane: i64, began: ObservedAt) -> Result<bool, StoreError> {
     const UNLISTED: Sql = Sql::portable(
         "select count(*) from cells
-          where lane = $1 and $2 <= updated_at_ms and updated_at_ms <= $3
-            and (gone_at_ms is null
-                 or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))
-            and not exists (select 1 from sweep_rows
-                             where sweep_rows.lane = cells.lane and sweep_rows.id = cells.id)",
+          where lane_id = $1 and $2 <= updated_at_ms and updated_at_ms <= $3
+            and (tombstone_at_ms is null
+                 or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))
+            and not exists (select 1 from sweep_inventory
+                             where sweep_inventory.lane_id = cells.lane_id and sweep_inventory.id = cells.id)",
     );
     let params = params![lane, began.at_ms.saturating_sub(OVERLAP_MS), began.at_ms];
     Ok(tx.query_count(UNLISTED, &params)? == 0)
@@ -292,10 +293,10 @@ fn end_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
 
 /// Discards the staged inventory and its progress.
 pub(crate) fn discard_staged_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
-    const ROWS: Sql = Sql::portable("delete from sweep_rows where lane = $1");
+    const ROWS: Sql = Sql::portable("delete from sweep_inventory where lane_id = $1");
     const STATE: Sql = Sql::portable(
         "update lanes
-            set sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
+            set sweep_started_at_ms = null, sweep_started_request = null, sweep_cursor = null,
                 sweep_complete = $1
           where id = $2",
     );

@@ -137,8 +137,8 @@ fn find_missing_texts(
         "as texts on texts.host = cells.host and texts.id = cells.id
           where cells.kind = $1 and texts.id is null
             and cells.updated_at is not null
-            and (cells.gone_at_ms is null
-                 or (cells.gone_at_ms, cells.gone_request) < (cells.seen_at_ms, cells.seen_request))
+            and (cells.tombstone_at_ms is null
+                 or (cells.tombstone_at_ms, cells.tombstone_request) < (cells.observed_at_ms, cells.observed_request))
             and (cells.host, cells.id) > ($2, cast($3 as bigint))
           order by cells.host, cells.id limit $4"
     );

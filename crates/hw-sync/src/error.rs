@@ -2,7 +2,7 @@
 
 use hw_rules::coverage::CoverageError;
 use hw_rules::item_names::ItemNames;
-use hw_rules::reconcile::RunRemovalBrake;
+use hw_rules::removal_brake::RunRemovalBrake;
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
 

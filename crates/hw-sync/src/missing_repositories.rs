@@ -4,7 +4,7 @@
 //! access. Only a second lookup decides, and a brake stops the removal of two or more at once.
 
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
-use hw_rules::reconcile;
+use hw_rules::removal_brake;
 use hw_rules::version::ObservedAt;
 use hw_sources::github::repositories;
 use hw_sources::page::LookupPage;
@@ -180,7 +180,8 @@ fn remove_confirmed(
     if gone.is_doubtful && !allow {
         let (kind, ids) = (ItemKind::Repository, all.iter().map(|(id, _)| *id).collect::<Vec<_>>());
         let items = context.store.item_names(&pull.host, kind, &ids)?;
-        if let Err(brake) = reconcile::check_repository_removals(all.len(), stored_count, allow) {
+        if let Err(brake) = removal_brake::check_repository_removals(all.len(), stored_count, allow)
+        {
             return Err(hw_store::StoreError::Brake { kind, brake, items }.into());
         }
         let reason = NO_SIBLING_REASON.to_owned();

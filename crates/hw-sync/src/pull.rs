@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU32;
 use hw_rules::OVERLAP_MS;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
-use hw_rules::reconcile;
+use hw_rules::second_lookup;
 use hw_store::{IngestPage, Store};
 
 use crate::api_client::ApiClient;
@@ -373,7 +373,7 @@ fn choose_siblings(
     if candidates.is_empty() {
         candidates = exclude_suspects(&known.repositories, suspects);
     }
-    reconcile::pick_siblings(&candidates).into_iter().copied().cloned().collect()
+    second_lookup::pick_siblings(&candidates).into_iter().copied().cloned().collect()
 }
 
 fn exclude_suspects<'a>(

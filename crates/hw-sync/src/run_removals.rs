@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use hw_rules::item::ItemKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::reconcile::{self, BRAKE_ITEMS, RemovalShare};
+use hw_rules::removal_brake::{self, BRAKE_ITEMS, RemovalShare};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_store::{ItemTally, RETENTION_MS};
@@ -121,7 +121,7 @@ fn check_run_brake(
     let stored = count_stored_items(context, pull)?;
     let threads = removal_share(removals.threads, stored.threads + removed.threads);
     let comments = removal_share(removals.comments, stored.comments + removed.comments);
-    match reconcile::check_run_removals(threads, comments, false) {
+    match removal_brake::check_run_removals(threads, comments, false) {
         Ok(()) => Ok(None),
         Err(brake) => {
             Ok(Some(SyncError::RunBrake { brake, items: planned_item_names(context, planned)? }))

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::read_command;
 use crate::cli::BackupArgs;
 use crate::config::{AppSettings, strip_passwords};
+use crate::hints;
 use crate::report::ErrorHint;
 use crate::terminal::{print_json, print_result};
 use crate::{private_files, workspace};
@@ -33,7 +34,9 @@ fn write_backup(args: &BackupArgs, store: &Store) -> anyhow::Result<()> {
     let partial = PartialBackup::new(file)?;
     store.copy_database(&partial.0).context("cannot copy the database")?;
     let bytes = verify_copy(&partial.0)?;
-    partial.finish(file).with_context(|| format!("cannot write {}", file.display()))?;
+    partial.finish(file).map_err(|error| {
+        hints::add_write_hint(error, format!("cannot write {}", file.display()))
+    })?;
     if args.json {
         return Ok(print_json(&json!({ "file": file.display().to_string(), "bytes": bytes }))?);
     }
@@ -67,8 +70,9 @@ impl PartialBackup {
         name.push(format!(".{}.partial", std::process::id()));
         let path = file.with_file_name(name);
         std::fs::remove_file(&path).ok();
-        private_files::open_append(&path)
-            .with_context(|| format!("cannot create {}", path.display()))?;
+        private_files::open_append(&path).map_err(|error| {
+            hints::add_write_hint(error, format!("cannot create {}", path.display()))
+        })?;
         Ok(Self(path))
     }
 

@@ -6,7 +6,6 @@ mod thread_files;
 
 use std::path::Path;
 
-use anyhow::Context as _;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::Surface;
 use hw_store::Store;
@@ -17,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::read_command;
 use crate::cli::ExportArgs;
 use crate::config::AppSettings;
+use crate::hints;
 use crate::report::{ErrorHint, print_warning};
 use crate::terminal::{print_json, print_result};
 use crate::{interrupt, private_files};
@@ -47,8 +47,9 @@ fn create_folder(folder: &Path) -> anyhow::Result<()> {
         let error = anyhow::anyhow!("{} is a file, not a directory", folder.display());
         return Err(error.context(ErrorHint("pass a directory to --markdown".to_owned())));
     }
-    private_files::create_folder(folder)
-        .with_context(|| format!("cannot create {}", folder.display()))
+    private_files::create_folder(folder).map_err(|error| {
+        hints::add_write_hint(error, format!("cannot create {}", folder.display()))
+    })
 }
 
 fn print_summary(

@@ -11,6 +11,7 @@ use crate::cli::InitArgs;
 use crate::config::{
     self, Environment, ResolvedSettings, SETTINGS_FILE, SettingOrigin, SettingProblem, SettingValue,
 };
+use crate::hints;
 use crate::private_files;
 use crate::report::ErrorHint;
 use crate::terminal::print_result;
@@ -60,7 +61,7 @@ fn token_line(origin: Option<&SettingOrigin>, home: &Path) -> String {
 fn check_problems(resolved: &ResolvedSettings) -> anyhow::Result<()> {
     let problems = resolved.problems.iter().filter(|problem| !is_in_settings_file(&problem.origin));
     let problems: Vec<SettingProblem> = problems.cloned().collect();
-    if problems.is_empty() { Ok(()) } else { Err(SettingProblem::combine_errors(&problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(SettingProblem::combine_with_hint(&problems)) }
 }
 
 fn is_in_settings_file(origin: &SettingOrigin) -> bool {
@@ -105,7 +106,7 @@ fn write_error(error: io::Error, path: &Path) -> anyhow::Error {
         let hint = "--force overwrites it, and the settings in it are lost";
         return anyhow::anyhow!("{path_text} already exists").context(ErrorHint(hint.to_owned()));
     }
-    anyhow::Error::new(error).context(format!("cannot write {path_text}"))
+    hints::add_write_hint(error, format!("cannot write {path_text}"))
 }
 
 fn next_command(args: &InitArgs, organization: Option<&str>) -> String {

@@ -79,7 +79,7 @@ fn not_found_error(store: &Store, address: &ThreadAddress) -> anyhow::Result<any
     } else {
         let host = host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();
         (
-            format!("no repository named {owner}{repository}{host} is in this workspace"),
+            format!("this workspace has no repository named {owner}{repository}{host}"),
             "`highwater list repos` lists the repositories here; -o or --workspace selects another workspace",
         )
     };

@@ -44,6 +44,13 @@ impl SettingProblem {
         }
     }
 
+    /// Combines all problems into one error, with a hint.
+    pub(crate) fn combine_with_hint(problems: &[Self]) -> anyhow::Error {
+        Self::combine_errors(problems).context(ErrorHint(
+            "`highwater config show` shows the settings in effect and where each comes from".into(),
+        ))
+    }
+
     /// Combines all problems into one error.
     pub(crate) fn combine_errors(problems: &[Self]) -> anyhow::Error {
         let summary = match problems {
@@ -54,11 +61,7 @@ impl SettingProblem {
         let mut messages = problems.iter().rev().map(|problem| problem.message.clone());
         let last = anyhow::anyhow!(messages.next().unwrap_or_default());
         let error = messages.fold(last, anyhow::Error::context);
-        let error =
-            if is_usage { error.context(UsageError(summary)) } else { error.context(summary) };
-        error.context(ErrorHint(
-            "`highwater config show` shows the settings in effect and where each comes from".into(),
-        ))
+        if is_usage { error.context(UsageError(summary)) } else { error.context(summary) }
     }
 }
 

@@ -156,7 +156,7 @@ impl ResolvedSettings {
         if self.problems.is_empty() {
             Ok(AppSettings::from_resolved(self))
         } else {
-            Err(SettingProblem::combine_errors(&self.problems))
+            Err(SettingProblem::combine_with_hint(&self.problems))
         }
     }
 }

@@ -28,7 +28,7 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 6",
+        "schema         – version 7",
         "integrity      – structure intact; --deep also verifies",
         "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "times          – no item is dated later than GitHub's clock",
@@ -170,12 +170,12 @@ fn doctor_reports_problems_in_the_database() {
     let connection = Connection::open(home.path().join("db/acme.db")).unwrap();
     connection
         .execute_batch(
-            "update lanes set failures = 3, last_error = 'the server failed: status 500'
+            "update lanes set failure_count = 3, last_error = 'the server failed: status 500'
               where surface = 'issues';
              insert into quarantine select id, 'x', 'r', 'raw', 1, 0, 0, null, null
                from lanes where surface = 'discussions';
-             update leases set owner = 'process 1 on elsewhere', since_ms = 0;
-             update principals set paused_until_ms = 9000000000000, paused_why = 'primary limit';",
+             update leases set owner = 'process 1 on elsewhere', taken_at_ms = 0;
+             update principals set paused_until_ms = 9000000000000, pause_reason = 'primary limit';",
         )
         .unwrap();
     let output =
@@ -206,7 +206,7 @@ fn doctor_fails_for_a_damaged_or_newer_database() {
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("fail  database       – ") && stdout.contains(words), "{stdout}");
     };
-    store("written by a newer highwater (schema 99, this one supports 6) → install");
+    store("written by a newer highwater (schema 99, this one supports 7) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();

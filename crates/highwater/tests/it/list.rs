@@ -123,7 +123,7 @@ fn list_takes_names_in_any_case_with_owner_or_at_sign() {
     for name in ["elsewhere/pump", "pum"] {
         let output = run_command(home.path(), "list", &["issues", "--repository", name]);
         assert_eq!(success_stdout(&output), "");
-        let sentence = format!("no repository named {name} is in this workspace");
+        let sentence = format!("this workspace has no repository named {name}");
         assert!(stderr_text(&output).contains(&sentence), "{}", stderr_text(&output));
     }
 }

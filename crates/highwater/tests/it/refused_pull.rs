@@ -56,9 +56,10 @@ fn refused_organization_that_does_not_exist_is_reported() {
 #[test]
 fn refused_without_a_token_or_organization_before_any_request() {
     let fixture = GitHubFixture::start_small();
-    for (missing, sentence) in
-        [("GITHUB_TOKEN", "no token is set"), ("ORGANIZATION", "no organization given")]
-    {
+    for (missing, sentence) in [
+        ("GITHUB_TOKEN", "no token is set, and `gh` provides none"),
+        ("ORGANIZATION", "no organization given"),
+    ] {
         let home = tempfile::tempdir().unwrap();
         let mut command = fixture.pull_command(&["-m"]);
         let output = command.arg(home.path()).env_remove(missing).output().unwrap();
@@ -102,7 +103,10 @@ fn refused_arguments_are_named_before_any_request() {
         (["--pace", "fast"], "[possible values: adaptive, conservative]"),
         (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
         (["--graphql-url", "http://example.com/graphql"], "the token would be sent in plain text"),
-        (["--graphql-url", "example.com"], "is not a URL (example: https://api.github.com)"),
+        (
+            ["--graphql-url", "example.com"],
+            "is not an HTTP or HTTPS URL (example: https://api.github.com)",
+        ),
     ] {
         let (code, stderr) = fixture.pull_failure(home.path(), &args);
         assert_eq!(code, Some(2), "{args:?}: {stderr}");

@@ -117,12 +117,12 @@ fn show_reports_a_missing_thread_with_possible_reasons() {
     let (code, stderr) = failure_output(&run_command(home.path(), "show", &["nobody/pump#1"]));
     assert_eq!(code, Some(1));
     assert!(
-        stderr.starts_with("Error: no repository named nobody/pump is in this workspace\nhint: ")
+        stderr.starts_with("Error: this workspace has no repository named nobody/pump\nhint: ")
     );
     let elsewhere = "https://ghe.example/acme/pump/issues/1";
     let (code, stderr) = failure_output(&run_command(home.path(), "show", &[elsewhere]));
     assert_eq!(code, Some(1));
-    let sentence = "no repository named acme/pump at ghe.example is in this workspace";
+    let sentence = "this workspace has no repository named acme/pump at ghe.example";
     assert!(stderr.starts_with(&format!("Error: {sentence}\nhint: ")), "{stderr}");
     let (code, stderr) = failure_output(&run_command(home.path(), "show", &["pump"]));
     assert_eq!(code, Some(2), "{stderr}");

@@ -100,7 +100,7 @@ fn damage_database(path: &Path) {
              update review_comments set id = -5 where rowid = 1;
              update repositories set node_id = 'x' where rowid = 1;
              update cells set digest = x'00' where kind = 'issue' and id = (select max(id) from issues);
-             delete from search_places where rowid = (select max(rowid) from search_places);
+             delete from search_documents where rowid = (select max(rowid) from search_documents);
              update cells set id = id + 500000 where kind = 'issue_comment'
                 and id = (select max(id) from issue_comments);
              update cells set id = id + 500000 where kind = 'pull_request'

@@ -83,8 +83,8 @@ const SAMPLE_TEXTS: i64 = 3_000;
 impl RecentSample {
     fn read(tx: &mut Transaction<'_>) -> Result<Self, StoreError> {
         const NEWEST: Sql = Sql::portable(
-            "select count(*), min(rowid), cast(coalesce(avg(length), 0) as double precision)
-               from (select rowid, length from search_places order by rowid desc limit $1) as newest",
+            "select count(*), min(rowid), cast(coalesce(avg(token_count), 0) as double precision)
+               from (select rowid, token_count from search_documents order by rowid desc limit $1) as newest",
         );
         let recent = tx.query_first(NEWEST, &params![SAMPLE_TEXTS], |mut row| {
             let texts = row.int(0)?.unsigned_abs();

@@ -29,8 +29,8 @@ pub(super) struct IndexQuery {
     /// The repositories to search, if a name alone is ambiguous.
     repositories: Option<HostIds>,
     dialect: Dialect,
-    /// True if each row of the index is joined with its row in `search_places`.
-    joins_places: bool,
+    /// True if each row of the index is joined with its row in `search_documents`.
+    joins_documents: bool,
 }
 
 impl IndexQuery {
@@ -52,7 +52,7 @@ impl IndexQuery {
             created_ms,
             repositories: None,
             dialect,
-            joins_places: true,
+            joins_documents: true,
         }
     }
 
@@ -61,7 +61,7 @@ impl IndexQuery {
         let mut query = Query::default();
         query.terms.push(term.clone());
         let all = Self::new(&query, QueryTier::Words, &FacetFilter::new(), dialect);
-        Self { rowid_range: first_row..=i64::MAX, joins_places: false, ..all }
+        Self { rowid_range: first_row..=i64::MAX, joins_documents: false, ..all }
     }
 
     pub(super) fn with_repositories(mut self, ids: Option<HostIds>) -> Self {
@@ -86,7 +86,7 @@ impl IndexQuery {
         let rowids = values.bind_range(&self.rowid_range);
         conditions.push(format!("{} {rowids}", self.rowid_column()));
         if let Some(created_ms) = &self.created_ms {
-            conditions.push(format!("places.created_ms {}", values.bind_range(created_ms)));
+            conditions.push(format!("documents.created_ms {}", values.bind_range(created_ms)));
         }
         if let Some(repositories) = &self.repositories {
             conditions.push(self.repository_condition(repositories, &mut values));
@@ -108,7 +108,7 @@ impl IndexQuery {
                 Dialect::Sqlite => format!("in (select value from json_each({ids}))"),
                 Dialect::Postgres => format!("= any({ids})"),
             };
-            hosts.push(format!("places.host = {host} and places.repository_id {is_listed}"));
+            hosts.push(format!("documents.host = {host} and documents.repository_id {is_listed}"));
         }
         format!("({})", hosts.join(" or "))
     }
@@ -116,21 +116,25 @@ impl IndexQuery {
     /// Puts the full-text index first and looks up each of its rows: the opposite join order is far too slow.
     fn table_clause(&self) -> &'static str {
         if self.words.is_none() && self.facets.is_none() {
-            return "from search_places as places";
+            return "from search_documents as documents";
         }
         match self.dialect {
-            _ if !self.joins_places => "from search",
+            _ if !self.joins_documents => "from search",
             Dialect::Sqlite => {
-                "from search cross join search_places as places on places.rowid = search.rowid"
+                "from search cross join search_documents as documents on documents.rowid = search.rowid"
             }
             Dialect::Postgres => {
-                "from search join search_places as places on places.rowid = search.rowid"
+                "from search join search_documents as documents on documents.rowid = search.rowid"
             }
         }
     }
 
     pub(super) fn rowid_column(&self) -> &'static str {
-        if self.words.is_none() && self.facets.is_none() { "places.rowid" } else { "search.rowid" }
+        if self.words.is_none() && self.facets.is_none() {
+            "documents.rowid"
+        } else {
+            "search.rowid"
+        }
     }
 
     fn index_conditions(&self, values: &mut BoundValues<'_>) -> Vec<String> {

@@ -206,7 +206,7 @@ fn unknown_repository_note(filter: &RepositoryFilter) -> String {
     let owner = filter.owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
     let name = format!("{owner}{}", filter.name);
     let name = truncate_text(&name, MAX_UNKNOWN_NAME_BYTES);
-    format!("no repository named {name} is in this workspace")
+    format!("this workspace has no repository named {name}")
 }
 
 /// A repository, with its names in lower case.

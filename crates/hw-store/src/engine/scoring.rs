@@ -73,10 +73,10 @@ pub(super) fn newest_candidates(
 ) -> Result<Vec<Candidate>, StoreError> {
     let MatchingSql { text: matching, mut values } = query.matching_sql();
     let text = format!(
-        "select {rowid}, places.host, places.repository_id, places.thread, places.length, {words}
+        "select {rowid}, documents.host, documents.repository_id, documents.thread_number, documents.token_count, {words}
          {matching} order by {rowid} desc {limit_clause}",
         rowid = query.rowid_column(),
-        words = if query.has_words() { "places.words" } else { "null" },
+        words = if query.has_words() { "documents.profile" } else { "null" },
         limit_clause = limit_clause(&mut values, limit),
     );
     let candidates = tx.query_readable(Sql::portable(&text), &values.to_params(), |mut row| {
@@ -101,7 +101,7 @@ pub(super) fn all_matches(
         HitTarget::Comment => query.rowid_column(),
     };
     let text = format!(
-        "select distinct {rowid}, places.host, places.repository_id, places.thread {matching}"
+        "select distinct {rowid}, documents.host, documents.repository_id, documents.thread_number {matching}"
     );
     let candidates = tx.query_readable(Sql::portable(&text), &values.to_params(), |mut row| {
         Ok(Candidate { rowid: row.int(0)?, score: 0.0, thread: read_thread_key(&mut row)? })

@@ -10,7 +10,8 @@ pub(crate) fn add_objects(
     lane: i64,
     gained: i64,
 ) -> Result<(), StoreError> {
-    const COUNT: Sql = Sql::portable("update lanes set stored = stored + $1 where id = $2");
+    const COUNT: Sql =
+        Sql::portable("update lanes set object_count = object_count + $1 where id = $2");
     if gained == 0 {
         return Ok(());
     }
@@ -20,7 +21,7 @@ pub(crate) fn add_objects(
 /// Returns the number of a lane's items, including quarantined ones.
 pub(crate) fn total_objects(tx: &mut Transaction<'_>, lane: i64) -> Result<i64, StoreError> {
     const STORED: Sql = Sql::portable(
-        "select stored + (select count(*) from quarantine where quarantine.lane = lanes.id)
+        "select object_count + (select count(*) from quarantine where quarantine.lane_id = lanes.id)
            from lanes where id = $1",
     );
     Ok(tx.query_first(STORED, &params![lane], |mut row| row.int(0))?.unwrap_or(0))

@@ -23,13 +23,13 @@ pub(crate) fn restart_repository_lanes(
 pub(crate) fn restart_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const RESTART: Sql = Sql::portable(
         "update lanes
-            set coverage = $1, through_ms = null, checked_at_ms = null, sweep_due_ms = null,
-                sweep_began_at_ms = null, sweep_began_request = null, sweep_cursor = null,
-                sweep_complete = $2, due_ms = 0, failures = 0, page_size = $3, last_error = null,
-                etag = null, etag_principal = null, etag_at_ms = null, stored = 0
+            set coverage = $1, watermark_ms = null, checked_at_ms = null, sweep_due_ms = null,
+                sweep_started_at_ms = null, sweep_started_request = null, sweep_cursor = null,
+                sweep_complete = $2, due_ms = 0, failure_count = 0, page_size = $3, last_error = null,
+                etag = null, etag_principal = null, etag_sent_at_ms = null, object_count = 0
           where id = $4",
     );
-    const UNSTAGE: Sql = Sql::portable("delete from sweep_rows where lane = $1");
+    const UNSTAGE: Sql = Sql::portable("delete from sweep_inventory where lane_id = $1");
     tx.execute(UNSTAGE, &params![lane])?;
     let coverage = serialize_coverage(&Coverage::default());
     tx.execute(RESTART, &params![&coverage, false, i64::from(FIRST_PAGE_SIZE), lane]).map(drop)

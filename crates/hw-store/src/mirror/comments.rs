@@ -33,10 +33,10 @@ pub(crate) fn tombstone_thread_comments(
     const THREADS_AT_NUMBER: KindStatements =
         of_kind!("select id from", "where host = $1 and repository_id = $2 and number = $3");
     const COMMENTS: KindStatements = of_kind!(
-        "select said.id, cells.lane, cells.seen_at_ms, cells.seen_request from",
-        "as said
-           join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
-          where said.host = $2 and said.repository_id = $3 and said.thread = $4"
+        "select comments.id, cells.lane_id, cells.observed_at_ms, cells.observed_request from",
+        "as comments
+           join cells on cells.host = comments.host and cells.kind = $1 and cells.id = comments.id
+          where comments.host = $2 and comments.repository_id = $3 and comments.thread_number = $4"
     );
     let number =
         tx.query_first(NUMBER.for_kind(thread.kind), &params![host, thread.id], |mut row| {
@@ -130,12 +130,12 @@ fn write_comments(
 ) -> Result<(), StoreError> {
     const UPSERT: KindStatements = of_kind!(
         "insert into",
-        "(host, id, node_id, repository_id, repository, thread, reply_to, review_id, url, body,
+        "(host, id, node_id, repository_id, repository, thread_number, reply_to, review_id, url, body,
           state, path, line, author, author_id, created_at, updated_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
          on conflict (host, id) do update
             set node_id = excluded.node_id, repository_id = excluded.repository_id,
-                repository = excluded.repository, thread = excluded.thread,
+                repository = excluded.repository, thread_number = excluded.thread_number,
                 reply_to = excluded.reply_to, review_id = excluded.review_id,
                 url = excluded.url, body = excluded.body, state = excluded.state,
                 path = excluded.path, line = excluded.line, author = excluded.author,

@@ -192,7 +192,7 @@ fn read_claims(
     repositories: &[ClaimedRepository<'_>],
 ) -> Result<BTreeMap<i64, ClaimedName>, StoreError> {
     const KNOWN: Sql = Sql::per_dialect(
-        "select repositories.id, owner, name, url, seen_at_ms, seen_request, updated_at_ms
+        "select repositories.id, owner, name, url, observed_at_ms, observed_request, updated_at_ms
            from repositories
            left join cells on cells.host = repositories.host and cells.kind = 'repository'
                           and cells.id = repositories.id
@@ -200,7 +200,7 @@ fn read_claims(
             and (repositories.id in (select value from json_each($2))
                  or name in (select value from json_each($3))
                  or url in (select value from json_each($4)))",
-        "select repositories.id, owner, name, url, seen_at_ms, seen_request, updated_at_ms
+        "select repositories.id, owner, name, url, observed_at_ms, observed_request, updated_at_ms
            from repositories
            left join cells on cells.host = repositories.host and cells.kind = 'repository'
                           and cells.id = repositories.id

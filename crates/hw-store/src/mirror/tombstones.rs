@@ -206,7 +206,7 @@ fn next_texts(
     after: i64,
 ) -> Result<Vec<LaneText>, StoreError> {
     const TEXTS: KindStatements = of_kind!(
-        "select texts.id, cells.lane from",
+        "select texts.id, cells.lane_id from",
         "as texts
            join cells on cells.host = texts.host and cells.kind = $1 and cells.id = texts.id
           where texts.host = $2 and texts.repository_id = $3 and $4 < texts.id

@@ -137,7 +137,7 @@ fn next_removed(
     after: i64,
 ) -> Result<Vec<ItemObservation>, StoreError> {
     const NEXT: Sql = Sql::portable(
-        "select item, seen_at_ms, seen_request from removed
+        "select item_json, observed_at_ms, observed_request from removed_items
           where host = $1 and root_kind = $2 and root_id = $3 and kind = $4 and id > $5
           order by id limit $6",
     );
@@ -200,9 +200,9 @@ fn forget_removed(
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(
-        "delete from removed
+        "delete from removed_items
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
-        "delete from removed where host = $1 and kind = $2 and id = any($3)",
+        "delete from removed_items where host = $1 and kind = $2 and id = any($3)",
     );
     tx.execute(FORGET, &params![host, kind.name(), ids]).map(drop)
 }

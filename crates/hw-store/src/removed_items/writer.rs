@@ -47,16 +47,16 @@ pub(crate) fn store_removed(
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
     const STORE: Sql = Sql::portable(
-        "insert into removed (host, kind, id, root_kind, root_id, repository_id, repository, number, title,
-                              url, reason, removed_at_ms, seen_at_ms, seen_request, item)
+        "insert into removed_items (host, kind, id, root_kind, root_id, repository_id, repository, number, title,
+                              url, reason, removed_at_ms, observed_at_ms, observed_request, item_json)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
          on conflict (host, kind, id) do update
             set root_kind = excluded.root_kind, root_id = excluded.root_id,
                 repository_id = excluded.repository_id, repository = excluded.repository,
                 number = excluded.number, title = excluded.title, url = excluded.url,
                 reason = excluded.reason, removed_at_ms = excluded.removed_at_ms,
-                seen_at_ms = excluded.seen_at_ms, seen_request = excluded.seen_request,
-                item = excluded.item",
+                observed_at_ms = excluded.observed_at_ms, observed_request = excluded.observed_request,
+                item_json = excluded.item_json",
     );
     let ids: Vec<i64> = cells.keys().copied().collect();
     for ids in ids.chunks(500) {

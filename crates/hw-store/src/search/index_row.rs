@@ -32,12 +32,12 @@ pub(crate) fn insert_rows(
     rows.sort_unstable_by_key(|(rowid, _)| *rowid);
     let values: Vec<_> = rows.iter().map(|(rowid, row)| row.index_params(*rowid)).collect();
     tx.execute_each(INSERT, &values)?;
-    let places: Vec<_> = rows.iter().map(|(rowid, row)| row.place_params(*rowid)).collect();
-    tx.execute_each(INSERT_PLACE, &places)
+    let documents: Vec<_> = rows.iter().map(|(rowid, row)| row.document_params(*rowid)).collect();
+    tx.execute_each(INSERT_DOCUMENT, &documents)
 }
 
-const INSERT_PLACE: Sql = Sql::portable(
-    "insert into search_places (rowid, host, repository_id, thread, created_ms, length, words)
+const INSERT_DOCUMENT: Sql = Sql::portable(
+    "insert into search_documents (rowid, host, repository_id, thread_number, created_ms, token_count, profile)
      values ($1, $2, $3, $4, $5, $6, $7)",
 );
 
@@ -77,7 +77,7 @@ impl<'a> IndexRow<'a> {
         }
     }
 
-    fn place_params(&self, rowid: i64) -> Vec<SqlParam<'_>> {
+    fn document_params(&self, rowid: i64) -> Vec<SqlParam<'_>> {
         let SearchRow { host, repository_id, thread, created_at, .. } = self.row;
         let (created_ms, length) = (created_at.instant().0, i64::from(self.profile.length));
         let words = self.profile.words.as_slice();

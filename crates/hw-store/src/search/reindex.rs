@@ -79,14 +79,14 @@ fn next_texts(
     after: i64,
 ) -> Result<Vec<IndexedText>, StoreError> {
     const COMMENTS: KindStatements = of_kind!(
-        "select said.id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
-                created_at, thread
+        "select comments.id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
+                created_at, thread_number
            from",
-        "as said
-           join cells on cells.host = said.host and cells.kind = $1 and cells.id = said.id
-          where said.host = $2 and repository_id = $3 and $4 < said.id
+        "as comments
+           join cells on cells.host = comments.host and cells.kind = $1 and cells.id = comments.id
+          where comments.host = $2 and repository_id = $3 and $4 < comments.id
             and cells.search_rowid is not null
-          order by said.id limit 500"
+          order by comments.id limit 500"
     );
     const THREADS: KindStatements = of_kind!(
         "select threads.id, cells.search_rowid, title, body, repository, author, state, labels,

@@ -265,9 +265,9 @@ impl TextRow {
 /// Returns those of these search rows that exist and have a document.
 fn existing_rowids(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<Vec<i64>, StoreError> {
     const INDEXED: Sql = Sql::per_dialect(
-        "select search.rowid from search join search_places on search_places.rowid = search.rowid
+        "select search.rowid from search join search_documents on search_documents.rowid = search.rowid
           where search.rowid in (select value from json_each($1))",
-        "select search.rowid from search join search_places on search_places.rowid = search.rowid
+        "select search.rowid from search join search_documents on search_documents.rowid = search.rowid
           where search.rowid = any($1)",
     );
     tx.query(INDEXED, &params![rowids], |mut row| row.int(0))

@@ -41,7 +41,7 @@ pub struct CommentRow {
 }
 
 pub(crate) const COMMENT_COLUMNS: &str =
-    "host, repository, kind, id, node_id, repository_id, thread, reply_to,
+    "host, repository, kind, id, node_id, repository_id, thread_number, reply_to,
     review_id, url, body, state, path, line, author, author_id, created_at, updated_at";
 
 impl Store {
@@ -78,7 +78,7 @@ impl Store {
                 RepositoryMatch::find(tx, filter.repository.as_deref(), filter.owner.as_deref())?;
             let mut conditions = ConditionBuilder::new(tx.dialect());
             conditions.add_repositories(repositories.as_ref());
-            conditions.add_equals("thread", filter.thread);
+            conditions.add_equals("thread_number", filter.thread);
             conditions.add_authors(&authors);
             conditions.add_range("created_at", &created);
             conditions.add_after_comment(filter.after.as_ref());

@@ -69,7 +69,7 @@ impl Store {
         }
         if let (Some(name), true) = (repository, stored.is_empty()) {
             let name = truncate_echo(name);
-            builder.add_never_read(format!("no repository named {name} is in this workspace"));
+            builder.add_never_read(format!("this workspace has no repository named {name}"));
         }
         Ok(builder.build())
     }

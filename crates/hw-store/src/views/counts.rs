@@ -23,9 +23,9 @@ impl Store {
     pub fn object_counts(&self) -> Result<ObjectCounts, StoreError> {
         const TOMBSTONES: Sql = Sql::portable(
             "select count(*) from cells
-              where gone_at_ms is not null
+              where tombstone_at_ms is not null
                 and (updated_at is null
-                     or (seen_at_ms, seen_request) <= (gone_at_ms, gone_request))",
+                     or (observed_at_ms, observed_request) <= (tombstone_at_ms, tombstone_request))",
         );
         const ROWS: KindStatements = of_kind!("select count(*) from", "");
         self.read("counts", |tx| {

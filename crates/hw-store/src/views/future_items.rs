@@ -46,8 +46,8 @@ fn ids_dated_beyond(
     const BEYOND: Sql = Sql::portable(
         "select id from cells
           where host = $1 and kind = $2 and updated_at > $3
-            and (gone_at_ms is null
-                 or (gone_at_ms, gone_request) < (seen_at_ms, seen_request))
+            and (tombstone_at_ms is null
+                 or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))
           order by id limit $4",
     );
     let limit = i64::try_from(MAX_NAMES).unwrap_or(i64::MAX);

@@ -35,7 +35,7 @@ impl Store {
     /// Returns the leases that are held or were never released, ordered by name.
     pub fn leases(&self) -> Result<Vec<LeaseRow>, StoreError> {
         const HELD: Sql = Sql::portable(
-            "select name, owner, since_ms, expires_ms from leases
+            "select name, owner, taken_at_ms, expires_ms from leases
               where owner is not null order by name",
         );
         let mut leases = self.read("leases", |tx| {
@@ -55,7 +55,7 @@ impl Store {
     /// Returns the principals that are paused at `now_ms`, ordered by name.
     pub fn pauses(&self, now_ms: i64) -> Result<Vec<PauseRow>, StoreError> {
         const PAUSED: Sql = Sql::portable(
-            "select name, paused_until_ms, paused_why from principals
+            "select name, paused_until_ms, pause_reason from principals
               where paused_until_ms is not null order by name",
         );
         let mut paused = self.read("pauses", |tx| {

@@ -39,11 +39,11 @@ impl Store {
         error: Option<&str>,
     ) -> Result<(), StoreError> {
         const FORGET_OTHER_CASE: Sql = Sql::portable(
-            "delete from pulls
+            "delete from last_pulls
               where host = $1 and lower(organization) = lower($2) and organization <> $2",
         );
         const UPSERT: Sql = Sql::portable(
-            "insert into pulls (host, organization, ended_ms, error) values ($1, $2, $3, $4)
+            "insert into last_pulls (host, organization, ended_ms, error) values ($1, $2, $3, $4)
              on conflict (host, organization) do update
                 set ended_ms = excluded.ended_ms, error = excluded.error",
         );
@@ -58,7 +58,7 @@ impl Store {
     /// Returns the end of the last pull of each organization, ordered by name.
     pub fn last_pulls(&self) -> Result<Vec<LastPull>, StoreError> {
         const LAST: Sql = Sql::portable(
-            "select organization, ended_ms, error from pulls order by organization, host",
+            "select organization, ended_ms, error from last_pulls order by organization, host",
         );
         self.read("pulls", |tx| {
             tx.query(LAST, &[], |mut row| {
@@ -71,7 +71,7 @@ impl Store {
     /// Returns the organizations whose last pull failed as a whole, ordered by name.
     pub fn failed_pulls(&self) -> Result<Vec<FailedPull>, StoreError> {
         const FAILED: Sql = Sql::portable(
-            "select organization, ended_ms, error from pulls
+            "select organization, ended_ms, error from last_pulls
               where error is not null order by organization, host",
         );
         self.read("pulls", |tx| {

@@ -60,7 +60,7 @@ impl Store {
             };
             let text = format!(
                 "select kind, id, reply_to, review_id, url from comments
-                  where host = $1 and repository_id = $2 and thread = $3 order by {}",
+                  where host = $1 and repository_id = $2 and thread_number = $3 order by {}",
                 comment_list::order_clause(tx.dialect())
             );
             let params = params![&row.host, row.thread.repository_id, row.thread.number];
@@ -104,7 +104,7 @@ fn excerpt_query(body: &str, is_listed: &str) -> String {
     let columns = comment_list::COMMENT_COLUMNS.replace(" body,", &format!(" {body},"));
     format!(
         "select {columns}, octet_length(body) from comments
-          where host = $1 and repository_id = $2 and thread = $3 and id {is_listed}"
+          where host = $1 and repository_id = $2 and thread_number = $3 and id {is_listed}"
     )
 }
 

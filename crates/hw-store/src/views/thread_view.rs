@@ -214,7 +214,7 @@ fn read_comments(
     number: i64,
 ) -> Result<ReadableRows<CommentRow>, StoreError> {
     let text = format!(
-        "select {} from comments where host = $1 and repository_id = $2 and thread = $3 order by {}",
+        "select {} from comments where host = $1 and repository_id = $2 and thread_number = $3 order by {}",
         comment_list::COMMENT_COLUMNS,
         comment_list::order_clause(tx.dialect())
     );

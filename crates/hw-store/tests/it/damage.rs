@@ -64,7 +64,7 @@ fn verification_reports_a_changed_time_url_or_search_row(location: &DatabaseLoca
     );
     execute_raw(
         location,
-        "delete from search_places
+        "delete from search_documents
           where rowid = (select search_rowid from cells where kind = 'issue' and id = 3)",
     );
     let (_, damaged) = verify_all(&store);
@@ -194,7 +194,7 @@ fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
          pragma writable_schema = on;
          update sqlite_master
             set sql = replace(sql, '(host, kind, id)', '(host, kind desc, id)') where name = 'cells';
-         update sqlite_master set sql = 'create index cells_lane on cells (lane, seen_request)'
+         update sqlite_master set sql = 'create index cells_lane on cells (lane_id, observed_request)'
           where name = 'cells_lane';",
     );
     drop(store);

@@ -125,7 +125,7 @@ fn restore_that_was_interrupted_is_completed_by_the_next(location: &DatabaseLoca
         (1, 600)
     );
     assert_eq!(store.count_removed_items().unwrap(), 0);
-    assert_eq!(query_raw(location, "select url from removed"), Vec::<Vec<String>>::new());
+    assert_eq!(query_raw(location, "select url from removed_items"), Vec::<Vec<String>>::new());
     let old = Lease { epoch: lease.epoch - 1, ..lease };
     let refused = store.restore_removed(&old, &removed, &|| Ok(()));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");

@@ -15,6 +15,7 @@ both![
     schema_guid_change_stops_a_running_writer,
     reader_between_two_migrations_finds_an_older_schema,
     migrations_run_once_when_opened_concurrently,
+    migration_to_new_names_keeps_everything,
 ];
 
 fn reader_sees_written_data_and_cannot_write(location: &DatabaseLocation) {
@@ -102,6 +103,56 @@ fn migrations_run_once_when_opened_concurrently(location: &DatabaseLocation) {
         }
     });
     assert!(Store::open_reader(location).is_ok());
+}
+
+fn migration_to_new_names_keeps_everything(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    for kind in ItemKind::THREADS {
+        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
+    }
+    store.pause_principal("ada", 7, i64::MAX, "secondary limit").unwrap();
+    let stored = |store: &Store| {
+        (
+            store.object_counts().unwrap(),
+            store.lanes().unwrap(),
+            search_ids(store, "x"),
+            store.verify_page(None).unwrap().damaged,
+            store.paused_until("ada", i64::MAX).unwrap(),
+        )
+    };
+    let before = stored(&store);
+    drop(store);
+    execute_raw(location, &undo_new_names());
+    let refused = Store::open_reader(location).err();
+    assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
+    assert_eq!(stored(&Store::open(location).unwrap()), before);
+}
+
+/// Returns a script that undoes migration 7, derived from its renames.
+fn undo_new_names() -> String {
+    let migration = include_str!("../../migrations/sqlite/0007_names.sql");
+    let mut script = vec!["drop view comments".to_owned()];
+    for line in migration.lines().rev().filter(|line| line.starts_with("alter table")) {
+        let words: Vec<&str> = line.trim_end_matches(';').split(' ').collect();
+        script.push(match words[..] {
+            ["alter", "table", table, "rename", "column", old, "to", new] => {
+                format!("alter table {table} rename column {new} to {old}")
+            }
+            ["alter", "table", old, "rename", "to", new] => {
+                format!("alter table {new} rename to {old}")
+            }
+            _ => panic!("cannot undo {line:?}"),
+        });
+    }
+    script.push(
+        "create view comments as select id from issues;
+         drop index comment_queue_repository_id; create index talks_repository_id on talks (id);
+         drop index removed_items_root; create index removed_root on removed (id);
+         drop index removed_items_removed_at; create index removed_at on removed (id);
+         delete from migrations where number = 7"
+            .to_owned(),
+    );
+    script.join(";")
 }
 
 fn schema_guid_change_stops_a_running_writer(location: &DatabaseLocation) {

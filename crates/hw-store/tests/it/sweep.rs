@@ -1,7 +1,8 @@
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
-use hw_rules::reconcile::{ReconcileFindings, RemovalBrake};
+use hw_rules::reconcile::ReconcileFindings;
+use hw_rules::removal_brake::RemovalBrake;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_store::{

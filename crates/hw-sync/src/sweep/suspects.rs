@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::reconcile::{self, SecondLookup};
+use hw_rules::second_lookup::{self, SecondLookup};
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
 use hw_sources::page::{LookupPage, RowSubject, UnreadableRow};
@@ -109,7 +109,7 @@ impl LaneSweep<'_> {
                 let absent = second.answered.iter().filter(|(_, is_present)| !**is_present);
                 recheck.unvouched.extend(absent.map(|(id, _)| *id));
             }
-            let gone = reconcile::confirmed_gone(&second);
+            let gone = second_lookup::confirmed_gone(&second);
             recheck.gone.extend(gone.into_iter().map(|id| (id, page.observed_at)));
             self.store_lookup(page)?;
             suspects = rest;
@@ -219,9 +219,9 @@ mod tests {
     fn suspect_is_confirmed_gone_only_if_a_sibling_answered() {
         let unvouched = LookupPage { is_vouched_for: false, ..lookup_page(&["N1"]) };
         let alone = judge_suspects(&unvouched, &[item_id_pair(1)], &[], &[]);
-        assert!(reconcile::confirmed_gone(&alone).is_empty());
+        assert!(second_lookup::confirmed_gone(&alone).is_empty());
         let vouched = judge_suspects(&lookup_page(&["N1"]), &[item_id_pair(1)], &[], &[]);
-        assert_eq!(reconcile::confirmed_gone(&vouched), [1]);
+        assert_eq!(second_lookup::confirmed_gone(&vouched), [1]);
     }
 
     #[test]

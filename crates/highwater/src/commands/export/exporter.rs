@@ -168,8 +168,9 @@ impl ThreadExporter {
     }
 
     fn write_thread(&mut self, path: &Path, view: &ThreadView) -> anyhow::Result<()> {
-        let outcome = thread_files::write_thread_file(path, &markdown::thread_file(view))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let outcome = thread_files::write_thread_file(path, &markdown::thread_file(view)).map_err(
+            |error| hints::add_write_hint(error, format!("cannot write {}", path.display())),
+        )?;
         self.summary.threads += 1;
         match outcome {
             WriteOutcome::Written => self.summary.written += 1,

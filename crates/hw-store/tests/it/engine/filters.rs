@@ -152,7 +152,7 @@ fn repository_filter_reports_unknown_repositories(location: &DatabaseLocation) {
     assert_eq!(
         search_engine(&store).search(&SearchRequest::new(query)).unwrap().misread,
         ["valve", "other/pump"]
-            .map(|name| format!("no repository named {name} is in this workspace"))
+            .map(|name| format!("this workspace has no repository named {name}"))
     );
     let query = "leaks repo:acme/Pump";
     let results = search_engine(&store).search(&SearchRequest::new(query)).unwrap();
