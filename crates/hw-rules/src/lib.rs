@@ -22,6 +22,7 @@ pub mod probe;
 pub mod progress_event;
 pub mod query;
 pub mod ranking;
+pub mod rate_limit;
 pub mod reconcile;
 pub mod removal_brake;
 pub mod safe_text;

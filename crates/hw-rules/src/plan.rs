@@ -51,8 +51,6 @@ pub enum TurnPlan {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SleepReason {
-    /// A rate limit stops all requests.
-    Paused,
     /// The lane failed, and its retry is delayed.
     BackingOff,
     /// Nothing is due yet.
@@ -60,10 +58,7 @@ pub enum SleepReason {
 }
 
 /// Decides what a lane does now.
-pub fn plan_turn(state: &LaneState, paused_until_ms: Option<i64>, now_ms: i64) -> TurnPlan {
-    if let Some(until_ms) = paused_until_ms.filter(|until| now_ms < *until) {
-        return TurnPlan::Sleep { until_ms, reason: SleepReason::Paused };
-    }
+pub fn plan_turn(state: &LaneState, now_ms: i64) -> TurnPlan {
     if now_ms < state.due_ms {
         let reason = if state.failures > 0 { SleepReason::BackingOff } else { SleepReason::NotDue };
         return TurnPlan::Sleep { until_ms: state.due_ms, reason };
@@ -79,33 +74,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plan_puts_a_pause_before_everything() {
-        let state = LaneState { sweep_due_ms: Some(0), due_ms: 9, ..LaneState::default() };
-        assert_eq!(
-            plan_turn(&state, Some(8), 5),
-            TurnPlan::Sleep { until_ms: 8, reason: SleepReason::Paused }
-        );
-        assert_eq!(
-            plan_turn(&state, Some(8), 8),
-            TurnPlan::Sleep { until_ms: 9, reason: SleepReason::NotDue }
-        );
-        assert_eq!(plan_turn(&state, Some(8), 9), TurnPlan::Sweep);
-    }
-
-    #[test]
     fn plan_backs_off_after_a_failed_turn() {
         let state = LaneState { due_ms: 9, failures: 2, ..LaneState::default() };
         assert_eq!(
-            plan_turn(&state, None, 5),
+            plan_turn(&state, 5),
             TurnPlan::Sleep { until_ms: 9, reason: SleepReason::BackingOff }
         );
-        assert_eq!(plan_turn(&state, None, 9), TurnPlan::Scan);
+        assert_eq!(plan_turn(&state, 9), TurnPlan::Scan);
     }
 
     #[test]
     fn plan_sweeps_when_a_sweep_is_due() {
         let due = LaneState { sweep_due_ms: Some(7), ..LaneState::default() };
-        assert_eq!(plan_turn(&due, None, 6), TurnPlan::Scan);
-        assert_eq!(plan_turn(&due, None, 7), TurnPlan::Sweep);
+        assert_eq!(plan_turn(&due, 6), TurnPlan::Scan);
+        assert_eq!(plan_turn(&due, 7), TurnPlan::Sweep);
     }
 }

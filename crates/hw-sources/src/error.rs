@@ -1,6 +1,7 @@
 //! Errors between a request and its observations, grouped by what can be done about them.
 
 use hw_rules::backoff::{self, Jitter};
+use hw_rules::rate_limit::{ApiKind, PauseScope};
 use hw_rules::source_time::SourceInstant;
 
 use crate::transport::{ExchangeStage, TransportError};
@@ -53,6 +54,16 @@ pub enum RateLimitKind {
     Primary,
     /// Requests came too fast, or too many at once.
     Secondary,
+}
+
+impl RateLimitKind {
+    /// Returns the requests that a limit stops, if a request to this API met it.
+    pub fn pause_scope(self, api: ApiKind) -> PauseScope {
+        match self {
+            Self::Primary => PauseScope::Api(api),
+            Self::Secondary => PauseScope::Everything,
+        }
+    }
 }
 
 impl std::fmt::Display for RateLimitKind {

@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::error::RateLimitKind;
+use hw_rules::pace;
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
+
+use crate::error::{MAX_WAIT_MS, RateLimitKind};
 
 const INITIAL_CONCURRENCY: u32 = 8;
 const MAX_CONCURRENCY: u32 = 50;
@@ -16,23 +19,11 @@ const MINUTE_MS: i64 = 60_000;
 const FORGET_AFTER_MS: i64 = 5 * MINUTE_MS;
 /// Network failures in a row after which the connections are replaced.
 const RESET_CONNECTIONS_AFTER: u32 = 3;
-
-/// One of GitHub's two APIs; each has a budget of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ApiKind {
-    Rest,
-    Graphql,
-}
-
-impl ApiKind {
-    /// Returns the points that may be spent in a minute before the source treats it as abuse.
-    pub fn points_per_minute(self) -> i64 {
-        match self {
-            Self::Rest => 900,
-            Self::Graphql => 2_000,
-        }
-    }
-}
+/// The longest delay between two requests.
+const LONGEST_DELAY_MS: i64 = 10_000;
+/// The longest wait that a source may request, plus the longest that our own backoff may add. A pause that ends later
+/// was set under a wrong clock.
+pub const LONGEST_PAUSE_MS: i64 = MAX_WAIT_MS + 45 * MINUTE_MS;
 
 /// The decision on a request that is ready to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +33,15 @@ pub enum AdmissionDecision {
     WaitUntil(i64),
     /// The maximum is in flight; try again when a request has finished.
     Full,
+    /// The requests of this API in flight may use up what the reserve leaves; try again when one has finished.
+    ReserveNear,
 }
 
 /// The result of a request, as far as it matters for the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOutcome {
     Clean,
-    /// A limit: nothing starts before this time.
+    /// A limit: nothing that it covers starts before this time.
     RateLimited {
         until_ms: i64,
         kind: RateLimitKind,
@@ -75,18 +68,36 @@ pub struct RateLimitUsage {
     pub limit: i64,
 }
 
+impl RateLimitUsage {
+    fn remaining(self) -> i64 {
+        self.limit.saturating_sub(self.used)
+    }
+}
+
+/// A request that is ready to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdmissionRequest {
+    pub api: ApiKind,
+    pub points: i64,
+    /// The next request of this API is admitted this much later at the earliest.
+    pub delay_ms: i64,
+    /// The share of the budget to leave for other tools; none for a request that is free if nothing changed.
+    pub reserve_percent: Option<i64>,
+}
+
 #[derive(Debug)]
 pub struct LimiterState {
     concurrency: u32,
-    in_flight: u32,
+    in_flight: BTreeMap<ApiKind, u32>,
     clean_in_a_row: u32,
     limits_in_a_row: u32,
     failures_in_a_row: u32,
-    paused_until_ms: i64,
-    /// The time of the last limit: requests started before it ran into the same one.
-    limited_at_ms: i64,
-    /// The pace: nothing starts before this.
-    next_start_ms: i64,
+    /// The ends of the pauses.
+    pauses: BTreeMap<(PauseScope, PauseCause), i64>,
+    /// The time of the last limit of each scope: requests started before it ran into the same one.
+    limited_at_ms: BTreeMap<PauseScope, i64>,
+    /// The pace: no request of this API starts before this.
+    next_start_ms: BTreeMap<ApiKind, i64>,
     recovering: bool,
     /// The time since which requests get no response.
     silent_since_ms: Option<i64>,
@@ -106,13 +117,13 @@ impl Default for LimiterState {
     fn default() -> Self {
         Self {
             concurrency: INITIAL_CONCURRENCY,
-            in_flight: 0,
+            in_flight: BTreeMap::new(),
             clean_in_a_row: 0,
             limits_in_a_row: 0,
             failures_in_a_row: 0,
-            paused_until_ms: i64::MIN,
-            limited_at_ms: i64::MIN,
-            next_start_ms: i64::MIN,
+            pauses: BTreeMap::new(),
+            limited_at_ms: BTreeMap::new(),
+            next_start_ms: BTreeMap::new(),
             recovering: false,
             silent_since_ms: None,
             spent: VecDeque::new(),
@@ -124,50 +135,96 @@ impl Default for LimiterState {
 impl LimiterState {
     /// Decides whether a request may start.
     ///
-    /// An admitted request counts as in flight until [`LimiterState::record_outcome`] is called for it; the next one
-    /// is admitted `pace_ms` later at the earliest.
-    pub fn admit_request(
-        &mut self,
-        api: ApiKind,
-        points: i64,
-        pace_ms: i64,
-        now_ms: i64,
-    ) -> AdmissionDecision {
+    /// An admitted request counts as in flight until [`LimiterState::record_outcome`] or
+    /// [`LimiterState::cancel_admission`] is called for it.
+    pub fn admit_request(&mut self, request: AdmissionRequest, now_ms: i64) -> AdmissionDecision {
+        let api = request.api;
         self.forget_if_stale(now_ms);
-        if now_ms < self.paused_until_ms {
-            return AdmissionDecision::WaitUntil(self.paused_until_ms);
+        self.forget_future(now_ms);
+        let obeys_reserve = request.reserve_percent.is_some();
+        if let Some(until_ms) = self.paused_until(api, obeys_reserve, now_ms) {
+            return AdmissionDecision::WaitUntil(until_ms);
         }
-        if self.in_flight >= self.concurrency {
+        if !self.has_room() {
             return AdmissionDecision::Full;
         }
-        if now_ms < self.next_start_ms {
-            return AdmissionDecision::WaitUntil(self.next_start_ms);
+        if request.reserve_percent.is_some_and(|percent| self.is_reserve_near(api, percent)) {
+            return AdmissionDecision::ReserveNear;
         }
-        if let Some(until) = self.minute_full_until(api, points, now_ms) {
-            return AdmissionDecision::WaitUntil(until);
+        if let Some(until_ms) = self.next_start(api).filter(|start_ms| now_ms < *start_ms) {
+            return AdmissionDecision::WaitUntil(until_ms);
         }
-        self.in_flight += 1;
-        self.next_start_ms = now_ms.saturating_add(pace_ms);
-        self.spent.push_back(SpentPoints { at_ms: now_ms, api, points });
+        if let Some(until_ms) = self.minute_full_until(api, request.points, now_ms) {
+            return AdmissionDecision::WaitUntil(until_ms);
+        }
+        *self.in_flight.entry(api).or_default() += 1;
+        self.next_start_ms.insert(api, now_ms.saturating_add(request.delay_ms));
+        self.spent.push_back(SpentPoints { at_ms: now_ms, api, points: request.points });
         AdmissionDecision::Admitted
     }
 
+    /// Returns true if fewer than the maximum are in flight.
+    pub fn has_room(&self) -> bool {
+        self.in_flight.values().sum::<u32>() < self.concurrency
+    }
+
+    /// Takes back the admission of a request that was not sent.
+    pub fn cancel_admission(&mut self, api: ApiKind) {
+        self.end_flight(api);
+        self.next_start_ms.remove(&api);
+        if let Some(last) = self.spent.iter().rposition(|spent| spent.api == api) {
+            self.spent.remove(last);
+        }
+    }
+
+    /// Returns true if the requests in flight may use up what the reserve leaves: their responses will show.
+    pub fn is_reserve_near(&self, api: ApiKind, reserve_percent: i64) -> bool {
+        let in_flight = self.in_flight.get(&api).copied().unwrap_or(0);
+        let usage = self.api_usage(api);
+        let remaining = usage.remaining().saturating_sub(i64::from(in_flight));
+        in_flight > 0 && pace::is_reserve_reached(remaining, usage.limit, reserve_percent)
+    }
+
+    /// Returns the time before which the pace allows no request of this API.
+    ///
+    /// While it recovers from a secondary limit, which both APIs share, so is the pace.
+    fn next_start(&self, api: ApiKind) -> Option<i64> {
+        if self.recovering {
+            self.next_start_ms.values().max().copied()
+        } else {
+            self.next_start_ms.get(&api).copied()
+        }
+    }
+
+    /// Returns the end of the longest pause that stops requests of this API at `now_ms`.
+    pub fn paused_until(&self, api: ApiKind, obeys_reserve: bool, now_ms: i64) -> Option<i64> {
+        let applies = |scope: PauseScope, cause: PauseCause| {
+            scope.covers(api) && (obeys_reserve || cause != PauseCause::Reserve)
+        };
+        let pauses = self.pauses.iter().filter(|((scope, cause), _)| applies(*scope, *cause));
+        pauses.map(|(_, until_ms)| *until_ms).filter(|until_ms| now_ms < *until_ms).max()
+    }
+
     /// Records that an admitted request finished, and adapts to its outcome.
-    pub fn record_outcome(&mut self, outcome: RequestOutcome, now_ms: i64) -> ConnectionAdvice {
-        self.in_flight = self.in_flight.saturating_sub(1);
+    pub fn record_outcome(
+        &mut self,
+        api: ApiKind,
+        outcome: RequestOutcome,
+        now_ms: i64,
+    ) -> ConnectionAdvice {
+        self.end_flight(api);
         if outcome != RequestOutcome::NoResponse {
             self.silent_since_ms = None;
             self.failures_in_a_row = 0;
         }
         match outcome {
             RequestOutcome::Clean => self.record_clean(),
-            RequestOutcome::RateLimited { until_ms, started_ms, .. }
-                if self.is_known_limit(started_ms) =>
-            {
-                self.pause_until(until_ms);
-            }
-            RequestOutcome::RateLimited { until_ms, kind, .. } => {
-                self.record_limit(until_ms, kind, now_ms);
+            RequestOutcome::RateLimited { until_ms, kind, started_ms } => {
+                let scope = kind.pause_scope(api);
+                self.pause_until(scope, PauseCause::SourceLimit, until_ms);
+                if !self.is_known_limit(scope, started_ms) {
+                    self.record_limit(scope, kind, now_ms);
+                }
             }
             RequestOutcome::Failed => self.clean_in_a_row = 0,
             RequestOutcome::NoResponse => return self.record_no_response(now_ms),
@@ -175,13 +232,21 @@ impl LimiterState {
         ConnectionAdvice::Keep
     }
 
-    /// Admits nothing before this time. A pause is never shortened.
-    pub fn pause_until(&mut self, until_ms: i64) {
-        self.paused_until_ms = self.paused_until_ms.max(until_ms);
+    fn end_flight(&mut self, api: ApiKind) {
+        let in_flight = self.in_flight.entry(api).or_default();
+        *in_flight = in_flight.saturating_sub(1);
     }
 
-    pub fn paused_until_ms(&self) -> Option<i64> {
-        (self.paused_until_ms != i64::MIN).then_some(self.paused_until_ms)
+    /// Admits nothing of this scope before this time. A pause is never shortened.
+    pub fn pause_until(&mut self, scope: PauseScope, cause: PauseCause, until_ms: i64) {
+        let end = self.pauses.entry((scope, cause)).or_insert(i64::MIN);
+        *end = until_ms.max(*end);
+    }
+
+    /// Ends the pauses for the reserve of this API.
+    pub fn lift_reserve(&mut self, api: ApiKind) {
+        self.pauses
+            .retain(|(scope, cause), _| !(*cause == PauseCause::Reserve && scope.covers(api)));
     }
 
     /// Returns the number of limits in a row, including one that was just recorded.
@@ -215,15 +280,14 @@ impl LimiterState {
 
     /// Returns true if a limit reported to a request that started then is the one already recorded: many requests can
     /// be in flight when a limit begins.
-    pub fn is_known_limit(&self, started_ms: i64) -> bool {
-        started_ms <= self.limited_at_ms
+    pub fn is_known_limit(&self, scope: PauseScope, started_ms: i64) -> bool {
+        self.limited_at_ms.get(&scope).is_some_and(|limited_at_ms| started_ms <= *limited_at_ms)
     }
 
-    fn record_limit(&mut self, until_ms: i64, kind: RateLimitKind, now_ms: i64) {
-        self.limited_at_ms = now_ms;
+    fn record_limit(&mut self, scope: PauseScope, kind: RateLimitKind, now_ms: i64) {
+        self.limited_at_ms.insert(scope, now_ms);
         self.clean_in_a_row = 0;
         self.limits_in_a_row += 1;
-        self.pause_until(until_ms);
         if kind == RateLimitKind::Secondary {
             self.recovering = true;
             self.concurrency = (self.concurrency / 2).max(1);
@@ -250,6 +314,15 @@ impl LimiterState {
             self.limits_in_a_row = 0;
             self.recovering = false;
         }
+    }
+
+    /// Forgets what the clock, which was set back, has not reached: otherwise it would hold until then.
+    fn forget_future(&mut self, now_ms: i64) {
+        self.spent.retain(|spent| spent.at_ms <= now_ms);
+        self.next_start_ms.retain(|_, start_ms| *start_ms <= now_ms + LONGEST_DELAY_MS);
+        self.pauses.retain(|_, until_ms| *until_ms <= now_ms + LONGEST_PAUSE_MS);
+        self.limited_at_ms.retain(|_, limited_at_ms| *limited_at_ms <= now_ms);
+        self.silent_since_ms = self.silent_since_ms.map(|since_ms| since_ms.min(now_ms));
     }
 
     /// Returns the time at which the minute's budget allows these points, or `None` if it allows them now.

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use http::header::IF_NONE_MATCH;
 use http::{HeaderMap, Method};
 
 use crate::token_mask::TokenMask;
@@ -14,6 +15,13 @@ pub struct HttpRequest {
     /// The value with the token is marked as sensitive.
     pub headers: HeaderMap,
     pub body: Option<Vec<u8>>,
+}
+
+impl HttpRequest {
+    /// Returns true if a response without news is "not modified", which costs nothing.
+    pub fn is_conditional(&self) -> bool {
+        self.headers.contains_key(IF_NONE_MATCH)
+    }
 }
 
 /// The largest body that is read. GitHub's own pages stay far below; larger ones are requested in parts.

@@ -2,6 +2,9 @@
 //!
 //! Each migration is a pair of files with one number. Its digest is recorded, because a migration that is edited after
 //! it was applied somewhere is a bug that must not go unnoticed.
+//!
+//! A new database is created from `migrations/schema` at once: the migrations' renames would take longer than everything else.
+//! A test compares the two ways.
 
 use std::fmt::Write as _;
 
@@ -68,7 +71,21 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0007_names.sql"),
         postgres: include_str!("../migrations/postgres/0007_names.sql"),
     },
+    Migration {
+        number: 8,
+        name: "buckets",
+        sqlite: include_str!("../migrations/sqlite/0008_buckets.sql"),
+        postgres: include_str!("../migrations/postgres/0008_buckets.sql"),
+    },
 ];
+
+/// The schema of a new database: what all migrations together create.
+const NEW_SCHEMA: Migration = Migration {
+    number: MIGRATIONS.len() as i64,
+    name: "schema",
+    sqlite: include_str!("../migrations/schema/sqlite.sql"),
+    postgres: include_str!("../migrations/schema/postgres.sql"),
+};
 
 impl Migration {
     fn script(&self, dialect: Dialect) -> &'static str {
@@ -81,7 +98,8 @@ impl Migration {
 
 /// Returns true if a migration creates a table or view, or gives one this name.
 pub(crate) fn is_our_relation(name: &str) -> bool {
-    let mut lines = MIGRATIONS.iter().flat_map(|migration| migration.postgres.lines());
+    let scripts = MIGRATIONS.iter().chain([&NEW_SCHEMA]);
+    let mut lines = scripts.flat_map(|migration| migration.postgres.lines());
     name == "migrations" || lines.any(|line| named_relation(line) == Some(name))
 }
 
@@ -103,7 +121,10 @@ struct AppliedMigration {
 ///
 /// A migration may rewrite or empty a table of millions of rows, so it has no time limit.
 pub(crate) fn apply_migrations(store: &Store) -> Result<(), StoreError> {
-    store.write(MIGRATE, |tx| tx.execute_batch(CREATE_MIGRATIONS))?;
+    store.write(MIGRATE, |tx| {
+        tx.execute_batch(CREATE_MIGRATIONS)?;
+        if read_applied(tx)?.is_empty() { create_schema(tx) } else { Ok(()) }
+    })?;
     for migration in MIGRATIONS {
         store.write(MIGRATE, |tx| {
             tx.lift_time_limit()?;
@@ -173,20 +194,37 @@ fn check_applied(applied: &[AppliedMigration], dialect: Dialect) -> Result<(), S
     Ok(())
 }
 
+/// Creates the schema of a new database. All migrations count as applied.
+fn create_schema(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    tx.execute_batch(NEW_SCHEMA.script(tx.dialect()))?;
+    for migration in MIGRATIONS {
+        record_migration(tx, migration)?;
+    }
+    set_version(tx, NEW_SCHEMA.number)
+}
+
 fn apply_migration(tx: &mut Transaction<'_>, migration: &Migration) -> Result<(), StoreError> {
+    tx.execute_batch(migration.script(tx.dialect()))?;
+    record_migration(tx, migration)?;
+    set_version(tx, migration.number)?;
+    leases::revoke_all(tx)
+}
+
+fn record_migration(tx: &mut Transaction<'_>, migration: &Migration) -> Result<(), StoreError> {
     const RECORD: Sql =
         Sql::portable("insert into migrations (number, name, digest) values ($1, $2, $3)");
+    let digest = script_digest(migration.script(tx.dialect()));
+    tx.execute(RECORD, &params![migration.number, migration.name, &digest]).map(drop)
+}
+
+fn set_version(tx: &mut Transaction<'_>, number: i64) -> Result<(), StoreError> {
     const FIRST_VERSION: Sql = Sql::portable(
         "insert into schema_version (guid, number)
          select $1, 0 where not exists (select 1 from schema_version)",
     );
     const VERSION: Sql = Sql::portable("update schema_version set number = $1");
-    let script = migration.script(tx.dialect());
-    tx.execute_batch(script)?;
-    tx.execute(RECORD, &params![migration.number, migration.name, &script_digest(script)])?;
     tx.execute(FIRST_VERSION, &params![SCHEMA_GUID])?;
-    tx.execute(VERSION, &params![migration.number])?;
-    leases::revoke_all(tx)
+    tx.execute(VERSION, &params![number]).map(drop)
 }
 
 const SELECT_GUID: Sql = Sql::portable("select guid from schema_version");

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::RequestPace;
 use hw_rules::page_size;
+use hw_rules::rate_limit::{ApiKind, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
 use hw_sources::github::graphql::{self, GraphqlEndpoint, GraphqlQuery};
 use hw_sources::github::response_meta::ResponseMeta;
 use hw_sources::github::rest::{self, RestContent, RestEndpoint, RestRequest};
-use hw_sources::github::token_info::{self, ApiBudget};
-use hw_sources::limiter_state::{ApiKind, ConnectionAdvice};
+use hw_sources::github::token_info;
+use hw_sources::limiter_state::ConnectionAdvice;
 use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
 use hw_store::Store;
 
@@ -21,7 +22,9 @@ use crate::api_codec::{ApiCodec, GRAPHQL_CODEC, REST_CODEC};
 use crate::clock::Clock;
 use crate::crash_points::{self, CrashPoints};
 use crate::progress::{ProgressEvent, ProgressSink};
-use crate::rate_limiter::{LimiterConfig, RateLimiter, RequestPermit, lock_unpoisoned};
+use crate::rate_limiter::{
+    LimiterConfig, PermitOutcome, PermitRequest, RateLimiter, RequestPermit, lock_unpoisoned,
+};
 use crate::retry_policy::{RetryPolicy, RetryState};
 use crate::source_time::SourceTimeTracker;
 
@@ -77,11 +80,6 @@ impl<E: Into<SyncError>> From<E> for FetchError {
     fn from(error: E) -> Self {
         Self::Sync(error.into())
     }
-}
-
-/// Returns true for the budgets that a pull draws on; the source reports more.
-fn is_used_bucket(budget: &ApiBudget) -> bool {
-    matches!(budget.bucket.as_str(), "core" | "graphql")
 }
 
 impl ApiClient {
@@ -142,11 +140,6 @@ impl ApiClient {
     /// Returns the principal whose rate limits apply.
     pub fn principal(&self) -> String {
         self.limiter.principal()
-    }
-
-    /// Returns the end of the pause that holds for all processes of this principal.
-    pub(crate) fn paused_until(&self) -> Result<Option<i64>, SyncError> {
-        self.limiter.paused_until()
     }
 
     /// Sets the principal whose rate limits apply from now on.
@@ -212,13 +205,13 @@ impl ApiClient {
         let mut state = RetryState::default();
         loop {
             *size = (*size).min(self.config.largest_page);
-            self.review_reserve().await?;
-            let permit = self.limiter.acquire_permit(codec.api).await?;
+            let request = request(*size);
+            let may_be_free = request.is_conditional();
+            let wanted = PermitRequest { api: codec.api, class: policy.class, may_be_free };
+            let permit = self.acquire_permit(wanted).await?;
             let (request_id, began_ms) = (permit.request_id, self.clock().now_ms());
             let result = self
-                .send_once(codec, request(*size), permit, |response| {
-                    read(response, request_id, *size)
-                })
+                .send_once(codec, request, permit, |response| read(response, request_id, *size))
                 .await?;
             state.add_active_ms(self.clock().now_ms() - began_ms, policy);
             let error = match result {
@@ -249,23 +242,33 @@ impl ApiClient {
         }
     }
 
-    /// Lifts a pause that only the reserve caused, if the source reports that enough of the budget is left.
+    async fn acquire_permit(&self, wanted: PermitRequest) -> Result<RequestPermit<'_>, SyncError> {
+        loop {
+            match self.limiter.acquire_permit(wanted).await? {
+                PermitOutcome::Granted(permit) => return Ok(permit),
+                PermitOutcome::ReviewReserve { until_ms } => {
+                    self.review_reserve(wanted.api, until_ms).await?;
+                }
+            }
+        }
+    }
+
+    /// Lifts a pause that only the reserve of this API caused, if the source reports that enough of it is left.
     ///
     /// `/rate_limit` is free, and the one request that may start during a pause.
-    async fn review_reserve(&self) -> Result<(), FetchError> {
-        let Some(until_ms) = self.limiter.reserve_to_review()? else { return Ok(()) };
+    async fn review_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
         let RestEndpoint { url, token } = &self.config.rest;
         let response = self.exchange_in_time(token_info::budgets_request(url, token)).await;
         let budgets = response.and_then(|response| token_info::read_budgets(&response));
         let is_free = budgets.is_ok_and(|budgets| {
             budgets
                 .iter()
-                .filter(|budget| is_used_bucket(budget))
+                .filter(|budget| budget.bucket == api.bucket())
                 .all(|budget| !self.limiter.is_within_reserve(budget.used, budget.limit))
         });
         if is_free {
             tracing::info!("the budget allows requests again; lifting the pause for the reserve");
-            self.limiter.lift_reserve(until_ms)?;
+            self.limiter.lift_reserve(api, until_ms)?;
         }
         Ok(())
     }
@@ -276,7 +279,12 @@ impl ApiClient {
         if !error.is_network_error() {
             return Ok(error);
         }
-        let permit = self.limiter.acquire_permit(ApiKind::Graphql).await?;
+        let wanted = PermitRequest {
+            api: ApiKind::Graphql,
+            class: RequestClass::Mirror,
+            may_be_free: false,
+        };
+        let permit = self.acquire_permit(wanted).await?;
         let ping = self.config.endpoint.build_request(&graphql::ping_query());
         let result = self.send_once(GRAPHQL_CODEC, ping, permit, |_| Ok(())).await?;
         Ok(match result {

@@ -1,9 +1,9 @@
 //! Decodes responses of GitHub's two APIs, GraphQL and REST.
 
+use hw_rules::rate_limit::ApiKind;
 use hw_sources::error::SourceError;
 use hw_sources::github::response_meta::ResponseMeta;
 use hw_sources::github::{graphql, rest};
-use hw_sources::limiter_state::ApiKind;
 use hw_sources::transport::HttpResponse;
 
 /// Decodes the responses of one API and finds their metadata: date, cost and rate limit.

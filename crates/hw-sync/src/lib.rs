@@ -22,6 +22,7 @@ mod first_page_batch;
 mod lookup;
 mod missing_repositories;
 mod newest_first;
+mod permit_queue;
 mod plan_lanes;
 mod quarantine;
 mod rate_limiter;

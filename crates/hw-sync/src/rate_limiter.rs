@@ -1,49 +1,46 @@
 //! Limits the rate of requests: one permit for each request, and pauses that all processes of a principal obey.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::{self, RequestPace};
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_rules::source_time::SourceInstant;
-use hw_sources::error::{LimitWait, MAX_WAIT_MS, RateLimit, RateLimitKind, SourceError};
+use hw_sources::error::{LimitWait, RateLimit, RateLimitKind, SourceError};
 use hw_sources::github::limits::RateLimitSample;
 use hw_sources::limiter_state::{
-    AdmissionDecision, ApiKind, ConnectionAdvice, LimiterState, RequestOutcome,
+    AdmissionDecision, AdmissionRequest, ConnectionAdvice, LONGEST_PAUSE_MS, LimiterState,
+    RequestOutcome,
 };
-use hw_store::{PauseRow, Store, reserve_name};
-use tokio::sync::Notify;
+use hw_store::{NewPause, PauseRow, Store};
 
 use crate::SyncError;
 use crate::clock::Clock;
 use crate::crash_points::{self, CrashPoints};
+use crate::permit_queue::PermitQueue;
 use crate::progress::{ProgressEvent, ProgressSink};
-use crate::request_ids::{RequestIdAllocator, RequestIdGrant};
+use crate::request_ids::{IdReservation, RequestIdPool};
 
 /// Reason of a pause after which requests stay slow for a while.
 const SECONDARY_LIMIT_REASON: &str = "secondary limit; afterwards one request every 5 to 10 s \
                                       until eight in a row succeed";
-/// Reason of a pause until the hourly limit resets.
-const PRIMARY_LIMIT_REASON: &str = "the hourly budget is used up";
-
-/// The longest wait that a source may request, plus the longest that our own backoff may add.
-const LONGEST_PAUSE_MS: i64 = MAX_WAIT_MS + 45 * 60_000;
-
 pub(crate) struct RateLimiter {
     store: Store,
     config: LimiterConfig,
     /// Host and user whose limits apply, never a token.
     principal: Mutex<String>,
     state: Mutex<LimiterState>,
-    permit_released: Notify,
-    request_ids: Mutex<RequestIdAllocator>,
+    queue: PermitQueue,
+    request_ids: Mutex<RequestIdPool>,
     rng: Mutex<fastrand::Rng>,
     /// End of the latest pause that this run has reported.
     reported_until_ms: AtomicI64,
-    reviewed_reserve: Mutex<Option<ReviewedReserve>>,
+    reviewed_reserves: Mutex<BTreeMap<ApiKind, ReviewedReserve>>,
 }
 
-/// The last pause for the reserve that was checked against the source's own figures.
+/// The last pause for an API's reserve that was checked against the source's own figures.
 #[derive(Debug, Clone, Copy)]
 struct ReviewedReserve {
     until_ms: i64,
@@ -52,7 +49,7 @@ struct ReviewedReserve {
 
 impl ReviewedReserve {
     fn has_lifted(self, pause: &PauseRow) -> bool {
-        self.is_lifted && pause.is_reserve() && pause.until_ms <= self.until_ms
+        self.is_lifted && pause.cause == PauseCause::Reserve && pause.until_ms <= self.until_ms
     }
 }
 
@@ -68,9 +65,39 @@ pub(crate) struct LimiterConfig {
     pub(crate) seed: u64,
 }
 
+/// The request that a permit is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PermitRequest {
+    pub(crate) api: ApiKind,
+    pub(crate) class: RequestClass,
+    /// True if it costs nothing when nothing changed. Such a request does not wait for the reserve.
+    pub(crate) may_be_free: bool,
+}
+
+/// The answer to a request for a permit.
+pub(crate) enum PermitOutcome<'a> {
+    Granted(RequestPermit<'a>),
+    /// Another run paused this API until then, only for the reserve. Another setting, or a budget that is full again, may
+    /// have made the pause pointless: ask again after a review.
+    ReviewReserve {
+        until_ms: i64,
+    },
+}
+
+/// The pauses that other processes have stored.
+enum StoredPause {
+    None,
+    Paused,
+    /// Only for the reserve, and not reviewed yet.
+    Reserve {
+        until_ms: i64,
+    },
+}
+
 /// Permission to send one request: released with the request's outcome, or as failed when it is dropped.
 pub(crate) struct RequestPermit<'a> {
     limiter: &'a RateLimiter,
+    api: ApiKind,
     pub(crate) request_id: i64,
     started_ms: i64,
     is_open: bool,
@@ -82,11 +109,11 @@ impl RateLimiter {
             store,
             principal: Mutex::new(principal.to_owned()),
             state: Mutex::default(),
-            permit_released: Notify::new(),
+            queue: PermitQueue::default(),
             request_ids: Mutex::default(),
             rng: Mutex::new(fastrand::Rng::with_seed(config.seed)),
             reported_until_ms: AtomicI64::new(i64::MIN),
-            reviewed_reserve: Mutex::default(),
+            reviewed_reserves: Mutex::default(),
             config,
         }
     }
@@ -115,6 +142,9 @@ impl RateLimiter {
         sample: &RateLimitSample,
         date: SourceInstant,
     ) -> Result<(), SyncError> {
+        if !sample.is_of(api) {
+            return Ok(());
+        }
         lock_unpoisoned(&self.state).record_usage(api, sample.to_usage());
         let resets_in_ms = sample.resets_at.0.saturating_sub(date.0);
         let RateLimitSample { used, limit, remaining, .. } = *sample;
@@ -132,119 +162,171 @@ impl RateLimiter {
         }
         let until_ms = LimitWait::Reset(resets_in_ms).resume_at_ms(self.now_ms(), 1, self.jitter());
         let reason = match self.config.reserve_percent {
-            0 => PRIMARY_LIMIT_REASON.to_owned(),
-            percent => {
-                format!("{percent} % kept in reserve for other tools (`--reserve 0` uses it)")
-            }
+            0 => primary_limit_reason(api),
+            percent => format!(
+                "{percent} % of the {} budget kept in reserve for other tools (`--reserve 0` uses it)",
+                api.name()
+            ),
         };
-        let written = self.store_pause(&reserve_name(&self.principal()), until_ms, &reason);
-        lock_unpoisoned(&self.state).pause_until(until_ms);
+        let scope = PauseScope::Api(api);
+        let written = self.store_pause(scope, PauseCause::Reserve, until_ms, &reason);
+        lock_unpoisoned(&self.state).pause_until(scope, PauseCause::Reserve, until_ms);
         written
     }
 
-    /// Takes a request id, then waits for a permit.
+    /// Waits for a permit.
     ///
-    /// The id comes first: it may have to wait for the database, and nothing may come between the last check of the
-    /// pauses and the request.
+    /// A place among the requests in flight comes first. With it in hand, the pauses of all processes are read, so that
+    /// a process reads them once for each request, and nothing comes between that check and the request. The request id
+    /// comes last: requests get their ids in the order in which they start.
     pub(crate) async fn acquire_permit(
         &self,
-        api: ApiKind,
-    ) -> Result<RequestPermit<'_>, SyncError> {
-        let request_id = self.next_request_id(api).await?;
+        request: PermitRequest,
+    ) -> Result<PermitOutcome<'_>, SyncError> {
+        let PermitRequest { api, class, .. } = request;
+        let can_wake = |api| self.can_wake(api);
+        let position = self.queue.next_position(class);
+        let mut is_woken = false;
         loop {
-            let released = self.permit_released.notified();
-            if let Some(pause) = self.current_pause()? {
-                self.report_pause(&pause);
-                lock_unpoisoned(&self.state).pause_until(pause.until_ms);
+            self.reserve_request_ids(api).await?;
+            let ticket = self.queue.join(position, api, &can_wake);
+            let decision = if is_woken || ticket.is_next() {
+                self.try_admit(request)
+            } else {
+                AdmissionDecision::Full
+            };
+            match decision {
+                AdmissionDecision::Admitted => drop(ticket),
+                AdmissionDecision::WaitUntil(until_ms) => {
+                    drop(ticket);
+                    self.pass_on_wake(is_woken);
+                    is_woken = false;
+                    self.config.clock.sleep_until(until_ms).await;
+                    continue;
+                }
+                AdmissionDecision::Full | AdmissionDecision::ReserveNear => {
+                    ticket.wait().await;
+                    is_woken = true;
+                    continue;
+                }
             }
-            match self.try_admit(api) {
-                AdmissionDecision::Admitted => break,
-                AdmissionDecision::WaitUntil(until) => self.config.clock.sleep_until(until).await,
-                AdmissionDecision::Full => released.await,
+            is_woken = false;
+            if lock_unpoisoned(&self.state).has_room() {
+                self.queue.wake_next(can_wake);
             }
+            match self.read_stored_pauses(request)? {
+                StoredPause::None => {}
+                StoredPause::Paused => {
+                    self.cancel_admission(api);
+                    continue;
+                }
+                StoredPause::Reserve { until_ms } => {
+                    self.cancel_admission(api);
+                    return Ok(PermitOutcome::ReviewReserve { until_ms });
+                }
+            }
+            let drawn = lock_unpoisoned(&self.request_ids).draw(api);
+            let Some(request_id) = drawn else {
+                self.cancel_admission(api);
+                continue;
+            };
+            let started_ms = self.now_ms();
+            let permit =
+                RequestPermit { limiter: self, api, request_id, started_ms, is_open: true };
+            self.config.crash_points.pass_point(crash_points::BEFORE_SENDING)?;
+            return Ok(PermitOutcome::Granted(permit));
         }
-        let permit =
-            RequestPermit { limiter: self, request_id, started_ms: self.now_ms(), is_open: true };
-        self.config.crash_points.pass_point(crash_points::BEFORE_SENDING)?;
-        Ok(permit)
     }
 
-    /// Returns the next request id; waits while all processes together have used up the current minute.
-    async fn next_request_id(&self, api: ApiKind) -> Result<i64, SyncError> {
+    /// Makes sure that an id can be drawn; waits while all processes together have used up the API's minute.
+    async fn reserve_request_ids(&self, api: ApiKind) -> Result<(), SyncError> {
         loop {
-            let grant = lock_unpoisoned(&self.request_ids).next_id(
+            let outcome = lock_unpoisoned(&self.request_ids).reserve_ahead(
                 &self.store,
                 &self.principal(),
-                api.points_per_minute(),
+                api,
                 self.now_ms(),
             )?;
-            match grant {
-                RequestIdGrant::Granted(request_id) => return Ok(request_id),
-                RequestIdGrant::NotBefore(until_ms) => {
+            match outcome {
+                IdReservation::Available => return Ok(()),
+                IdReservation::NotBefore(until_ms) => {
+                    self.pass_on_wake(true);
                     self.config.clock.sleep_until(until_ms).await;
                 }
             }
         }
     }
 
-    fn try_admit(&self, api: ApiKind) -> AdmissionDecision {
+    fn try_admit(&self, request: PermitRequest) -> AdmissionDecision {
+        let PermitRequest { api, may_be_free, .. } = request;
         let jitter = self.jitter();
         let mut state = lock_unpoisoned(&self.state);
         let usage = state.api_usage(api);
         let recovering = state.is_recovering();
-        let pace_ms =
+        let delay_ms =
             pace::request_delay_ms(self.config.pace, usage.used, usage.limit, recovering, jitter);
-        state.admit_request(api, 1, pace_ms, self.now_ms())
+        let reserve_percent = (!may_be_free).then_some(self.config.reserve_percent);
+        let request = AdmissionRequest { api, points: 1, delay_ms, reserve_percent };
+        state.admit_request(request, self.now_ms())
     }
 
-    /// Returns the end of the pause that holds for all processes of this principal.
+    /// Gives back the place of a request that will not be sent now.
+    fn cancel_admission(&self, api: ApiKind) {
+        lock_unpoisoned(&self.state).cancel_admission(api);
+        self.queue.wake_next(|api| self.can_wake(api));
+    }
+
+    /// Wakes another request instead of one that was woken and has to wait for something else.
+    fn pass_on_wake(&self, is_woken: bool) {
+        if is_woken {
+            self.queue.wake_next(|api| self.can_wake(api));
+        }
+    }
+
+    fn can_wake(&self, api: ApiKind) -> bool {
+        !lock_unpoisoned(&self.state).is_reserve_near(api, self.config.reserve_percent)
+    }
+
+    /// Reads the pauses of all processes that apply to this request, and obeys them.
     ///
     /// A pause far beyond any limit is ignored: a process with a wrong clock wrote it.
-    pub(crate) fn paused_until(&self) -> Result<Option<i64>, SyncError> {
-        Ok(self.current_pause()?.map(|pause| pause.until_ms))
-    }
-
-    /// Returns the longest pause that applies to this run; it may be over.
-    fn current_pause(&self) -> Result<Option<PauseRow>, SyncError> {
-        let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        let pauses = self.store.principal_pauses(&self.principal(), latest_ms)?;
-        let reviewed = *lock_unpoisoned(&self.reviewed_reserve);
-        Ok(pauses
-            .into_iter()
-            .find(|pause| !reviewed.is_some_and(|reviewed| reviewed.has_lifted(pause))))
-    }
-
-    /// Returns the end of a pause that only the reserve caused, once for each: another setting, or a budget that is
-    /// full again, may have made it pointless.
-    pub(crate) fn reserve_to_review(&self) -> Result<Option<i64>, SyncError> {
-        let (now_ms, latest_ms) = (self.now_ms(), self.now_ms() + LONGEST_PAUSE_MS);
-        let mut pauses = self.store.principal_pauses(&self.principal(), latest_ms)?;
-        pauses.retain(|pause| pause.until_ms > now_ms);
-        let Some(longest) = pauses.first().map(|pause| pause.until_ms) else { return Ok(None) };
-        if !pauses.iter().all(PauseRow::is_reserve) {
-            return Ok(None);
+    fn read_stored_pauses(&self, request: PermitRequest) -> Result<StoredPause, SyncError> {
+        let (api, now_ms) = (request.api, self.now_ms());
+        let latest_ms = now_ms + LONGEST_PAUSE_MS;
+        let mut pauses = self.store.principal_pauses(&self.principal(), api, latest_ms)?;
+        let mut reviewed = lock_unpoisoned(&self.reviewed_reserves);
+        let last_review = reviewed.get(&api).copied();
+        pauses.retain(|pause| {
+            let is_lifted = last_review.is_some_and(|review| review.has_lifted(pause));
+            let is_exempt = request.may_be_free && pause.cause == PauseCause::Reserve;
+            now_ms < pause.until_ms && !is_lifted && !is_exempt
+        });
+        let Some(until_ms) = pauses.first().map(|pause| pause.until_ms) else {
+            return Ok(StoredPause::None);
+        };
+        let is_reserve = pauses.iter().all(|pause| pause.cause == PauseCause::Reserve);
+        if is_reserve && last_review.is_none_or(|review| review.until_ms < until_ms) {
+            reviewed.insert(api, ReviewedReserve { until_ms, is_lifted: false });
+            return Ok(StoredPause::Reserve { until_ms });
         }
-        let mut reviewed = lock_unpoisoned(&self.reviewed_reserve);
-        if reviewed.is_some_and(|reviewed| longest <= reviewed.until_ms)
-            || lock_unpoisoned(&self.state)
-                .paused_until_ms()
-                .is_some_and(|until_ms| longest <= until_ms)
-        {
-            return Ok(None);
+        for pause in &pauses {
+            let scope =
+                if pause.stops_all() { PauseScope::Everything } else { PauseScope::Api(api) };
+            lock_unpoisoned(&self.state).pause_until(scope, pause.cause, pause.until_ms);
+            self.report_pause(pause);
         }
-        *reviewed = Some(ReviewedReserve { until_ms: longest, is_lifted: false });
-        Ok(Some(longest))
+        Ok(StoredPause::Paused)
     }
 
-    /// Ignores pauses for the reserve that end no later than this, and deletes them so that no other command reports
-    /// them.
-    pub(crate) fn lift_reserve(&self, until_ms: i64) -> Result<(), SyncError> {
-        *lock_unpoisoned(&self.reviewed_reserve) =
-            Some(ReviewedReserve { until_ms, is_lifted: true });
+    /// Ignores pauses for an API's reserve that end no later than this, and deletes them so that no other command
+    /// reports them.
+    pub(crate) fn lift_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
+        let lifted = ReviewedReserve { until_ms, is_lifted: true };
+        lock_unpoisoned(&self.reviewed_reserves).insert(api, lifted);
         // the user may not be known yet, so the pauses of all users of the host are lifted
-        for pause in self.store.principal_pauses(&self.principal(), until_ms)? {
-            if pause.is_reserve() {
-                self.store.lift_pause(&pause.principal, until_ms)?;
+        for pause in self.store.principal_pauses(&self.principal(), api, until_ms)? {
+            if pause.cause == PauseCause::Reserve {
+                self.store.lift_pause(&pause, until_ms)?;
             }
         }
         Ok(())
@@ -255,11 +337,11 @@ impl RateLimiter {
         pace::is_reserve_reached(limit.saturating_sub(used), limit, self.config.reserve_percent)
     }
 
-    /// Reports a pause that another run wrote, once: nothing else happens until it is over.
+    /// Reports a pause that another run wrote, once.
     fn report_pause(&self, pause: &PauseRow) {
         let PauseRow { until_ms, reason, .. } = pause;
         let reported = self.reported_until_ms.fetch_max(*until_ms, Ordering::Relaxed);
-        if *until_ms > self.now_ms() && *until_ms > reported {
+        if *until_ms > reported {
             self.config.progress.emit(|| ProgressEvent::RequestsPaused {
                 reason: reason.clone(),
                 until_ms: *until_ms,
@@ -268,16 +350,28 @@ impl RateLimiter {
     }
 
     /// Returns the end of the pause that a rate limit requires.
-    fn limit_pause_end(&self, limit: &RateLimit, started_ms: i64, now_ms: i64) -> i64 {
+    fn limit_pause_end(
+        &self,
+        scope: PauseScope,
+        limit: &RateLimit,
+        started_ms: i64,
+        now_ms: i64,
+    ) -> i64 {
         let in_a_row = {
             let state = lock_unpoisoned(&self.state);
-            state.limits_in_a_row() + u32::from(!state.is_known_limit(started_ms))
+            state.limits_in_a_row() + u32::from(!state.is_known_limit(scope, started_ms))
         };
         limit.wait.resume_at_ms(now_ms, in_a_row, self.jitter())
     }
 
     /// Stores a pause. The caller updates its own state only afterwards, so that no process starts a request after it.
-    fn store_pause(&self, principal: &str, until_ms: i64, reason: &str) -> Result<(), SyncError> {
+    fn store_pause(
+        &self,
+        scope: PauseScope,
+        cause: PauseCause,
+        until_ms: i64,
+        reason: &str,
+    ) -> Result<(), SyncError> {
         tracing::warn!(
             reason,
             wait_s = (until_ms - self.now_ms()) / 1_000,
@@ -288,9 +382,16 @@ impl RateLimiter {
             .progress
             .emit(|| ProgressEvent::RequestsPaused { reason: reason.to_owned(), until_ms });
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        self.store.pause_principal(principal, until_ms, latest_ms, reason)?;
+        let principal = &self.principal();
+        let pause = NewPause { principal, scope, cause, until_ms, reason };
+        self.store.store_pause(pause, latest_ms)?;
         self.config.crash_points.pass_point(crash_points::PAUSE_WRITTEN)
     }
+}
+
+/// Returns the reason of a pause until an API's hourly limit resets.
+fn primary_limit_reason(api: ApiKind) -> String {
+    format!("the hourly {} budget is used up", api.name())
 }
 
 impl RequestPermit<'_> {
@@ -307,12 +408,13 @@ impl RequestPermit<'_> {
             None => RequestOutcome::Clean,
             Some(SourceError::RateLimited(limit)) => {
                 let (limiter, started_ms) = (self.limiter, self.started_ms);
-                let until_ms = limiter.limit_pause_end(limit, started_ms, now_ms);
+                let scope = limit.kind.pause_scope(self.api);
+                let until_ms = limiter.limit_pause_end(scope, limit, started_ms, now_ms);
                 let reason = match limit.kind {
-                    RateLimitKind::Primary => PRIMARY_LIMIT_REASON,
-                    RateLimitKind::Secondary => SECONDARY_LIMIT_REASON,
+                    RateLimitKind::Primary => primary_limit_reason(self.api),
+                    RateLimitKind::Secondary => SECONDARY_LIMIT_REASON.to_owned(),
                 };
-                written = limiter.store_pause(&limiter.principal(), until_ms, reason);
+                written = limiter.store_pause(scope, PauseCause::SourceLimit, until_ms, &reason);
                 RequestOutcome::RateLimited { until_ms, kind: limit.kind, started_ms }
             }
             Some(
@@ -335,8 +437,9 @@ impl RequestPermit<'_> {
 
     fn release_permit(&mut self, outcome: RequestOutcome, now_ms: i64) -> ConnectionAdvice {
         self.is_open = false;
-        let advice = lock_unpoisoned(&self.limiter.state).record_outcome(outcome, now_ms);
-        self.limiter.permit_released.notify_waiters();
+        let limiter = self.limiter;
+        let advice = lock_unpoisoned(&limiter.state).record_outcome(self.api, outcome, now_ms);
+        limiter.queue.wake_next(|api| limiter.can_wake(api));
         advice
     }
 }

@@ -1,11 +1,14 @@
-//! Allocates request ids, reserved from the principal's row in small blocks.
+//! Hands out request ids, reserved from the store in small blocks.
 //!
-//! An id orders the observations of one process within one second of the source's clock. No two requests of a
-//! workspace share one.
+//! An id orders the observations of one process within one second of the source's clock, so ids are drawn in the order
+//! in which requests start, whatever their API. No two requests of a workspace share one. Each block is also a share of
+//! its API's minute.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use hw_store::{ReserveOutcome, Store};
+use hw_rules::rate_limit::ApiKind;
+use hw_store::{RequestReservation, ReserveOutcome, Store};
 
 use crate::SyncError;
 
@@ -14,35 +17,56 @@ const BLOCK_SIZE: i64 = 16;
 
 /// The reserved ids that this process has not used yet.
 #[derive(Debug, Default)]
-pub(crate) struct RequestIdAllocator(Range<i64>);
+pub(crate) struct RequestIdPool {
+    ids: VecDeque<Range<i64>>,
+    /// The number of requests that each API may still send with them.
+    allowances: BTreeMap<ApiKind, i64>,
+}
 
-/// An id, or the time of the next attempt to get one.
+/// Whether an id can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestIdGrant {
-    Granted(i64),
-    /// All processes together have used up the current minute.
+pub(crate) enum IdReservation {
+    Available,
+    /// All processes together have used up the API's current minute.
     NotBefore(i64),
 }
 
-impl RequestIdAllocator {
-    /// Returns the next id, from a new block when the current one is used up.
-    pub(crate) fn next_id(
+impl RequestIdPool {
+    /// Reserves a block for the API if none is left of the last one.
+    pub(crate) fn reserve_ahead(
         &mut self,
         store: &Store,
         principal: &str,
-        max_per_minute: i64,
+        api: ApiKind,
         now_ms: i64,
-    ) -> Result<RequestIdGrant, SyncError> {
-        if let Some(request_id) = self.0.next() {
-            return Ok(RequestIdGrant::Granted(request_id));
+    ) -> Result<IdReservation, SyncError> {
+        if self.allowances.get(&api).is_some_and(|allowance| *allowance > 0) {
+            return Ok(IdReservation::Available);
         }
-        match store.reserve_requests(principal, BLOCK_SIZE, now_ms, max_per_minute)? {
-            ReserveOutcome::Full { until_ms } => Ok(RequestIdGrant::NotBefore(until_ms)),
+        let per_minute = api.points_per_minute();
+        Ok(match store.reserve_requests(principal, api, BLOCK_SIZE, now_ms, per_minute)? {
+            ReserveOutcome::Full { until_ms } => IdReservation::NotBefore(until_ms),
             ReserveOutcome::Granted(block) => {
-                self.0 = block.first..block.first + block.count;
-                Ok(RequestIdGrant::Granted(self.0.next().unwrap_or(block.first)))
+                self.add_block(api, block);
+                IdReservation::Available
             }
+        })
+    }
+
+    fn add_block(&mut self, api: ApiKind, block: RequestReservation) {
+        self.ids.push_back(block.first..block.first + block.count);
+        *self.allowances.entry(api).or_default() += block.count;
+    }
+
+    /// Draws the lowest id, if the API has an allowance left.
+    pub(crate) fn draw(&mut self, api: ApiKind) -> Option<i64> {
+        let allowance = self.allowances.get_mut(&api).filter(|allowance| **allowance > 0)?;
+        while self.ids.front().is_some_and(Range::is_empty) {
+            self.ids.pop_front();
         }
+        let id = self.ids.front_mut()?.next()?;
+        *allowance -= 1;
+        Some(id)
     }
 }
 
@@ -57,27 +81,37 @@ mod tests {
     #[test]
     fn request_ids_of_two_processes_are_distinct_and_share_the_minute() {
         let store = Store::open(&DatabaseLocation::Memory).unwrap();
-        let (mut first, mut second) =
-            (RequestIdAllocator::default(), RequestIdAllocator::default());
-        let mut granted = BTreeSet::new();
-        for _ in 0..32 {
-            granted.insert(granted_id(next_id(&mut first, &store, 1_000)));
-            granted.insert(granted_id(next_id(&mut second, &store, 1_000)));
+        let mut pools = [RequestIdPool::default(), RequestIdPool::default()];
+        let mut drawn = BTreeSet::new();
+        for number in 0..1_000 {
+            let pool = &mut pools[number % 2];
+            let reserved = pool.reserve_ahead(&store, "host/1", ApiKind::Rest, 1_000).unwrap();
+            if reserved == IdReservation::Available {
+                assert!(drawn.insert(pool.draw(ApiKind::Rest).unwrap()), "no id twice");
+            } else {
+                assert_eq!(reserved, IdReservation::NotBefore(60_000));
+            }
         }
-        let refused = next_id(&mut first, &store, 1_000);
-        assert_eq!(refused, RequestIdGrant::NotBefore(60_000), "64 of 64 are granted");
-        granted.insert(granted_id(next_id(&mut second, &store, 60_000)));
-        assert_eq!(granted.len(), 65, "no id twice");
+        assert_eq!(drawn.len(), 900, "no more in a minute");
+        assert!(drawn.insert(draw_id(&mut pools[0], &store, ApiKind::Graphql)), "another minute");
     }
 
-    fn next_id(allocator: &mut RequestIdAllocator, store: &Store, now_ms: i64) -> RequestIdGrant {
-        allocator.next_id(store, "host/1", 64, now_ms).unwrap()
+    #[test]
+    fn request_ids_increase_with_every_request_whatever_its_api() {
+        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let mut pool = RequestIdPool::default();
+        let mut last = 0;
+        for number in 0..100 {
+            let api = if number % 3 == 0 { ApiKind::Rest } else { ApiKind::Graphql };
+            let id = draw_id(&mut pool, &store, api);
+            assert!(last < id, "request {number} got {id} after {last}");
+            last = id;
+        }
     }
 
-    fn granted_id(grant: RequestIdGrant) -> i64 {
-        match grant {
-            RequestIdGrant::Granted(id) => id,
-            RequestIdGrant::NotBefore(until_ms) => panic!("not before {until_ms}"),
-        }
+    fn draw_id(pool: &mut RequestIdPool, store: &Store, api: ApiKind) -> i64 {
+        let reserved = pool.reserve_ahead(store, "host/1", api, 1_000).unwrap();
+        assert_eq!(reserved, IdReservation::Available);
+        pool.draw(api).unwrap()
     }
 }

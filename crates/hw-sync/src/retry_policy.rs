@@ -4,11 +4,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use hw_rules::backoff::{self, Jitter};
 use hw_rules::page_size;
+use hw_rules::rate_limit::RequestClass;
 use hw_sources::error::{RetryDecision, SourceError};
 
-/// Limits the attempts at a request and its active time. Waits for rate limits do not count.
+/// Ranks a request among others that wait, and limits its attempts and its active time. Waits for rate limits do not
+/// count.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetryPolicy<'a> {
+    pub(crate) class: RequestClass,
     pub(crate) max_tries: u32,
     pub(crate) max_active_ms: i64,
     /// Budget that the requests of one repository share.
@@ -39,6 +42,7 @@ impl RepositoryRetryBudget {
 impl RetryPolicy<'_> {
     /// For a page of a listing.
     pub(crate) const PAGE: Self = Self {
+        class: RequestClass::Mirror,
         max_tries: backoff::MAX_SERVER_ATTEMPTS,
         max_active_ms: 5 * 60_000,
         repository_budget: None,
@@ -46,18 +50,16 @@ impl RetryPolicy<'_> {
     /// For a host that was never reached in this run. A wrong address or certificate stays wrong; two more tries over
     /// three seconds are for a network that is just coming up.
     pub(crate) const FIRST_CONTACT: Self =
-        Self { max_tries: 3, max_active_ms: 8_000, repository_budget: None };
+        Self { max_tries: 3, max_active_ms: 8_000, ..Self::PAGE };
+    /// For a page of a sweep.
+    pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
     /// For one row among others: the lane does not wait for it.
-    pub(crate) const ROW: Self =
-        Self { max_tries: 2, max_active_ms: 30_000, repository_budget: None };
+    pub(crate) const ROW: Self = Self { max_tries: 2, max_active_ms: 30_000, ..Self::PAGE };
 
     /// Returns the same policy for requests that share a repository's budget.
     pub(crate) fn with_budget(self, budget: &RepositoryRetryBudget) -> RetryPolicy<'_> {
-        RetryPolicy {
-            max_tries: self.max_tries,
-            max_active_ms: self.max_active_ms,
-            repository_budget: Some(budget),
-        }
+        let Self { class, max_tries, max_active_ms, .. } = self;
+        RetryPolicy { class, max_tries, max_active_ms, repository_budget: Some(budget) }
     }
 
     /// Resets the repository's budget after a usable response.

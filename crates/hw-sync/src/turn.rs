@@ -152,9 +152,8 @@ pub(crate) async fn run_turn(
     start: TurnStart,
 ) -> Result<TurnOutcome, SyncError> {
     let state = context.store.lane_state(&target.lane)?;
-    let paused = context.client.paused_until()?;
     let mut size = state.page_size;
-    let result = match plan::plan_turn(&state, paused, context.client.clock().now_ms()) {
+    let result = match plan::plan_turn(&state, context.client.clock().now_ms()) {
         TurnPlan::Sleep { until_ms, reason: why } => {
             return Ok(TurnOutcome::Waiting { until_ms, why });
         }

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use hw_rules::lane::PullItem;
 use hw_rules::pace::RequestPace;
-use hw_sim::{ApiFault, RateLimitSpec, WorldSpec};
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
+use hw_sim::{ApiFault, RateLimitSpec, RequestKind, ThreadKind, WorldSpec};
 use hw_sources::transport::{ExchangeStage, HttpResponse, TransportError};
-use hw_store::{PauseRow, reserve_name};
+use hw_store::NewPause;
 use hw_sync::progress::{ProgressEvent, ProgressSink};
 
 use crate::altered_answers::AlteringTransport;
-use crate::harness::shortcuts::ISSUES_PULL;
-use crate::harness::{CheckLevel, HOST, SimFixture, TestPull, check_mirror, on_virtual_time};
+use crate::harness::shortcuts::{FULL_PULL, ISSUES_PULL};
+use crate::harness::{CheckLevel, SimFixture, TestPull, check_mirror, on_virtual_time};
 
 const LIMIT_FAULTS: [ApiFault; 5] = [
     ApiFault::SecondaryWithRetryAfter,
@@ -137,8 +138,7 @@ fn reserve_is_left_for_other_tools() {
         let starts = request_starts(&fixture);
         let first_hour = starts[0]..starts[0] + 3_600_000;
         let used = starts.iter().filter(|start| first_hour.contains(start)).count();
-        // many lanes are in flight when the last available point is taken
-        assert!((most..=most + 8).contains(&used), "{reserve_percent} %: {used}");
+        assert_eq!(used, most, "{reserve_percent} %: requests in flight count, too");
     }
 }
 
@@ -231,14 +231,9 @@ fn pause_far_in_the_future_does_not_hide_later_ones() {
             .await
             .unwrap();
         let month_ms = 30 * 86_400_000;
-        store
-            .pause_principal(
-                &client.principal(),
-                fixture.world_now_ms() + month_ms,
-                i64::MAX,
-                "far future",
-            )
-            .unwrap();
+        let far_ms = fixture.world_now_ms() + month_ms;
+        let far = NewPause { until_ms: far_ms, principal: &client.principal(), ..SECONDARY_PAUSE };
+        store.store_pause(far, i64::MAX).unwrap();
         fixture.with_github(|github| github.arm_fault(ApiFault::SecondaryWithRetryAfter, 1));
         let crash_hook: hw_sync::crash_points::CrashTrigger =
             Arc::new(|point| point == "fetch: pause written");
@@ -263,10 +258,8 @@ fn pause_of_an_earlier_run_is_reported_before_it_is_waited_for() {
     };
     on_virtual_time(async {
         let until_ms = fixture.world_now_ms() + 600_000;
-        fixture
-            .store
-            .pause_principal(&format!("{HOST}/1000"), until_ms, i64::MAX, "the reason")
-            .unwrap();
+        let pause = NewPause { until_ms, reason: "the reason", ..SECONDARY_PAUSE };
+        fixture.store.store_pause(pause, i64::MAX).unwrap();
         let plain = TestPull::default();
         let mut pull = std::pin::pin!(fixture.pull(&plain));
         tokio::select! {
@@ -293,16 +286,13 @@ fn reserve_pause_is_lifted_when_the_budget_allows_it() {
                 .await
                 .ok();
             let start_ms = fixture.world_now_ms();
-            let name = reserve_name(&format!("{HOST}/1000"));
-            fixture
-                .store
-                .pause_principal(&name, start_ms + 1_800_000, i64::MAX, "kept in reserve")
-                .unwrap();
+            let reserve = reserve_pause(start_ms + 1_800_000);
+            fixture.store.store_pause(reserve, i64::MAX).unwrap();
             fixture.pull(&TestPull::default()).await.unwrap();
             let waited = fixture.world_now_ms() - start_ms >= 1_800_000;
             assert_eq!(waited, !lifts, "reserve {reserve_percent} %");
             let reported = fixture.store.pauses(start_ms).unwrap();
-            let is_reported = reported.iter().any(PauseRow::is_reserve);
+            let is_reported = reported.iter().any(|pause| pause.cause == PauseCause::Reserve);
             assert_eq!(is_reported, !lifts, "no command reports a lifted pause: {reported:?}");
             check_mirror(&fixture, CheckLevel::Everything).unwrap();
         });
@@ -313,18 +303,110 @@ fn reserve_pause_is_lifted_when_the_budget_allows_it() {
 fn reserve_pause_with_a_limit_of_the_source_is_obeyed_without_a_check() {
     let fixture = SimFixture { reserve_percent: 0, ..SimFixture::new(&world_spec(), 5) };
     on_virtual_time(async {
-        let (principal, start_ms) = (format!("{HOST}/1000"), fixture.world_now_ms());
-        let store = &fixture.store;
-        store
-            .pause_principal(&reserve_name(&principal), start_ms + 1_800_000, i64::MAX, "reserve")
-            .unwrap();
-        store.pause_principal(&principal, start_ms + 60_000, i64::MAX, "secondary limit").unwrap();
+        let (start_ms, store) = (fixture.world_now_ms(), &fixture.store);
+        store.store_pause(reserve_pause(start_ms + 1_800_000), i64::MAX).unwrap();
+        let secondary = NewPause { until_ms: start_ms + 60_000, ..SECONDARY_PAUSE };
+        store.store_pause(secondary, i64::MAX).unwrap();
         fixture.pull(&TestPull::default()).await.unwrap();
         assert!(
             request_starts(&fixture)[0] >= start_ms + 60_000,
             "{:?}",
             request_starts(&fixture)[0] - start_ms
         );
+    });
+}
+
+#[test]
+fn budget_that_is_used_up_stops_only_its_own_api() {
+    let mut stopped = [false; 2];
+    for seed in 0..12 {
+        let spec = WorldSpec {
+            pull_requests: 25,
+            discussions: 10,
+            comments_per_thread: 5,
+            no_archives_or_forks: true,
+            ..world_spec()
+        };
+        let fixture = SimFixture { largest_page: 4, ..SimFixture::new(&spec, seed) };
+        on_virtual_time(async {
+            let mut pull = std::pin::pin!(fixture.pull(&FULL_PULL));
+            assert!(
+                !fixture.poll_until_requests(&mut pull, 25 + 2 * seed).await,
+                "it is still running"
+            );
+            fixture.with_github(|github| github.arm_fault(ApiFault::PrimaryExhausted, 1));
+            assert_eq!(pull.await.unwrap().failures, []);
+            assert_eq!(fixture.with_github(|github| github.requests_while_limited()), 0);
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        });
+        fixture.with_github(|github| {
+            let entries = &github.request_log().entries;
+            let limited = entries.iter().position(|entry| entry.fault.is_some()).unwrap();
+            let (kind, at_ms) = (entries[limited].kind, entries[limited].at_ms);
+            let (same, other): (Vec<_>, Vec<_>) =
+                entries[limited + 1..].iter().partition(|entry| entry.kind == kind);
+            // those that were in flight already do not count
+            let waited = same.iter().filter(|entry| entry.at_ms > at_ms + 2_000);
+            assert!(waited.into_iter().all(|entry| entry.at_ms > at_ms + 3_000_000));
+            if other.iter().any(|entry| entry.at_ms < at_ms + 600_000) {
+                stopped[usize::from(kind == RequestKind::Rest)] = true;
+            }
+        });
+    }
+    assert_eq!(stopped, [true, true], "GraphQL was limited while REST went on, and vice versa");
+}
+
+#[test]
+fn pull_of_issues_does_not_wait_for_the_rest_budget() {
+    let limits = RateLimitSpec { core_per_hour: 2, ..RateLimitSpec::default() };
+    let spec = WorldSpec { limits, comments_per_thread: 3, ..world_spec() };
+    let fixture = SimFixture::new(&spec, 4);
+    on_virtual_time(async {
+        {
+            let mut pull = std::pin::pin!(fixture.pull(&FULL_PULL));
+            tokio::select! {
+                biased;
+                _ = pull.as_mut() => panic!("two REST requests cannot be enough"),
+                () = fixture.clock.advance_by(600_000) => {}
+            }
+        }
+        let start_ms = fixture.world_now_ms();
+        assert_eq!(fixture.pull(&ISSUES_PULL).await.unwrap().failures, []);
+        let took_s = (fixture.world_now_ms() - start_ms) / 1_000;
+        assert!(took_s < 60, "{took_s} s");
+        assert_eq!(fixture.with_github(|github| github.requests_while_limited()), 0);
+    });
+}
+
+#[test]
+fn requests_that_may_be_free_do_not_wait_for_the_reserve() {
+    let limits = RateLimitSpec { core_per_hour: 10, ..RateLimitSpec::default() };
+    let spec = WorldSpec {
+        limits,
+        repositories: 1,
+        comments_per_thread: 3,
+        no_archives_or_forks: true,
+        ..world_spec()
+    };
+    let fixture = SimFixture { reserve_percent: 90, ..SimFixture::new(&spec, 4) };
+    on_virtual_time(async {
+        fixture.pull(&FULL_PULL).await.unwrap();
+        let start_ms = fixture.world_now_ms();
+        let reserve = NewPause {
+            scope: PauseScope::Api(ApiKind::Rest),
+            ..reserve_pause(start_ms + 1_800_000)
+        };
+        fixture.store.store_pause(reserve, i64::MAX).unwrap();
+        fixture.with_github(|github| {
+            let issue =
+                github.world().truth().threads_of_kind(ThreadKind::Issue).next().unwrap().id;
+            github.world_mut().edit_issue(issue, Some("another title"), None, start_ms - 600_000);
+        });
+        let before = fixture.with_github(|github| github.request_log().not_modified);
+        fixture.pull(&FULL_PULL).await.unwrap();
+        let took_s = (fixture.world_now_ms() - start_ms) / 1_000;
+        let free = fixture.with_github(|github| github.request_log().not_modified) - before;
+        assert!(took_s < 60 && free > 0, "{took_s} s, {free} responses that cost nothing");
     });
 }
 
@@ -351,6 +433,21 @@ fn unreachable_host_ends_a_run_soon_unless_it_answered_before() {
             assert_eq!(took_s > 60, answered > 0, "retries go on only after a first answer");
         });
     }
+}
+
+const USER: &str = "github.com/1000";
+
+const SECONDARY_PAUSE: NewPause<'static> = NewPause {
+    principal: USER,
+    scope: PauseScope::Everything,
+    cause: PauseCause::SourceLimit,
+    until_ms: 0,
+    reason: "secondary limit",
+};
+
+fn reserve_pause(until_ms: i64) -> NewPause<'static> {
+    let (cause, reason) = (PauseCause::Reserve, "kept in reserve");
+    NewPause { cause, reason, until_ms, ..SECONDARY_PAUSE }
 }
 
 /// Returns the start times of all requests.

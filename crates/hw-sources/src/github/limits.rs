@@ -3,6 +3,7 @@
 //! The signals are many and inconsistent: 403 or 429, with and without headers, or a 200 whose errors report the limit.
 //! An integration that ignores a limit can get banned, so each signal is recognized here, once.
 
+use hw_rules::rate_limit::ApiKind;
 use hw_rules::source_time::SourceInstant;
 use serde::Deserialize;
 
@@ -25,9 +26,16 @@ pub struct RateLimitSample {
     pub used: i64,
     /// The end of the window, in the source's time.
     pub resets_at: SourceInstant,
+    /// The budget that the figures are about, if the response names it.
+    pub bucket: Option<String>,
 }
 
 impl RateLimitSample {
+    /// Returns true if the figures are about the budget of this API.
+    pub fn is_of(&self, api: ApiKind) -> bool {
+        self.bucket.as_deref().is_none_or(|bucket| bucket == api.bucket())
+    }
+
     pub fn to_usage(&self) -> RateLimitUsage {
         RateLimitUsage { used: self.used, limit: self.limit }
     }
@@ -40,6 +48,7 @@ pub fn read_sample(response: &HttpResponse) -> Option<RateLimitSample> {
         remaining: parse_number_header(response, "x-ratelimit-remaining")?,
         used: parse_number_header(response, "x-ratelimit-used")?,
         resets_at: parse_reset(response)?,
+        bucket: response.header("x-ratelimit-resource").map(str::to_owned),
     })
 }
 

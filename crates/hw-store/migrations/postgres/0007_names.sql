@@ -59,6 +59,11 @@ union all
 select 'discussion_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
        url, body, state, path, line, author, author_id, created_at, updated_at from discussion_comments;
 
+alter index talks_pkey rename to comment_queue_pkey;
+alter index sweep_rows_pkey rename to sweep_inventory_pkey;
+alter index removed_pkey rename to removed_items_pkey;
+alter index search_places_pkey rename to search_documents_pkey;
+alter index pulls_pkey rename to last_pulls_pkey;
 alter index talks_repository_id rename to comment_queue_repository_id;
 alter index removed_root rename to removed_items_root;
 alter index removed_at rename to removed_items_removed_at;

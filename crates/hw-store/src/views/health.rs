@@ -1,4 +1,4 @@
-//! The state of the database itself: its schema version, leases and pauses.
+//! The state of the database itself: its schema version and leases.
 
 use crate::Store;
 use crate::error::StoreError;
@@ -12,15 +12,6 @@ pub struct LeaseRow {
     pub holder: LeaseHolder,
     /// True if a running process holds the lock beside the database file; `None` if there is no such lock.
     pub is_locked: Option<bool>,
-}
-
-/// A principal whose requests are paused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PauseRow {
-    /// Host and user.
-    pub principal: String,
-    pub until_ms: i64,
-    pub reason: String,
 }
 
 impl Store {
@@ -50,21 +41,5 @@ impl Store {
             lease.is_locked = self.inner.locks.lock_table().is_locked(&lease.name);
         }
         Ok(leases)
-    }
-
-    /// Returns the principals that are paused at `now_ms`, ordered by name.
-    pub fn pauses(&self, now_ms: i64) -> Result<Vec<PauseRow>, StoreError> {
-        const PAUSED: Sql = Sql::portable(
-            "select name, paused_until_ms, pause_reason from principals
-              where paused_until_ms is not null order by name",
-        );
-        let mut paused = self.read("pauses", |tx| {
-            tx.query(PAUSED, &[], |mut row| {
-                let (principal, until_ms) = (row.text(0)?, row.int(1)?);
-                Ok(PauseRow { principal, until_ms, reason: row.maybe_text(2)?.unwrap_or_default() })
-            })
-        })?;
-        paused.retain(|row| row.until_ms > now_ms);
-        Ok(paused)
     }
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
-use hw_store::{DatabaseLocation, RequestReservation, ReserveOutcome, Store};
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
+use hw_store::{DatabaseLocation, NewPause, RequestReservation, ReserveOutcome, Store};
 
 use crate::fixture::{crash_at, open_store};
 
@@ -9,9 +10,10 @@ both![
     request_numbers_of_a_minute_are_shared_by_all_processes,
     reservation_count_restarts_in_a_new_minute,
     reservation_under_a_wrong_clock_blocks_no_later_one,
-    reservation_count_is_separate_for_each_principal,
+    reservation_count_is_separate_for_each_principal_and_api,
     pause_is_never_shortened,
     pause_applies_to_parent_and_child_principals,
+    pause_of_one_api_does_not_stop_the_other,
 ];
 
 const MINUTE: i64 = 60_000;
@@ -36,8 +38,13 @@ fn request_numbers_never_repeat(location: &DatabaseLocation) {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 120);
-    let crashed =
-        crash_at(&stores[0], "reserve: after commit").reserve_requests("ada", 5, 0, 1_000);
+    let crashed = crash_at(&stores[0], "reserve: after commit").reserve_requests(
+        "ada",
+        ApiKind::Rest,
+        5,
+        0,
+        1_000,
+    );
     assert!(crashed.is_err());
     assert_eq!(reserve_granted(&stores[1], "ada", 1).first, 126, "reserved numbers are not reused");
 }
@@ -56,7 +63,7 @@ fn request_numbers_of_a_minute_are_shared_by_all_processes(location: &DatabaseLo
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(granted, 100, "33 blocks of three, and one more");
-    let full = stores[0].reserve_requests("ada", 1, MINUTE - 1, 100).unwrap();
+    let full = stores[0].reserve_requests("ada", ApiKind::Rest, 1, MINUTE - 1, 100).unwrap();
     assert_eq!(full, ReserveOutcome::Full { until_ms: MINUTE });
     assert_eq!(granted_first(&stores[0], MINUTE), Some(101), "no number was wasted");
 }
@@ -65,7 +72,7 @@ fn reservation_count_restarts_in_a_new_minute(location: &DatabaseLocation) {
     let (store, _) = open_store(location);
     for minute in [0, MINUTE, 5 * MINUTE] {
         assert_eq!(granted_count(&store, 10, minute + 59_999, 10), Some(10));
-        let full = store.reserve_requests("ada", 1, minute + 59_999, 10).unwrap();
+        let full = store.reserve_requests("ada", ApiKind::Rest, 1, minute + 59_999, 10).unwrap();
         assert_eq!(full, ReserveOutcome::Full { until_ms: minute + MINUTE });
         assert_eq!(
             granted_count(&store, 2, minute + 59_999, 11),
@@ -80,7 +87,7 @@ fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocati
     let year_2030 = 1_900_000_000_000;
     assert_eq!(granted_count(&store, 10, year_2030, 10), Some(10));
     assert_eq!(granted_count(&store, 4, -1, 10), Some(4), "that clock was corrected");
-    let ahead = store.reserve_requests("ada", 9, 1, 10).unwrap();
+    let ahead = store.reserve_requests("ada", ApiKind::Rest, 9, 1, 10).unwrap();
     assert!(
         matches!(ahead, ReserveOutcome::Granted(RequestReservation { count: 9, .. })),
         "{ahead:?}"
@@ -90,62 +97,99 @@ fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocati
         Some(1),
         "a clock slightly behind counts in the same minute"
     );
-    let full = store.reserve_requests("ada", 5, -1, 10).unwrap();
+    let full = store.reserve_requests("ada", ApiKind::Rest, 5, -1, 10).unwrap();
     assert_eq!(full, ReserveOutcome::Full { until_ms: MINUTE });
     assert_eq!(granted_count(&store, 5, -MINUTE - 1, 10), Some(5));
 }
 
-fn reservation_count_is_separate_for_each_principal(location: &DatabaseLocation) {
+fn reservation_count_is_separate_for_each_principal_and_api(location: &DatabaseLocation) {
     let (store, _) = open_store(location);
     for principal in ["github.com", "github.com/ada", "github.com/bot"] {
-        store.pause_principal(principal, 5, i64::MAX, "secondary limit").unwrap();
-        let granted = store.reserve_requests(principal, 10, 0, 10).unwrap();
+        let granted = store.reserve_requests(principal, ApiKind::Rest, 10, 0, 10).unwrap();
         assert!(
             matches!(granted, ReserveOutcome::Granted(RequestReservation { count: 10, .. })),
             "{granted:?}"
         );
         assert_eq!(
-            store.reserve_requests(principal, 1, 0, 10).unwrap(),
+            store.reserve_requests(principal, ApiKind::Rest, 1, 0, 10).unwrap(),
             ReserveOutcome::Full { until_ms: MINUTE }
         );
-        assert_eq!(store.paused_until(principal, i64::MAX).unwrap(), Some(5), "one row for both");
+        let granted = store.reserve_requests(principal, ApiKind::Graphql, 10, 0, 10).unwrap();
+        assert!(matches!(granted, ReserveOutcome::Granted(_)), "each API has a minute of its own");
     }
 }
 
 fn pause_is_never_shortened(location: &DatabaseLocation) {
     let (store, _) = open_store(location);
-    assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), None);
+    assert_eq!(paused_until(&store, "ada", i64::MAX), None);
     reserve_granted(&store, "ada", 1);
-    assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), None, "a reservation is not a pause");
+    assert_eq!(paused_until(&store, "ada", i64::MAX), None, "a reservation is not a pause");
     for (until, known) in [(500, 500), (300, 500), (700, 700)] {
-        store.pause_principal("ada", until, i64::MAX, "secondary limit").unwrap();
-        assert_eq!(store.paused_until("ada", i64::MAX).unwrap(), Some(known));
+        pause(&store, "ada", until, i64::MAX);
+        assert_eq!(paused_until(&store, "ada", i64::MAX), Some(known));
     }
-    assert_eq!(store.paused_until("bot", i64::MAX).unwrap(), None);
+    assert_eq!(paused_until(&store, "bot", i64::MAX), None);
 }
 
 fn pause_applies_to_parent_and_child_principals(location: &DatabaseLocation) {
     let (store, _) = open_store(location);
-    store.pause_principal("github.com/ada", 500, i64::MAX, "secondary limit").unwrap();
-    assert_eq!(
-        store.paused_until("github.com", i64::MAX).unwrap(),
-        Some(500),
-        "it may be ada's token"
-    );
-    assert_eq!(store.paused_until("github.com/bot", i64::MAX).unwrap(), None);
-    store.pause_principal("github.com", 700, i64::MAX, "bad credentials").unwrap();
-    assert_eq!(store.paused_until("github.com/ada", i64::MAX).unwrap(), Some(700));
-    assert_eq!(store.paused_until("github.com/bot", i64::MAX).unwrap(), Some(700));
-    assert_eq!(store.paused_until("github.community/ada", i64::MAX).unwrap(), None);
-    store.pause_principal("github.com/ada", 9_000_000, i64::MAX, "a wrong clock").unwrap();
-    assert_eq!(store.paused_until("github.com/ada", 1_000).unwrap(), Some(700), "ignored");
-    store.pause_principal("github.com/ada", 800, 1_000, "secondary limit").unwrap();
-    assert_eq!(store.paused_until("github.com/ada", i64::MAX).unwrap(), Some(800), "replaced");
+    pause(&store, "github.com/ada", 500, i64::MAX);
+    assert_eq!(paused_until(&store, "github.com", i64::MAX), Some(500), "it may be ada's token");
+    assert_eq!(paused_until(&store, "github.com/bot", i64::MAX), None);
+    pause(&store, "github.com", 700, i64::MAX);
+    assert_eq!(paused_until(&store, "github.com/ada", i64::MAX), Some(700));
+    assert_eq!(paused_until(&store, "github.com/bot", i64::MAX), Some(700));
+    assert_eq!(paused_until(&store, "github.community/ada", i64::MAX), None);
+    pause(&store, "github.com/ada", 9_000_000, i64::MAX);
+    assert_eq!(paused_until(&store, "github.com/ada", 1_000), Some(700), "ignored");
+    pause(&store, "github.com/ada", 800, 1_000);
+    assert_eq!(paused_until(&store, "github.com/ada", i64::MAX), Some(800), "replaced");
+}
+
+fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
+    let (store, _) = open_store(location);
+    let ends = |api| {
+        let pauses = store.principal_pauses("ada", api, i64::MAX).unwrap();
+        pauses.iter().map(|pause| (pause.until_ms, pause.cause)).collect::<Vec<_>>()
+    };
+    let rest = NewPause {
+        principal: "ada",
+        scope: PauseScope::Api(ApiKind::Rest),
+        cause: PauseCause::SourceLimit,
+        until_ms: 500,
+        reason: "used up",
+    };
+    store.store_pause(rest, i64::MAX).unwrap();
+    let reserve = NewPause { cause: PauseCause::Reserve, until_ms: 900, ..rest };
+    store.store_pause(reserve, i64::MAX).unwrap();
+    let both = [(900, PauseCause::Reserve), (500, PauseCause::SourceLimit)];
+    assert_eq!((ends(ApiKind::Rest), ends(ApiKind::Graphql)), (both.to_vec(), vec![]));
+    assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada (core)");
+    let found = store.principal_pauses("ada", ApiKind::Rest, i64::MAX).unwrap();
+    store.lift_pause(&found[0], 899).unwrap();
+    assert_eq!(ends(ApiKind::Rest).len(), 2, "it ends later than what was reviewed");
+    store.lift_pause(&found[0], 900).unwrap();
+    assert_eq!(ends(ApiKind::Rest), [(500, PauseCause::SourceLimit)]);
+    let all = NewPause { scope: PauseScope::Everything, until_ms: 700, ..rest };
+    store.store_pause(all, i64::MAX).unwrap();
+    assert_eq!(ends(ApiKind::Graphql), [(700, PauseCause::SourceLimit)]);
+    assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada");
+}
+
+fn pause(store: &Store, principal: &str, until_ms: i64, latest_ms: i64) {
+    let (scope, cause) = (PauseScope::Everything, PauseCause::SourceLimit);
+    let pause = NewPause { principal, scope, cause, until_ms, reason: "secondary limit" };
+    store.store_pause(pause, latest_ms).unwrap();
+}
+
+fn paused_until(store: &Store, principal: &str, latest_ms: i64) -> Option<i64> {
+    let pauses = store.principal_pauses(principal, ApiKind::Rest, latest_ms).unwrap();
+    pauses.first().map(|pause| pause.until_ms)
 }
 
 /// Reserves numbers in a minute that has enough of them.
 fn reserve_granted(store: &Store, principal: &str, count: i64) -> RequestReservation {
-    match store.reserve_requests(principal, count, 0, 1_000).unwrap() {
+    match store.reserve_requests(principal, ApiKind::Rest, count, 0, 1_000).unwrap() {
         ReserveOutcome::Granted(reservation) => reservation,
         full @ ReserveOutcome::Full { .. } => panic!("{full:?}"),
     }
@@ -153,7 +197,7 @@ fn reserve_granted(store: &Store, principal: &str, count: i64) -> RequestReserva
 
 /// Returns the number of requests granted to ada.
 fn granted_count(store: &Store, count: i64, now_ms: i64, per_minute: i64) -> Option<i64> {
-    match store.reserve_requests("ada", count, now_ms, per_minute).unwrap() {
+    match store.reserve_requests("ada", ApiKind::Rest, count, now_ms, per_minute).unwrap() {
         ReserveOutcome::Granted(reservation) => Some(reservation.count),
         ReserveOutcome::Full { .. } => None,
     }
@@ -161,7 +205,7 @@ fn granted_count(store: &Store, count: i64, now_ms: i64, per_minute: i64) -> Opt
 
 /// Returns the next request number granted to ada.
 fn granted_first(store: &Store, now_ms: i64) -> Option<i64> {
-    match store.reserve_requests("ada", 1, now_ms, 100).unwrap() {
+    match store.reserve_requests("ada", ApiKind::Rest, 1, now_ms, 100).unwrap() {
         ReserveOutcome::Granted(reservation) => Some(reservation.first),
         ReserveOutcome::Full { .. } => None,
     }

@@ -1,9 +1,13 @@
+use std::collections::BTreeSet;
+
 use hw_rules::item::ItemKind;
-use hw_store::{DatabaseLocation, ObjectCounts, SCHEMA_GUID, Store, StoreError};
+use hw_rules::rate_limit::{PauseCause, PauseScope};
+use hw_store::{DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, Store, StoreError};
+use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
     SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, issues_page_through, open_store,
-    search_ids, thread, threads_page,
+    query_raw, search_ids, thread, threads_page,
 };
 
 both![
@@ -15,8 +19,17 @@ both![
     schema_guid_change_stops_a_running_writer,
     reader_between_two_migrations_finds_an_older_schema,
     migrations_run_once_when_opened_concurrently,
-    migration_to_new_names_keeps_everything,
+    migrations_to_new_names_and_buckets_keep_everything,
+    migrations_create_the_same_schema_as_a_new_database,
 ];
+
+const PAUSE: NewPause<'static> = NewPause {
+    principal: "ada",
+    scope: PauseScope::Everything,
+    cause: PauseCause::SourceLimit,
+    until_ms: 7,
+    reason: "secondary limit",
+};
 
 fn reader_sees_written_data_and_cannot_write(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
@@ -74,7 +87,7 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     for kind in ItemKind::THREADS {
         store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.pause_principal("ada", 7, i64::MAX, "secondary limit").unwrap();
+    store.store_pause(PAUSE, i64::MAX).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
     let refused = Store::open_reader(location).err();
@@ -86,7 +99,7 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     );
     assert_eq!(store.lanes().unwrap(), []);
     assert_eq!(
-        store.paused_until("ada", i64::MAX).unwrap(),
+        store.pauses(0).unwrap().first().map(|pause| pause.until_ms),
         Some(7),
         "data that cannot be refetched stays"
     );
@@ -105,33 +118,122 @@ fn migrations_run_once_when_opened_concurrently(location: &DatabaseLocation) {
     assert!(Store::open_reader(location).is_ok());
 }
 
-fn migration_to_new_names_keeps_everything(location: &DatabaseLocation) {
+fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     for kind in ItemKind::THREADS {
         store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.pause_principal("ada", 7, i64::MAX, "secondary limit").unwrap();
+    store.store_pause(PAUSE, i64::MAX).unwrap();
     let stored = |store: &Store| {
         (
             store.object_counts().unwrap(),
             store.lanes().unwrap(),
             search_ids(store, "x"),
             store.verify_page(None).unwrap().damaged,
-            store.paused_until("ada", i64::MAX).unwrap(),
+            store.pauses(0).unwrap(),
         )
     };
     let before = stored(&store);
     drop(store);
-    execute_raw(location, &undo_new_names());
+    execute_raw(location, &undo_migrations());
+    if let DatabaseLocation::Postgres { .. } = location {
+        execute_raw(
+            location,
+            "alter index comment_queue_pkey rename to talks_pkey;
+             alter index sweep_inventory_pkey rename to sweep_rows_pkey;
+             alter index removed_items_pkey rename to removed_pkey;
+             alter index search_documents_pkey rename to search_places_pkey;
+             alter index last_pulls_pkey rename to pulls_pkey",
+        );
+    }
     let refused = Store::open_reader(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
     assert_eq!(stored(&Store::open(location).unwrap()), before);
 }
 
-/// Returns a script that undoes migration 7, derived from its renames.
-fn undo_new_names() -> String {
+fn migrations_create_the_same_schema_as_a_new_database(location: &DatabaseLocation) {
+    drop(Store::open(location).unwrap());
+    let new = describe_schema(location);
+    let tables = match location {
+        DatabaseLocation::File(path) => {
+            std::fs::remove_file(path).unwrap();
+            create_first_migration(
+                location,
+                include_str!("../../migrations/sqlite/0001_ground.sql"),
+            );
+            "from sqlite_master"
+        }
+        DatabaseLocation::Postgres { schema, .. } => {
+            execute_raw(location, &format!("drop schema {schema} cascade; create schema {schema}"));
+            let script = include_str!("../../migrations/postgres/0001_ground.sql");
+            create_first_migration(location, script);
+            "from pg_tables where schemaname = current_schema()"
+        }
+        DatabaseLocation::Memory => panic!("a database in memory has one store"),
+    };
+    let old = query_raw(location, &format!("select cast(count(*) as text) {tables}"));
+    assert_ne!(old, [["0"]], "an old database");
+    drop(Store::open(location).unwrap());
+    let migrated = describe_schema(location);
+    assert!(new.len() > 150, "{}", new.len());
+    let difference: Vec<_> = new.symmetric_difference(&migrated).collect();
+    assert!(difference.is_empty(), "{difference:#?}");
+}
+
+/// Applies the first migration, and records it as the store does.
+fn create_first_migration(location: &DatabaseLocation, script: &str) {
+    let digest =
+        Sha256::digest(script).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let version = format!(
+        "insert into schema_version (guid, number) values ('{SCHEMA_GUID}', 1);
+         create table migrations (number bigint primary key, name text not null, digest text not null);
+         insert into migrations (number, name, digest) values (1, 'ground', '{digest}')"
+    );
+    execute_raw(location, &format!("{script};{version}"));
+}
+
+/// Returns a line for each column, index and view.
+fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
+    let queries = match location {
+        DatabaseLocation::Postgres { .. } => [
+            "select table_name::text || '.' || column_name::text, data_type::text, is_nullable::text,
+                    coalesce(column_default::text, ''), coalesce(collation_name::text, '')
+               from information_schema.columns where table_schema = current_schema()",
+            "select tablename::text, indexname::text,
+                    replace(indexdef, current_schema() || '.', ''), '', ''
+               from pg_indexes where schemaname = current_schema()",
+            "select viewname::text, replace(definition, current_schema() || '.', ''), '', '', ''
+               from pg_views where schemaname = current_schema()",
+        ],
+        DatabaseLocation::Memory | DatabaseLocation::File(_) => [
+            "select tables.name || '.' || columns.name, columns.type, cast(columns.\"notnull\" as text),
+                    coalesce(columns.dflt_value, ''), cast(columns.pk as text)
+               from sqlite_master as tables, pragma_table_info(tables.name) as columns
+              where tables.type in ('table', 'view')",
+            "select tbl_name, indexes.name, coalesce(columns.name, 'expression'), cast(columns.seqno as text),
+                    columns.coll
+               from sqlite_master as indexes, pragma_index_xinfo(indexes.name) as columns
+              where indexes.type = 'index'",
+            "select name, replace(replace(sql, '\"', ''), char(10), ''), '', '', '' from sqlite_master
+              where type = 'view' or name = 'search' or type = 'index' and sql like '%where%'",
+        ],
+    };
+    queries.iter().flat_map(|query| query_raw(location, query)).collect()
+}
+
+/// Returns a script that undoes migration 8, and migration 7 by its renames.
+fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
-    let mut script = vec!["drop view comments".to_owned()];
+    let mut script = vec![
+        "create table principals (
+            name text primary key, paused_until_ms bigint, pause_reason text,
+            minute_started_ms bigint, reserved_requests bigint not null default 0);
+         insert into principals (name, paused_until_ms, pause_reason)
+         select case when cause = 'reserve' then principal || '/reserve' else principal end,
+                until_ms, reason from pauses;
+         drop table pauses; drop table request_minutes; drop view comments"
+            .to_owned(),
+    ];
     for line in migration.lines().rev().filter(|line| line.starts_with("alter table")) {
         let words: Vec<&str> = line.trim_end_matches(';').split(' ').collect();
         script.push(match words[..] {
@@ -149,7 +251,7 @@ fn undo_new_names() -> String {
          drop index comment_queue_repository_id; create index talks_repository_id on talks (id);
          drop index removed_items_root; create index removed_root on removed (id);
          drop index removed_items_removed_at; create index removed_at on removed (id);
-         delete from migrations where number = 7"
+         delete from migrations where number >= 7"
             .to_owned(),
     );
     script.join(";")

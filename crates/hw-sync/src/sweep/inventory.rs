@@ -95,7 +95,7 @@ impl LaneSweep<'_> {
                 .context
                 .client
                 .query_graphql(
-                    self.target.retry_policy(RetryPolicy::PAGE),
+                    self.target.retry_policy(RetryPolicy::SWEEP),
                     self.page_size,
                     |size| threads::inventory_query(surface, &repository.node_id, size, after),
                     |response, request_id, _| {

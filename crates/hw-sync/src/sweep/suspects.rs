@@ -127,7 +127,7 @@ impl LaneSweep<'_> {
         self.context
             .client
             .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
+                self.target.retry_policy(RetryPolicy::SWEEP),
                 &mut self.batch_size,
                 |size| lookup::build_query(surface, repository, &node_ids(items, size), siblings),
                 |response, request_id, size| {

@@ -281,9 +281,9 @@ fn check_pauses(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
 }
 
 fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
-    let PauseRow { principal, until_ms, reason } = pause;
-    let wait = format_duration(until_ms - now_ms);
-    DoctorFinding::warn("limit", format!("{principal} is paused for {wait}: {reason}"), WAIT_ADVICE)
+    let wait = format_duration(pause.until_ms - now_ms);
+    let detail = format!("{} is paused for {wait}: {}", pause.subject(), pause.reason);
+    DoctorFinding::warn("limit", detail, WAIT_ADVICE)
 }
 
 /// The names of repositories by host and id.

@@ -1,0 +1,434 @@
+-- the schema of a new database: what all migrations together create
+
+create table schema_version (
+    guid text not null,
+    number bigint not null
+);
+
+create table lanes (
+    id bigint generated always as identity primary key,
+    name text collate "C" not null unique,
+    host text not null,
+    organization text,
+    repository_id bigint,
+    surface text not null,
+    coverage text not null,
+    watermark_ms bigint,
+    due_ms bigint not null default 0,
+    failure_count bigint not null default 0,
+    page_size bigint not null,
+    checked_at_ms bigint,
+    last_error text,
+    sweep_due_ms bigint,
+    sweep_started_at_ms bigint,
+    sweep_started_request bigint,
+    sweep_cursor text,
+    sweep_complete boolean not null default false,
+    -- the ETag of the listing's newest page, and the principal that received it
+    etag text,
+    etag_principal text,
+    -- when the source sent it, by its own clock: after a day the page is requested without it
+    etag_sent_at_ms bigint,
+    -- the number of stored objects, to compare with the listing's own count
+    object_count bigint not null default 0
+);
+
+create table cells (
+    host text collate "C" not null,
+    kind text collate "C" not null,
+    id bigint not null,
+    lane_id bigint not null references lanes (id),
+    updated_at_ms bigint,
+    updated_at text,
+    observed_at_ms bigint,
+    observed_request bigint,
+    digest bytea,
+    tombstone_at_ms bigint,
+    tombstone_request bigint,
+    search_rowid bigint,
+    primary key (host, kind, id)
+);
+create index cells_lane on cells (lane_id, id);
+create unique index cells_search_rowid on cells (search_rowid) where search_rowid is not null;
+
+create table repositories (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    owner text collate "C" not null,
+    name text collate "C" not null,
+    url text collate "C" not null,
+    is_archived boolean not null,
+    is_fork boolean not null,
+    has_discussions_enabled boolean not null,
+    has_issues_enabled boolean not null,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    primary key (host, id),
+    unique (host, owner, name),
+    unique (host, url)
+);
+create index repositories_updated_at on repositories (updated_at);
+
+create table discussions (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    number bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    url text collate "C" not null,
+    title text not null,
+    body bytea not null,
+    state text not null,
+    state_reason text,
+    labels text not null,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    closed_at text collate "C",
+    category text not null,
+    is_answered boolean,
+    primary key (host, id),
+    unique (host, url)
+);
+create index discussions_repository_id on discussions (host, repository_id, id);
+create index discussions_repository on discussions (repository);
+create index discussions_author on discussions (author);
+create index discussions_created_at on discussions (created_at);
+create index discussions_updated_at on discussions (updated_at);
+create index discussions_repository_created_at on discussions (repository, created_at);
+
+create table issues (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    number bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    url text collate "C" not null,
+    title text not null,
+    body bytea not null,
+    state text not null,
+    state_reason text,
+    labels text not null,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    closed_at text collate "C",
+    primary key (host, id),
+    unique (host, url)
+);
+create index issues_repository_id on issues (host, repository_id, id);
+create index issues_repository on issues (repository);
+create index issues_author on issues (author);
+create index issues_created_at on issues (created_at);
+create index issues_updated_at on issues (updated_at);
+create index issues_closed_at on issues (closed_at);
+create index issues_repository_created_at on issues (repository, created_at);
+
+create table pull_requests (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    number bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    url text collate "C" not null,
+    title text not null,
+    body bytea not null,
+    state text not null,
+    state_reason text,
+    labels text not null,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    closed_at text collate "C",
+    is_draft boolean not null,
+    merged_at text collate "C",
+    head_ref text not null,
+    closes text not null,
+    primary key (host, id),
+    unique (host, url)
+);
+create index pull_requests_repository_id on pull_requests (host, repository_id, id);
+create index pull_requests_repository on pull_requests (repository);
+create index pull_requests_author on pull_requests (author);
+create index pull_requests_created_at on pull_requests (created_at);
+create index pull_requests_updated_at on pull_requests (updated_at);
+create index pull_requests_merged_at on pull_requests (merged_at);
+create index pull_requests_closed_at on pull_requests (closed_at);
+create index pull_requests_repository_created_at on pull_requests (repository, created_at);
+
+create table search (
+    rowid bigint primary key,
+    words tsvector not null,
+    facets tsvector not null,
+    created_at text collate "C" not null,
+    state text not null,
+    boost double precision not null
+);
+create index search_words on search using gin (words);
+create index search_facets on search using gin (facets);
+
+create table quarantine (
+    lane_id bigint not null references lanes (id),
+    subject text collate "C" not null,
+    reason text not null,
+    raw_json text not null,
+    attempts bigint not null,
+    observed_at_ms bigint not null,
+    observed_request bigint not null,
+    updated_at text,
+    updated_at_ms bigint,
+    primary key (lane_id, subject)
+);
+create index quarantine_subject on quarantine (subject);
+
+create table sweep_inventory (
+    lane_id bigint not null references lanes (id),
+    id bigint not null,
+    node_id text not null,
+    updated_at_ms bigint not null,
+    primary key (lane_id, id)
+);
+
+create table leases (
+    name text primary key,
+    owner text,
+    epoch bigint not null,
+    taken_at_ms bigint not null,
+    expires_ms bigint not null
+);
+
+create table counters (
+    name text primary key,
+    value bigint not null
+);
+
+create table issue_comments (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    thread_number bigint not null,
+    reply_to bigint,
+    review_id bigint,
+    url text collate "C" not null,
+    body bytea not null,
+    state text,
+    path text,
+    line bigint,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    primary key (host, id)
+);
+create index issue_comments_repository_id on issue_comments (host, repository_id, id);
+create index issue_comments_thread on issue_comments (host, repository_id, thread_number);
+create index issue_comments_author on issue_comments (author);
+create index issue_comments_created_at on issue_comments (created_at);
+create index issue_comments_repository_created_at on issue_comments (repository, created_at);
+
+create table review_comments (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    thread_number bigint not null,
+    reply_to bigint,
+    review_id bigint,
+    url text collate "C" not null,
+    body bytea not null,
+    state text,
+    path text,
+    line bigint,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    primary key (host, id)
+);
+create index review_comments_repository_id on review_comments (host, repository_id, id);
+create index review_comments_thread on review_comments (host, repository_id, thread_number);
+create index review_comments_author on review_comments (author);
+create index review_comments_created_at on review_comments (created_at);
+create index review_comments_repository_created_at on review_comments (repository, created_at);
+
+create table reviews (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    thread_number bigint not null,
+    reply_to bigint,
+    review_id bigint,
+    url text collate "C" not null,
+    body bytea not null,
+    state text,
+    path text,
+    line bigint,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    primary key (host, id)
+);
+create index reviews_repository_id on reviews (host, repository_id, id);
+create index reviews_thread on reviews (host, repository_id, thread_number);
+create index reviews_author on reviews (author);
+create index reviews_created_at on reviews (created_at);
+create index reviews_repository_created_at on reviews (repository, created_at);
+
+create table discussion_comments (
+    host text collate "C" not null,
+    id bigint not null,
+    node_id text not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    thread_number bigint not null,
+    reply_to bigint,
+    review_id bigint,
+    url text collate "C" not null,
+    body bytea not null,
+    state text,
+    path text,
+    line bigint,
+    author text collate "C",
+    author_id bigint,
+    created_at text collate "C" not null,
+    updated_at text collate "C" not null,
+    primary key (host, id)
+);
+create index discussion_comments_repository_id on discussion_comments (host, repository_id, id);
+create index discussion_comments_thread on discussion_comments (host, repository_id, thread_number);
+create index discussion_comments_author on discussion_comments (author);
+create index discussion_comments_created_at on discussion_comments (created_at);
+create index discussion_comments_repository_created_at on discussion_comments (repository, created_at);
+
+-- the comments of every kind
+create view comments as
+select 'issue_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
+       url, body, state, path, line, author, author_id, created_at, updated_at from issue_comments
+union all
+select 'review_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
+       url, body, state, path, line, author, author_id, created_at, updated_at from review_comments
+union all
+select 'review' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
+       url, body, state, path, line, author, author_id, created_at, updated_at from reviews
+union all
+select 'discussion_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
+       url, body, state, path, line, author, author_id, created_at, updated_at from discussion_comments;
+
+create index discussions_number on discussions (host, repository_id, number);
+create index issues_number on issues (host, repository_id, number);
+create index pull_requests_number on pull_requests (host, repository_id, number);
+
+-- threads whose comments are due: they changed since, or shortly before, their comments were read
+create table comment_queue (
+    host text collate "C" not null,
+    kind text collate "C" not null,
+    id bigint not null,
+    repository_id bigint not null,
+    primary key (host, kind, id)
+);
+create index comment_queue_repository_id on comment_queue (host, kind, repository_id, id);
+
+-- the thread of each search row, and how often it contains each word; read for each match of a query
+create table search_documents (
+    rowid bigint primary key,
+    host text collate "C" not null,
+    repository_id bigint not null,
+    thread_number bigint not null,
+    created_ms bigint not null,
+    token_count bigint not null,
+    profile bytea not null
+);
+
+-- the user of the token; search ranks repositories where this user writes first
+create table viewers (
+    host text collate "C" primary key,
+    login text not null
+);
+
+-- how the last pull of each organization ended; it succeeded if there is no error
+create table last_pulls (
+    host text collate "C" not null,
+    organization text collate "C" not null,
+    ended_ms bigint not null,
+    error text,
+    primary key (host, organization)
+);
+
+-- logins ignore case
+create index discussions_author_created_at on discussions (lower(author), created_at);
+create index issues_author_created_at on issues (lower(author), created_at);
+create index pull_requests_author_created_at on pull_requests (lower(author), created_at);
+
+-- tombstones are counted without reading every cell
+create index cells_gone on cells (lane_id, id) where tombstone_at_ms is not null;
+
+-- the state of a source's clock, as observed by one machine
+create table source_clocks (
+    host text not null,
+    machine text not null,
+    clock text not null,
+    primary key (host, machine)
+);
+
+-- removed items, kept for a while so that they can be restored: the source no longer has them
+create table removed_items (
+    host text collate "C" not null,
+    kind text collate "C" not null,
+    id bigint not null,
+    -- the object that was removed: itself, or its thread or repository
+    root_kind text collate "C" not null,
+    root_id bigint not null,
+    repository_id bigint not null,
+    repository text collate "C" not null,
+    number bigint,
+    title text not null,
+    url text collate "C" not null,
+    reason text not null,
+    removed_at_ms bigint not null,
+    observed_at_ms bigint not null,
+    observed_request bigint not null,
+    item_json text not null,
+    primary key (host, kind, id)
+);
+create index removed_items_root on removed_items (host, root_kind, root_id, kind, id);
+create index removed_items_removed_at on removed_items (removed_at_ms);
+
+-- removals of a run that has not ended, or that the brake stopped
+create table removal_tallies (
+    host text collate "C" primary key,
+    threads bigint not null,
+    comments bigint not null
+);
+
+-- pauses of requests; each belongs to a budget of a principal
+create table pauses (
+    principal text collate "C" not null,
+    -- the budget as the source names it: core, graphql; * means all of them
+    bucket text collate "C" not null,
+    -- limit: the source refused a request; reserve: the rest is left for the user's other tools
+    cause text collate "C" not null,
+    until_ms bigint not null,
+    reason text not null,
+    primary key (principal, bucket, cause)
+);
+
+create table request_minutes (
+    principal text collate "C" not null,
+    bucket text collate "C" not null,
+    started_ms bigint not null,
+    reserved_requests bigint not null,
+    primary key (principal, bucket)
+);
