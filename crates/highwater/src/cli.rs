@@ -104,7 +104,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, requires = "once")]
     pub(crate) json: bool,
 
-    /// Port for the browser page [default: 8080, else any free port].
+    /// Port for the web page [default: 8080, or any free port if it is taken].
     #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once")]
     pub(crate) port: Option<u16>,
 

@@ -19,7 +19,7 @@ pub(crate) fn parse_owner(text: &str) -> Result<String, String> {
         || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     {
         return Err(format!(
-            "an organization's login has at most {MAX_OWNER_LENGTH} letters, digits and single hyphens"
+            "an organization's login consists of letters, digits and single hyphens, at most {MAX_OWNER_LENGTH} characters"
         ));
     }
     Ok(text.to_owned())
@@ -51,7 +51,7 @@ fn parse_repository(text: &str) -> Result<RepositorySelector, String> {
         || !name.chars().all(is_repository_char)
     {
         return Err(format!(
-            "a repository's name has at most {MAX_REPOSITORY_LENGTH} letters, digits, `.`, `_` and `-`"
+            "a repository's name consists of letters, digits, `.`, `_` and `-`, at most {MAX_REPOSITORY_LENGTH} characters"
         ));
     }
     Ok(RepositorySelector { owner, name: name.to_owned() })

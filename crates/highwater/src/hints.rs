@@ -27,7 +27,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
             "restore a backup, or move the file aside and pull again: GitHub still has the data"
         }
         StoreError::DiskFull(_) => {
-            "free some disk space or raise the limit, and run it again; everything read so far is saved"
+            "free some disk space or raise the quota, then run it again; everything read so far is saved"
         }
         StoreError::NotWritable(_) | StoreError::LockFile { .. } => {
             "check that you can write to it and to its directory; --database selects another file, --home another directory"

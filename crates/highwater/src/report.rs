@@ -119,7 +119,7 @@ fn format_error(error: &anyhow::Error) -> String {
         }
     }
     let mut out = format!("Error: {}\n", lines.remove(0));
-    lines.iter().for_each(|cause| out.push_str(&format!("  because {cause}\n")));
+    lines.iter().for_each(|cause| out.push_str(&format!("  caused by: {cause}\n")));
     hint.iter().for_each(|hint| out.push_str(&format!("hint: {hint}\n")));
     out
 }
@@ -178,7 +178,7 @@ mod tests {
         let error = anyhow::anyhow!("no such file")
             .context("cannot open the workspace")
             .context(ErrorHint("run `highwater demo --once` first".into()));
-        let expected = "Error: cannot open the workspace\n  because no such file\n\
+        let expected = "Error: cannot open the workspace\n  caused by: no such file\n\
                         hint: run `highwater demo --once` first\n";
         assert_eq!(format_error(&error), expected);
         assert_eq!(exit_code(&error), EXIT_FAILURE);

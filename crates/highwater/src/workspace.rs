@@ -112,7 +112,9 @@ pub(crate) fn list_workspaces(settings: &AppSettings) -> anyhow::Result<Vec<Name
     if let Some(database) = &settings.database {
         let url = database.expose_secret();
         if !config::is_postgres(url) {
-            let error = anyhow::anyhow!("--database is a single file, which has no workspaces");
+            let error = anyhow::anyhow!(
+                "--database names a single file, so there are no workspaces to list"
+            );
             let hint = "leave it out to list the workspaces in the home directory";
             return Err(error.context(ErrorHint(hint.to_owned())));
         }

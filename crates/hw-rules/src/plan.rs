@@ -27,6 +27,18 @@ impl LaneState {
         Self { page_size: page_size::MAX_PAGE_SIZE, ..Self::default() }
     }
 
+    /// Returns true if a sweep was requested for now, or earlier.
+    pub fn is_sweep_due(&self, now_ms: i64) -> bool {
+        self.sweep_due_ms.is_some_and(|due_ms| due_ms <= now_ms)
+    }
+
+    /// Returns the state as it counts at `now_ms`: a sweep that is due later counts as not requested.
+    #[must_use]
+    pub fn without_later_sweep(self, now_ms: i64) -> Self {
+        let sweep_due_ms = self.sweep_due_ms.filter(|due_ms| *due_ms <= now_ms);
+        Self { sweep_due_ms, ..self }
+    }
+
     /// Returns true if an earlier turn left work to do, even if nothing changed at the source.
     pub fn has_leftovers(&self) -> bool {
         !self.coverage.is_complete()
@@ -63,7 +75,7 @@ pub fn plan_turn(state: &LaneState, now_ms: i64) -> TurnPlan {
         let reason = if state.failures > 0 { SleepReason::BackingOff } else { SleepReason::NotDue };
         return TurnPlan::Sleep { until_ms: state.due_ms, reason };
     }
-    if state.sweep_due_ms.is_some_and(|due| due <= now_ms) {
+    if state.is_sweep_due(now_ms) {
         return TurnPlan::Sweep;
     }
     TurnPlan::Scan

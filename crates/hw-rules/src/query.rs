@@ -181,7 +181,10 @@ impl Query {
         let is_valid = self.filters.add_filter(filter);
         if !is_valid {
             let values = filter.name.describe_values();
-            self.add_note(chunk.text, &format!("is not a filter (use {values}); searched as text"));
+            self.add_note(
+                chunk.text,
+                &format!("is not a valid filter (use {values}); searching for it as text"),
+            );
         }
         is_valid
     }
@@ -313,7 +316,7 @@ impl Query {
 
 /// The note on a query that has only exclusions, and finds nothing.
 const ONLY_EXCLUSIONS_NOTE: &str =
-    "only exclusions: add a word or a filter that says what to search for";
+    "the query contains only exclusions; add a word or a filter to search for";
 
 fn truncate_terms(terms: &mut Vec<QueryTerm>) {
     terms.truncate(MAX_TERMS);

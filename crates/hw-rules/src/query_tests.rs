@@ -101,7 +101,7 @@ fn query_of_exclusions_alone_is_empty_and_has_a_note() {
     assert!(query.is_empty());
     assert_eq!(
         query.notes,
-        ["only exclusions: add a word or a filter that says what to search for"]
+        ["the query contains only exclusions; add a word or a filter to search for"]
     );
 }
 
@@ -231,7 +231,9 @@ fn query_with_too_many_names_keeps_its_other_filters() {
 fn query_explains_an_invalid_filter_in_a_note() {
     assert_eq!(
         Query::parse("leaks Type:bug").notes,
-        ["`Type:bug` is not a filter (use issue, pr, discussion or comment); searched as text"]
+        [
+            "`Type:bug` is not a valid filter (use issue, pr, discussion or comment); searching for it as text"
+        ]
     );
     for text in
         ["created:soon", "updated:2025-13-01", "state:odd", "repo:", "label:\"\"", "author:"]

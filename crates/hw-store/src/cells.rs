@@ -1,6 +1,7 @@
 //! Reads and writes the cells of items. A comparison reads them and writes them back in the same transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use hw_rules::cells::ItemCell;
 use hw_rules::item::{ItemKey, ItemKind};
@@ -95,19 +96,20 @@ fn read_cells_of_kind(
     Ok(())
 }
 
-/// Reads all cells of a lane, including tombstones.
+/// Reads the cells of a lane within a range of ids, including tombstones.
 pub(crate) fn read_lane_cells(
     tx: &mut Transaction<'_>,
     lane: i64,
+    ids: &RangeInclusive<i64>,
 ) -> Result<BTreeMap<i64, ItemCell>, StoreError> {
     const OF_LANE: Sql = Sql::portable(
         "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms
-           from cells where lane_id = $1",
+           from cells where lane_id = $1 and $2 <= id and id <= $3",
     );
-    let readable = tx.query_readable(OF_LANE, &params![lane], |mut row| {
-        Ok((row.int(0)?, read_cell(&mut row)?))
-    })?;
+    let params = params![lane, *ids.start(), *ids.end()];
+    let readable =
+        tx.query_readable(OF_LANE, &params, |mut row| Ok((row.int(0)?, read_cell(&mut row)?)))?;
     Ok(readable.rows.into_iter().collect())
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemKey, ItemKind, ItemObservation};
 use hw_rules::item_validation::{ImpossibleItem, is_different_node};
 
@@ -133,6 +134,24 @@ pub(crate) fn restore_urls(
 ) -> Result<(), StoreError> {
     vacated.iter().try_for_each(|VacatedNumbers { kind, numbers }| {
         repository_names::restore_thread_urls(tx, host, *kind, numbers)
+    })
+}
+
+/// Returns the URLs of unchanged threads that were observed again, in case another row took them meanwhile.
+pub(crate) fn reclaim_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    writes: &[CellWrite],
+) -> Result<(), StoreError> {
+    ItemKind::THREADS.into_iter().try_for_each(|kind| {
+        let is_same_text = |change| matches!(change, CellChange::Touched | CellChange::Bumped);
+        let touched = writes.iter().filter(|write| is_same_text(write.change));
+        let ids: Vec<i64> = touched
+            .map(|write| write.key)
+            .filter(|key| key.kind == kind)
+            .map(|key| key.id)
+            .collect();
+        repository_names::reclaim_thread_urls(tx, host, kind, &ids)
     })
 }
 

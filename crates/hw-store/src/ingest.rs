@@ -125,6 +125,7 @@ fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCount
     let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
     write_changes(tx, host, lane, &stored, &writes, &page.observations)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
+    id_conflicts::reclaim_urls(tx, host, &writes)?;
     late_threads::request_comment_sweeps(tx, host, &writes, &page.observations)?;
     comment_queue::queue_moved_threads(tx, host, &writes, &page.observations)?;
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;

@@ -279,10 +279,9 @@ pub(crate) fn settle_object_count(
     Ok(is_whole)
 }
 
-/// Makes a sweep of a lane due. An earlier due time stays.
+/// Makes a sweep of a lane due now, even if one is planned for later.
 pub(crate) fn make_sweep_due(tx: &mut Transaction<'_>, id: i64) -> Result<(), StoreError> {
-    const SWEEP_IS_DUE: Sql =
-        Sql::portable("update lanes set sweep_due_ms = coalesce(sweep_due_ms, 0) where id = $1");
+    const SWEEP_IS_DUE: Sql = Sql::portable("update lanes set sweep_due_ms = 0 where id = $1");
     tx.execute(SWEEP_IS_DUE, &params![id]).map(drop)
 }
 

@@ -44,14 +44,18 @@ pub(crate) fn request_comment_sweeps(
     Ok(())
 }
 
-/// Returns true if a list claims comments that were written before their thread appeared: the thread is back, or was
-/// created within the list's coverage.
+/// Returns true if a list claims comments that were written before their thread appeared, or if an open walk of the
+/// list has passed them: the thread is back, or was created within what is claimed or passed.
 fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
-    let Some((from, through)) = list.from.zip(list.through) else { return false };
+    let claimed = list.from.zip(list.through).map(|(from, to)| (from, to.minus_ms(OVERLAP_MS)));
+    let passed = list.since.as_ref().and_then(|walk| Some((walk.floor, walk.newest?)));
     let created = thread.created_at.instant();
     match change {
-        CellChange::Revived => true,
-        CellChange::Created => !from.is_above(created) && created < through.minus_ms(OVERLAP_MS),
+        CellChange::Revived => claimed.or(passed).is_some(),
+        CellChange::Created => claimed
+            .into_iter()
+            .chain(passed)
+            .any(|(from, to)| !from.is_above(created) && created < to),
         CellChange::Edited
         | CellChange::Bumped
         | CellChange::Removed

@@ -54,6 +54,18 @@ impl Store {
         now_ms: i64,
         ttl_ms: i64,
     ) -> Result<Result<Lease, LeaseHolder>, StoreError> {
+        self.take_lease_unless_renewed(name, owner, None, now_ms, ttl_ms)
+    }
+
+    /// Takes a lease in the same way, and also from a holder that counts as dead, unless it has renewed its lease since.
+    pub fn take_lease_unless_renewed(
+        &self,
+        name: &str,
+        owner: &str,
+        dead: Option<&LeaseHolder>,
+        now_ms: i64,
+        ttl_ms: i64,
+    ) -> Result<Result<Lease, LeaseHolder>, StoreError> {
         if self.inner.read_only {
             return Err(StoreError::ReadOnly);
         }
@@ -70,7 +82,13 @@ impl Store {
             }
         };
         let taken = self.write(LEASE, |tx| match read_holder(tx, name)? {
-            Some(holder) if !is_holder_dead && holder.is_current(now_ms, ttl_ms) => Ok(Err(holder)),
+            Some(holder)
+                if !is_holder_dead
+                    && Some(&holder) != dead
+                    && holder.is_current(now_ms, ttl_ms) =>
+            {
+                Ok(Err(holder))
+            }
             Some(_) | None => insert_lease(tx, name, owner, now_ms, expires_ms).map(Ok),
         })?;
         if let Ok(lease) = &taken {

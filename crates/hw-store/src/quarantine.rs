@@ -224,7 +224,8 @@ pub(crate) fn redate_quarantine(
 /// Releases the nodes of a lane that its complete inventory does not list, and the items known only by their position:
 /// the inventory was compared both ways, so such an item is stored, quarantined under its own id, or gone.
 ///
-/// An item that was observed so late that the inventory may not list it yet stays.
+/// An item that was observed so late that the inventory may not list it yet stays, and so does one that was observed
+/// since the sweep began: it is listed, but unreadable.
 pub(crate) fn release_unlisted(
     tx: &mut Transaction<'_>,
     lane: i64,
@@ -234,8 +235,8 @@ pub(crate) fn release_unlisted(
         "delete from quarantine
           where lane_id = $1
             and subject not in (select node_id from sweep_inventory where lane_id = $1)
-            and (updated_at_ms < $2
-                 or updated_at_ms is null and (observed_at_ms, observed_request) < ($3, $4))",
+            and (updated_at_ms is null or updated_at_ms < $2)
+            and (observed_at_ms, observed_request) < ($3, $4)",
     );
     let settled_ms = SourceInstant(began.at_ms).minus_ms(OVERLAP_MS).0;
     tx.execute(RELEASE, &params![lane, settled_ms, began.at_ms, began.request]).map(drop)

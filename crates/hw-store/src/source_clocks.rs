@@ -112,7 +112,7 @@ pub(crate) fn forget_last_check(
         "update lanes
             set etag = null, etag_principal = null, etag_sent_at_ms = null,
                 checked_at_ms = case when checked_at_ms > $1 then $1 else checked_at_ms end,
-                sweep_due_ms = coalesce(sweep_due_ms, 0)
+                sweep_due_ms = 0
           where id = $2",
     );
     sweeps::discard_staged_sweep(tx, lane)?;

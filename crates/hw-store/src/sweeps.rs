@@ -1,6 +1,7 @@
 //! Sweeps: stages the inventory of a listing page by page, and uses it only when it is complete.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::ItemCell;
@@ -118,26 +119,31 @@ impl Store {
         })
     }
 
-    /// Compares a complete sweep with the stored items.
+    /// Compares a complete sweep with the stored items, a range of ids at a time: its memory does not grow with the
+    /// lane.
     pub fn sweep_findings(&self, lane: &Lane) -> Result<SweepFindings, StoreError> {
         self.read("sweep", |tx| {
             let CompleteSweep { lane_id, state } = find_complete_sweep(tx, lane)?;
-            let stored = cells::read_lane_cells(tx, lane_id)?;
-            let listed = read_staged_rows(tx, lane_id)?;
-            let times = listed.iter().map(|(id, row)| (*id, row.updated_at)).collect();
             let from = lanes::read_coverage(tx, lane_id)?.from.unwrap_or(ListingFloor::Beginning);
-            let findings = reconcile::compare_listing(&stored, &times, from, state.began_at);
-            let siblings = pick_siblings(&listed, &stored);
-            let mut node_ids = id_conflicts::read_node_ids(
-                tx,
-                &lane.host,
-                lane.surface.kind(),
-                &findings.suspects,
-            )?;
-            for id in &findings.fetch {
-                node_ids.extend(listed.get(id).map(|row| (*id, row.node_id.clone())));
+            let (mut found, mut known) = (SweepFindings::default(), KnownItems::default());
+            let mut first = Some(i64::MIN);
+            while let Some(start) = first {
+                let range = range_from(tx, lane_id, start)?;
+                let stored = cells::read_lane_cells(tx, lane_id, &range)?;
+                let listed = read_staged_rows(tx, lane_id, &range)?;
+                let times = listed.iter().map(|(id, row)| (*id, row.updated_at)).collect();
+                let findings = reconcile::compare_listing(&stored, &times, from, state.began_at);
+                let node_ids = findings.fetch.iter().filter_map(|id| listed.get_key_value(id));
+                found.node_ids.extend(node_ids.map(|(id, row)| (*id, row.node_id.clone())));
+                found.findings.fetch.extend(findings.fetch);
+                found.findings.suspects.extend(findings.suspects);
+                known.add_range(&listed, &stored);
+                first = range.end().checked_add(1);
             }
-            Ok(SweepFindings { findings, node_ids, siblings })
+            let (kind, suspects) = (lane.surface.kind(), &found.findings.suspects);
+            found.node_ids.extend(id_conflicts::read_node_ids(tx, &lane.host, kind, suspects)?);
+            found.siblings = known.pick_siblings();
+            Ok(found)
         })
     }
 
@@ -169,17 +175,46 @@ impl Store {
     }
 }
 
-/// Picks some items that are both listed and stored.
-fn pick_siblings(
-    listed: &BTreeMap<i64, StagedRow>,
-    stored: &BTreeMap<i64, ItemCell>,
-) -> Vec<(i64, String)> {
-    let known: Vec<_> =
-        listed.iter().filter(|(id, _)| stored.get(id).is_some_and(ItemCell::is_present)).collect();
-    second_lookup::pick_siblings(&known)
-        .into_iter()
-        .map(|(id, row)| (**id, row.node_id.clone()))
-        .collect()
+/// The number of rows of each table that are compared at once.
+const RANGE_ROWS: i64 = 500;
+
+/// Returns a range of ids from `first` on in which neither the inventory nor the lane has more than [`RANGE_ROWS`]
+/// rows. The last range has no end.
+fn range_from(
+    tx: &mut Transaction<'_>,
+    lane: i64,
+    first: i64,
+) -> Result<RangeInclusive<i64>, StoreError> {
+    const LISTED: Sql = Sql::portable(
+        "select id from sweep_inventory where lane_id = $1 and $2 <= id
+          order by id limit 1 offset $3",
+    );
+    const STORED: Sql = Sql::portable(
+        "select id from cells where lane_id = $1 and $2 <= id order by id limit 1 offset $3",
+    );
+    let params = params![lane, first, RANGE_ROWS - 1];
+    let listed = tx.query_first(LISTED, &params, |mut row| row.int(0))?;
+    let stored = tx.query_first(STORED, &params, |mut row| row.int(0))?;
+    let end = listed.into_iter().chain(stored).min();
+    Ok(first..=end.unwrap_or(i64::MAX))
+}
+
+/// Items that are both listed and stored: a few of each range.
+#[derive(Default)]
+struct KnownItems(Vec<(i64, String)>);
+
+impl KnownItems {
+    fn add_range(&mut self, listed: &BTreeMap<i64, StagedRow>, stored: &BTreeMap<i64, ItemCell>) {
+        let is_stored = |id: &i64| stored.get(id).is_some_and(ItemCell::is_present);
+        let known: Vec<_> = listed.iter().filter(|(id, _)| is_stored(id)).collect();
+        let spread = second_lookup::pick_siblings(&known).into_iter();
+        self.0.extend(spread.map(|(id, row)| (**id, row.node_id.clone())));
+    }
+
+    /// Returns a few items, spread over all ranges.
+    fn pick_siblings(self) -> Vec<(i64, String)> {
+        second_lookup::pick_siblings(&self.0).into_iter().cloned().collect()
+    }
 }
 
 /// A sweep that has listed everything, and the id of its lane's row.
@@ -261,10 +296,13 @@ struct StagedRow {
 fn read_staged_rows(
     tx: &mut Transaction<'_>,
     lane: i64,
+    ids: &RangeInclusive<i64>,
 ) -> Result<BTreeMap<i64, StagedRow>, StoreError> {
-    const STAGED: Sql =
-        Sql::portable("select id, node_id, updated_at_ms from sweep_inventory where lane_id = $1");
-    let rows = tx.query(STAGED, &params![lane], |mut row| {
+    const STAGED: Sql = Sql::portable(
+        "select id, node_id, updated_at_ms from sweep_inventory
+          where lane_id = $1 and $2 <= id and id <= $3",
+    );
+    let rows = tx.query(STAGED, &params![lane, *ids.start(), *ids.end()], |mut row| {
         let id = row.int(0)?;
         Ok((id, StagedRow { node_id: row.text(1)?, updated_at: SourceInstant(row.int(2)?) }))
     })?;

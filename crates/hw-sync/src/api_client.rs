@@ -68,6 +68,7 @@ pub struct ApiClient {
     source_time: Mutex<SourceTimeTracker>,
     /// True once this run received a response.
     has_been_reached: AtomicBool,
+    reserve_review: tokio::sync::Mutex<()>,
 }
 
 /// An error of the source that retries did not fix, or an error that ends the run.
@@ -99,6 +100,7 @@ impl ApiClient {
             cost: Mutex::default(),
             source_time: Mutex::default(),
             has_been_reached: AtomicBool::new(false),
+            reserve_review: tokio::sync::Mutex::default(),
         }
     }
 
@@ -257,6 +259,11 @@ impl ApiClient {
     ///
     /// `/rate_limit` is free, and the one request that may start during a pause.
     async fn review_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
+        // several requests may meet the pause at once: one of them asks, the others wait for the answer
+        let _one_at_a_time = self.reserve_review.lock().await;
+        if self.limiter.is_reviewed(api, until_ms) {
+            return Ok(());
+        }
         let RestEndpoint { url, token } = &self.config.rest;
         let response = self.exchange_in_time(token_info::budgets_request(url, token)).await;
         let budgets = response.and_then(|response| token_info::read_budgets(&response));
@@ -269,6 +276,8 @@ impl ApiClient {
         if is_free {
             tracing::info!("the budget allows requests again; lifting the pause for the reserve");
             self.limiter.lift_reserve(api, until_ms)?;
+        } else {
+            self.limiter.keep_reserve(api, until_ms);
         }
         Ok(())
     }

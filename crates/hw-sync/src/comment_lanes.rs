@@ -54,11 +54,13 @@ pub(crate) fn find_due_lanes(
         lanes_with_due_threads: context.store.lanes_with_due_threads()?,
         waiting_lanes: context.store.lanes_with_quarantine()?,
     };
+    let now_ms = context.client.clock().now_ms();
     for repository in repositories.iter().filter(|repository| pull.is_followed(repository)) {
         let target_repository = TargetRepository::from_repository(repository);
         for surface in pull.comment_surfaces().filter(|surface| has_surface(repository, *surface)) {
             let lane = Lane::for_repository(&pull.host, repository.id, surface);
-            let mut state = known.lane_states.get(&lane).cloned().unwrap_or_else(LaneState::new);
+            let state = known.lane_states.get(&lane).cloned().unwrap_or_else(LaneState::new);
+            let mut state = state.without_later_sweep(now_ms);
             let target = LaneTarget { lane, repository: target_repository.clone() };
             // a sweep that waits for issues to be enabled is not due now
             state.sweep_due_ms = state.sweep_due_ms.filter(|_| target.can_be_swept());
@@ -82,9 +84,10 @@ pub(crate) fn find_lanes_to_sweep(
         return Ok(Vec::new());
     }
     let mut planned = Vec::new();
+    let now_ms = context.client.clock().now_ms();
     for (lane, state, _) in context.store.lanes()? {
         let is_chosen = pull.thread_surfaces().any(|surface| lane.surface == surface);
-        if state.sweep_due_ms.is_none() || !is_chosen {
+        if !state.is_sweep_due(now_ms) || !is_chosen {
             continue;
         }
         let repository = repositories

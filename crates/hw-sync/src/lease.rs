@@ -52,7 +52,7 @@ impl Drop for LeaseGuard<'_> {
 /// Acquires the lease; the error names its holder.
 ///
 /// A live holder renews its lease each second, which shows no matter how far apart the clocks are. A lease that is
-/// not renewed is waited for until it expires.
+/// not renewed is waited for until it expires, or until nobody renewed it for as long by our own clock.
 pub async fn acquire_lease(
     store: &Store,
     clock: &dyn Clock,
@@ -61,6 +61,7 @@ pub async fn acquire_lease(
 ) -> Result<Lease, SyncError> {
     let give_up_ms = clock.now_ms() + LEASE_TTL_MS + 2 * LEASE_RENEW_MS;
     let mut before = store.lease_holder(name)?;
+    let mut unchanged_since_ms = clock.monotonic_ms();
     if before.is_some() {
         wait_for_renewal(clock).await;
     }
@@ -70,10 +71,17 @@ pub async fn acquire_lease(
         {
             return Err(busy_error(holder));
         }
-        match store.take_lease(name, owner, clock.now_ms(), LEASE_TTL_MS)? {
+        let is_dead = clock.monotonic_ms() - unchanged_since_ms >= LEASE_TTL_MS;
+        let dead = before.as_ref().filter(|_| is_dead);
+        match store.take_lease_unless_renewed(name, owner, dead, clock.now_ms(), LEASE_TTL_MS)? {
             Ok(lease) => return Ok(lease),
             Err(holder) if clock.now_ms() > give_up_ms => return Err(busy_error(holder)),
-            Err(holder) => before = Some(holder),
+            Err(holder) => {
+                if before.as_ref() != Some(&holder) {
+                    unchanged_since_ms = clock.monotonic_ms();
+                }
+                before = Some(holder);
+            }
         }
         wait_for_renewal(clock).await;
     }
@@ -156,6 +164,17 @@ mod tests {
         let lease = acquire_lease(&store, &clock, "pull", "next").await.unwrap();
         assert_eq!(lease.owner, "next");
         assert!(clock.now_ms() >= LEASE_TTL_MS, "not before it expired");
+    }
+
+    #[tokio::test]
+    async fn lease_of_a_dead_holder_whose_clock_was_ahead_is_taken() {
+        let (store, clock) =
+            (Store::open(&DatabaseLocation::Memory).unwrap(), JumpingClock::default());
+        store.take_lease("pull", "dead", 600_000, LEASE_TTL_MS).unwrap().unwrap();
+        let lease = acquire_lease(&store, &clock, "pull", "next").await.unwrap();
+        assert_eq!(lease.owner, "next");
+        let waited_ms = clock.now_ms();
+        assert!((LEASE_TTL_MS..LEASE_TTL_MS + 2_000).contains(&waited_ms), "{waited_ms}");
     }
 
     #[tokio::test]

@@ -66,6 +66,7 @@ impl MirrorSnapshot {
     ) -> PlannedLane {
         let lane = &target.lane;
         let state = self.lane_states.get(lane).cloned().unwrap_or_else(LaneState::new);
+        let state = state.without_later_sweep(context.client.clock().now_ms());
         let has_waiting = self.waiting_lanes.contains(&lane.to_string());
         let window = context.window_floor(lane.surface);
         let expected = probe.map(|probe| probe::expected_rows(&state, window, probe));

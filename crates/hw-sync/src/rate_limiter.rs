@@ -199,7 +199,7 @@ impl RateLimiter {
                 AdmissionDecision::Admitted => drop(ticket),
                 AdmissionDecision::WaitUntil(until_ms) => {
                     drop(ticket);
-                    self.pass_on_wake(is_woken);
+                    self.wake_next();
                     is_woken = false;
                     self.config.clock.sleep_until(until_ms).await;
                     continue;
@@ -212,9 +212,10 @@ impl RateLimiter {
             }
             is_woken = false;
             if lock_unpoisoned(&self.state).has_room() {
-                self.queue.wake_next(can_wake);
+                self.wake_next();
             }
-            match self.read_stored_pauses(request)? {
+            let stored = self.read_stored_pauses(request);
+            match stored.inspect_err(|_| self.cancel_admission(api))? {
                 StoredPause::None => {}
                 StoredPause::Paused => {
                     self.cancel_admission(api);
@@ -250,7 +251,7 @@ impl RateLimiter {
             match outcome {
                 IdReservation::Available => return Ok(()),
                 IdReservation::NotBefore(until_ms) => {
-                    self.pass_on_wake(true);
+                    self.wake_next();
                     self.config.clock.sleep_until(until_ms).await;
                 }
             }
@@ -273,14 +274,12 @@ impl RateLimiter {
     /// Gives back the place of a request that will not be sent now.
     fn cancel_admission(&self, api: ApiKind) {
         lock_unpoisoned(&self.state).cancel_admission(api);
-        self.queue.wake_next(|api| self.can_wake(api));
+        self.wake_next();
     }
 
-    /// Wakes another request instead of one that was woken and has to wait for something else.
-    fn pass_on_wake(&self, is_woken: bool) {
-        if is_woken {
-            self.queue.wake_next(|api| self.can_wake(api));
-        }
+    /// Wakes the next request: a place is free, or one that could have had it has to wait for something else.
+    fn wake_next(&self) {
+        self.queue.wake_next(|api| self.can_wake(api));
     }
 
     fn can_wake(&self, api: ApiKind) -> bool {
@@ -294,8 +293,7 @@ impl RateLimiter {
         let (api, now_ms) = (request.api, self.now_ms());
         let latest_ms = now_ms + LONGEST_PAUSE_MS;
         let mut pauses = self.store.principal_pauses(&self.principal(), api, latest_ms)?;
-        let mut reviewed = lock_unpoisoned(&self.reviewed_reserves);
-        let last_review = reviewed.get(&api).copied();
+        let last_review = lock_unpoisoned(&self.reviewed_reserves).get(&api).copied();
         pauses.retain(|pause| {
             let is_lifted = last_review.is_some_and(|review| review.has_lifted(pause));
             let is_exempt = request.may_be_free && pause.cause == PauseCause::Reserve;
@@ -306,7 +304,6 @@ impl RateLimiter {
         };
         let is_reserve = pauses.iter().all(|pause| pause.cause == PauseCause::Reserve);
         if is_reserve && last_review.is_none_or(|review| review.until_ms < until_ms) {
-            reviewed.insert(api, ReviewedReserve { until_ms, is_lifted: false });
             return Ok(StoredPause::Reserve { until_ms });
         }
         for pause in &pauses {
@@ -318,11 +315,24 @@ impl RateLimiter {
         Ok(StoredPause::Paused)
     }
 
+    /// Returns true if the pause for an API's reserve until this time was reviewed already.
+    pub(crate) fn is_reviewed(&self, api: ApiKind, until_ms: i64) -> bool {
+        let reviewed = lock_unpoisoned(&self.reviewed_reserves);
+        reviewed.get(&api).is_some_and(|review| until_ms <= review.until_ms)
+    }
+
+    /// Obeys the pause for an API's reserve until this time: a review found no reason to lift it.
+    pub(crate) fn keep_reserve(&self, api: ApiKind, until_ms: i64) {
+        let kept = ReviewedReserve { until_ms, is_lifted: false };
+        lock_unpoisoned(&self.reviewed_reserves).insert(api, kept);
+    }
+
     /// Ignores pauses for an API's reserve that end no later than this, and deletes them so that no other command
     /// reports them.
     pub(crate) fn lift_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
         let lifted = ReviewedReserve { until_ms, is_lifted: true };
         lock_unpoisoned(&self.reviewed_reserves).insert(api, lifted);
+        lock_unpoisoned(&self.state).lift_reserve(api);
         // the user may not be known yet, so the pauses of all users of the host are lifted
         for pause in self.store.principal_pauses(&self.principal(), api, until_ms)? {
             if pause.cause == PauseCause::Reserve {
@@ -439,7 +449,7 @@ impl RequestPermit<'_> {
         self.is_open = false;
         let limiter = self.limiter;
         let advice = lock_unpoisoned(&limiter.state).record_outcome(self.api, outcome, now_ms);
-        limiter.queue.wake_next(|api| limiter.can_wake(api));
+        limiter.wake_next();
         advice
     }
 }

@@ -180,7 +180,7 @@ async fn run_turn_and_sweep(
 /// Returns true if the lane needs a sweep: its listing became shorter, so something is gone.
 fn is_sweep_due(context: &PullContext<'_>, target: &LaneTarget) -> Result<bool, SyncError> {
     let state = context.store.lane_state(&target.lane)?;
-    Ok(target.can_be_swept() && state.sweep_due_ms.is_some())
+    Ok(target.can_be_swept() && state.is_sweep_due(context.client.clock().now_ms()))
 }
 
 /// Runs a turn once the lane no longer has to wait.

@@ -14,7 +14,7 @@ use super::WorkspaceFlags;
 /// over the workspace's database while nothing is running, or open it with
 /// --database.
 ///
-/// PostgreSQL workspaces are backed up with pg_dump; the command prints how.
+/// For a PostgreSQL workspace, it prints the pg_dump command to run instead.
 ///
 /// Examples:
 ///   highwater backup acme.backup.db

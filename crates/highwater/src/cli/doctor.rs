@@ -27,7 +27,7 @@ pub(crate) struct DoctorArgs {
     #[arg(value_enum)]
     pub(crate) part: Option<DoctorPart>,
 
-    /// Verify every stored text; reads the whole database.
+    /// Verify the text of every stored item; reads the whole database.
     #[arg(long)]
     pub(crate) deep: bool,
 
@@ -38,7 +38,7 @@ pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) workspace: WorkspaceFlags,
 
-    /// Token; prefer $GITHUB_TOKEN, which other users of this machine cannot see.
+    /// Token; prefer $GITHUB_TOKEN, which other users on this machine cannot see.
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 

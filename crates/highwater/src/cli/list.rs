@@ -9,10 +9,10 @@ use crate::report::UsageError;
 
 /// Lists the contents of a workspace. Works offline.
 ///
-/// Dates are RFC 3339 with any offset, or plain days in UTC: with a plain day,
-/// --…-from starts at its first moment and --…-to includes its last. In a workspace
-/// with several owners, -o limits the list to one of them. If a list may be
-/// incomplete, a warning on stderr says why.
+/// Dates are RFC 3339 with any offset, or plain days in UTC. A plain day counts in
+/// full: --…-from starts at midnight, and --…-to includes the entire day. In a
+/// workspace with several owners, -o limits the list to one of them. If a list may
+/// be incomplete, a warning on stderr says why.
 ///
 /// Examples:
 ///   highwater list issues

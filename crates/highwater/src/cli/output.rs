@@ -12,7 +12,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 
-    /// Fields to print, comma separated and in this order (JSON, CSV, or else tab-separated columns).
+    /// Fields to print, comma-separated and in this order (JSON, CSV, or else tab-separated columns).
     /// An unknown name prints the full list; see docs/json.md.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,

@@ -33,11 +33,11 @@ pub(crate) struct PullArgs {
     #[command(flatten)]
     pub(crate) workspace: WorkspaceFlags,
 
-    /// Token; prefer $GITHUB_TOKEN, which other users of this machine cannot see.
+    /// Token; prefer $GITHUB_TOKEN, which other users on this machine cannot see.
     #[arg(short = 't', long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 
-    /// Items to pull, comma separated [default: $HIGHWATER_ITEMS, else all but comments].
+    /// Items to pull, comma-separated [default: $HIGHWATER_ITEMS, else all but comments].
     #[arg(short = 'i', long, value_name = "ITEMS", value_delimiter = ',',
           value_parser = PullItem::ALL.map(PullItem::name))]
     pub(crate) items: Vec<String>,
@@ -46,7 +46,7 @@ pub(crate) struct PullArgs {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// Repositories whose items are skipped, comma separated [default: $EXCLUDED_REPOSITORIES].
+    /// Repositories whose items are skipped, comma-separated [default: $EXCLUDED_REPOSITORIES].
     #[arg(short = 'e', long, value_name = "NAMES", value_parser = check_repository_list)]
     pub(crate) excluded_repositories: Vec<String>,
 
@@ -63,7 +63,7 @@ pub(crate) struct PullArgs {
     #[arg(long)]
     pub(crate) reconcile: bool,
 
-    /// Verify every stored text first, and download damaged items again.
+    /// Verify the text of every stored item first, and download damaged items again.
     #[arg(long)]
     pub(crate) repair: bool,
 

@@ -159,7 +159,7 @@ fn summary_text(
         format_count_row(item.name(), &stored, &group_digits(count.simulated as u64))
     }));
     lines.push(if comparison.is_equal() {
-        "  the mirror matches the simulated GitHub, text for text".to_owned()
+        "  the mirror matches the simulated GitHub, word for word".to_owned()
     } else if server.is_live() {
         "  something was written during the pull; the next pull reads it".to_owned()
     } else {

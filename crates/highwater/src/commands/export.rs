@@ -94,7 +94,7 @@ fn check_complete(summary: &ExportSummary) -> anyhow::Result<()> {
         count => anyhow::anyhow!("{count} paths were left alone"),
     };
     Err(error.context(ErrorHint(
-        "they are not highwater's own files, were edited since, are symbolic links, or have names that \
+        "highwater skips paths that it did not write, that were edited since, are symbolic links, or have names that \
          cannot be directories: move them away or choose another directory, and run it again"
             .to_owned(),
     )))

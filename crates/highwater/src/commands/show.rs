@@ -73,8 +73,8 @@ fn not_found_error(store: &Store, address: &ThreadAddress) -> anyhow::Result<any
         );
         (
             format!("{owner}{repository}#{number} is not in this workspace"),
-            "it may be older than the window of your pulls (`highwater pull --window-days 0` reads everything), \
-             newer than the last pull, of a kind that you do not pull, or deleted",
+            "it may have been deleted, be older than your pull window (`highwater pull --window-days 0` reads everything), \
+             be newer than the last pull, or be of a kind that you do not pull",
         )
     } else {
         let host = host.as_ref().map(|host| format!(" at {host}")).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &UiArgs, settings: &AppSettings) -> anyhow::Result<()> {
             find().map(|workspace| workspace.open_store())
         {
             print_status(&format!(
-                "nothing pulled yet: no database at {path}; the page shows it once a pull creates it \
+                "nothing pulled yet: there is no database at {path}; data appears on the page after the first pull \
                  (-o selects the organization, as for `highwater pull`)"
             ));
         }

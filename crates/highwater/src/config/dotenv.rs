@@ -19,7 +19,7 @@ pub(super) fn read_dotenv(path: &Path, text: &str) -> SettingLayer {
             Ok(None) => {}
             Ok(Some(assignment)) => add_assignment(&mut layer, &origin, assignment),
             Err(LineError { subject, reason }) => {
-                layer.problems.push(SettingProblem::new(&origin, subject, reason));
+                layer.problems.push(SettingProblem::in_line(&origin, subject, reason));
             }
         }
     }
@@ -34,8 +34,8 @@ struct Assignment<'a> {
 
 /// Why a line cannot be parsed. The reason never quotes a value, which may be a secret.
 struct LineError<'a> {
-    /// The name of the variable, or "this line" if there is none.
-    subject: &'a str,
+    /// The name of the variable, if there is one.
+    subject: Option<&'a str>,
     reason: &'static str,
 }
 
@@ -76,16 +76,15 @@ fn parse_assignment(line: &str) -> Result<Option<Assignment<'_>>, LineError<'_>>
         return Ok(None);
     }
     let line = line.strip_prefix("export ").unwrap_or(line).trim_start();
-    let (name, value) = line
-        .split_once('=')
-        .ok_or(LineError { subject: "this line", reason: "expected NAME=value" })?;
+    let (name, value) =
+        line.split_once('=').ok_or(LineError { subject: None, reason: "expected NAME=value" })?;
     let name = name.trim();
     if !is_variable_name(name) {
         let reason = "a name consists of letters, digits and _, and is followed by =";
-        return Err(LineError { subject: "this line", reason });
+        return Err(LineError { subject: None, reason });
     }
     let value =
-        unquote_value(value.trim()).map_err(|reason| LineError { subject: name, reason })?;
+        unquote_value(value.trim()).map_err(|reason| LineError { subject: Some(name), reason })?;
     Ok(Some(Assignment { name, value }))
 }
 
@@ -178,8 +177,8 @@ mod tests {
                 "HIGHWATER_HOME=x",
                 "HIGHWATER_HOME: cannot be set here, because it determines where this file is",
             ),
-            ("ghp_secret", "this line: expected NAME=value"),
-            ("a b=c", "this line: a name consists of letters, digits and _, and is followed by ="),
+            ("ghp_secret", "expected NAME=value"),
+            ("a b=c", "a name consists of letters, digits and _, and is followed by ="),
             ("GITHUB_TOKEN='ghp_secret", "GITHUB_TOKEN: unclosed quote"),
             ("GITHUB_TOKEN=\"ghp_secret", "GITHUB_TOKEN: unclosed quote"),
             ("GITHUB_TOKEN='ghp' secret", "GITHUB_TOKEN: unexpected text after the closing quote"),

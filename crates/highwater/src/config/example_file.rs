@@ -3,7 +3,7 @@
 use super::keys::{self, AllowedFiles, SettingDefault, SettingKey};
 
 const FILE_HEADER: &str = "\
-# Settings of highwater. Flags override environment variables, which override .env, which overrides
+# highwater settings. Flags override environment variables, which override .env, which overrides
 # this file. The commented-out lines are examples. Never put the token here:
 # put GITHUB_TOKEN=… in .env next to this file, or log in with `gh auth login`.
 # `highwater config show` shows the settings in effect and where each comes from.

@@ -219,7 +219,7 @@ pub(crate) static UI_PORT: SettingKey = SettingKey {
     default: SettingDefault::Value("8080"),
     allowed_in: AllowedFiles::BothFiles,
     example: "8080",
-    description: "Port of the browser page; 0 picks a free one.",
+    description: "Port for the web page; 0 picks a free one.",
 };
 
 pub(crate) static LOG_LEVEL: SettingKey = SettingKey {
@@ -230,7 +230,7 @@ pub(crate) static LOG_LEVEL: SettingKey = SettingKey {
     default: SettingDefault::Description("warn on stderr, info in files"),
     allowed_in: AllowedFiles::BothFiles,
     example: "\"info,hw_sync=debug\"",
-    description: "Log level: off, error, warn, info, debug or trace, or target=level, comma separated.",
+    description: "Log level: off, error, warn, info, debug or trace, or target=level, comma-separated.",
 };
 
 pub(crate) static LOG_FORMAT: SettingKey = SettingKey {

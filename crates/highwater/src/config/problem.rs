@@ -31,6 +31,17 @@ impl SettingProblem {
         Self { message, origin: origin.clone() }
     }
 
+    /// Creates the problem of a line that may name no setting.
+    pub(super) fn in_line(origin: &SettingOrigin, name: Option<&str>, reason: &str) -> Self {
+        match (name, origin) {
+            (None, SettingOrigin::FileLine { file, line }) => Self {
+                message: format!("{}:{line}: {reason}", file.display()),
+                origin: origin.clone(),
+            },
+            (name, _) => Self::new(origin, name.unwrap_or("this line"), reason),
+        }
+    }
+
     /// Orders problems by the precedence of their origins, and within a file by line.
     pub(super) fn sort_key(&self) -> OriginRank {
         match &self.origin {

@@ -218,13 +218,13 @@ fn exposure_warning(origin: &SettingOrigin, key: &SettingKey) -> Option<String> 
     let secret = if key.kind == SettingKind::Token { "a token" } else { "a password" };
     match origin {
         SettingOrigin::Flag => Some(format!(
-            "other users of this machine can see {secret} in the arguments; set {} instead",
+            "other users on this machine can see {secret} passed on the command line; set {} instead",
             key.variable
         )),
         SettingOrigin::FileLine { file, .. } if others_can_read(file) => {
             let file = file.display();
             Some(format!(
-                "other users of this machine can read {file}, which contains {secret}; run `chmod 600 {file}`"
+                "other users on this machine can read {file}, which contains {secret}; run `chmod 600 {file}`"
             ))
         }
         SettingOrigin::FileLine { .. }

@@ -21,7 +21,7 @@ fn format_panic(info: &PanicHookInfo<'_>) -> String {
         .location()
         .map_or_else(String::new, |location| format!(" ({}:{})", location.file(), location.line()));
     format!(
-        "Error: this is a bug in highwater\n  because {message}{location}\n\
+        "Error: this is a bug in highwater\n  caused by: {message}{location}\n\
          hint: your data is safe; run it again, and report this if it happens again\n"
     )
 }
@@ -50,7 +50,7 @@ mod tests {
         let output = child.args(["--exact", name, "--nocapture"]).env(CHILD, "1").output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3), "{stderr}");
-        let expected = "Error: this is a bug in highwater\n  because [2J no [masked] (";
+        let expected = "Error: this is a bug in highwater\n  caused by: [2J no [masked] (";
         assert!(stderr.starts_with(expected), "{stderr}");
     }
 }

@@ -117,7 +117,8 @@ fn missing_workspace_is_reported_with_a_hint() {
     let (code, stderr) = failure_output(&run_program(&["list", "issues", "-m"], Some(home.path())));
     assert_eq!(code, Some(1));
     assert!(
-        stderr.starts_with("Error: cannot open the workspace\n  because there is no database at ")
+        stderr
+            .starts_with("Error: cannot open the workspace\n  caused by: there is no database at ")
     );
     assert!(stderr.contains("\nhint: "), "{stderr}");
     assert!(!home.path().join("db").exists(), "a reader creates nothing");

@@ -129,12 +129,12 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
         (
             "highwater.toml",
             "github.organization = \"../x\"\n",
-            "highwater.toml:1: github.organization: an organization's login has",
+            "highwater.toml:1: github.organization: an organization's login consists",
         ),
         (
             "highwater.toml",
             "github.excluded_repositories = [\"..\"]\n",
-            "highwater.toml:1: github.excluded_repositories: a repository's name has",
+            "highwater.toml:1: github.excluded_repositories: a repository's name consists",
         ),
         (
             "highwater.toml",
@@ -166,7 +166,7 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
             "export HIGHWATER_PACE=fast\n",
             ".env:1: HIGHWATER_PACE: expected adaptive or conservative, got \"fast\"",
         ),
-        (".env", "nonsense\n", ".env:1: this line: expected NAME=value"),
+        (".env", "nonsense\n", ".env:1: expected NAME=value"),
     ] {
         let home = tempfile::tempdir().unwrap();
         write_file(home.path(), file, text);
@@ -194,7 +194,7 @@ fn config_errors_are_reported_together() {
     let (_, stderr) = failure_output(
         &program_command(&["list", "issues", "-m"]).arg(home.path()).output().unwrap(),
     );
-    assert!(stderr.starts_with("Error: 2 settings are invalid\n  because "), "{stderr}");
+    assert!(stderr.starts_with("Error: 2 settings are invalid\n  caused by: "), "{stderr}");
     assert_eq!(stderr.matches("unknown setting").count(), 2, "{stderr}");
 }
 
@@ -236,7 +236,7 @@ fn config_warns_about_a_token_file_that_others_can_read() {
     });
     assert_eq!(warned[0], "");
     assert!(
-        warned[1].starts_with("warning: other users of this machine can read "),
+        warned[1].starts_with("warning: other users on this machine can read "),
         "{}",
         warned[1]
     );

@@ -44,7 +44,7 @@ fn init_overwrites_only_with_force() {
     assert!(stderr.contains("already exists\nhint: --force overwrites it"), "{stderr}");
     assert_eq!(read_settings_file(home.path()), "mine = \n");
     success_stdout(&init_command(home.path(), &["--force"]).output().unwrap());
-    assert!(read_settings_file(home.path()).starts_with("# Settings of highwater."));
+    assert!(read_settings_file(home.path()).starts_with("# highwater settings."));
     assert_eq!(
         std::fs::read_dir(home.path()).unwrap().count(),
         1,

@@ -18,7 +18,7 @@ fn pull_names_the_running_one_and_its_start() {
     let (code, stderr) = fixture.pull_failure(home.path(), &[]);
     assert_eq!(code, Some(1));
     let expected = format!(
-        "Error: cannot pull acme\n  because another pull is running: process {}",
+        "Error: cannot pull acme\n  caused by: another pull is running: process {}",
         first.0.id()
     );
     assert!(stderr.contains(&expected), "{stderr}");
@@ -59,7 +59,7 @@ fn pull_writes_the_token_to_no_output_and_no_file() {
     let output = command.arg(home.path()).env("HIGHWATER_LOG", "trace").output().unwrap();
     success_stdout(&output);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.starts_with("warning: other users of this machine can see a token"), "{stderr}");
+    assert!(stderr.starts_with("warning: other users on this machine can see a token"), "{stderr}");
     assert!(stderr.contains("TRACE"), "logging was on, so there was something to search");
     assert!(!stderr.contains(TOKEN) && !String::from_utf8(output.stdout).unwrap().contains(TOKEN));
     for entry in std::fs::read_dir(home.path().join("db")).unwrap() {
@@ -82,7 +82,7 @@ fn pull_into_postgres_stores_the_same() {
             .unwrap(),
     );
     assert_eq!(code, Some(1));
-    let expected = "because PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
+    let expected = "caused by: PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
     assert!(stderr.contains(expected) && !stderr.contains("s3cret"), "{stderr}");
 }
 

@@ -13,7 +13,7 @@ fn refused_token_is_reported_without_printing_it() {
     let (before, requests) = (list_everything(home.path()), fixture.request_count());
     let (code, stderr) = fixture.pull_failure(home.path(), &[]);
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot pull acme\n  because the token was refused: Bad credentials\nhint: \
+    let expected = "Error: cannot pull acme\n  caused by: the token was refused: Bad credentials\nhint: \
                     check that GITHUB_TOKEN is valid";
     assert!(stderr.contains(expected), "{stderr}");
     assert!(!stderr.contains(TOKEN), "{stderr}");
@@ -29,7 +29,7 @@ fn refused_single_sign_on_is_reported_with_a_hint() {
     fixture.with_github(|github| github.set_token(token));
     let (code, stderr) = fixture.pull_failure(home.path(), &[]);
     assert_eq!(code, Some(1));
-    let expected = "because not found, or this token has no access: Resource protected by \
+    let expected = "caused by: not found, or this token has no access: Resource protected by \
                     organization SAML enforcement";
     assert!(
         stderr.contains(expected) && stderr.contains("\nhint: authorize the token for"),
@@ -45,7 +45,8 @@ fn refused_organization_that_does_not_exist_is_reported() {
     let (code, stderr) =
         fixture.pull_failure(home.path(), &["-o", "nobody", "--workspace", "acme"]);
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot pull nobody\n  because not found, or this token has no access: ";
+    let expected =
+        "Error: cannot pull nobody\n  caused by: not found, or this token has no access: ";
     assert!(
         stderr.contains(expected) && stderr.contains("\nhint: check that it is an organization"),
         "{stderr}"
@@ -92,13 +93,13 @@ fn refused_arguments_are_named_before_any_request() {
         (["-i", "issues,coments"], all),
         (
             ["-o", "a--b"],
-            "an organization's login has at most 39 letters, digits and single hyphens",
+            "an organization's login consists of letters, digits and single hyphens, at most 39 characters",
         ),
-        (["--repo", "../x"], "an organization's login has"),
-        (["--repo", "a b"], "a repository's name has at most 100 letters, digits"),
+        (["--repo", "../x"], "an organization's login consists"),
+        (["--repo", "a b"], "a repository's name consists of letters, digits"),
         (["--repo", ""], "expected a repository's name"),
         (["--repo", "elsewhere/pump"], "elsewhere/pump is not in acme"),
-        (["-e", ".."], "a repository's name has"),
+        (["-e", ".."], "a repository's name consists"),
         (["--reserve", "91"], "91 is not in 0..=90"),
         (["--pace", "fast"], "[possible values: adaptive, conservative]"),
         (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
@@ -118,7 +119,11 @@ fn refused_arguments_are_named_before_any_request() {
 #[test]
 fn refused_environment_variables_are_named() {
     for (name, value, sentence) in [
-        ("ORGANIZATION", "../x", "ORGANIZATION in the environment: an organization's login has"),
+        (
+            "ORGANIZATION",
+            "../x",
+            "ORGANIZATION in the environment: an organization's login consists",
+        ),
         (
             "EXCLUDED_REPOSITORIES",
             "a b",

@@ -132,7 +132,7 @@ fn removed_restore_does_not_wait_and_names_the_running_pull() {
         store.take_lease("pull", "somebody", MachineClock.now_ms(), 60_000).unwrap().unwrap();
     let (code, stderr) = failure_output(&run_command(home.path(), "removed", &["restore", &issue]));
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot restore\n  because another pull is running: somebody, since ";
+    let expected = "Error: cannot restore\n  caused by: another pull is running: somebody, since ";
     assert!(stderr.contains(expected), "{stderr}");
     store.release_lease(&lease).unwrap();
     success_stdout(&run_command(home.path(), "removed", &["restore", &issue]));

@@ -56,10 +56,10 @@ fn search_reports_a_filter_that_is_not_one() {
     let (_fixture, home) = pull_small_world();
     let output = run_command(home.path(), "search", &["pump created:soon"]);
     success_stdout(&output);
-    let printed = "warning: `created:soon` is not a filter (use a date or a range such as ";
+    let printed = "warning: `created:soon` is not a valid filter (use a date or a range such as ";
     assert!(stderr_text(&output).contains(printed), "{output:?}");
     let harmless = run_command(home.path(), "search", &["pump created:>=2020-01-01"]);
-    assert!(!stderr_text(&harmless).contains("is not a filter"), "{harmless:?}");
+    assert!(!stderr_text(&harmless).contains("is not a valid filter"), "{harmless:?}");
 }
 
 #[test]

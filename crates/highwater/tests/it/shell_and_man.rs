@@ -51,7 +51,7 @@ fn manual_pages_exist_for_every_command() {
     let (code, stderr) =
         failure_output(&program_command(&["man"]).arg(file.join("below")).output().unwrap());
     assert_eq!(code, Some(1));
-    assert!(stderr.contains("because Not a directory\nhint: choose a directory"), "{stderr}");
+    assert!(stderr.contains("caused by: Not a directory\nhint: choose a directory"), "{stderr}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn tls_with_an_unknown_authority_ends_a_pull_soon_and_names_ssl_cert_file() {
     let output = pull.arg(home.path()).env("GITHUB_TOKEN", TOKEN).output().unwrap();
     let (code, stderr) = failure_output(&output);
     assert_eq!(code, Some(1));
-    assert!(stderr.contains(&format!("because cannot set up TLS with {address}: ")), "{stderr}");
+    assert!(stderr.contains(&format!("caused by: cannot set up TLS with {address}: ")), "{stderr}");
     assert!(stderr.contains("set SSL_CERT_FILE to a PEM file"), "{stderr}");
     assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
     assert_eq!(

@@ -137,8 +137,9 @@ fn token_from_a_gh_that_fails_or_hangs_is_reported_with_its_reason() {
         command.arg(home.path()).env("PATH", fake_gh()).env("FAKE_GH", behavior);
         let (code, stderr) = failure_output(&command.output().unwrap());
         assert_eq!(code, Some(1));
-        let expected =
-            format!("Error: no token is set, and `gh` provides none\n  because {reason}\nhint: ");
+        let expected = format!(
+            "Error: no token is set, and `gh` provides none\n  caused by: {reason}\nhint: "
+        );
         assert!(stderr.starts_with(&expected), "{stderr}");
     }
 }

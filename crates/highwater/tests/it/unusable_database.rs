@@ -20,7 +20,8 @@ fn database_file_that_is_not_one_is_reported_and_left_alone() {
     let file = folder.path().join("notes.txt");
     let notes = "these are my notes, not a database\n".repeat(100);
     std::fs::write(&file, &notes).unwrap();
-    let expected = "because that file is not a highwater database\nhint: the file was not changed";
+    let expected =
+        "caused by: that file is not a highwater database\nhint: the file was not changed";
     assert_both_refuse(&fixture, &["--database", file.to_str().unwrap()], expected);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), notes);
     assert_eq!(fixture.request_count(), 0);
@@ -84,7 +85,7 @@ fn database_of_a_newer_highwater_is_reported_and_left_alone() {
     let before = list_everything(home.path());
     let connection = Connection::open(database_path(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
-    let expected = "because this database was written by a newer highwater (schema 99, this one \
+    let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
                     supports 8)\nhint: install the newer highwater";
     let requests = fixture.request_count();
     assert_both_refuse(&fixture, &["-m", home.path().to_str().unwrap()], expected);
@@ -100,10 +101,10 @@ fn home_that_cannot_be_created_is_reported() {
     std::fs::write(&file, "not a folder").unwrap();
     let (code, stderr) = fixture.pull_failure(&file.join("home"), &[]);
     assert_eq!((code, fixture.request_count()), (Some(1), 0));
-    let expected = "Error: cannot pull acme\n  because cannot create ";
+    let expected = "Error: cannot pull acme\n  caused by: cannot create ";
     assert!(stderr.starts_with(expected), "{stderr}");
     assert!(
-        stderr.contains("  because Not a directory\nhint: check that you can write there"),
+        stderr.contains("  caused by: Not a directory\nhint: check that you can write there"),
         "{stderr}"
     );
 }
@@ -132,7 +133,7 @@ fn home_that_is_not_writable_is_reported() {
     let (code, stderr) = failure_output(&command.output().unwrap());
     assert_eq!(code, Some(1), "{stderr}");
     assert!(
-        stderr.contains("  because Permission denied\nhint: check that you can write there"),
+        stderr.contains("  caused by: Permission denied\nhint: check that you can write there"),
         "{stderr}"
     );
 }
@@ -157,7 +158,7 @@ fn full_disk_is_reported_and_the_next_pull_continues() {
     limited.env("ORGANIZATION", "acme").env("GITHUB_TOKEN", "t");
     let (code, stderr) = failure_output(&limited.output().unwrap());
     assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("  because disk full or not writable: "), "{stderr}");
+    assert!(stderr.contains("  caused by: disk full or not writable: "), "{stderr}");
     assert!(stderr.contains("\nhint: free some disk space"), "{stderr}");
     assert!(!stderr.contains("WARN"), "one sentence is enough: {stderr}");
     let stored = program_command(&["list", "issues", "-m", home]).output().unwrap();
@@ -171,7 +172,7 @@ fn full_disk_is_reported_and_the_next_pull_continues() {
 fn postgres_that_is_unreachable_is_reported() {
     let fixture = GitHubFixture::start_small();
     let url = "postgres://nobody:s3cret@127.0.0.1:1/x";
-    let expected = "because PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
+    let expected = "caused by: PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
     let printed = assert_both_refuse(&fixture, &["--database", url], expected);
     assert!(!printed.contains("s3cret") && fixture.request_count() == 0, "{printed}");
 }
@@ -183,7 +184,7 @@ fn postgres_connection_string_of_keywords_is_never_taken_for_a_file() {
         "host=127.0.0.1 port=1 user=nobody dbname=x password='s3 cret'",
         "host=127.0.0.1 service=x password=s3cret",
     );
-    let expected = "because PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
+    let expected = "caused by: PostgreSQL is unreachable: Connection refused\nhint: check that the server is running";
     let printed = assert_both_refuse(&fixture, &["--database", fine], expected);
     assert!(!printed.contains("s3 cret"), "{printed}");
     let list = program_command(&["list", "issues", "--database", wrong]);
@@ -200,7 +201,7 @@ fn postgres_password_that_is_wrong_is_reported_without_printing_it() {
         (GitHubFixture::start_small(), TcpListener::bind("127.0.0.1:0").unwrap());
     let url = format!("postgres://nobody:s3cret@{}/x", listener.local_addr().unwrap());
     std::thread::spawn(move || listener.incoming().flatten().for_each(refuse_password));
-    let expected = "because PostgreSQL denied access: password authentication failed for user \
+    let expected = "caused by: PostgreSQL denied access: password authentication failed for user \
                     \"nobody\"\nhint: check the user, password and database";
     let printed = assert_both_refuse(&fixture, &["--database", &url], expected);
     assert!(!printed.contains("s3cret") && fixture.request_count() == 0, "{printed}");
@@ -213,13 +214,13 @@ fn assert_both_refuse(fixture: &GitHubFixture, args: &[&str], expected: &str) ->
     let list = program_command(&["list", "issues"]).args(list_args).output().unwrap();
     let mut all = String::new();
     for (output, sentence) in
-        [(pull, "Error: cannot pull acme\n  because "), (list, "Error: cannot ")]
+        [(pull, "Error: cannot pull acme\n  caused by: "), (list, "Error: cannot ")]
     {
         let (code, stderr) = failure_output(&output);
         assert_eq!(code, Some(1), "{stderr}");
         assert!(stderr.contains(sentence) && stderr.contains(expected), "{stderr}");
         assert!(
-            stderr.lines().filter(|line| line.starts_with("  because ")).count() <= 2,
+            stderr.lines().filter(|line| line.starts_with("  caused by: ")).count() <= 2,
             "{stderr}"
         );
         all.push_str(&stderr);

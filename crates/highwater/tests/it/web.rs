@@ -76,7 +76,7 @@ fn web_port_in_use_is_reported_with_a_hint() {
         failure_output(&command.arg(home.path()).env("UI_PORT", &port).output().unwrap());
     assert_eq!(code, Some(1));
     let expected = format!(
-        "Error: cannot listen on 127.0.0.1:{port}\n  because Address already in use\n\
+        "Error: cannot listen on 127.0.0.1:{port}\n  caused by: Address already in use\n\
          hint: another program uses that port; choose another one with --port"
     );
     assert!(stderr.starts_with(&expected), "{stderr}");

@@ -43,8 +43,8 @@ const CRASH_POINTS: [&str; 14] = [
 const RARE_CRASH_POINTS: [&str; 18] = [
     "pause: before commit",
     "pause: after commit",
-    "queue talks: before commit",
-    "queue talks: after commit",
+    "queue comments: before commit",
+    "queue comments: after commit",
     "restart sweep: before commit",
     "restart sweep: after commit",
     "gone: looked again",
@@ -443,8 +443,13 @@ fn random_crash_hook(seed: u64, crashes: &Arc<Mutex<BTreeMap<&'static str, u64>>
     // some pulls finish, others crash early
     let odds = [10, 20, 40][usize::try_from(seed % 3).unwrap()];
     Arc::new(move |point| {
-        // the lease is renewed every second while a pull waits
-        let odds = if point.starts_with("lease") { 2 } else { odds };
+        let odds = match point {
+            // the lease is renewed every second while a pull waits
+            _ if point.starts_with("lease") => 2,
+            // few runs get here, and a thousand of them must be enough
+            _ if point.starts_with("make due") => 5 * odds,
+            _ => odds,
+        };
         let crash = rng.lock().unwrap().u32(0..1_000) < odds;
         if crash {
             *crashes.lock().unwrap().entry(point).or_default() += 1;

@@ -300,6 +300,26 @@ fn reserve_pause_is_lifted_when_the_budget_allows_it() {
 }
 
 #[test]
+fn reserve_pause_is_lifted_for_all_requests_that_wait_for_it() {
+    let spec = WorldSpec {
+        repositories: 6,
+        comments_per_thread: 3,
+        no_archives_or_forks: true,
+        ..world_spec()
+    };
+    let fixture = SimFixture { reserve_percent: 0, ..SimFixture::new(&spec, 5) };
+    on_virtual_time(async {
+        let start_ms = fixture.world_now_ms();
+        let scope = PauseScope::Api(ApiKind::Rest);
+        let reserve = NewPause { scope, ..reserve_pause(start_ms + 1_800_000) };
+        fixture.store.store_pause(reserve, i64::MAX).unwrap();
+        assert_eq!(fixture.pull(&FULL_PULL).await.unwrap().failures, []);
+        let took_s = (fixture.world_now_ms() - start_ms) / 1_000;
+        assert!(took_s < 600, "{took_s} s: twelve lists met the pause at once");
+    });
+}
+
+#[test]
 fn reserve_pause_with_a_limit_of_the_source_is_obeyed_without_a_check() {
     let fixture = SimFixture { reserve_percent: 0, ..SimFixture::new(&world_spec(), 5) };
     on_virtual_time(async {

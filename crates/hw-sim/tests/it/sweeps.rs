@@ -5,8 +5,8 @@ use hw_rules::lane::PullItem;
 use hw_sim::{ApiFault, FaultRates};
 
 use crate::harness::shortcuts::{
-    ISSUES_PULL, SWEEP_PULL, USUAL_PULL, crash_at, delete_all_issues, first_repository_id,
-    issue_ids, one_repository,
+    FULL_PULL, ISSUES_PULL, SWEEP_PULL, USUAL_PULL, crash_at, delete_all_issues,
+    first_repository_id, issue_ids, one_repository,
 };
 use crate::harness::{CheckLevel, HOST, SimFixture, TestPull, check_mirror, on_virtual_time};
 
@@ -24,6 +24,27 @@ fn sweep_follows_a_shorter_listing_in_the_same_pull() {
         fixture.pull(&SWEEP_PULL).await.unwrap();
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
         assert_eq!(fixture.store.object_counts().unwrap().tombstones, 1);
+    });
+}
+
+#[test]
+fn sweep_that_is_due_later_costs_nothing_now() {
+    let fixture = SimFixture::new(&one_repository(9), 3);
+    on_virtual_time(async {
+        fixture.pull(&FULL_PULL).await.unwrap();
+        fixture.clock.advance_by(300_000).await;
+        fixture.pull(&FULL_PULL).await.unwrap();
+        fixture.clock.advance_by(300_000).await;
+        let unchanged = fixture.pull(&FULL_PULL).await.unwrap().cost.requests;
+        let tomorrow_ms = fixture.world_now_ms() + 86_400_000;
+        for (lane, _, _) in fixture.store.lanes().unwrap() {
+            fixture.store.request_sweep(&lane, tomorrow_ms).unwrap();
+        }
+        fixture.clock.advance_by(300_000).await;
+        assert_eq!(fixture.pull(&FULL_PULL).await.unwrap().cost.requests, unchanged);
+        fixture.clock.advance_by(86_400_000).await;
+        assert!(fixture.pull(&FULL_PULL).await.unwrap().cost.requests > unchanged + 3, "swept");
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
     });
 }
 

@@ -267,7 +267,7 @@ fn query_workspace_schemas(url: &str) -> Result<Vec<String>, DriverError> {
 pub fn check_postgres_url(text: &str) -> Result<(), String> {
     let config = text.parse::<Config>().map_err(|error| {
         let reason = error.source().map(ToString::to_string).unwrap_or_default();
-        format!("not a PostgreSQL connection string that highwater understands: {reason}")
+        format!("invalid PostgreSQL connection string: {reason}")
     })?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         return Err("the PostgreSQL connection string names no host".to_owned());

@@ -287,6 +287,34 @@ pub(crate) fn restore_thread_urls(
     Ok(())
 }
 
+/// Returns displaced URLs to those of these threads that lost them: they were observed later than the thread that has
+/// the URL now, which is the same one under a wrong id.
+pub(crate) fn reclaim_thread_urls(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ItemKind,
+    ids: &[i64],
+) -> Result<(), StoreError> {
+    const DISPLACED: KindStatements = of_kind!(
+        "select id, url from",
+        "where host = $1 and id in (select value from json_each($2)) and url like '%~%'",
+        "where host = $1 and id = any($2) and url like '%~%'"
+    );
+    const RECLAIM: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    if !ItemKind::THREADS.contains(&kind) || ids.is_empty() {
+        return Ok(());
+    }
+    let rows = tx.query(DISPLACED.for_kind(kind), &params![host, ids], |mut row| {
+        Ok((row.int(0)?, row.text(1)?))
+    })?;
+    for (id, url) in rows {
+        let Some(own) = url.strip_suffix(&format!("~{id}")) else { continue };
+        free_urls(tx, host, kind, &[ThreadUrl { id, url: own.to_owned() }])?;
+        tx.execute(RECLAIM.for_kind(kind), &params![own, host, id])?;
+    }
+    Ok(())
+}
+
 /// Returns a thread's URL under that of its repository: the last two parts stay, without the mark of a displaced URL.
 pub(crate) fn thread_url(repository_url: &str, url: &str) -> String {
     let tail = url_tail(url);

@@ -1,9 +1,12 @@
 use std::ops::ControlFlow;
 
+use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_address::ThreadAddress;
+use hw_rules::walk::ListingFloor;
 use hw_store::{
     CommentFilter, CommentRow, DatabaseLocation, Etag, IngestCounts, IngestPage, SkippedRows,
     Store, StoreError,
@@ -22,11 +25,30 @@ both![
     comment_ids_are_independent_between_kinds,
     comment_queue_contains_changed_threads_once_their_comments_are_followed,
     comment_queue_keeps_a_thread_that_was_read_too_early,
+    comments_of_a_thread_that_appears_behind_an_open_walk_are_swept,
     etag_is_stored_per_principal_and_removed_with_its_rows,
     comment_filter_selects_by_repository_thread_and_author,
     comment_pages_add_up_to_the_list,
     comment_excerpts_have_the_start_of_a_body_and_its_full_length,
 ];
+
+fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &DatabaseLocation) {
+    for (newest, is_swept) in [(None, false), (Some(SourceInstant(50_000)), true)] {
+        let (store, lease) = open_store(location);
+        let lane = Lane::for_repository(HOST, PUMP_ID, Surface::IssueComments);
+        let walk = SinceWalk { newest, ..SinceWalk::from_floor(ListingFloor::Beginning) };
+        let coverage = Coverage { since: Some(walk), ..Coverage::default() };
+        let page = IngestPage { coverage: Some(coverage), ..IngestPage::new(lane.clone(), 100) };
+        store.ingest_page(&lease, &page).unwrap();
+        // it was created at second 0, and transferred just now
+        let late = thread(ItemKind::Issue, 5, 60, "transferred");
+        store.ingest_page(&lease, &threads_page(ItemKind::Issue, vec![late])).unwrap();
+        let is_due = store.lane_state(&lane).unwrap().sweep_due_ms.is_some();
+        assert_eq!(is_due, is_swept, "a walk that has read up to {newest:?}");
+        store.clear_lane(&lease, &lane_for_kind(ItemKind::Issue)).unwrap();
+        store.release_lease(&lease).unwrap();
+    }
+}
 
 fn comment_excerpts_have_the_start_of_a_body_and_its_full_length(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);

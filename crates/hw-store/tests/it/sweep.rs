@@ -25,6 +25,8 @@ both![
     brake_stops_a_mass_removal_and_changes_nothing,
     brake_stops_a_sweep_that_removes_two_repositories,
     sweep_siblings_are_spread_over_the_inventory,
+    sweep_of_many_items_is_compared_range_by_range,
+    url_of_a_thread_returns_to_the_row_that_was_observed_last,
     sweep_ignores_items_below_the_coverage,
     sweep_that_restarts_stays_due,
     sweep_that_crashes_before_the_commit_removes_nothing,
@@ -100,6 +102,15 @@ fn url_returns_to_its_thread_when_a_wrong_id_gets_its_own_node(location: &Databa
     store.ingest_page(&lease, &issues_page(truth)).unwrap();
     let own = [5, 9].map(|number| format!("https://github.com/acme/pump/issues/{number}"));
     assert_eq!(issue_urls(&store), own);
+}
+
+fn url_of_a_thread_returns_to_the_row_that_was_observed_last(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    ingest_under_wrong_id(&store, &lease);
+    let again = with_observed_at(issue(5, 10, "a"), 30);
+    store.ingest_page(&lease, &issues_page(vec![again])).unwrap();
+    let urls = ["5", "5~9"].map(|tail| format!("https://github.com/acme/pump/issues/{tail}"));
+    assert_eq!(issue_urls(&store), urls);
 }
 
 /// Ingests issue 5 under the id 9 as well, which takes its URL.
@@ -220,6 +231,36 @@ fn sweep_siblings_are_spread_over_the_inventory(location: &DatabaseLocation) {
     store.stage_sweep_page(&lease, &issue_lane(), &sweep_page(LATE_SECOND, &ids, true)).unwrap();
     let siblings = store.sweep_findings(&issue_lane()).unwrap().siblings;
     assert_eq!(siblings, [2, 5, 8].map(|id| (id, format!("I_{id}"))));
+}
+
+fn sweep_of_many_items_is_compared_range_by_range(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    // ids with gaps: 1,200 are stored, every third of them is gone, and there are 600 unknown ones at both ends
+    let stored: Vec<i64> = (0..1_200).map(|number| 10_000 + 7 * number).collect();
+    let (gone, kept): (Vec<i64>, Vec<i64>) = stored.iter().partition(|id| *id % 3 == 0);
+    let unknown: Vec<i64> = (1..=300).chain(90_000..90_300).collect();
+    for ids in stored.chunks(100) {
+        let items = ids.iter().map(|id| issue(*id, 10, "x")).collect();
+        store.ingest_page(&lease, &issues_page(items)).unwrap();
+    }
+    let mut listed: Vec<i64> = unknown.iter().chain(&kept).copied().collect();
+    listed.sort_unstable();
+    for ids in listed.chunks(100) {
+        let is_last = ids.last() == listed.last();
+        let page = sweep_page(LATE_SECOND, ids, is_last);
+        store.stage_sweep_page(&lease, &issue_lane(), &page).unwrap();
+    }
+    let found = store.sweep_findings(&issue_lane()).unwrap();
+    assert_eq!(
+        found.findings,
+        ReconcileFindings { fetch: unknown.clone(), suspects: gone.clone() }
+    );
+    let named: Vec<i64> = found.node_ids.keys().copied().collect();
+    let mut expected: Vec<i64> = unknown.into_iter().chain(gone).collect();
+    expected.sort_unstable();
+    assert_eq!(named, expected);
+    assert_eq!(found.siblings.len(), 3);
+    assert!(found.siblings.iter().all(|(id, _)| kept.contains(id)));
 }
 
 fn sweep_ignores_items_below_the_coverage(location: &DatabaseLocation) {

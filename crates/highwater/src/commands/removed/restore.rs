@@ -41,7 +41,7 @@ fn find_requested(args: &RestoreRemovedArgs, store: &Store) -> anyhow::Result<Ve
         let mut items = store.find_removed_items(&RemovedQuery::Since(since))?;
         items.sort_by_key(|item| item.key);
         if items.is_empty() {
-            print_status(&format!("nothing was removed since {since}"));
+            print_status(&format!("nothing has been removed since {since}"));
         }
         return Ok(items);
     }
