@@ -30,7 +30,10 @@ pub(crate) use problem::SettingProblem;
 pub(crate) use resolved_settings::{FlagSettings, ResolvedSettings};
 pub(crate) use settings::{AppSettings, LogSettings};
 pub(crate) use suggestion::did_you_mean;
-pub(crate) use value_kind::{LogFormat, PACE_NAMES, SettingKind, parse_token};
+pub(crate) use value_kind::{
+    LogFormat, PACE_NAMES, SettingKind, parse_days, parse_limit, parse_percent, parse_port,
+    parse_token,
+};
 
 /// The name of the settings file in the home directory.
 pub(crate) const SETTINGS_FILE: &str = "highwater.toml";

@@ -14,8 +14,8 @@ use super::WorkspaceFlags;
 /// written byte for byte.
 ///
 /// Only you can read the files. Symbolic links inside DIR are not followed. If two
-/// repositories would share a directory (same name on another host, or in another
-/// letter case), all but the first get their id appended: pump~12.
+/// repositories would share a directory (the same name on another host, or names
+/// that differ only in case), all but the first get their id appended: pump~12.
 ///
 /// Run it again after a pull: files of unchanged threads are left alone, and files
 /// of deleted threads are removed. Only files that highwater wrote and that have

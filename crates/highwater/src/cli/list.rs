@@ -1,10 +1,11 @@
 //! The arguments of `highwater list`.
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand};
 use hw_rules::date_range::{self, DateRange};
 use hw_rules::source_time::SourceInstant;
 
 use super::{OutputArgs, WorkspaceFlags};
+use crate::config::parse_limit;
 use crate::report::UsageError;
 
 /// Lists the contents of a workspace. Works offline.
@@ -79,7 +80,7 @@ pub(crate) struct CommonListArgs {
     created_to: Option<SourceInstant>,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
@@ -148,7 +149,7 @@ pub(crate) struct ListRepositoriesArgs {
     pub(crate) output: OutputArgs,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]

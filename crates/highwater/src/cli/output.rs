@@ -12,8 +12,8 @@ pub(crate) struct OutputArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 
-    /// Fields to print, comma-separated and in this order (JSON, CSV, or else tab-separated columns).
-    /// An unknown name prints the full list; see docs/json.md.
+    /// Comma-separated fields to print, in the order given (as JSON, CSV or, by default, tab-separated columns).
+    /// Pass an unknown name to see the full list; docs/json.md describes it.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
 }

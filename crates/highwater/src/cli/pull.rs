@@ -4,7 +4,7 @@ use clap::Args;
 use hw_rules::lane::PullItem;
 
 use super::WorkspaceFlags;
-use crate::config::PACE_NAMES;
+use crate::config::{PACE_NAMES, parse_days, parse_percent};
 use crate::github_names::{self, RepositorySelector};
 
 /// Downloads an organization from GitHub into a workspace.
@@ -56,7 +56,7 @@ pub(crate) struct PullArgs {
 
     /// Days of history to read for issues, pull requests and their comments; 0 means all
     /// [default: $HIGHWATER_WINDOW_DAYS, else 400].
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
     pub(crate) window_days: Option<u32>,
 
     /// Also compare all ids with GitHub's, and remove items that no longer exist there.
@@ -78,7 +78,7 @@ pub(crate) struct PullArgs {
 
     /// Share of the hourly rate limit to leave for other tools, in percent
     /// [default: $HIGHWATER_RESERVE, else 10].
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(i64).range(0..=90))]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub(crate) reserve: Option<i64>,
 
     /// GitHub's REST API [default: $GITHUB_API_URL, else https://api.github.com].

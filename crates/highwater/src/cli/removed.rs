@@ -1,10 +1,11 @@
 //! The arguments of `highwater removed`.
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand};
 use hw_rules::date_range;
 use hw_rules::source_time::SourceInstant;
 
 use super::{OutputArgs, WorkspaceFlags};
+use crate::config::parse_limit;
 use crate::removed_ref::RemovedRef;
 
 /// Lists or restores items that pulls removed. Works offline.
@@ -55,7 +56,7 @@ pub(crate) struct ListRemovedArgs {
     pub(crate) output: OutputArgs,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]

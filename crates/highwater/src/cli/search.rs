@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::ffi::OsString;
 
-use clap::{Args, value_parser};
+use clap::Args;
 
 use super::{OutputArgs, WorkspaceFlags};
+use crate::config::parse_limit;
 
 /// Searches discussions, issues and pull requests, including their comments.
 ///
@@ -35,7 +36,7 @@ pub(crate) struct SearchArgs {
     pub(crate) query: Vec<String>,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_limit)]
     pub(crate) limit: u64,
 
     #[command(flatten)]

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use clap::Args;
 
 use super::WorkspaceFlags;
+use crate::config::parse_port;
 use crate::listen_address::parse_host_name;
 
 /// Serves a workspace to your browser: search, threads, health. Works offline.
@@ -20,7 +21,7 @@ use crate::listen_address::parse_host_name;
 #[command(verbatim_doc_comment)]
 pub(crate) struct UiArgs {
     /// Port; 0 picks a free one [default: $UI_PORT, else 8080].
-    #[arg(short = 'p', long, value_name = "PORT")]
+    #[arg(short = 'p', long, value_name = "PORT", value_parser = parse_port)]
     pub(crate) port: Option<u16>,
 
     /// Address to listen on. There is no password: anyone who can reach it can read the workspace.

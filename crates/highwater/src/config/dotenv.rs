@@ -18,8 +18,11 @@ pub(super) fn read_dotenv(path: &Path, text: &str) -> SettingLayer {
         match parse_assignment(line) {
             Ok(None) => {}
             Ok(Some(assignment)) => add_assignment(&mut layer, &origin, assignment),
-            Err(LineError { subject, reason }) => {
-                layer.problems.push(SettingProblem::in_line(&origin, subject, reason));
+            Err(LineError { subject: Some(name), reason }) => {
+                layer.problems.push(SettingProblem::new(&origin, name, reason));
+            }
+            Err(LineError { subject: None, reason }) => {
+                layer.problems.push(SettingProblem::in_line(path, index + 1, reason));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Invalid settings, described in one sentence each.
 
 use std::fmt;
+use std::path::Path;
 
 use super::DOTENV_FILE;
 use super::layer::SettingOrigin;
@@ -18,7 +19,7 @@ impl SettingProblem {
     pub(super) fn new(origin: &SettingOrigin, name: &str, reason: &str) -> Self {
         let message = match origin {
             SettingOrigin::FileLine { file, line } => {
-                format!("{}:{line}: {name}: {reason}", file.display())
+                return Self::in_line(file, *line, &format!("{name}: {reason}"));
             }
             SettingOrigin::Environment => format!("{name} in the environment: {reason}"),
             SettingOrigin::Flag
@@ -31,15 +32,10 @@ impl SettingProblem {
         Self { message, origin: origin.clone() }
     }
 
-    /// Creates the problem of a line that may name no setting.
-    pub(super) fn in_line(origin: &SettingOrigin, name: Option<&str>, reason: &str) -> Self {
-        match (name, origin) {
-            (None, SettingOrigin::FileLine { file, line }) => Self {
-                message: format!("{}:{line}: {reason}", file.display()),
-                origin: origin.clone(),
-            },
-            (name, _) => Self::new(origin, name.unwrap_or("this line"), reason),
-        }
+    /// Creates the problem of a line, which need not name a setting.
+    pub(super) fn in_line(file: &Path, line: usize, reason: &str) -> Self {
+        let message = format!("{}:{line}: {reason}", file.display());
+        Self { message, origin: SettingOrigin::FileLine { file: file.to_owned(), line } }
     }
 
     /// Orders problems by the precedence of their origins, and within a file by line.
@@ -62,17 +58,17 @@ impl SettingProblem {
         ))
     }
 
-    /// Combines all problems into one error.
+    /// Combines all problems into one error: the only one, or a list.
     pub(crate) fn combine_errors(problems: &[Self]) -> anyhow::Error {
-        let summary = match problems {
+        let message = match problems {
             [problem] => problem.message.clone(),
-            several => format!("{} settings are invalid", several.len()),
+            several => {
+                let lines = several.iter().map(|problem| format!("\n  {problem}"));
+                format!("{} settings are invalid:{}", several.len(), lines.collect::<String>())
+            }
         };
         let is_usage = problems.iter().any(|problem| problem.origin == SettingOrigin::Flag);
-        let mut messages = problems.iter().rev().map(|problem| problem.message.clone());
-        let last = anyhow::anyhow!(messages.next().unwrap_or_default());
-        let error = messages.fold(last, anyhow::Error::context);
-        if is_usage { error.context(UsageError(summary)) } else { error.context(summary) }
+        if is_usage { UsageError(message).into() } else { anyhow::Error::msg(message) }
     }
 }
 

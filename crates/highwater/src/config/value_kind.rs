@@ -142,6 +142,12 @@ pub(crate) fn parse_port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("expected a port between 0 and {}, got {text:?}", u16::MAX))
 }
 
+/// Parses the number of rows that a list may have.
+pub(crate) fn parse_limit(text: &str) -> Result<u64, String> {
+    let limit = text.parse().ok().filter(|limit| *limit > 0);
+    limit.ok_or_else(|| format!("expected a number from 1 up, got {text:?}"))
+}
+
 /// The names of the paces, as `--pace` and `pull.pace` accept them.
 pub(crate) const PACE_NAMES: [&str; 2] = ["adaptive", "conservative"];
 

@@ -194,7 +194,7 @@ fn config_errors_are_reported_together() {
     let (_, stderr) = failure_output(
         &program_command(&["list", "issues", "-m"]).arg(home.path()).output().unwrap(),
     );
-    assert!(stderr.starts_with("Error: 2 settings are invalid\n  caused by: "), "{stderr}");
+    assert!(stderr.starts_with("Error: 2 settings are invalid:\n  "), "{stderr}");
     assert_eq!(stderr.matches("unknown setting").count(), 2, "{stderr}");
 }
 

@@ -210,7 +210,7 @@ fn list_names_a_wrong_field_or_date_and_valid_ones() {
     for list in LIST_NAMES {
         let (code, stderr) =
             failure_output(&run_command(home.path(), "list", &[list, "--limit", "0"]));
-        assert!(code == Some(2) && stderr.contains("0 is not in 1.."), "{stderr}");
+        assert!(code == Some(2) && stderr.contains("expected a number from 1 up"), "{stderr}");
     }
     let backwards = ["prs", "--closed-from", "2026-02-01", "--closed-to", "2026-01-31"];
     let (code, stderr) = failure_output(&run_command(home.path(), "list", &backwards));

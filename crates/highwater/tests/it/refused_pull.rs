@@ -100,7 +100,7 @@ fn refused_arguments_are_named_before_any_request() {
         (["--repo", ""], "expected a repository's name"),
         (["--repo", "elsewhere/pump"], "elsewhere/pump is not in acme"),
         (["-e", ".."], "a repository's name consists"),
-        (["--reserve", "91"], "91 is not in 0..=90"),
+        (["--reserve", "91"], "expected a percentage between 0 and 90"),
         (["--pace", "fast"], "[possible values: adaptive, conservative]"),
         (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
         (["--graphql-url", "http://example.com/graphql"], "the token would be sent in plain text"),
