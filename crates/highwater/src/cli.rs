@@ -14,6 +14,7 @@ mod pull;
 mod removed;
 mod search;
 mod show;
+mod sources;
 mod ui;
 mod workspaces;
 
@@ -39,6 +40,7 @@ pub(crate) use pull::PullArgs;
 pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
 pub(crate) use search::SearchArgs;
 pub(crate) use show::ShowThreadArgs;
+pub(crate) use sources::{RemoveSourceArgs, SourcesArgs, SourcesCommand};
 pub(crate) use ui::UiArgs;
 pub(crate) use workspaces::{
     RemoveWorkspaceArgs, WorkspaceRootFlags, WorkspacesArgs, WorkspacesCommand,
@@ -75,6 +77,7 @@ pub(crate) enum CliCommand {
     Ui(UiArgs),
     Doctor(Box<DoctorArgs>),
     Backup(BackupArgs),
+    Sources(SourcesArgs),
     Workspaces(WorkspacesArgs),
     Demo(DemoArgs),
     Init(InitArgs),
@@ -162,7 +165,7 @@ pub(crate) struct WorkspaceFlags {
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
 
-    /// Organization [default: $ORGANIZATION].
+    /// Organization or user [default: $ORGANIZATION].
     #[arg(short = 'o', long, value_name = "LOGIN", value_parser = github_names::parse_owner)]
     pub(crate) organization: Option<String>,
 

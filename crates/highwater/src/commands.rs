@@ -15,6 +15,7 @@ mod read_command;
 mod removed;
 mod search;
 mod show;
+mod sources;
 mod ui;
 mod workspaces;
 
@@ -45,6 +46,7 @@ pub(crate) fn run(
         CliCommand::Demo(args) => resolved.to_settings().and_then(|_| demo::run(&args)),
         CliCommand::Doctor(args) => doctor::run(&args, &resolved.to_settings()?),
         CliCommand::Backup(args) => backup::run(&args, &resolved.to_settings()?),
+        CliCommand::Sources(args) => sources::run(&args, &resolved.to_settings()?),
         CliCommand::Workspaces(args) => workspaces::run(&args, &resolved.to_settings()?),
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Man(args) => man::run(&args),
@@ -65,6 +67,7 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
         | CliCommand::Ui(_)
         | CliCommand::Doctor(_)
         | CliCommand::Backup(_)
+        | CliCommand::Sources(_)
         | CliCommand::Workspaces(_)
         | CliCommand::Demo(_)
         | CliCommand::Init(_)

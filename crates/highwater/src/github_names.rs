@@ -1,16 +1,27 @@
 //! Checks names by GitHub's rules before they enter a request or a path.
 
+pub(crate) use hw_rules::followed_source::RepositorySelector;
+use hw_rules::followed_source::{FollowedSource, RepositoryName};
+
 const MAX_OWNER_LENGTH: usize = 39;
 const MAX_REPOSITORY_LENGTH: usize = 100;
 
-/// A repository as the user wrote it: `pump` or `acme/pump`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RepositorySelector {
-    pub(crate) owner: Option<String>,
-    pub(crate) name: String,
+/// Parses something to follow: `acme`, or one repository as `acme/pump`.
+pub(crate) fn parse_source(text: &str) -> Result<FollowedSource, String> {
+    if !text.contains('/') {
+        return parse_owner(text).map(FollowedSource::Owner);
+    }
+    let RepositorySelector { owner, name } = parse_repository(text)?;
+    Ok(FollowedSource::Repository(RepositoryName { owner: owner.unwrap_or_default(), name }))
 }
 
-/// Parses an organization's login.
+/// Parses any number of sources, comma separated; an empty text has none.
+pub(crate) fn parse_sources(text: &str) -> Result<Vec<FollowedSource>, String> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(parse_source).collect()
+}
+
+/// Parses the login of an organization or a user.
 pub(crate) fn parse_owner(text: &str) -> Result<String, String> {
     let has_stray_hyphen = text.starts_with('-') || text.ends_with('-') || text.contains("--");
     if text.is_empty()
@@ -19,7 +30,7 @@ pub(crate) fn parse_owner(text: &str) -> Result<String, String> {
         || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     {
         return Err(format!(
-            "an organization's login consists of letters, digits and single hyphens, at most {MAX_OWNER_LENGTH} characters"
+            "a login consists of letters, digits and single hyphens, at most {MAX_OWNER_LENGTH} characters"
         ));
     }
     Ok(text.to_owned())
@@ -79,6 +90,17 @@ mod tests {
         }
         for name in ["", "-a", "a-", "a--b", "a_b", "a/b", "ä", "a b", "..", &"a".repeat(40)] {
             assert!(parse_owner(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn source_is_a_login_or_a_repository_with_its_owner() {
+        let sources = parse_sources("acme, bob/tool.rs,").unwrap();
+        let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["acme", "bob/tool.rs"]);
+        assert_eq!(parse_sources(""), Ok(vec![]));
+        for text in ["/tool", "bob/", "a/b/c", "a--b/tool", "https://github.com/bob/tool"] {
+            assert!(parse_source(text).is_err(), "{text:?}");
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
             "check that GITHUB_TOKEN is valid and has read access; `highwater doctor github` shows details"
         }
         SourceError::Hidden(_) => {
-            "check that it is an organization, that its name is right, and that the token has access (-o, ORGANIZATION)"
+            "check that it is an organization, a user or a repository, that its name is right, and that the token has access (-o, ORGANIZATION)"
         }
         SourceError::Network(_) | SourceError::Unreachable(_) => {
             "check the network and the URL (--api-url, github.proxy)"

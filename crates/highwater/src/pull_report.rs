@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 /// The result of a pull, and its duration.
 pub(crate) struct PullReport<'a> {
-    pub(crate) organization: &'a str,
+    /// The organization or user that the settings name.
+    pub(crate) organization: Option<&'a str>,
     pub(crate) summary: &'a PullSummary,
     pub(crate) duration_ms: i64,
 }
@@ -25,6 +26,7 @@ impl PullReport<'_> {
         let errors = failures.iter().map(failure_json);
         let fields = [
             ("organization", json!(self.organization)),
+            ("sources", json!(self.summary.sources)),
             ("complete", json!(self.is_complete())),
             ("items", Value::Object(items.collect())),
             ("requests", json!(cost.requests)),

@@ -6,11 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::ItemKind;
 
-/// The owner of a listing: an organization, or one repository by its immutable id.
+/// The owner of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Scope {
-    Organization(String),
+    /// An organization or a user.
+    Owner(String),
+    /// One repository, by its immutable id.
     Repository(i64),
+    /// The repositories that are followed one by one, whoever owns them.
+    SingleRepositories,
 }
 
 /// One kind of listing.
@@ -198,9 +202,15 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Returns the lane of an organization's repositories.
-    pub fn organization_repositories(host: &str, organization: &str) -> Self {
-        let scope = Scope::Organization(organization.to_owned());
+    /// Returns the lane of an owner's repositories. GitHub ignores the case of a login.
+    pub fn owner_repositories(host: &str, login: &str) -> Self {
+        let scope = Scope::Owner(login.to_lowercase());
+        Self { host: host.to_owned(), scope, surface: Surface::Repositories }
+    }
+
+    /// Returns the lane of the repositories that are followed one by one.
+    pub fn single_repositories(host: &str) -> Self {
+        let scope = Scope::SingleRepositories;
         Self { host: host.to_owned(), scope, surface: Surface::Repositories }
     }
 
@@ -221,8 +231,10 @@ impl fmt::Display for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let surface = self.surface.name();
         match &self.scope {
-            Scope::Organization(login) => write!(f, "{}/org/{login}/{surface}", self.host),
+            // written before users were followed, too
+            Scope::Owner(login) => write!(f, "{}/org/{login}/{surface}", self.host),
             Scope::Repository(id) => write!(f, "{}/repository/{id}/{surface}", self.host),
+            Scope::SingleRepositories => write!(f, "{}/sources/single/{surface}", self.host),
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod cells;
 pub mod coverage;
 pub mod date_range;
+pub mod followed_source;
 pub mod format;
 pub mod freshness;
 pub mod item;

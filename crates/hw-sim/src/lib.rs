@@ -23,4 +23,4 @@ pub use oracle::{
 };
 pub use timestamps::format_rfc3339;
 pub use world::{CommentKind, ThreadKind, WireText, World};
-pub use world_spec::{ActionWeights, ActivitySpec, RateLimitSpec, WorldSpec};
+pub use world_spec::{ActionWeights, ActivitySpec, OwnerKind, OwnerSpec, RateLimitSpec, WorldSpec};

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::world::{CommentKind, ThreadKind, World};
 use snapshot::SnapshotBuilder;
 
-/// Everything that a reader of the organization can know now, keyed by numeric id.
+/// Everything that a reader can know now, keyed by numeric id.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroundTruth {
     /// All that exist, including archived ones and forks.
@@ -22,6 +22,7 @@ pub struct GroundTruth {
 pub struct TrueRepository {
     pub id: i64,
     pub node_id: String,
+    pub owner: String,
     pub name: String,
     pub url: String,
     pub is_archived: bool,
@@ -40,7 +41,7 @@ pub struct TrueThread {
     pub node_id: String,
     pub number: i64,
     pub repository_id: i64,
-    /// Its name, without the organization.
+    /// Its name, without the owner.
     pub repository: String,
     pub url: String,
     pub title: String,

@@ -22,7 +22,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 pub use objects::{CommentKind, ThreadKind};
-pub(crate) use objects::{SimComment, SimRepository, SimThread, SimUser, is_answerable};
+pub(crate) use objects::{SimComment, SimOwner, SimRepository, SimThread, SimUser, is_answerable};
 pub(crate) use replica_view::{NodeTarget, ReplicaView, ThreadDeparture};
 use text_generator::TextGenerator;
 pub use text_generator::WireText;
@@ -39,7 +39,8 @@ const FIRST_WIDE_ID: i64 = 3_000_000_000;
 /// Everything that exists or ever existed.
 #[derive(Debug)]
 pub struct World {
-    organization: Arc<str>,
+    /// The organization, then all others.
+    owners: Vec<SimOwner>,
     web_url: Arc<str>,
     viewer: usize,
     repositories: Vec<RepositoryEntry>,
@@ -47,8 +48,8 @@ pub struct World {
     comments: Vec<CommentEntry>,
     users: Vec<UserEntry>,
     nodes: HashMap<Arc<str>, NodeTarget>,
-    /// The repositories that ever had a name, oldest first, by the name in lower case.
-    name_holders: HashMap<String, Vec<usize>>,
+    /// The repositories that ever had a name, oldest first, by owner and name in lower case.
+    name_holders: HashMap<(usize, String), Vec<usize>>,
     thread_ids: HashMap<(ThreadKind, i64), usize>,
     ids: IdSequences,
     rng: fastrand::Rng,
@@ -148,7 +149,7 @@ impl World {
     /// Returns the organization's login.
     #[must_use]
     pub fn organization(&self) -> &str {
-        &self.organization
+        &self.owners[0].login
     }
 
     /// Returns the login of every token's user.

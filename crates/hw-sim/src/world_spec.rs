@@ -14,6 +14,8 @@ const DEFAULT_START_MS: i64 = 1_767_323_045_000;
 #[derive(Debug, Clone)]
 pub struct WorldSpec {
     pub organization: String,
+    /// Other owners of repositories, which are like those of the organization.
+    pub other_owners: Vec<OwnerSpec>,
     /// The base of its web URLs, without a slash at the end.
     pub web_url: String,
     pub repositories: usize,
@@ -49,12 +51,44 @@ pub struct WorldSpec {
     pub latency_ms: RangeInclusive<u64>,
 }
 
+/// An owner of repositories.
+#[derive(Debug, Clone)]
+pub struct OwnerSpec {
+    pub login: String,
+    pub kind: OwnerKind,
+    pub repositories: usize,
+}
+
+/// The kind of account that owns a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnerKind {
+    Organization,
+    User,
+}
+
+impl OwnerKind {
+    pub(crate) fn type_name(self) -> &'static str {
+        match self {
+            Self::Organization => "Organization",
+            Self::User => "User",
+        }
+    }
+
+    pub(crate) fn node_prefix(self) -> &'static str {
+        match self {
+            Self::Organization => "O",
+            Self::User => "U",
+        }
+    }
+}
+
 impl WorldSpec {
     /// Returns a world of two repositories with a little of everything, without faults or activity.
     #[must_use]
     pub fn small() -> Self {
         Self {
             organization: "acme".to_owned(),
+            other_owners: Vec::new(),
             web_url: "https://github.com".to_owned(),
             repositories: 2,
             issues: 6,
@@ -89,6 +123,7 @@ impl WorldSpec {
     pub fn demo() -> Self {
         Self {
             organization: "harbourworks".to_owned(),
+            other_owners: Vec::new(),
             // a name that never exists (RFC 2606), so no link of the demo leads to the real GitHub
             web_url: "https://github.example".to_owned(),
             repositories: 12,

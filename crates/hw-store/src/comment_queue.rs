@@ -113,7 +113,7 @@ impl Store {
 fn thread_scope(lane: &Lane) -> Option<(ItemKind, i64)> {
     match lane.scope {
         Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id)),
-        Scope::Organization(_) => None,
+        Scope::Owner(_) | Scope::SingleRepositories => None,
     }
 }
 

@@ -210,8 +210,9 @@ pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i6
         return Ok(id);
     }
     let (organization, repository) = match &lane.scope {
-        Scope::Organization(login) => (Some(login.as_str()), None),
+        Scope::Owner(login) => (Some(login.as_str()), None),
         Scope::Repository(id) => (None, Some(*id)),
+        Scope::SingleRepositories => (None, None),
     };
     let (name, surface) = (lane.to_string(), lane.surface.name());
     let coverage = serialize_coverage(&Coverage::default());
@@ -325,11 +326,14 @@ fn parse_coverage(text: &str) -> Coverage {
     })
 }
 
-fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
+pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let scope = match (row.maybe_text(1)?, row.maybe_int(2)?) {
-        (Some(login), None) => Scope::Organization(login),
+        (Some(login), None) => Scope::Owner(login),
         (None, Some(id)) => Scope::Repository(id),
-        _ => return Err(StoreError::UnreadableRow("a lane without a scope".to_owned())),
+        (None, None) => Scope::SingleRepositories,
+        (Some(_), Some(_)) => {
+            return Err(StoreError::UnreadableRow("a lane with two scopes".to_owned()));
+        }
     };
     let name = row.text(3)?;
     let surface = Surface::from_name(&name)

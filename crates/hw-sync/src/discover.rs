@@ -1,30 +1,34 @@
-//! Lists the organization's repositories, each with its probes: one pass finds what is new, renamed or gone, and
-//! every lane that moved.
+//! Lists the repositories of the sources, each with its probes: one pass finds what is new, renamed or gone, and every
+//! lane that moved.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::page_guard::{EndlessListing, PageGuard};
 use hw_rules::probe::LaneNeed;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
-use hw_sources::github::repositories::{self, NamedRepositories, RepositoryListPage};
+use hw_sources::error::SourceError;
+use hw_sources::github::repositories::{self, FoundName, NamedRepositories, RepositoryListPage};
 use hw_sources::github::viewer::Viewer;
 use hw_sources::page::UnreadableRow;
 use hw_store::IngestPage;
 
-use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::plan_lanes::{LaneProbes, MirrorSnapshot, PlannedLane, plan_repository_lanes};
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
-use crate::quarantine;
 use crate::retry_policy::RetryPolicy;
+use crate::sources::{self, FailedSource, SingleRepository};
 use crate::turn::{PullContext, PullTally, into_lane_error};
+use crate::{SyncError, quarantine};
 
 /// As many repositories in a page as can be probed for one point: 1 + 33 × 3 connections.
 const PROBED_PAGE_SIZE: u32 = 33;
+/// The error of a name that leads nowhere.
+pub(crate) const NOT_FOUND_MESSAGE: &str = "not found, or this token has no access";
 /// Attempts at a page with unreadable rows before it is accepted as it is.
 const MAX_PAGE_TRIES: u32 = 3;
 
@@ -40,11 +44,13 @@ pub(crate) struct DiscoveryResult {
     /// would not help.
     pub(crate) impossible: Vec<String>,
     /// Requested names that were not found.
-    pub(crate) missing: Vec<String>,
+    pub(crate) missing: Vec<RepositoryName>,
     /// Requested repositories that are not followed.
     pub(crate) skipped: Vec<SkippedRepository>,
-    /// Surfaces that the token cannot read in any repository.
-    pub(crate) denied_surfaces: BTreeSet<Surface>,
+    /// Sources that could not be read, while others could.
+    pub(crate) failed_sources: Vec<FailedSource>,
+    /// Surfaces that the token cannot read in any repository of an owner.
+    pub(crate) denied_listings: BTreeSet<(String, Surface)>,
     /// Surfaces that the token cannot read in one repository.
     pub(crate) denied_lanes: BTreeSet<(i64, Surface)>,
     pub(crate) tally: PullTally,
@@ -52,16 +58,19 @@ pub(crate) struct DiscoveryResult {
 
 /// A repository that was left out, and why.
 pub(crate) struct SkippedRepository {
-    pub(crate) name: String,
+    pub(crate) name: RepositoryName,
     pub(crate) reason: String,
 }
 
 /// A discovery in progress.
 struct RepositoryDiscovery<'a> {
     context: &'a PullContext<'a>,
-    pull: &'a PullSpec,
+    pull: &'a mut PullSpec,
     known: &'a MirrorSnapshot,
+    /// The list that is being read.
     lane: Lane,
+    /// The owner of that list, or the names in it, as printed.
+    scope: String,
     page_size: u32,
     pages_requested: u64,
     result: DiscoveryResult,
@@ -76,34 +85,120 @@ struct DiscoveryPage {
     unreadable: Vec<UnreadableRow>,
 }
 
-/// Reads and stores the repositories, all of them or those requested by name. Lanes whose probes show no change
-/// are marked as checked in the same transaction.
+/// Reads and stores the repositories of all sources, or those requested by name. Lanes whose probes show no change are
+/// marked as checked in the same transaction.
 pub(crate) async fn discover_repositories(
     context: &PullContext<'_>,
-    pull: &PullSpec,
+    pull: &mut PullSpec,
     known: &MirrorSnapshot,
 ) -> Result<DiscoveryResult, SyncError> {
-    let lane = pull.repositories_lane();
-    let size = context.store.lane_state(&lane)?.page_size.min(PROBED_PAGE_SIZE);
-    let mut listing = RepositoryDiscovery {
+    let mut discovery = RepositoryDiscovery {
         context,
-        pull,
         known,
-        lane,
-        page_size: size,
+        lane: Lane::single_repositories(&pull.host),
+        scope: pull.source_names(),
+        page_size: PROBED_PAGE_SIZE,
         pages_requested: 0,
         result: DiscoveryResult::default(),
+        pull,
     };
-    if pull.only_repositories.is_empty() {
-        listing.read_all().await?;
+    if discovery.pull.only_repositories.is_empty() {
+        discovery.read_sources().await?;
     } else {
-        listing.read_by_name().await?;
+        let names = discovery.pull.only_repositories.clone();
+        discovery.read_by_name(&names).await?;
     }
-    Ok(listing.result)
+    discovery.emit_listed(true);
+    Ok(discovery.result)
 }
 
 impl RepositoryDiscovery<'_> {
-    async fn read_all(&mut self) -> Result<(), SyncError> {
+    async fn read_sources(&mut self) -> Result<(), SyncError> {
+        let owners: Vec<String> = self.pull.followed_owners().map(str::to_owned).collect();
+        for login in &owners {
+            match self.read_owner(login).await {
+                Err(error) if error.is_lane_error() && self.pull.sources.len() > 1 => {
+                    let source = FollowedSource::Owner(login.clone());
+                    self.result.failed_sources.push(FailedSource { source, error });
+                }
+                read => read?,
+            }
+        }
+        let listed = self.listed_single_names();
+        sources::resolve_names(self.context, self.pull, &listed)?;
+        let names = self.unlisted_single_names();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let began = self.read_by_name(&names).await?;
+        self.begin_listing(Lane::single_repositories(&self.pull.host))?;
+        let page = IngestPage {
+            checked_lanes: began.map(|began| (self.lane.clone(), began.0)).into_iter().collect(),
+            cleared_subjects: self.resolved_quarantine()?,
+            ..IngestPage::new(self.lane.clone(), self.page_size)
+        };
+        self.store_page(&page)?;
+        self.fail_missing_sources();
+        Ok(())
+    }
+
+    /// Returns the names of the single repositories that an owner's list has shown.
+    fn listed_single_names(&self) -> Vec<FoundName> {
+        let mut found = Vec::new();
+        for SingleRepository { name, .. } in self.pull.single_repositories() {
+            let mut listed = self.result.repositories.iter();
+            let listed = listed.find(|listed| name.is_name_of(&listed.owner, &listed.name));
+            found.extend(
+                listed.map(|listed| FoundName { name: name.clone(), repository_id: listed.id }),
+            );
+        }
+        found
+    }
+
+    /// Returns the names of the single repositories that no owner's list has shown. A known one has its current name.
+    fn unlisted_single_names(&self) -> Vec<RepositoryName> {
+        let mut names = Vec::new();
+        for SingleRepository { name, repository_id } in self.pull.single_repositories() {
+            let stored = self.known.repositories.iter();
+            let mut stored = stored.filter(|stored| Some(stored.id) == repository_id);
+            let name = stored.next().map_or_else(
+                || name.clone(),
+                |known| RepositoryName::new(&known.owner, &known.name),
+            );
+            let is_listed = |repository: &Repository| {
+                Some(repository.id) == repository_id
+                    || name.is_name_of(&repository.owner, &repository.name)
+            };
+            if !self.result.repositories.iter().any(is_listed) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Records the single repositories that were not found under the name that the user wrote.
+    fn fail_missing_sources(&mut self) {
+        for single in self.pull.single_repositories() {
+            if single.repository_id.is_none() && self.result.missing.contains(single.name) {
+                let error = SourceError::Hidden(NOT_FOUND_MESSAGE.to_owned());
+                let error = SyncError::Source { lane: self.lane.to_string(), error };
+                let source = FollowedSource::Repository(single.name.clone());
+                self.result.failed_sources.push(FailedSource { source, error });
+            }
+        }
+    }
+
+    /// Starts to read another list.
+    fn begin_listing(&mut self, lane: Lane) -> Result<(), SyncError> {
+        self.page_size = self.context.store.lane_state(&lane)?.page_size.min(PROBED_PAGE_SIZE);
+        self.lane = lane;
+        Ok(())
+    }
+
+    /// Reads all repositories of an owner.
+    async fn read_owner(&mut self, login: &str) -> Result<(), SyncError> {
+        self.begin_listing(Lane::owner_repositories(&self.pull.host, login))?;
+        self.scope = login.to_owned();
         let mut after: Option<PageCursor> = None;
         let mut began = None;
         let mut guard = PageGuard::default();
@@ -122,6 +217,11 @@ impl RepositoryDiscovery<'_> {
                 checked.map_err(|error| self.page_error(error))?;
             }
             let began = *began.get_or_insert(page.walk_page.date.0);
+            sources::store_source(
+                self.context,
+                self.pull,
+                &FollowedSource::Owner(login.to_owned()),
+            )?;
             let mut ingest_page = self.process_page(DiscoveryPage {
                 viewer,
                 date: page.walk_page.date,
@@ -134,35 +234,59 @@ impl RepositoryDiscovery<'_> {
                 ingest_page.cleared_subjects = self.resolved_quarantine()?;
             }
             self.store_page(&ingest_page)?;
-            self.emit_listed(after.is_none());
             if after.is_none() {
                 let unread = self.unread_repositories();
                 self.plan_repositories(&unread, &LaneProbes::new());
                 return Ok(());
             }
+            self.emit_listed(false);
         }
     }
 
-    async fn read_by_name(&mut self) -> Result<(), SyncError> {
-        let pull = self.pull;
-        let pages = pull.only_repositories.chunks(PROBED_PAGE_SIZE as usize);
-        for (index, names) in pages.enumerate() {
-            let page = self
-                .fetch_named_page(names, index == 0)
-                .await
-                .map_err(|error| into_lane_error(error, &self.lane))?;
-            self.result.missing.extend(page.missing);
-            let ingest_page = self.process_page(DiscoveryPage {
-                viewer: page.viewer,
-                date: page.date,
-                observations: page.observations,
-                probes: page.probes,
-                unreadable: page.unreadable,
-            });
-            self.store_page(&ingest_page)?;
-            self.emit_listed(names.last() == pull.only_repositories.last());
+    /// Reads repositories by name, through the lists that they belong to. Returns the time of the first response.
+    async fn read_by_name(
+        &mut self,
+        names: &[RepositoryName],
+    ) -> Result<Option<SourceInstant>, SyncError> {
+        let mut by_lane: BTreeMap<Lane, Vec<RepositoryName>> = BTreeMap::new();
+        for name in names {
+            by_lane.entry(self.pull.listing_lane(&name.owner)).or_default().push(name.clone());
         }
-        Ok(())
+        self.scope = self.pull.source_names();
+        let mut began = None;
+        for (lane, names) in by_lane {
+            self.begin_listing(lane)?;
+            for names in names.chunks(PROBED_PAGE_SIZE as usize) {
+                let date = self.read_named_page(names).await?;
+                began.get_or_insert(date);
+            }
+        }
+        Ok(began)
+    }
+
+    /// Reads and stores one page of repositories by name. Returns its time.
+    async fn read_named_page(
+        &mut self,
+        names: &[RepositoryName],
+    ) -> Result<SourceInstant, SyncError> {
+        let page = self
+            .fetch_named_page(names)
+            .await
+            .map_err(|error| into_lane_error(error, &self.lane))?;
+        if self.pull.only_repositories.is_empty() {
+            sources::resolve_names(self.context, self.pull, &page.found)?;
+        }
+        self.result.missing.extend(page.missing);
+        let ingest_page = self.process_page(DiscoveryPage {
+            viewer: page.viewer,
+            date: page.date,
+            observations: page.observations,
+            probes: page.probes,
+            unreadable: page.unreadable,
+        });
+        self.store_page(&ingest_page)?;
+        self.emit_listed(false);
+        Ok(page.date)
     }
 
     /// Reads one page, and requests it again while rows are unreadable for what may be a passing fault.
@@ -198,14 +322,14 @@ impl RepositoryDiscovery<'_> {
         after: Option<&PageCursor>,
         surfaces: &[Surface],
     ) -> Result<RepositoryListPage, FetchError> {
-        let organization = &self.pull.organization;
+        let login = &self.scope;
         let page = self
             .context
             .client
             .query_graphql(
                 RetryPolicy::PAGE,
                 &mut self.page_size,
-                |first| repositories::list_query(organization, first, after, surfaces),
+                |first| repositories::list_query(login, first, after, surfaces),
                 |response, request_id, _| repositories::read_list(response, after, request_id),
             )
             .await?;
@@ -232,7 +356,7 @@ impl RepositoryDiscovery<'_> {
             let denied_rows: Vec<_> =
                 rows.iter().filter(|row| denied.contains(&(row.cursor.clone(), surface))).collect();
             if denied_rows.len() == rows.len() {
-                self.result.denied_surfaces.insert(surface);
+                self.result.denied_listings.insert((self.scope.clone(), surface));
             }
             self.result.denied_lanes.extend(denied_rows.iter().map(|row| (row.id, surface)));
         }
@@ -241,21 +365,20 @@ impl RepositoryDiscovery<'_> {
 
     async fn fetch_named_page(
         &mut self,
-        names: &[String],
-        with_viewer: bool,
+        names: &[RepositoryName],
     ) -> Result<NamedRepositories, FetchError> {
+        let with_viewer = self.result.viewer.is_empty();
         let surfaces: Vec<_> = self.pull.thread_surfaces().collect();
         self.emit_page_requested();
         let mut tries = 0;
         loop {
-            let organization = &self.pull.organization;
             let page = self
                 .context
                 .client
                 .query_graphql(
                     RetryPolicy::PAGE,
                     &mut 1,
-                    |_| repositories::named_query(organization, names, &surfaces, with_viewer),
+                    |_| repositories::named_query(names, &surfaces, with_viewer),
                     |response, request_id, _| repositories::read_named(response, names, request_id),
                 )
                 .await?;
@@ -309,30 +432,31 @@ impl RepositoryDiscovery<'_> {
 
     /// Returns true if the mirror includes this repository, and records why a requested one is skipped.
     fn check_repository(&mut self, repository: &Repository) -> bool {
-        let reason = if repository.is_archived {
+        let is_mirrored = self.pull.is_mirrored(repository);
+        let reason = if is_mirrored && !self.pull.is_excluded(repository) {
+            None
+        } else if is_mirrored {
+            Some("it is excluded".to_owned())
+        } else if repository.is_archived {
             Some("archived repositories are not mirrored".to_owned())
         } else if repository.is_fork {
             Some("forks are not mirrored".to_owned())
-        } else if !self.pull.is_mirrored(repository) {
-            Some(format!("it belongs to {} now", repository.owner))
-        } else if self.pull.is_excluded(&repository.name) {
-            Some("it is excluded".to_owned())
         } else {
-            None
+            Some(format!("it belongs to {} now", repository.owner))
         };
         if let Some(reason) = reason
             && !self.pull.only_repositories.is_empty()
         {
-            let name = repository.name.clone();
+            let name = RepositoryName::new(&repository.owner, &repository.name);
             self.result.skipped.push(SkippedRepository { name, reason });
         }
-        self.pull.is_mirrored(repository)
+        is_mirrored
     }
 
     fn probed_surfaces(&self) -> Vec<Surface> {
         self.pull
             .thread_surfaces()
-            .filter(|surface| !self.result.denied_surfaces.contains(surface))
+            .filter(|surface| !self.result.is_listing_denied(&self.scope, *surface))
             .collect()
     }
 
@@ -343,7 +467,7 @@ impl RepositoryDiscovery<'_> {
             let lanes =
                 plan_repository_lanes(self.context, self.pull, self.known, repository, probes);
             for planned in lanes {
-                if self.result.is_denied(&planned) {
+                if self.result.is_denied(&self.scope, &planned) {
                     continue;
                 }
                 if matches!(planned.need, LaneNeed::Nothing | LaneNeed::SweepOnly) {
@@ -379,7 +503,7 @@ impl RepositoryDiscovery<'_> {
         self.pages_requested += 1;
         self.context.client.progress().emit(|| ProgressEvent::RequestingPage {
             surface: Surface::Repositories,
-            scope: self.pull.organization.clone(),
+            scope: self.scope.clone(),
             page: self.pages_requested,
         });
     }
@@ -417,7 +541,8 @@ impl DiscoveryResult {
         stored
             .filter(|repository| {
                 !self.has_listed(repository)
-                    && (pull.only_repositories.is_empty() || self.is_missing(&repository.name))
+                    && !self.has_failed(repository)
+                    && (pull.only_repositories.is_empty() || self.is_missing(repository))
             })
             .cloned()
             .collect()
@@ -428,8 +553,17 @@ impl DiscoveryResult {
             || self.is_unread(&repository.node_id)
     }
 
-    fn is_missing(&self, name: &str) -> bool {
-        self.missing.iter().any(|missing| missing.eq_ignore_ascii_case(name))
+    /// Returns true if the list of the repository's owner could not be read.
+    fn has_failed(&self, repository: &Repository) -> bool {
+        self.failed_sources.iter().any(|failed| match &failed.source {
+            FollowedSource::Owner(login) => login.eq_ignore_ascii_case(&repository.owner),
+            FollowedSource::Repository(_) => false,
+        })
+    }
+
+    fn is_missing(&self, repository: &Repository) -> bool {
+        let Repository { owner, name, .. } = repository;
+        self.missing.iter().any(|missing| missing.is_name_of(owner, name))
     }
 
     /// Returns true if this listing showed the row and it could not be read.
@@ -437,8 +571,12 @@ impl DiscoveryResult {
         self.unreadable.iter().chain(&self.impossible).any(|unread| unread == subject)
     }
 
-    fn is_denied(&self, planned: &PlannedLane) -> bool {
+    fn is_listing_denied(&self, scope: &str, surface: Surface) -> bool {
+        self.denied_listings.iter().any(|(owner, denied)| owner == scope && *denied == surface)
+    }
+
+    fn is_denied(&self, scope: &str, planned: &PlannedLane) -> bool {
         let (surface, id) = (planned.target.surface(), planned.target.repository.id);
-        self.denied_surfaces.contains(&surface) || self.denied_lanes.contains(&(id, surface))
+        self.is_listing_denied(scope, surface) || self.denied_lanes.contains(&(id, surface))
     }
 }

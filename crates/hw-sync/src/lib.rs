@@ -11,6 +11,7 @@ pub mod error;
 pub mod lease;
 pub mod progress;
 pub mod pull;
+pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
 
@@ -33,6 +34,7 @@ mod run_removals;
 mod schedule;
 mod since;
 mod source_time;
+mod sources;
 mod summary;
 mod sweep;
 mod thread_comments;

@@ -3,12 +3,16 @@
 //! A repository can also be missing from a listing, or not found, because of a fault, a rename or a token with less
 //! access. Only a second lookup decides, and a brake stops the removal of two or more at once.
 
+use std::collections::BTreeMap;
+
+use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
+use hw_rules::lane::Lane;
 use hw_rules::removal_brake;
 use hw_rules::version::ObservedAt;
 use hw_sources::github::repositories;
 use hw_sources::page::LookupPage;
-use hw_store::IngestPage;
+use hw_store::{IngestPage, RepositoryList};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
@@ -33,7 +37,7 @@ pub(crate) struct RepositoryRecheck {
 #[derive(Default)]
 struct RepositoryAbsences {
     absent: Vec<(i64, ObservedAt)>,
-    /// Repositories that exist, but moved to another organization, or are archived or forks.
+    /// Repositories that exist, but moved to another owner, or are archived or forks.
     out_of_scope: Vec<(i64, ObservedAt)>,
     /// True if no sibling answered in a lookup that reported an absence.
     is_doubtful: bool,
@@ -57,7 +61,7 @@ pub(crate) async fn recheck_repositories(
         let LookupBatch { page, count } =
             look_up_suspects(context, suspects, &siblings, &mut batch_size)
                 .await
-                .map_err(|error| into_lane_error(error, &pull.repositories_lane()))?;
+                .map_err(|error| into_lane_error(error, &pull.listing_lane(&suspects[0].owner)))?;
         let (batch, rest) = suspects.split_at(count);
         sort_suspects(pull, batch, &page, &mut recheck, &mut gone);
         store_present(context, pull, page)?;
@@ -123,7 +127,8 @@ fn sort_suspects(
             }
             None => {
                 let reason = "may be gone, but GitHub gave no answer".to_owned();
-                recheck.undecided.push(SkippedRepository { name: suspect.name.clone(), reason });
+                let name = RepositoryName::new(&suspect.owner, &suspect.name);
+                recheck.undecided.push(SkippedRepository { name, reason });
             }
         }
     }
@@ -151,14 +156,17 @@ fn store_present(
     pull: &PullSpec,
     lookup: LookupPage,
 ) -> Result<(), SyncError> {
-    let lane = pull.repositories_lane();
-    let page_size = context.store.lane_state(&lane)?.page_size;
-    let mut observations = lookup.observations;
-    observations.retain(|observation| {
-        as_repository(observation).is_some_and(|repository| pull.is_mirrored(repository))
-    });
-    let page = IngestPage { observations, ..IngestPage::new(lane, page_size) };
-    context.store.ingest_page(context.lease, &page)?;
+    let mut by_lane: BTreeMap<Lane, Vec<ItemObservation>> = BTreeMap::new();
+    for observation in lookup.observations {
+        let mirrored = as_repository(&observation).filter(|found| pull.is_mirrored(found));
+        let Some(lane) = mirrored.map(|found| pull.listing_lane(&found.owner)) else { continue };
+        by_lane.entry(lane).or_default().push(observation);
+    }
+    for (lane, observations) in by_lane {
+        let page_size = context.store.lane_state(&lane)?.page_size;
+        let page = IngestPage { observations, ..IngestPage::new(lane, page_size) };
+        context.store.ingest_page(context.lease, &page)?;
+    }
     Ok(())
 }
 
@@ -185,10 +193,35 @@ fn remove_confirmed(
             return Err(hw_store::StoreError::Brake { kind, brake, items }.into());
         }
         let reason = NO_SIBLING_REASON.to_owned();
-        return Err(SyncError::Unconfirmed { lane: pull.organization.clone(), reason, items });
+        return Err(SyncError::Unconfirmed { lane: pull.source_names(), reason, items });
     }
-    Ok(context
-        .store
-        .remove_repositories(context.lease, &pull.repositories_lane(), &all, allow)?
-        .removed)
+    remove_by_list(context, pull, &all, stored_count)
+}
+
+/// Removes repositories from the lists that they were last read through. The brake counts them together.
+fn remove_by_list(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    gone: &[(i64, ObservedAt)],
+    stored_count: usize,
+) -> Result<u64, SyncError> {
+    let (host, allow) = (&pull.host, context.allow_mass_removal);
+    let ids: Vec<i64> = gone.iter().map(|(id, _)| *id).collect();
+    let mut by_lane: BTreeMap<Lane, Vec<(i64, ObservedAt)>> = BTreeMap::new();
+    for RepositoryList { repository_id, lane } in context.store.repository_lists(host, &ids)? {
+        let absences = gone.iter().filter(|(id, _)| *id == repository_id);
+        by_lane.entry(lane).or_default().extend(absences);
+    }
+    if by_lane.len() > 1 {
+        let kind = ItemKind::Repository;
+        let items = context.store.item_names(host, kind, &ids)?;
+        removal_brake::check_repository_removals(gone.len(), stored_count, allow)
+            .map_err(|brake| hw_store::StoreError::Brake { kind, brake, items })?;
+    }
+    let mut removed = 0;
+    for (lane, gone) in by_lane {
+        let result = context.store.remove_repositories(context.lease, &lane, &gone, allow)?;
+        removed += result.removed;
+    }
+    Ok(removed)
 }

@@ -27,7 +27,7 @@ pub(crate) struct PlannedLane {
 
 /// The stored state before the pull requests anything.
 pub(crate) struct MirrorSnapshot {
-    /// Stored repositories of this organization.
+    /// Stored repositories of the sources.
     pub(crate) repositories: Vec<Repository>,
     lane_states: BTreeMap<Lane, LaneState>,
     /// Lanes with quarantined rows.
@@ -37,7 +37,7 @@ pub(crate) struct MirrorSnapshot {
 impl MirrorSnapshot {
     pub(crate) fn from_store(store: &Store, pull: &PullSpec) -> Result<Self, SyncError> {
         let mut repositories = store.repositories(&pull.host)?;
-        repositories.retain(|repository| pull.is_owner(&repository.owner));
+        repositories.retain(|repository| pull.is_known(repository));
         let lanes = store.lanes()?.into_iter();
         let lane_states = lanes.map(|(lane, state, _)| (lane, state)).collect();
         Ok(Self { repositories, lane_states, waiting_lanes: store.lanes_with_quarantine()? })

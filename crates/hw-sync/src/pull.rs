@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::OVERLAP_MS;
+use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::second_lookup;
@@ -23,6 +24,7 @@ use crate::summary::PullSummary;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 use crate::{
     SyncError, comment_lanes, crash_points, discover, lease, missing_repositories, run_removals,
+    sources,
 };
 
 /// Name of the lease that a pull holds.
@@ -32,17 +34,18 @@ pub const PULL_LEASE: &str = "pull";
 #[derive(Debug, Clone)]
 pub struct PullSpec {
     pub host: String,
-    pub organization: String,
+    /// What to follow, in addition to what the workspace follows already.
+    pub sources: Vec<PullSource>,
     /// Names the process that pulls, for others that find the lease taken.
     pub owner: String,
     /// The machine whose clock measures the time between two pulls.
     pub machine: String,
     /// Items to pull; repositories are listed in any case.
     pub items: BTreeSet<PullItem>,
-    /// Names of the only repositories to pull; all when empty.
-    pub only_repositories: Vec<String>,
-    /// Names of repositories that are listed, but whose items are not followed.
-    pub excluded_repositories: BTreeSet<String>,
+    /// The only repositories to pull; all when empty.
+    pub only_repositories: Vec<RepositoryName>,
+    /// Repositories that are listed, but whose items are not followed.
+    pub excluded_repositories: Vec<RepositorySelector>,
     /// Delete the chosen items first.
     pub force: bool,
     pub window_days: Option<u32>,
@@ -51,6 +54,22 @@ pub struct PullSpec {
     pub allow_mass_removal: bool,
     /// Verify all stored data first, and read damaged items again.
     pub repair: bool,
+}
+
+/// Something to pull.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullSource {
+    pub source: FollowedSource,
+    /// The repository that was found under the name of a single repository.
+    pub repository_id: Option<i64>,
+    /// True if the workspace does not follow it yet.
+    pub is_new: bool,
+}
+
+impl From<FollowedSource> for PullSource {
+    fn from(source: FollowedSource) -> Self {
+        Self { source, repository_id: None, is_new: true }
+    }
 }
 
 /// Pulls everything that is followed, once.
@@ -103,7 +122,7 @@ async fn pull_once(
     };
     let mut result = lease::run_with_lease(store, client.clock(), &lease, work).await;
     if !result.as_ref().is_err_and(SyncError::has_lost_lease) {
-        result = record_pull_end(&context, pull, result);
+        result = sources::record_pull_end(&context, pull, result);
     }
     if result.as_ref().is_err_and(SyncError::has_lost_lease) {
         guard.abandon();
@@ -111,23 +130,8 @@ async fn pull_once(
     result
 }
 
-/// Records how the pull ended, for readers of the mirror. Returns the first error.
-fn record_pull_end(
-    context: &PullContext<'_>,
-    pull: &PullSpec,
-    result: Result<PullSummary, SyncError>,
-) -> Result<PullSummary, SyncError> {
-    let error = result.as_ref().err().map(SyncError::reason);
-    let organization = (pull.host.as_str(), pull.organization.as_str());
-    let now_ms = context.client.clock().now_ms();
-    let recorded =
-        context.store.record_pull_end(context.lease, organization, now_ms, error.as_deref());
-    let recorded = recorded.and_then(|()| store_source_clock(context, pull));
-    result.and_then(|summary| Ok(recorded.map(|()| summary)?))
-}
-
 /// Stores the state of the source's clock for the next run.
-fn store_source_clock(
+pub(crate) fn store_source_clock(
     context: &PullContext<'_>,
     pull: &PullSpec,
 ) -> Result<(), hw_store::StoreError> {
@@ -140,6 +144,7 @@ async fn pull_with_lease(
     context: &PullContext<'_>,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
+    let pull = &mut sources::load_sources(context, pull)?;
     if pull.force {
         clear_chosen_items(context, pull)?;
     }
@@ -155,9 +160,11 @@ async fn pull_with_lease(
         known = MirrorSnapshot::from_store(context.store, pull)?;
         discovery = discover::discover_repositories(context, pull, &known).await?;
     }
+    let pull = &*pull;
     summary.viewer = std::mem::take(&mut discovery.viewer);
     summary.add_tally(Surface::Repositories, &discovery.tally);
     summary.add_unlisted_failures(context, pull, &known, &discovery);
+    summary.failed_sources = std::mem::take(&mut discovery.failed_sources);
     drop_unstored(context, pull, &mut discovery, &mut summary)?;
     context.store.follow_lanes(context.lease, &known.new_lanes(&discovery.lanes))?;
     emit_moved(context, pull.thread_surfaces(), &discovery.lanes);
@@ -271,7 +278,7 @@ async fn recheck_missing(
     {
         Ok(recheck) => recheck,
         Err(error) if error.is_lane_error() => {
-            let scope = pull.organization.clone();
+            let scope = pull.source_names();
             summary.add_error(context, Surface::Repositories, scope, &error);
             return Ok(Vec::new());
         }
@@ -280,7 +287,7 @@ async fn recheck_missing(
     if recheck.removed > 0 {
         let removed = PullTally { removed: recheck.removed, ..PullTally::default() };
         summary.add_tally(Surface::Repositories, &removed);
-        let (surface, scope) = (Surface::Repositories, pull.organization.clone());
+        let (surface, scope) = (Surface::Repositories, pull.source_names());
         context.client.progress().emit(|| ProgressEvent::ItemsRemoved {
             surface,
             scope,
@@ -288,7 +295,7 @@ async fn recheck_missing(
         });
     }
     for SkippedRepository { name, reason } in &recheck.undecided {
-        summary.add_failure(context, Surface::Repositories, pull.full_name(name), reason);
+        summary.add_failure(context, Surface::Repositories, name.to_string(), reason);
     }
     let lanes = replan_present(context, pull, known, &recheck.present, &hidden);
     for outcome in run_lanes(context, pull, lanes).await? {
@@ -318,12 +325,12 @@ async fn read_comments(
 ) -> Result<(), SyncError> {
     let due = comment_lanes::find_due_lanes(context, pull, repositories, moved)?;
     emit_moved(context, pull.comment_surfaces(), &due.lanes);
-    let page_size = context.store.lane_state(&pull.repositories_lane())?.page_size;
-    let page = IngestPage {
-        checked_lanes: due.fresh_lanes,
-        ..IngestPage::new(pull.repositories_lane(), page_size)
-    };
-    context.store.ingest_page(context.lease, &page)?;
+    if let Some(lane) = pull.listing_lanes().into_iter().next() {
+        let page_size = context.store.lane_state(&lane)?.page_size;
+        let page =
+            IngestPage { checked_lanes: due.fresh_lanes, ..IngestPage::new(lane, page_size) };
+        context.store.ingest_page(context.lease, &page)?;
+    }
     for outcome in run_lanes(context, pull, due.lanes).await? {
         summary.add_outcome(context, outcome);
     }
@@ -395,14 +402,16 @@ fn clear_chosen_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<(), 
         }
     }
     let known = MirrorSnapshot::from_store(context.store, pull)?;
-    for repository in known.repositories.iter().filter(|stored| pull.is_chosen(&stored.name)) {
+    for repository in known.repositories.iter().filter(|stored| pull.is_chosen(stored)) {
         for surface in pull.thread_surfaces().chain(pull.comment_surfaces()) {
             let lane = Lane::for_repository(&pull.host, repository.id, surface);
             context.store.clear_lane(context.lease, &lane)?;
         }
     }
     if pull.items.contains(&PullItem::Repositories) && pull.only_repositories.is_empty() {
-        context.store.clear_lane(context.lease, &pull.repositories_lane())?;
+        for lane in pull.listing_lanes() {
+            context.store.clear_lane(context.lease, &lane)?;
+        }
     }
     Ok(())
 }
@@ -424,12 +433,6 @@ fn emit_moved(
 }
 
 impl PullSpec {
-    /// Returns the lane of the organization's repositories.
-    pub fn repositories_lane(&self) -> Lane {
-        // GitHub ignores the case of a login
-        Lane::organization_repositories(&self.host, &self.organization.to_lowercase())
-    }
-
     /// Returns the chosen thread surfaces.
     pub(crate) fn thread_surfaces(&self) -> impl Iterator<Item = Surface> {
         Surface::THREADS.into_iter().filter(|surface| self.items.contains(&surface.pull_item()))
@@ -445,34 +448,5 @@ impl PullSpec {
                     .iter()
                     .any(|threads| self.items.contains(&threads.pull_item()))
         })
-    }
-
-    /// Returns the name of a repository as printed: `acme/pump`.
-    pub(crate) fn full_name(&self, repository: &str) -> String {
-        format!("{}/{repository}", self.organization)
-    }
-
-    pub(crate) fn is_owner(&self, owner: &str) -> bool {
-        owner.eq_ignore_ascii_case(&self.organization)
-    }
-
-    /// Returns true if the mirror includes this repository.
-    pub(crate) fn is_mirrored(&self, repository: &Repository) -> bool {
-        !repository.is_archived && !repository.is_fork && self.is_owner(&repository.owner)
-    }
-
-    /// Returns true if this repository's items are followed.
-    pub(crate) fn is_followed(&self, repository: &Repository) -> bool {
-        self.is_mirrored(repository) && !self.is_excluded(&repository.name)
-    }
-
-    pub(crate) fn is_excluded(&self, name: &str) -> bool {
-        self.excluded_repositories.iter().any(|excluded| excluded.eq_ignore_ascii_case(name))
-    }
-
-    /// Returns true if this pull covers a repository of this name: all of them, or those given by name.
-    pub(crate) fn is_chosen(&self, name: &str) -> bool {
-        self.only_repositories.is_empty()
-            || self.only_repositories.iter().any(|only| only.eq_ignore_ascii_case(name))
     }
 }

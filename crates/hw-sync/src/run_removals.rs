@@ -66,7 +66,7 @@ pub(crate) fn apply_removals(
     let planned = plan_removals(context, summary)?;
     if let Some(braked) = check_run_brake(context, pull, &planned)? {
         let Some(first) = planned.first() else { return Ok(()) };
-        let (surface, scope) = (first.target.surface(), pull.organization.clone());
+        let (surface, scope) = (first.target.surface(), pull.source_names());
         for PlannedRemoval { target, .. } in &planned {
             stop_lane(context, target, &braked)?;
         }
@@ -141,7 +141,7 @@ fn count_stored_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<Item
     let repositories = context.store.repositories(&pull.host)?;
     let ids: Vec<i64> = repositories
         .iter()
-        .filter(|repository| pull.is_followed(repository) && pull.is_chosen(&repository.name))
+        .filter(|repository| pull.is_followed(repository) && pull.is_chosen(repository))
         .map(|repository| repository.id)
         .collect();
     let surfaces = pull.thread_surfaces().chain(pull.comment_surfaces());

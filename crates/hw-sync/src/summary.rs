@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::followed_source::FollowedSource;
+use hw_rules::item::Repository;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{PullItem, Surface};
 
 use crate::SyncError;
 use crate::api_client::RequestCost;
-use crate::discover::{DiscoveryResult, SkippedRepository};
+use crate::discover::{DiscoveryResult, NOT_FOUND_MESSAGE, SkippedRepository};
 use crate::plan_lanes::MirrorSnapshot;
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
 use crate::repair::RepairSummary;
 use crate::schedule::{LaneOutcome, LaneResult};
+use crate::sources::FailedSource;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
 const DENIED_MESSAGE: &str = "the token cannot read these; skipped them";
@@ -21,6 +24,8 @@ const DENIED_MESSAGE: &str = "the token cannot read these; skipped them";
 #[derive(Debug, Default)]
 pub struct PullSummary {
     pub viewer: String,
+    /// The names of the sources that were pulled, those that failed included.
+    pub sources: Vec<String>,
     /// Tallies by pulled item.
     pub items: BTreeMap<PullItem, PullTally>,
     pub cost: RequestCost,
@@ -28,6 +33,8 @@ pub struct PullSummary {
     pub repair: Option<RepairSummary>,
     /// Failures; everything else was read completely.
     pub failures: Vec<PullFailure>,
+    /// Sources that could not be read. Each is a failure, too.
+    pub(crate) failed_sources: Vec<FailedSource>,
     read_lanes: Vec<LaneTarget>,
 }
 
@@ -65,7 +72,8 @@ impl PullSummary {
 
     pub(crate) fn new(pull: &PullSpec) -> Self {
         let items = pull.items.iter().map(|item| (*item, PullTally::default())).collect();
-        Self { items, ..Self::default() }
+        let sources = pull.sources.iter().map(|followed| followed.source.to_string()).collect();
+        Self { items, sources, ..Self::default() }
     }
 
     /// Adds a tally. Repositories are listed even when they were not requested; then they are not counted.
@@ -133,38 +141,48 @@ impl PullSummary {
         let surface = Surface::Repositories;
         for subject in &discovery.unreadable {
             let message = format!("a repository could not be read: {subject}");
-            self.add_failure(context, surface, pull.organization.clone(), &message);
+            self.add_failure(context, surface, pull.source_names(), &message);
         }
         // a row that was never stored may not be a repository at all, and is not a failure
         for stored in &known.repositories {
             if discovery.impossible.contains(&stored.node_id) {
                 let message =
                     "its listing has impossible values, so it was not read; see `highwater doctor`";
-                self.add_failure(context, surface, pull.full_name(&stored.name), message);
+                self.add_failure(context, surface, full_name(stored), message);
             }
         }
-        for surface in &discovery.denied_surfaces {
-            let scope = format!("{} {}", pull.organization, surface.name());
+        self.add_denied_failures(context, discovery);
+        for SkippedRepository { name, reason } in &discovery.skipped {
+            self.add_failure(context, surface, name.to_string(), reason);
+        }
+        for name in &discovery.missing {
+            let mut stored = known.repositories.iter();
+            if !stored.any(|stored| name.is_name_of(&stored.owner, &stored.name)) {
+                self.add_failure(context, surface, name.to_string(), NOT_FOUND_MESSAGE);
+            }
+        }
+        for FailedSource { source, error } in &discovery.failed_sources {
+            if let FollowedSource::Owner(login) = source {
+                self.add_error(context, surface, login.clone(), error);
+            }
+        }
+    }
+
+    /// Adds a failure for each listing to which the token has no access.
+    fn add_denied_failures(&mut self, context: &PullContext<'_>, discovery: &DiscoveryResult) {
+        for (owner, surface) in &discovery.denied_listings {
+            let scope = format!("{owner} {}", surface.name());
             self.add_failure(context, *surface, scope, DENIED_MESSAGE);
         }
         for (id, surface) in &discovery.denied_lanes {
-            if discovery.denied_surfaces.contains(surface) {
-                continue;
-            }
-            if let Some(repository) =
-                discovery.repositories.iter().find(|repository| repository.id == *id)
-            {
-                let scope = format!("{} {}", pull.full_name(&repository.name), surface.name());
+            let mut listed = discovery.repositories.iter();
+            let Some(repository) = listed.find(|repository| repository.id == *id) else { continue };
+            let is_covered = discovery.denied_listings.iter().any(|(owner, denied)| {
+                owner.eq_ignore_ascii_case(&repository.owner) && denied == surface
+            });
+            if !is_covered {
+                let scope = format!("{} {}", full_name(repository), surface.name());
                 self.add_failure(context, *surface, scope, DENIED_MESSAGE);
-            }
-        }
-        for SkippedRepository { name, reason } in &discovery.skipped {
-            self.add_failure(context, surface, pull.full_name(name), reason);
-        }
-        for name in &discovery.missing {
-            if !known.repositories.iter().any(|stored| stored.name.eq_ignore_ascii_case(name)) {
-                let message = "not found, or this token has no access";
-                self.add_failure(context, surface, pull.full_name(name), message);
             }
         }
     }
@@ -184,4 +202,8 @@ impl PullSummary {
         }
         Ok(())
     }
+}
+
+fn full_name(repository: &Repository) -> String {
+    format!("{}/{}", repository.owner, repository.name)
 }

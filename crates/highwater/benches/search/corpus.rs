@@ -58,7 +58,7 @@ fn repository_page() -> IngestPage {
         observations: observations.collect(),
         coverage: Some(Coverage::default()),
         viewer: Some("viewer".into()),
-        ..IngestPage::new(Lane::organization_repositories(HOST, "acme"), 100)
+        ..IngestPage::new(Lane::owner_repositories(HOST, "acme"), 100)
     }
 }
 

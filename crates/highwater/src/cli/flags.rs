@@ -26,6 +26,7 @@ impl Cli {
             CliCommand::Ui(args) => set_ui_flags(&mut flags, args),
             CliCommand::Doctor(args) => set_doctor_flags(&mut flags, args),
             CliCommand::Backup(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Sources(args) => set_workspace_flags(&mut flags, args.workspace_flags()),
             CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),
             CliCommand::Completions(_) | CliCommand::Man(_) => {}
             CliCommand::Demo(args) => flags.home = args.home.clone(),

@@ -1,13 +1,18 @@
 //! The arguments of `highwater pull`.
 
 use clap::Args;
+use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 
 use super::WorkspaceFlags;
 use crate::config::{PACE_NAMES, parse_days, parse_percent};
 use crate::github_names::{self, RepositorySelector};
 
-/// Downloads an organization from GitHub into a workspace.
+/// Downloads organizations, users and repositories from GitHub into a workspace.
+///
+/// Pulls everything that the workspace follows: the organization or user given with
+/// -o, and every other source that was ever given. Naming a new source adds it.
+/// `highwater sources` lists them, and `highwater sources remove` forgets one.
 ///
 /// The first pull reads everything within the window; later pulls read only what
 /// changed. You can stop it at any time: everything read so far is saved, and the
@@ -19,17 +24,22 @@ use crate::github_names::{self, RepositorySelector};
 ///   highwater pull -o acme                            everything but comments
 ///   highwater pull -o acme -i issues,pull-requests    no discussions
 ///   highwater pull -o acme -i comments                threads and their comments
+///   highwater pull -o acme rust-lang/cargo ferris     another repository, a user
 ///   highwater pull -o acme --repo pump --repo valve   two of its repositories
 ///   highwater pull -o acme --reconcile                also detects deletions
 ///   highwater pull -o acme --repair                   re-downloads damaged items
 ///   highwater pull -o acme --json                     one JSON object at the end
 ///
 /// The token comes from $GITHUB_TOKEN, else from .env in the home directory, else
-/// from `gh auth token`. It must have read access to the organization's
-/// repositories. The defaults below can also be set in highwater.toml.
+/// from `gh auth token`. It must have read access to the repositories. The defaults
+/// below can also be set in highwater.toml.
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct PullArgs {
+    /// Organizations, users, or single repositories as OWNER/REPOSITORY, to follow in this workspace.
+    #[arg(value_name = "SOURCE", value_parser = github_names::parse_source)]
+    pub(crate) sources: Vec<FollowedSource>,
+
     #[command(flatten)]
     pub(crate) workspace: WorkspaceFlags,
 

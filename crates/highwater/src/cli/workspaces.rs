@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 
 /// Lists the workspaces in the home directory, or removes one. Works offline.
 ///
-/// Prints one line per workspace: name, size, organizations, and how the last pull
-/// ended. With --database postgres://… it lists the workspaces in that database.
+/// Prints one line per workspace: name, size, sources, and how the last pull ended.
+/// With --database postgres://… it lists the workspaces in that database.
 ///
 /// Examples:
 ///   highwater workspaces

@@ -4,11 +4,11 @@ mod comparison;
 mod home;
 mod server;
 
-use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::Context as _;
+use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
 use hw_store::{DatabaseLocation, Store, Workspace, WorkspaceHandle};
@@ -55,7 +55,7 @@ async fn run_demo(args: &DemoArgs) -> anyhow::Result<()> {
     let duration_ms = MachineClock.now_ms() - start_ms;
     let comparison = MirrorComparison::from_store(&store, &server)?;
     let organization = &server.organization;
-    let report = PullReport { organization, summary: &summary, duration_ms };
+    let report = PullReport { organization: Some(organization), summary: &summary, duration_ms };
     if args.json {
         print_json(&summary_json(&report, &comparison))?;
     } else {
@@ -117,12 +117,12 @@ async fn pull_repeatedly(store: &Store, client: &ApiClient, spec: &PullSpec) -> 
 fn pull_spec(server: &DemoServer) -> PullSpec {
     PullSpec {
         host: server.host.clone(),
-        organization: server.organization.clone(),
+        sources: vec![FollowedSource::Owner(server.organization.clone()).into()],
         owner: format!("demo, process {}", std::process::id()),
         machine: config::machine_name().unwrap_or_default(),
         items: PullItem::ALL.into(),
         only_repositories: Vec::new(),
-        excluded_repositories: BTreeSet::new(),
+        excluded_repositories: Vec::new(),
         force: false,
         window_days: None,
         reconcile: false,

@@ -17,7 +17,7 @@ use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash_points::CrashPoints;
 use hw_sync::progress::ProgressSink;
-use hw_sync::pull::{PullSpec, run_pull};
+use hw_sync::pull::run_pull;
 use hw_sync::remove_workspace::remove_workspace;
 use hw_tui::pull_screen::PullEnding;
 use serde_json::Value;
@@ -35,8 +35,9 @@ use options::PullCommandOptions;
 pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let options = PullCommandOptions::from_args(args, settings)?;
     let location = workspace::resolve_location(settings)?;
-    let PullSpec { organization, host, .. } = &options.spec;
-    tracing::info!(organization, host, "pull started");
+    options.check_sources(&location)?;
+    let PullCommandOptions { title, spec, .. } = &options;
+    tracing::info!(sources = title, host = spec.host, "pull started");
     let (stop, is_new) = (CancellationToken::new(), OnceCell::new());
     let run = PullRun {
         args,
@@ -92,9 +93,9 @@ struct PullRun<'a> {
 impl PullRun<'_> {
     async fn run_pull(self) -> anyhow::Result<()> {
         let Self { args, options, location, .. } = self;
-        let organization = &options.spec.organization;
+        let title = &options.title;
         let opened = workspace::open_for_writing(location)
-            .map_err(|error| errors::open_error(error, organization))?;
+            .map_err(|error| errors::open_error(error, title))?;
         self.is_new.set(opened.is_new).ok();
         let store = opened.store;
         let screen = self.open_screen();
@@ -108,11 +109,12 @@ impl PullRun<'_> {
                 .map_or_else(|error| PullEnding::Failed(error.reason()), |_| PullEnding::Completed);
             screen.close(&ending);
         }
-        let summary = result.map_err(|error| errors::pull_error(error, organization, location))?;
+        let summary = result.map_err(|error| errors::pull_error(error, title, location))?;
         let duration_ms = MachineClock.now_ms() - start_ms;
+        let organization = self.settings.organization.as_deref();
         print_summary(args, options, &PullReport { organization, summary: &summary, duration_ms })?;
         exclusions::warn_unknown_exclusions(&store, &options.spec, &summary)?;
-        check_complete(organization, &summary)
+        check_complete(&summary)
     }
 
     /// Opens the console, unless the arguments or the terminal rule it out.
@@ -132,7 +134,7 @@ fn choose_progress_sink(
     match screen {
         Some(_) => ProgressSink::new(pull_screen::apply_event),
         None if args.json => ProgressSink::default(),
-        None => progress::line_progress_sink(&options.spec.organization),
+        None => progress::line_progress_sink(&options.title),
     }
 }
 
@@ -169,16 +171,13 @@ fn print_summary(
     if args.json {
         return Ok(print_json(&Value::Object(report.to_json()))?);
     }
-    let mut lines = vec![format!("pulled {} from {}", report.organization, options.spec.host)];
+    let mut lines =
+        vec![format!("pulled {} from {}", report.summary.sources.join(", "), options.spec.host)];
     lines.extend(report.to_lines());
     Ok(print_result(&lines.join("\n"))?)
 }
 
 /// Fails if the pull is incomplete, so that scripts notice. The failures themselves are already printed.
-fn check_complete(organization: &str, summary: &PullSummary) -> anyhow::Result<()> {
-    if summary.failures.is_empty() {
-        Ok(())
-    } else {
-        Err(errors::partial_error(organization, summary))
-    }
+fn check_complete(summary: &PullSummary) -> anyhow::Result<()> {
+    if summary.failures.is_empty() { Ok(()) } else { Err(errors::partial_error(summary)) }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use hw_rules::format::group_digits;
-use hw_rules::lane::Scope;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{DatabaseLocation, LastPull, RemoveCondition, Store, StoreError, WorkspaceRemoval};
+use hw_store::{
+    DatabaseLocation, LastPull, RemoveCondition, Store, StoreError, StoredSource, WorkspaceRemoval,
+};
 use hw_sync::clock::MachineClock;
 use hw_sync::remove_workspace::remove_workspace;
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ struct WorkspaceRow<'a> {
 /// The contents of a workspace that can be read.
 struct WorkspaceContents {
     bytes: u64,
-    organizations: Vec<String>,
+    sources: Vec<String>,
     last_pull: Option<LastPull>,
 }
 
@@ -65,7 +66,7 @@ impl<'a> WorkspaceRow<'a> {
             Ok(contents) => contents,
             Err(error) => return format!("{:<20}  cannot be read: {error}", self.name),
         };
-        let organizations = contents.organizations.join(", ");
+        let sources = contents.sources.join(", ");
         let last = match &contents.last_pull {
             None => "never pulled".to_owned(),
             Some(LastPull { ended_ms, error: None, .. }) => {
@@ -76,7 +77,7 @@ impl<'a> WorkspaceRow<'a> {
             }
         };
         let kilobytes = group_digits(contents.bytes.div_ceil(1_000));
-        format!("{:<20}  {kilobytes:>10} kB  {organizations:<20}  {last}", self.name)
+        format!("{:<20}  {kilobytes:>10} kB  {sources:<20}  {last}", self.name)
     }
 
     /// Returns the workspace as JSON; `docs/json.md` is the contract.
@@ -87,7 +88,8 @@ impl<'a> WorkspaceRow<'a> {
             "name": self.name,
             "location": self.location,
             "bytes": contents.map(|contents| contents.bytes),
-            "organizations": contents.map(|contents| &contents.organizations),
+            "organizations": contents.map(WorkspaceContents::owners),
+            "sources": contents.map(|contents| &contents.sources),
             "last_pull_at": last.map(|last| SourceInstant(last.ended_ms).to_string()),
             "last_pull_error": last.and_then(|last| last.error.as_ref()),
             "problem": self.contents.as_ref().err().map(ToString::to_string),
@@ -96,20 +98,24 @@ impl<'a> WorkspaceRow<'a> {
 }
 
 impl WorkspaceContents {
+    /// Returns the sources that are not single repositories.
+    fn owners(&self) -> Vec<&String> {
+        self.sources.iter().filter(|source| !source.contains('/')).collect()
+    }
+
     fn read(store: &Store) -> Result<Self, StoreError> {
-        let mut organizations: BTreeMap<String, String> = BTreeMap::new();
-        for (lane, _, _) in store.lanes()? {
-            if let Scope::Organization(login) = lane.scope {
-                organizations.insert(login.to_lowercase(), login);
-            }
+        let mut sources: BTreeMap<String, String> = BTreeMap::new();
+        for StoredSource { source, .. } in store.sources()? {
+            sources.insert(source.to_string().to_lowercase(), source.to_string());
         }
         let pulls = store.last_pulls()?;
-        for LastPull { organization, .. } in &pulls {
-            organizations.insert(organization.to_lowercase(), organization.clone());
+        // a first pull that failed follows nothing yet
+        for LastPull { source, .. } in &pulls {
+            sources.insert(source.to_lowercase(), source.clone());
         }
         Ok(Self {
             bytes: store.size_bytes()?,
-            organizations: organizations.into_values().collect(),
+            sources: sources.into_values().collect(),
             last_pull: pulls.into_iter().max_by_key(|pull| pull.ended_ms),
         })
     }

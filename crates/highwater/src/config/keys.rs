@@ -76,7 +76,7 @@ pub(crate) static ORGANIZATION: SettingKey = SettingKey {
     default: SettingDefault::Description("none"),
     allowed_in: AllowedFiles::BothFiles,
     example: "\"acme\"",
-    description: "Organization to pull.",
+    description: "Organization or user to pull.",
 };
 
 pub(crate) static TOKEN: SettingKey = SettingKey {
@@ -87,7 +87,7 @@ pub(crate) static TOKEN: SettingKey = SettingKey {
     default: SettingDefault::Description("the output of `gh auth token`"),
     allowed_in: AllowedFiles::DotenvOnly,
     example: "",
-    description: "Token with read access to the organization.",
+    description: "Token with read access to what is pulled.",
 };
 
 pub(crate) static EXCLUDED_REPOSITORIES: SettingKey = SettingKey {
@@ -99,6 +99,17 @@ pub(crate) static EXCLUDED_REPOSITORIES: SettingKey = SettingKey {
     allowed_in: AllowedFiles::BothFiles,
     example: "[\"sandbox\", \"acme/archive\"]",
     description: "Repositories whose items are skipped.",
+};
+
+pub(crate) static SOURCES: SettingKey = SettingKey {
+    name: "pull.sources",
+    variable: "HIGHWATER_SOURCES",
+    flag: None,
+    kind: SettingKind::Sources,
+    default: SettingDefault::Value(""),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "[\"rust-lang/cargo\", \"torvalds\"]",
+    description: "More to follow in this workspace: logins, or single repositories as OWNER/REPOSITORY.",
 };
 
 pub(crate) static API_URL: SettingKey = SettingKey {
@@ -245,7 +256,7 @@ pub(crate) static LOG_FORMAT: SettingKey = SettingKey {
 };
 
 /// All settings, in the order of the documentation.
-pub(crate) static ALL_KEYS: [&SettingKey; 18] = [
+pub(crate) static ALL_KEYS: [&SettingKey; 19] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -255,6 +266,7 @@ pub(crate) static ALL_KEYS: [&SettingKey; 18] = [
     &GRAPHQL_URL,
     &PROXY,
     &DATABASE,
+    &SOURCES,
     &ITEMS,
     &COMMENTS,
     &WINDOW_DAYS,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
@@ -25,6 +26,8 @@ pub(crate) struct AppSettings {
     /// A file or a URL, which may carry a password.
     pub(crate) database: Option<SecretString>,
     pub(crate) organization: Option<String>,
+    /// Followed in addition to the organization.
+    pub(crate) sources: Vec<FollowedSource>,
     pub(crate) excluded_repositories: Vec<RepositorySelector>,
     pub(crate) endpoints: ApiEndpoints,
     /// May carry credentials.
@@ -60,6 +63,7 @@ impl AppSettings {
             workspace: resolved.text(&keys::WORKSPACE).map(str::to_owned),
             database: resolved.text(&keys::DATABASE).map(SecretString::from),
             organization: resolved.text(&keys::ORGANIZATION).map(str::to_owned),
+            sources: parse_setting(resolved, &keys::SOURCES, github_names::parse_sources),
             excluded_repositories: parse_setting(
                 resolved,
                 &keys::EXCLUDED_REPOSITORIES,

@@ -18,6 +18,7 @@ pub(crate) enum SettingKind {
     Owner,
     Token,
     Repositories,
+    Sources,
     Address,
     Proxy,
     Database,
@@ -54,7 +55,7 @@ impl TomlType {
 impl SettingKind {
     pub(crate) fn toml_type(self) -> TomlType {
         match self {
-            Self::Repositories | Self::Items => TomlType::List,
+            Self::Repositories | Self::Sources | Self::Items => TomlType::List,
             Self::Days | Self::Percent | Self::Port => TomlType::Number,
             Self::Boolean => TomlType::Boolean,
             Self::Folder
@@ -78,6 +79,7 @@ impl SettingKind {
             Self::Owner => github_names::parse_owner(text).map(drop),
             Self::Token => parse_token(text).map(drop),
             Self::Repositories => github_names::parse_optional_repositories(text).map(drop),
+            Self::Sources => github_names::parse_sources(text).map(drop),
             Self::Address => api_endpoints::parse_api_url(text).map(drop),
             Self::Proxy => proxy_url::check_proxy_url(text),
             Self::Database => database_url::check_database_url(text),

@@ -129,7 +129,7 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
         (
             "highwater.toml",
             "github.organization = \"../x\"\n",
-            "highwater.toml:1: github.organization: an organization's login consists",
+            "highwater.toml:1: github.organization: a login consists",
         ),
         (
             "highwater.toml",

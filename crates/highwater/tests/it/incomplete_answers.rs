@@ -2,28 +2,27 @@
 
 use std::path::Path;
 
+use hw_sim::ApiFault;
 use serde_json::{Value, json};
 
 use crate::fixture::{GitHubFixture, list_json, run_command, stderr_text};
 use crate::mcp::stdio_client::McpStdioClient;
 use crate::web::WebProcess;
 
-/// The warning after a pull of an organization that does not exist.
-const FAILED_PULL_WARNING: &str =
-    "the last pull of nobody failed: not found, or this token has no access";
+/// The warning after a pull with a token that GitHub rejects.
+const FAILED_PULL_WARNING: &str = "the last pull of acme failed: ";
 
 #[test]
 fn failed_pull_is_reported_by_every_frontend_until_the_next_one() {
     let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
     fixture.pull_json(home.path(), &[]);
     assert_warned_nowhere(home.path());
-    let elsewhere = ["-o", "nobody", "--workspace", "acme"];
-    let (code, _) = fixture.pull_failure(home.path(), &elsewhere);
+    fixture.with_github(|github| github.arm_fault(ApiFault::Unauthorized, 1));
+    let (code, _) = fixture.pull_failure(home.path(), &[]);
     assert_eq!(code, Some(1));
     assert_warned_everywhere(home.path());
-    // a later pull of another organization does not remove the warning
     fixture.pull_json(home.path(), &[]);
-    assert_warned_everywhere(home.path());
+    assert_warned_nowhere(home.path());
 }
 
 fn assert_warned_nowhere(home: &Path) {

@@ -156,7 +156,7 @@ fn ids_below_the_head(entries: &[RequestEntry]) -> BTreeMap<ListingKey, BTreeSet
 
 /// Returns the pages of walks, without the probes in the listing of repositories.
 fn walked_pages(entries: &[RequestEntry]) -> impl Iterator<Item = &ServedPage> {
-    let walks = entries.iter().filter(|entry| !entry.summary.contains("organization"));
+    let walks = entries.iter().filter(|entry| !entry.summary.contains("repositoryOwner"));
     walks.flat_map(|entry| &entry.pages)
 }
 

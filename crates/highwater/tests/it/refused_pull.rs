@@ -45,13 +45,16 @@ fn refused_organization_that_does_not_exist_is_reported() {
     let (code, stderr) =
         fixture.pull_failure(home.path(), &["-o", "nobody", "--workspace", "acme"]);
     assert_eq!(code, Some(1));
+    let expected = "Error: the pull of acme, nobody is incomplete: 1 failure is listed above\n";
+    assert!(stderr.contains(expected), "{stderr}");
+    assert_eq!(list_everything(home.path()), before);
+    let (_, stderr) = fixture.pull_failure(home.path(), &["-o", "nobody"]);
     let expected =
         "Error: cannot pull nobody\n  caused by: not found, or this token has no access: ";
     assert!(
         stderr.contains(expected) && stderr.contains("\nhint: check that it is an organization"),
         "{stderr}"
     );
-    assert_eq!(list_everything(home.path()), before);
 }
 
 #[test]
@@ -59,7 +62,7 @@ fn refused_without_a_token_or_organization_before_any_request() {
     let fixture = GitHubFixture::start_small();
     for (missing, sentence) in [
         ("GITHUB_TOKEN", "no token is set, and `gh` provides none"),
-        ("ORGANIZATION", "no organization given"),
+        ("ORGANIZATION", "nothing to pull: no organization, user or repository given"),
     ] {
         let home = tempfile::tempdir().unwrap();
         let mut command = fixture.pull_command(&["-m"]);
@@ -93,9 +96,9 @@ fn refused_arguments_are_named_before_any_request() {
         (["-i", "issues,coments"], all),
         (
             ["-o", "a--b"],
-            "an organization's login consists of letters, digits and single hyphens, at most 39 characters",
+            "a login consists of letters, digits and single hyphens, at most 39 characters",
         ),
-        (["--repo", "../x"], "an organization's login consists"),
+        (["--repo", "../x"], "a login consists"),
         (["--repo", "a b"], "a repository's name consists of letters, digits"),
         (["--repo", ""], "expected a repository's name"),
         (["--repo", "elsewhere/pump"], "elsewhere/pump is not in acme"),
@@ -119,11 +122,7 @@ fn refused_arguments_are_named_before_any_request() {
 #[test]
 fn refused_environment_variables_are_named() {
     for (name, value, sentence) in [
-        (
-            "ORGANIZATION",
-            "../x",
-            "ORGANIZATION in the environment: an organization's login consists",
-        ),
+        ("ORGANIZATION", "../x", "ORGANIZATION in the environment: a login consists"),
         (
             "EXCLUDED_REPOSITORIES",
             "a b",

@@ -44,7 +44,7 @@ fn workspace_and_the_result_of_its_pull_are_the_same_in_any_case() {
         let output = program_command(&["list", "issues", "-m"]).arg(home).output().unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(warned(home.path()).contains("the last pull of Acme failed"));
+    assert!(warned(home.path()).contains("the last pull of acme failed"));
     fixture.pull_json(home.path(), &["-o", "acme"]);
     assert_eq!(warned(home.path()), "");
 }
@@ -52,13 +52,14 @@ fn workspace_and_the_result_of_its_pull_are_the_same_in_any_case() {
 #[test]
 fn doctor_fails_after_a_pull_that_failed() {
     let (fixture, home) = pull_small_world();
-    fixture.pull_failure(home.path(), &["-o", "nobody", "--workspace", "acme"]);
+    fixture.with_github(|github| github.arm_fault(ApiFault::Unauthorized, 1));
+    fixture.pull_failure(home.path(), &[]);
     let args = ["store", "--workspace", "acme", "-m", home.path().to_str().unwrap()];
     let output = fixture.doctor_command(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
-        stdout.contains("fail  pull           – the last pull of nobody failed at 20"),
+        stdout.contains("fail  pull           – the last pull of acme failed at 20"),
         "{stdout}"
     );
 }

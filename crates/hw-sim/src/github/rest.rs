@@ -135,9 +135,10 @@ impl<'w> RestReader<'w> {
         let segments: Vec<&str> = self.request.path.split('/').skip(1).collect();
         match segments.as_slice() {
             ["user"] => self.build_document(|json| self.write_user(json, Some(self.view.viewer()))),
-            ["orgs", org, "repos"] if org.eq_ignore_ascii_case(self.view.organization()) => {
-                self.build_page(RestListing::for_repositories(self))
-            }
+            ["orgs" | "users", login, "repos"] => match self.view.owner_by_login(login) {
+                Some(owner) => self.build_page(RestListing::for_repositories(self, owner)),
+                None => RestOutcome::Refused(not_found_reply()),
+            },
             ["repos", owner, name, rest @ ..] => {
                 match self.resolve_repository_name(owner, name, rest) {
                     Ok(repository) => self.route_in_repository(repository, rest),
@@ -248,10 +249,10 @@ impl<'w> RestReader<'w> {
         name: &str,
         rest: &[&str],
     ) -> Result<&'w SimRepository, HttpReply> {
-        let is_known = owner.eq_ignore_ascii_case(self.view.organization());
-        let found = is_known.then(|| self.view.repository_by_name(name, true)).flatten();
+        let found = self.view.repository_by_name(owner, name, true);
         let found = found.ok_or_else(not_found_reply)?;
-        if found.name.eq_ignore_ascii_case(name) {
+        let owner_now = &self.view.owner_of(found).login;
+        if found.name.eq_ignore_ascii_case(name) && owner_now.eq_ignore_ascii_case(owner) {
             Ok(found)
         } else {
             Err(self.redirect_to_repository(found.id, rest))

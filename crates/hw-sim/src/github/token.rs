@@ -51,8 +51,8 @@ impl SimulatedGitHub {
         }
         let reply = if admitted.query.is_some() {
             let body = admitted.request.body;
-            let names_organization = body.windows(12).any(|part| part == b"organization");
-            names_organization.then(|| HttpReply::from_json(200, sign_on_refusal()))
+            let names_owner = body.windows(15).any(|part| part == b"repositoryOwner");
+            names_owner.then(|| HttpReply::from_json(200, sign_on_refusal()))
         } else {
             let path = admitted.request.path;
             let is_in_organization = path.starts_with("/orgs/") || path.starts_with("/repos/");
@@ -68,10 +68,10 @@ impl SimulatedGitHub {
 fn sign_on_refusal() -> String {
     let error = serde_json::json!({
         "type": "FORBIDDEN",
-        "path": ["organization"],
+        "path": ["repositoryOwner"],
         "extensions": { "saml_failure": true },
         "message": SIGN_ON_MESSAGE,
     });
-    let data = serde_json::json!({ "organization": null });
+    let data = serde_json::json!({ "repositoryOwner": null });
     serde_json::json!({ "data": data, "errors": [error] }).to_string()
 }

@@ -25,6 +25,7 @@ impl<'w> SnapshotBuilder<'w> {
         TrueRepository {
             id: repository.id,
             node_id: repository.node_id.to_string(),
+            owner: self.view.owner_of(repository).login.to_string(),
             name: repository.name.to_string(),
             url: self.view.repository_url(repository),
             is_archived: repository.is_archived,
@@ -114,7 +115,7 @@ impl<'w> SnapshotBuilder<'w> {
 
 impl<'w> ReplicaView<'w> {
     pub(crate) fn repository_url(self, repository: &SimRepository) -> String {
-        format!("{}/{}/{}", self.web_url(), self.organization(), repository.name)
+        format!("{}/{}/{}", self.web_url(), self.owner_of(repository).login, repository.name)
     }
 
     pub(crate) fn thread_url(self, thread: &SimThread) -> String {

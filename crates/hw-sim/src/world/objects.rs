@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::text_generator::WireText;
+use crate::world_spec::OwnerKind;
 
 /// The kind of a thread. All three share one sequence of numbers per repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,9 +60,19 @@ impl CommentKind {
     }
 }
 
+/// An account that owns repositories.
+#[derive(Debug, Clone)]
+pub(crate) struct SimOwner {
+    pub(crate) kind: OwnerKind,
+    pub(crate) id: i64,
+    pub(crate) node_id: Arc<str>,
+    pub(crate) login: Arc<str>,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct SimRepository {
     pub(crate) index: usize,
+    pub(crate) owner: usize,
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
     pub(crate) name: Arc<str>,

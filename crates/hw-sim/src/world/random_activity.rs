@@ -164,30 +164,34 @@ impl World {
         if self.repositories.len() >= MAX_REPOSITORIES {
             return;
         }
-        let name = self.pick_freed_name().unwrap_or(format!("annex-{}", self.repositories.len()));
-        self.add_repository(&name, now_ms);
+        let name = self.pick_freed_name(0);
+        let name = name.unwrap_or(format!("annex-{}", self.repositories.len()));
+        self.add_repository(0, &name, now_ms);
     }
 
     fn rename_random_repository(&mut self, now_ms: i64) {
         let Some(index) = self.pick_repository() else { return };
-        let name = match self.pick_freed_name() {
+        let owner = self.repositories[index].versions.current().map_or(0, |state| state.owner);
+        let name = match self.pick_freed_name(owner) {
             Some(name) => name,
             None => format!("berth-{}-{}", index, self.rng.u16(..)),
         };
         self.assign_name(index, &name, now_ms);
     }
 
-    /// Picks a name that another repository gave up, with the probability of the weights.
-    fn pick_freed_name(&mut self) -> Option<String> {
+    /// Picks a name that another repository of this owner gave up, with the probability of the weights.
+    fn pick_freed_name(&mut self, owner: usize) -> Option<String> {
         let percent = self.activity.weights.reuse_name_percent;
         if percent == 0 || self.rng.u32(0..100) >= percent {
             return None;
         }
         let taken = self.repositories.iter().filter_map(|entry| entry.versions.current());
+        let taken = taken.filter(|repository| repository.owner == owner);
         let taken: BTreeSet<String> =
             taken.map(|repository| repository.name.to_lowercase()).collect();
+        let held = self.name_holders.keys().filter(|(holder, _)| *holder == owner);
         let mut free: Vec<&String> =
-            self.name_holders.keys().filter(|name| !taken.contains(*name)).collect();
+            held.map(|(_, name)| name).filter(|name| !taken.contains(*name)).collect();
         free.sort_unstable();
         pick_from(&free, &mut self.rng).map(|name| (*name).clone())
     }

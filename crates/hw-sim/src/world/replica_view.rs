@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use super::objects::{CommentKind, ThreadKind};
 use super::thread_store::kind_slot;
-use super::{SimComment, SimRepository, SimThread, SimUser, ThreadOrder, ThreadPosition, World};
+use super::{
+    SimComment, SimOwner, SimRepository, SimThread, SimUser, ThreadOrder, ThreadPosition, World,
+};
 use crate::github::PaginationLoop;
 
 /// The object behind a node id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeTarget {
-    Organization,
+    Owner(usize),
     Repository(usize),
     Thread(usize),
     Comment(usize),
@@ -73,8 +75,17 @@ impl<'w> ReplicaView<'w> {
         &self.world.web_url
     }
 
-    pub(crate) fn organization(self) -> &'w str {
-        &self.world.organization
+    /// Returns the owner of a repository.
+    pub(crate) fn owner_of(self, repository: &SimRepository) -> &'w SimOwner {
+        self.owner(repository.owner)
+    }
+
+    pub(crate) fn owner(self, index: usize) -> &'w SimOwner {
+        &self.world.owners[index]
+    }
+
+    pub(crate) fn owner_by_login(self, login: &str) -> Option<&'w SimOwner> {
+        self.world.owners.iter().find(|owner| owner.login.eq_ignore_ascii_case(login))
     }
 
     pub(crate) fn viewer(self) -> &'w SimUser {
@@ -87,7 +98,7 @@ impl<'w> ReplicaView<'w> {
 
     pub(crate) fn resolve_node(self, id: &str) -> Option<NodeTarget> {
         let found = self.world.nodes.get(id).copied()?;
-        let is_always_found = matches!(found, NodeTarget::Organization | NodeTarget::User(_));
+        let is_always_found = matches!(found, NodeTarget::Owner(_) | NodeTarget::User(_));
         (is_always_found || !self.hides_nodes).then_some(found)
     }
 
@@ -109,21 +120,23 @@ impl<'w> ReplicaView<'w> {
     /// was taken over never leads back to its earlier repositories.
     pub(crate) fn repository_by_name(
         self,
+        login: &str,
         name: &str,
         follows_renames: bool,
     ) -> Option<&'w SimRepository> {
-        let holders = self.world.name_holders.get(&name.to_lowercase())?;
-        let last = holders.iter().rev().find(|index| self.had_name(**index, name))?;
+        let owners = &self.world.owners;
+        let owner = owners.iter().position(|owner| owner.login.eq_ignore_ascii_case(login))?;
+        let holders = self.world.name_holders.get(&(owner, name.to_lowercase()))?;
+        let last = holders.iter().rev().find(|index| self.had_name(**index, owner, name))?;
         let found = self.repository(*last)?;
-        (follows_renames || found.name.eq_ignore_ascii_case(name)).then_some(found)
+        (follows_renames || has_name(found, owner, name)).then_some(found)
     }
 
-    fn had_name(self, index: usize, name: &str) -> bool {
+    fn had_name(self, index: usize, owner: usize, name: &str) -> bool {
         let versions = self.world.repositories[index].versions.iter();
         let mut known = versions.filter(|version| version.at_ms <= self.at_ms);
-        known.any(|version| {
-            version.state.as_ref().is_some_and(|state| state.name.eq_ignore_ascii_case(name))
-        })
+        known
+            .any(|version| version.state.as_ref().is_some_and(|state| has_name(state, owner, name)))
     }
 
     pub(crate) fn thread(self, index: usize) -> Option<&'w SimThread> {
@@ -200,7 +213,11 @@ impl<'w> ReplicaView<'w> {
         (0..self.world.comments.len()).filter_map(move |index| self.comment(index))
     }
 
-    pub(crate) fn listed_repositories(self) -> impl Iterator<Item = &'w SimRepository> {
+    pub(crate) fn listed_repositories(
+        self,
+        owner: &SimOwner,
+    ) -> impl Iterator<Item = &'w SimRepository> {
+        let owner_id = owner.id;
         let listed = self
             .world
             .repositories
@@ -208,7 +225,9 @@ impl<'w> ReplicaView<'w> {
             .filter_map(move |entry| entry.versions.listed_at(self.at_ms));
         // a list may lag with everything except the token's rights
         listed.filter(move |repository| {
-            !repository.is_hidden && !self.is_repository_hidden(repository.index)
+            self.owner_of(repository).id == owner_id
+                && !repository.is_hidden
+                && !self.is_repository_hidden(repository.index)
         })
     }
 
@@ -272,6 +291,10 @@ impl<'w> ReplicaView<'w> {
             .iter()
             .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms))
     }
+}
+
+fn has_name(repository: &SimRepository, owner: usize, name: &str) -> bool {
+    repository.owner == owner && repository.name.eq_ignore_ascii_case(name)
 }
 
 /// The reason why a thread is no longer in its repository.

@@ -6,10 +6,19 @@ use super::text_generator::WireText;
 use super::{NodeTarget, RepositoryEntry, SimRepository, VersionHistory, World, next_id, node_id};
 
 impl World {
-    /// Creates an empty repository.
+    /// Creates an empty repository of the organization.
     pub fn create_repository(&mut self, name: &str, now_ms: i64) -> i64 {
-        let index = self.add_repository(name, now_ms);
+        let index = self.add_repository(0, name, now_ms);
         self.repositories[index].versions.current().map_or(0, |repository| repository.id)
+    }
+
+    /// Transfers a repository to another owner; its old name leads to it as after a rename.
+    pub fn transfer_repository(&mut self, id: i64, login: &str, now_ms: i64) {
+        let index = self.repository_index(id);
+        let owner = self.owners.iter().position(|owner| &*owner.login == login);
+        let owner = owner.expect("the owner is in the spec");
+        self.change_repository(index, now_ms, |repository| repository.owner = owner);
+        self.record_name_holder(index);
     }
 
     /// Renames a repository; its old name leads to it until another repository takes that name.
@@ -86,12 +95,13 @@ impl World {
         }
     }
 
-    pub(super) fn add_repository(&mut self, name: &str, now_ms: i64) -> usize {
+    pub(super) fn add_repository(&mut self, owner: usize, name: &str, now_ms: i64) -> usize {
         let index = self.repositories.len();
         let id = next_id(&mut self.ids.repository, &mut self.rng);
         let node_id = node_id("R", id);
         let repository = SimRepository {
             index,
+            owner,
             id,
             node_id: Arc::clone(&node_id),
             name: name.into(),
@@ -115,8 +125,15 @@ impl World {
             threads_by_number: Vec::new(),
         });
         self.nodes.insert(node_id, NodeTarget::Repository(index));
-        self.name_holders.entry(name.to_lowercase()).or_default().push(index);
+        self.record_name_holder(index);
         index
+    }
+
+    /// Records that a repository now has the name it has.
+    fn record_name_holder(&mut self, index: usize) {
+        let Some(repository) = self.repositories[index].versions.current() else { return };
+        let key = (repository.owner, repository.name.to_lowercase());
+        self.name_holders.entry(key).or_default().push(index);
     }
 
     pub(super) fn remove_repository(&mut self, index: usize, now_ms: i64) {
@@ -126,7 +143,7 @@ impl World {
 
     pub(super) fn assign_name(&mut self, index: usize, name: &str, now_ms: i64) {
         self.change_repository(index, now_ms, |repository| repository.name = name.into());
-        self.name_holders.entry(name.to_lowercase()).or_default().push(index);
+        self.record_name_holder(index);
     }
 
     pub(super) fn replace_label(&mut self, repository: usize, from: &str, to: &str, now_ms: i64) {

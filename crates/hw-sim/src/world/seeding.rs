@@ -6,8 +6,8 @@ use super::objects::{CommentKind, ThreadKind};
 use super::random_activity::pick_from;
 use super::text_generator::TextGenerator;
 use super::threads::{mark_closed, toggle_label};
-use super::{IdSequences, NodeTarget, SimUser, UserEntry, World, node_id};
-use crate::world_spec::WorldSpec;
+use super::{IdSequences, NodeTarget, SimOwner, SimUser, UserEntry, World, node_id};
+use crate::world_spec::{OwnerKind, WorldSpec};
 
 const REPOSITORY_NAMES: [&str; 12] = [
     "pump",
@@ -47,25 +47,32 @@ impl World {
         world.create_users(spec.users.max(1));
         let created_ms = spec.start_ms - i64::from(spec.history_days) * DAY_MS;
         for index in 0..spec.repositories {
-            world.seed_repository(spec, index, created_ms);
+            world.seed_repository(spec, 0, index, created_ms);
+        }
+        for (owner, other) in (1..).zip(&spec.other_owners) {
+            for index in 0..other.repositories {
+                world.seed_repository(spec, owner, index, created_ms);
+            }
         }
         world.list_lag_ms = spec.list_lag_ms;
         world
     }
 
     fn new_empty(spec: &WorldSpec, seed: u64) -> Self {
-        let node = node_id("O", 1);
+        let owners = owners_of_spec(spec);
+        let nodes = owners.iter().enumerate();
+        let nodes = nodes.map(|(index, owner)| (owner.node_id.clone(), NodeTarget::Owner(index)));
         let mut rng = fastrand::Rng::with_seed(seed);
         let texts = TextGenerator::new(spec.hostile_text, spec.body_bytes, &mut rng);
         Self {
-            organization: spec.organization.as_str().into(),
+            nodes: nodes.collect(),
+            owners,
             web_url: spec.web_url.as_str().into(),
             viewer: 0,
             repositories: Vec::new(),
             threads: Vec::new(),
             comments: Vec::new(),
             users: Vec::new(),
-            nodes: HashMap::from([(node, NodeTarget::Organization)]),
             name_holders: HashMap::new(),
             thread_ids: HashMap::new(),
             ids: IdSequences::new(),
@@ -103,12 +110,12 @@ impl World {
         }
     }
 
-    fn seed_repository(&mut self, spec: &WorldSpec, index: usize, created_ms: i64) {
+    fn seed_repository(&mut self, spec: &WorldSpec, owner: usize, index: usize, created_ms: i64) {
         let name = match REPOSITORY_NAMES.get(index) {
             Some(name) => (*name).to_owned(),
             None => format!("yard-{index}"),
         };
-        let repository = self.add_repository(&name, created_ms);
+        let repository = self.add_repository(owner, &name, created_ms);
         for thread in self.plan_threads(spec, created_ms) {
             self.seed_thread(spec, repository, thread.kind, thread.created_ms);
         }
@@ -209,4 +216,19 @@ impl World {
         let parent = pick_from(&parents, &mut self.rng).copied();
         parent.filter(|_| self.rng.bool())
     }
+}
+
+/// Creates the organization and the other owners of a spec.
+fn owners_of_spec(spec: &WorldSpec) -> Vec<SimOwner> {
+    let organization = (spec.organization.as_str(), OwnerKind::Organization);
+    let others = spec.other_owners.iter().map(|other| (other.login.as_str(), other.kind));
+    let owners = (1..).zip([organization].into_iter().chain(others));
+    owners
+        .map(|(id, (login, kind))| SimOwner {
+            kind,
+            id,
+            node_id: node_id(kind.node_prefix(), id),
+            login: login.into(),
+        })
+        .collect()
 }

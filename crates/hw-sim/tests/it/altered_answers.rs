@@ -226,11 +226,13 @@ fn stored_reviews(fixture: &SimFixture) -> usize {
 /// Nulls the repositories: a listing itself may not be null, so GraphQL nulls its parent.
 fn deny_repositories(mut answer: HttpResponse) -> HttpResponse {
     let mut document: Value = serde_json::from_slice(&answer.body).unwrap();
-    let edges = document["data"]["organization"]["repositories"]["edges"].as_array_mut().unwrap();
+    let edges =
+        document["data"]["repositoryOwner"]["repositories"]["edges"].as_array_mut().unwrap();
     edges.iter_mut().for_each(|edge| edge["node"] = Value::Null);
     document["errors"] = (0..edges.len())
         .map(|n| {
-            let path = json!(["organization", "repositories", "edges", n, "node", "discussions"]);
+            let path =
+                json!(["repositoryOwner", "repositories", "edges", n, "node", "discussions"]);
             json!({ "type": "FORBIDDEN", "path": path, "message": "not accessible" })
         })
         .collect();

@@ -162,6 +162,8 @@ fn share_fixture(fixture: &SimFixture) -> SimFixture {
         store: fixture.store.clone(),
         clock: fixture.clock.clone(),
         organization: fixture.organization.clone(),
+        sources: fixture.sources.clone(),
+        single_ids: fixture.single_ids.clone(),
         largest_page: fixture.largest_page,
         pace: fixture.pace,
         reserve_percent: fixture.reserve_percent,

@@ -8,6 +8,7 @@ mod altered_answers;
 mod comments;
 mod converge;
 mod database_outages;
+mod followed_sources;
 mod harness;
 mod http_client;
 mod lease_owners;

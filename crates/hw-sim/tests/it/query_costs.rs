@@ -1,5 +1,6 @@
 //! Rate-limit costs of the GraphQL queries: a more expensive query is a decision, not an accident.
 
+use hw_rules::followed_source::RepositoryName;
 use hw_rules::lane::Surface;
 use hw_rules::walk::PageCursor;
 use hw_sim::{CommentKind, ThreadKind, TrueRepository, WorldSpec};
@@ -18,7 +19,8 @@ const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 fn listing_query_costs_one_point_per_page() {
     let fixture = build_fixture();
     let repositories = true_repositories(&fixture);
-    let names: Vec<String> = repositories.iter().map(|found| found.name.clone()).collect();
+    let names: Vec<RepositoryName> =
+        repositories.iter().map(|found| RepositoryName::new(&found.owner, &found.name)).collect();
     let ids: Vec<String> = repositories.iter().map(|found| found.node_id.clone()).collect();
     let organization = &fixture.organization;
     check_cost(
@@ -33,12 +35,7 @@ fn listing_query_costs_one_point_per_page() {
         1,
         &repositories::list_query(organization, 33, None, &[]),
     );
-    check_cost(
-        &fixture,
-        "by name",
-        1,
-        &repositories::named_query(organization, &names, &THREAD_SURFACES, true),
-    );
+    check_cost(&fixture, "by name", 1, &repositories::named_query(&names, &THREAD_SURFACES, true));
     check_cost(&fixture, "by id", 1, &repositories::lookup_query(&ids, &ids[..1]));
 }
 

@@ -1,4 +1,4 @@
-//! The repositories of an organization: as a listing with probes, by name, and by id.
+//! The repositories of an owner: as a listing with probes, by name, and by id.
 
 mod lookup;
 mod named_repositories;
@@ -20,7 +20,7 @@ use crate::page::ItemsPage;
 use crate::raw_json::RawNode;
 
 pub use lookup::read_lookup;
-pub use named_repositories::{NamedRepositories, read_named};
+pub use named_repositories::{FoundName, NamedRepositories, read_named};
 pub use probes::ListingProbes;
 pub use queries::{list_query, lookup_query, named_query};
 
@@ -36,7 +36,8 @@ pub struct RepositoryListPage {
     pub denied_listings: BTreeSet<(PageCursor, Surface)>,
 }
 
-const LISTING_PATH: &str = "organization.repositories";
+const OWNER_PATH: &str = "repositoryOwner";
+const LISTING_PATH: &str = "repositoryOwner.repositories";
 
 /// Reads a page that was requested after `after`.
 pub fn read_list(
@@ -44,11 +45,11 @@ pub fn read_list(
     after: Option<&PageCursor>,
     request_id: i64,
 ) -> Result<RepositoryListPage, SourceError> {
-    let organization = response.data.root().get("organization");
-    if organization.is_some_and(RawNode::is_null) {
-        return Err(node::missing_root_error(response, "organization"));
+    let owner = response.data.root().get(OWNER_PATH);
+    if owner.is_some_and(RawNode::is_null) {
+        return Err(missing_owner_error(response));
     }
-    let listing = organization.and_then(|organization| organization.get("repositories"));
+    let listing = owner.and_then(|owner| owner.get("repositories"));
     let listing = LocatedNode { path: LISTING_PATH, node: listing.unwrap_or(RawNode::NULL) };
     let connection =
         node::read_connection(response, listing, after, request_id, |row_path, node| {
@@ -65,6 +66,14 @@ pub fn read_list(
         probes: read_page_probes(response, &rows),
         denied_listings: read_denied_listings(response, &rows),
     })
+}
+
+/// Classifies a null owner. Unlike other lookups, that of a login that nobody has returns null without an error.
+fn missing_owner_error(response: &GraphqlResponse) -> SourceError {
+    match response.error_at_or_below(OWNER_PATH) {
+        Some(_) => node::missing_root_error(response, OWNER_PATH),
+        None => SourceError::Hidden("no organization or user has this login".to_owned()),
+    }
 }
 
 /// Returns the path of a row's repository.

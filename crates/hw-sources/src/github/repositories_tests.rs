@@ -43,8 +43,8 @@ fn repository_list_reads_a_repository_with_an_unreadable_probe() {
     let other = probed_repository_json(2);
     let edges = [edge_json(1, &node), edge_json(2, &other), edge_json(3, &repository_json(3))];
     let errors = vec![
-        server_error("organization.repositories.edges.0.node.issues"),
-        server_error("organization.repositories.edges.1.node.discussions.nodes.0.updatedAt"),
+        server_error("repositoryOwner.repositories.edges.0.node.issues"),
+        server_error("repositoryOwner.repositories.edges.1.node.discussions.nodes.0.updatedAt"),
     ];
     let list = read_list(&response_with_errors(list_json(&edges), errors), None, 9).unwrap();
     assert_eq!((repository_ids(&list), list.items_page.unreadable.len()), (vec![1, 2, 3], 0));
@@ -56,8 +56,8 @@ fn repository_list_reads_a_repository_with_an_unreadable_probe() {
 #[test]
 fn repository_list_row_with_any_other_error_is_unreadable() {
     for inside in ["node.owner", "node.hasIssuesEnabled", "node", "cursor", "node.issuesOfOld"] {
-        let path = format!("organization.repositories.edges.0.{inside}");
-        let probe_error = server_error("organization.repositories.edges.0.node.issues");
+        let path = format!("repositoryOwner.repositories.edges.0.{inside}");
+        let probe_error = server_error("repositoryOwner.repositories.edges.0.node.issues");
         let errors = vec![probe_error, server_error(&path)];
         let list = response_with_errors(
             list_json(&[
@@ -74,22 +74,23 @@ fn repository_list_row_with_any_other_error_is_unreadable() {
 
 #[test]
 fn repository_list_row_is_unreadable_if_a_probe_made_it_null() {
-    let errors = vec![server_error("organization.repositories.edges.0.node.issues")];
+    let errors = vec![server_error("repositoryOwner.repositories.edges.0.node.issues")];
     let list = response_with_errors(list_json(&[edge_json(1, &Value::Null)]), errors);
     let list = read_list(&list, None, 9).unwrap();
     assert_eq!(list.items_page.unreadable[0].reason, "Something went wrong");
 }
 
 #[test]
-fn repository_list_of_a_missing_organization_is_hidden() {
-    let data = json!({ "organization": null, "viewer": { "login": "ann", "databaseId": 31 } });
+fn repository_list_of_a_missing_owner_is_hidden() {
+    let data = json!({ "repositoryOwner": null, "viewer": { "login": "ann", "databaseId": 31 } });
     let missing =
-        response_with_errors(data.clone(), vec![graphql_error("NOT_FOUND", "organization")]);
+        response_with_errors(data.clone(), vec![graphql_error("NOT_FOUND", "repositoryOwner")]);
     assert!(matches!(read_list(&missing, None, 9), Err(SourceError::Hidden(_))));
-    assert!(matches!(
-        read_list(&response_with_data(data), None, 9),
-        Err(SourceError::InvalidResponse(_))
-    ));
+    // GitHub has no error for a login that nobody has
+    let unknown = read_list(&response_with_data(data.clone()), None, 9);
+    assert!(matches!(unknown, Err(SourceError::Hidden(_))));
+    let fault = response_with_errors(data, vec![server_error("repositoryOwner")]);
+    assert!(!matches!(read_list(&fault, None, 9), Ok(_) | Err(SourceError::Hidden(_))));
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn repository_list_query_probes_the_given_surfaces_and_requests_the_viewer_once(
 fn list_json(edges: &[Value]) -> Value {
     json!({
         "viewer": { "login": "ann", "databaseId": 31 },
-        "organization": { "repositories": {
+        "repositoryOwner": { "repositories": {
             "totalCount": edges.len(), "edges": edges,
             "pageInfo": { "hasNextPage": false, "endCursor": null },
         } },

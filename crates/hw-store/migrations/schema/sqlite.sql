@@ -358,13 +358,13 @@ create table viewers (
     login text not null
 );
 
--- how the last pull of each organization ended; it succeeded if there is no error
+-- how the last pull of each source ended; it succeeded if there is no error
 create table last_pulls (
     host text not null,
-    organization text not null,
+    source text not null,
     ended_ms integer not null,
     error text,
-    primary key (host, organization)
+    primary key (host, source)
 );
 
 -- logins ignore case
@@ -432,3 +432,16 @@ create table request_minutes (
     reserved_requests integer not null,
     primary key (principal, bucket)
 );
+
+-- what the workspace follows: an owner's login, or one repository as OWNER/REPOSITORY, as the user wrote it
+create table sources (
+    host text not null,
+    name text not null,
+    -- the repository that was found under the name of a single repository
+    repository_id integer,
+    added_ms integer not null,
+    primary key (host, name)
+);
+
+-- names ignore case
+create unique index sources_name on sources (host, lower(name));

@@ -14,7 +14,7 @@ use crate::leases::Lease;
 use crate::mirror;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{Store, comment_queue, lanes};
+use crate::{Store, comment_queue, lanes, sources};
 
 /// The maximum number of items that one transaction restores: each is a text, a cell and two search rows.
 const RESTORE_BATCH_ITEMS: i64 = 200;
@@ -167,7 +167,7 @@ fn write_restored(
         let key = observation.key();
         let cell = ItemCell { version: Some(observation.version()), tombstone: None };
         let restored = StoredCell { key, cell, search_rowid: rowids.get(&key).copied() };
-        by_lane.entry(item_lane(host, &observation.item)).or_default().push(restored);
+        by_lane.entry(item_lane(tx, host, &observation.item)?).or_default().push(restored);
     }
     for (lane, restored) in &by_lane {
         let id = lanes::ensure_lane_id(tx, lane)?;
@@ -181,16 +181,20 @@ fn write_restored(
     cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
 }
 
-fn item_lane(host: &str, item: &MirrorItem) -> Lane {
+fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<Lane, StoreError> {
     let (repository, kind) = match item {
         MirrorItem::Repository(repository) => {
-            return Lane::organization_repositories(host, &repository.owner.to_lowercase());
+            return Ok(if sources::is_owner_followed(tx, host, &repository.owner)? {
+                Lane::owner_repositories(host, &repository.owner)
+            } else {
+                Lane::single_repositories(host)
+            });
         }
         MirrorItem::Thread(thread) => (thread.repository_id, thread.kind()),
         MirrorItem::Comment(comment) => (comment.repository_id, comment.kind),
     };
     let surface = Surface::ALL.into_iter().find(|surface| surface.kind() == kind);
-    Lane::for_repository(host, repository, surface.expect("every kind has a listing"))
+    Ok(Lane::for_repository(host, repository, surface.expect("every kind has a listing")))
 }
 
 fn forget_removed(

@@ -50,9 +50,9 @@ impl Store {
             });
         }
         let mut builder = CompletenessBuilder::default();
-        for FailedPull { organization, error, .. } in self.failed_pulls()? {
+        for FailedPull { source, error, .. } in self.failed_pulls()? {
             let error = self.lane_names()?.replace_keys(&error);
-            builder.missing.push(format!("the last pull of {organization} failed: {error}"));
+            builder.missing.push(format!("the last pull of {source} failed: {error}"));
         }
         if surfaces.contains(&Surface::Repositories) {
             builder.add_listings(&lanes);
@@ -87,6 +87,15 @@ impl Store {
     }
 }
 
+/// Returns what a list of repositories is called; `None` for lists of a repository.
+fn listing_label(scope: &Scope) -> Option<String> {
+    match scope {
+        Scope::Owner(login) => Some(format!("the repository list of {login}")),
+        Scope::SingleRepositories => Some("the list of single repositories".to_owned()),
+        Scope::Repository(_) => None,
+    }
+}
+
 /// A repository, with its host.
 struct HostRepository {
     host: String,
@@ -111,21 +120,21 @@ impl CompletenessBuilder {
         self.earliest_check = Some(self.earliest_check.map_or(at, |earliest| earliest.min(at)));
     }
 
-    /// Reports the lists of repositories of all organizations.
+    /// Reports the lists of repositories of all sources.
     fn add_listings(&mut self, lanes: &LaneStates) {
         let mut has_read = false;
         for (lane, state) in lanes {
-            let Scope::Organization(login) = &lane.scope else { continue };
+            let Some(list) = listing_label(&lane.scope) else { continue };
             has_read |= state.checked_at_ms.is_some();
-            self.note_check(AnswerFreshness::from_lanes([(login.clone(), state)]).fresh_through);
+            self.note_check(AnswerFreshness::from_lanes([(list.clone(), state)]).fresh_through);
             if state.checked_at_ms.is_none() {
-                self.missing
-                    .push(format!("the repository list of {login} was never read to the end"));
+                self.missing.push(format!("{list} was never read to the end"));
             }
         }
         if !has_read {
             self.add_never_read(
-                "no organization has been pulled into this workspace as a whole".into(),
+                "no organization, user or single repository has been pulled into this workspace as a whole"
+                    .into(),
             );
         }
     }
@@ -133,11 +142,10 @@ impl CompletenessBuilder {
     /// Reports failed lists of repositories for every answer: a repository that was not listed may contain matches.
     fn add_failed_listings(&mut self, lanes: &LaneStates) {
         for (lane, state) in lanes {
-            if let Scope::Organization(login) = &lane.scope
+            if let Some(list) = listing_label(&lane.scope)
                 && state.failures > 0
             {
-                self.missing
-                    .push(format!("the last update of the repository list of {login} failed"));
+                self.missing.push(format!("the last update of {list} failed"));
             }
         }
     }

@@ -27,11 +27,12 @@ impl Store {
 }
 
 impl LaneNames {
-    /// Returns the organization's login or the repository's full name.
+    /// Returns the owner's login or the repository's full name.
     pub fn scope_name(&self, lane: &Lane) -> String {
         match &lane.scope {
-            Scope::Organization(login) => login.clone(),
+            Scope::Owner(login) => login.clone(),
             Scope::Repository(id) => self.repository_name(&lane.host, *id),
+            Scope::SingleRepositories => "single repositories".to_owned(),
         }
     }
 
@@ -66,7 +67,7 @@ impl LaneNames {
         let surface = Surface::from_name(&rest[..end])?;
         let scope_name = match kind {
             "repository" => self.repository_name(host, scope.parse().ok()?),
-            "org" => scope.to_owned(),
+            "org" | "sources" => scope.to_owned(),
             _ => return None,
         };
         Some(LaneKey {

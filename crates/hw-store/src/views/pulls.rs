@@ -13,15 +13,16 @@ const END_PULL: TransactionStep = step!("end pull");
 /// A pull that failed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedPull {
-    pub organization: String,
+    pub source: String,
     pub ended_ms: i64,
     pub error: String,
 }
 
-/// The end of the last pull of one organization.
+/// The end of the last pull of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastPull {
-    pub organization: String,
+    pub host: String,
+    pub source: String,
     pub ended_ms: i64,
     /// The reason for a failure of the whole pull; `None` if it succeeded.
     pub error: Option<String>,
@@ -30,54 +31,55 @@ pub struct LastPull {
 impl Store {
     /// Records the end of a pull. After a failed one, answers warn until the next pull that they may be incomplete.
     ///
-    /// Logins ignore case: the end of a pull of `acme` replaces that of a pull of `Acme`.
+    /// Names ignore case: the end of a pull of `acme` replaces that of a pull of `Acme`.
     pub fn record_pull_end(
         &self,
         lease: &Lease,
-        (host, organization): (&str, &str),
+        host: &str,
+        source: &str,
         ended_ms: i64,
         error: Option<&str>,
     ) -> Result<(), StoreError> {
         const FORGET_OTHER_CASE: Sql = Sql::portable(
             "delete from last_pulls
-              where host = $1 and lower(organization) = lower($2) and organization <> $2",
+              where host = $1 and lower(source) = lower($2) and source <> $2",
         );
         const UPSERT: Sql = Sql::portable(
-            "insert into last_pulls (host, organization, ended_ms, error) values ($1, $2, $3, $4)
-             on conflict (host, organization) do update
+            "insert into last_pulls (host, source, ended_ms, error) values ($1, $2, $3, $4)
+             on conflict (host, source) do update
                 set ended_ms = excluded.ended_ms, error = excluded.error",
         );
         let error = error.map(safe_text::sanitize_for_storage);
-        let params = params![host, organization, ended_ms, error.as_deref()];
+        let params = params![host, source, ended_ms, error.as_deref()];
         self.write_with_lease(lease, END_PULL, |tx| {
-            tx.execute(FORGET_OTHER_CASE, &params![host, organization])?;
+            tx.execute(FORGET_OTHER_CASE, &params![host, source])?;
             tx.execute(UPSERT, &params).map(drop)
         })
     }
 
-    /// Returns the end of the last pull of each organization, ordered by name.
+    /// Returns the end of the last pull of each source, ordered by name.
     pub fn last_pulls(&self) -> Result<Vec<LastPull>, StoreError> {
         const LAST: Sql = Sql::portable(
-            "select organization, ended_ms, error from last_pulls order by organization, host",
+            "select host, source, ended_ms, error from last_pulls order by source, host",
         );
         self.read("pulls", |tx| {
             tx.query(LAST, &[], |mut row| {
-                let (organization, ended_ms) = (row.text(0)?, row.int(1)?);
-                Ok(LastPull { organization, ended_ms, error: row.maybe_text(2)? })
+                let (host, source) = (row.text(0)?, row.text(1)?);
+                Ok(LastPull { host, source, ended_ms: row.int(2)?, error: row.maybe_text(3)? })
             })
         })
     }
 
-    /// Returns the organizations whose last pull failed as a whole, ordered by name.
+    /// Returns the sources whose last pull failed as a whole, ordered by name.
     pub fn failed_pulls(&self) -> Result<Vec<FailedPull>, StoreError> {
         const FAILED: Sql = Sql::portable(
-            "select organization, ended_ms, error from last_pulls
-              where error is not null order by organization, host",
+            "select source, ended_ms, error from last_pulls
+              where error is not null order by source, host",
         );
         self.read("pulls", |tx| {
             tx.query(FAILED, &[], |mut row| {
-                let (organization, ended_ms) = (row.text(0)?, row.int(1)?);
-                Ok(FailedPull { organization, ended_ms, error: row.text(2)? })
+                let (source, ended_ms) = (row.text(0)?, row.int(1)?);
+                Ok(FailedPull { source, ended_ms, error: row.text(2)? })
             })
         })
     }

@@ -132,7 +132,7 @@ fn comments_are_removed_with_their_repository(location: &DatabaseLocation) {
     for kind in ItemKind::COMMENTS {
         store.ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
-    let lane = Lane::organization_repositories(HOST, "acme");
+    let lane = Lane::owner_repositories(HOST, "acme");
     store.remove_repositories(&lease, &lane, &[(PUMP_ID, observed_at(50))], false).unwrap();
     assert_eq!((all_comments(&store), search_ids(&store, "x")), (vec![], vec![]));
 }

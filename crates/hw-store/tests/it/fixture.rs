@@ -41,7 +41,7 @@ pub(crate) fn issue_lane() -> Lane {
 }
 
 pub(crate) fn organization_lane() -> Lane {
-    Lane::organization_repositories(HOST, "acme")
+    Lane::owner_repositories(HOST, "acme")
 }
 
 /// Builds a page of issues without coverage.

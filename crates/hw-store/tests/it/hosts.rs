@@ -84,7 +84,7 @@ fn ingest_two_hosts(store: &Store, lease: &Lease) {
     row.url = format!("https://{OTHER_HOST}/other/pump");
     let page = IngestPage {
         observations: vec![other],
-        ..IngestPage::new(Lane::organization_repositories(OTHER_HOST, "other"), 100)
+        ..IngestPage::new(Lane::owner_repositories(OTHER_HOST, "other"), 100)
     };
     store.ingest_page(lease, &page).unwrap();
     let mut other = issue(6, 12, "leaks");

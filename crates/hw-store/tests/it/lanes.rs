@@ -92,7 +92,7 @@ fn listing_page_records_checks_of_all_unchanged_lanes(location: &DatabaseLocatio
     assert_eq!(checked_at(&store, &lanes[0]), None);
     assert_eq!(store.lanes().unwrap().len(), 99, "an unknown lane is not created");
     assert_eq!(checked_at(&store, &organization_lane()), Some(1_000), "its walk is incomplete");
-    listing.lane = Lane::organization_repositories("elsewhere", "acme");
+    listing.lane = Lane::owner_repositories("elsewhere", "acme");
     listing.checked_lanes = vec![(lanes[1].clone(), 6_000)];
     let crashed = crash_at(&store, "ingest: before commit").ingest_page(&lease, &listing);
     assert!(crashed.is_err());

@@ -1,13 +1,16 @@
 use std::collections::BTreeSet;
 
+use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
-use hw_store::{DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, Store, StoreError};
+use hw_store::{
+    DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, Store, StoreError, StoredSource,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
-    SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, issues_page_through, open_store,
-    query_raw, search_ids, thread, threads_page,
+    HOST, SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, issues_page_through,
+    open_store, query_raw, repositories_page, search_ids, thread, threads_page,
 };
 
 both![
@@ -124,6 +127,8 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
         store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
     store.store_pause(PAUSE, i64::MAX).unwrap();
+    store.record_pull_end(&lease, HOST, "Acme", 7, None).unwrap();
+    store.ingest_page(&lease, &repositories_page(vec![])).unwrap();
     let stored = |store: &Store| {
         (
             store.object_counts().unwrap(),
@@ -148,7 +153,12 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
     }
     let refused = Store::open_reader(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
-    assert_eq!(stored(&Store::open(location).unwrap()), before);
+    let migrated = Store::open(location).unwrap();
+    assert_eq!(stored(&migrated), before);
+    // every list of repositories was followed, under the name that was pulled
+    let source = FollowedSource::Owner("Acme".to_owned());
+    let source = StoredSource { host: HOST.to_owned(), source, repository_id: None };
+    assert_eq!(migrated.sources().unwrap(), [source]);
 }
 
 fn migrations_create_the_same_schema_as_a_new_database(location: &DatabaseLocation) {
@@ -221,10 +231,12 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migration 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 9 and 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
+        "drop table sources; alter table last_pulls rename column source to organization"
+            .to_owned(),
         "create table principals (
             name text primary key, paused_until_ms bigint, pause_reason text,
             minute_started_ms bigint, reserved_requests bigint not null default 0);

@@ -48,7 +48,7 @@ impl WebFixture {
         let store = Store::open(&location).unwrap();
         let lease = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
         let fixture = Self { store, lease, location, _folder: folder };
-        let organization = Lane::organization_repositories(SOURCE, "acme");
+        let organization = Lane::owner_repositories(SOURCE, "acme");
         fixture.ingest_page(&complete_page(
             organization,
             vec![observe_item(MirrorItem::Repository(pump_repository()))],
@@ -106,7 +106,7 @@ impl WebFixture {
         let url = format!("https://github.com/acme/{name}");
         let repository =
             Repository { id, node_id, name: name.to_owned(), url, ..pump_repository() };
-        let organization = Lane::organization_repositories(SOURCE, "acme");
+        let organization = Lane::owner_repositories(SOURCE, "acme");
         self.ingest_page(&complete_page(
             organization,
             vec![observe_item(MirrorItem::Repository(repository))],

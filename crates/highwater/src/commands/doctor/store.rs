@@ -135,9 +135,9 @@ fn check_pulls(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
 }
 
 fn failed_pull_finding(pull: &FailedPull) -> DoctorFinding {
-    let FailedPull { organization, ended_ms, error } = pull;
+    let FailedPull { source, ended_ms, error } = pull;
     let ended = SourceInstant(*ended_ms);
-    let detail = format!("the last pull of {organization} failed at {ended}: {error}");
+    let detail = format!("the last pull of {source} failed at {ended}: {error}");
     DoctorFinding::fail("pull", detail, "fix the cause, then run `highwater pull` again")
 }
 
@@ -308,7 +308,8 @@ fn read_repository_names(
 fn lane_name(lane: &Lane, names: &RepositoryNameMap) -> String {
     let surface = lane.surface.name();
     match &lane.scope {
-        Scope::Organization(login) => format!("{login} {surface}"),
+        Scope::Owner(login) => format!("{login} {surface}"),
+        Scope::SingleRepositories => "single repositories".to_owned(),
         Scope::Repository(id) => match names.get(&(lane.host.clone(), *id)) {
             Some(name) => format!("{name} {surface}"),
             None => format!("repository {id} {surface}"),

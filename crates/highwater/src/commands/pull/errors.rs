@@ -13,7 +13,7 @@ const PARTIAL_RETRY_HINT: &str =
 /// Describes a pull that ended early.
 pub(super) fn pull_error(
     error: SyncError,
-    organization: &str,
+    title: &str,
     location: &DatabaseLocation,
 ) -> anyhow::Error {
     let hint = match &error {
@@ -29,18 +29,18 @@ pub(super) fn pull_error(
         | SyncError::IncompleteRead { .. }
         | SyncError::Crashed(_) => RETRY_HINT,
     };
-    // without the lane: it is the organization's listing, which the message names anyway
+    // without the lane: it is the list of a source, which the message names anyway
     let reason = error.reason();
     let cause = if let SyncError::Store(error) = error {
         anyhow::Error::new(error).context(format!("cannot use {}", location.display_name()))
     } else {
         anyhow::anyhow!(reason)
     };
-    cause.context(cannot_pull_message(organization)).context(ErrorHint(hint.to_owned()))
+    cause.context(cannot_pull_message(title)).context(ErrorHint(hint.to_owned()))
 }
 
 /// Describes a database that cannot be opened.
-pub(super) fn open_error(error: anyhow::Error, organization: &str) -> anyhow::Error {
+pub(super) fn open_error(error: anyhow::Error, title: &str) -> anyhow::Error {
     let hint = match hints::find_store_error(&error) {
         Some(error) => hints::database_hint(error),
         None => {
@@ -49,11 +49,11 @@ pub(super) fn open_error(error: anyhow::Error, organization: &str) -> anyhow::Er
         }
     };
     let hint = ErrorHint(hint.to_owned());
-    error.context(cannot_pull_message(organization)).context(hint)
+    error.context(cannot_pull_message(title)).context(hint)
 }
 
 /// Describes a pull in which some lists failed and the rest was read.
-pub(super) fn partial_error(organization: &str, summary: &PullSummary) -> anyhow::Error {
+pub(super) fn partial_error(summary: &PullSummary) -> anyhow::Error {
     let is_braked = summary.failures.iter().any(|failure| failure.is_brake);
     let hint = if is_braked {
         "if this is intended, pass --allow-mass-removal"
@@ -64,10 +64,11 @@ pub(super) fn partial_error(organization: &str, summary: &PullSummary) -> anyhow
         1 => "1 failure is listed above".to_owned(),
         count => format!("{count} failures are listed above"),
     };
-    anyhow::anyhow!("the pull of {organization} is incomplete: {failures}")
+    let sources = summary.sources.join(", ");
+    anyhow::anyhow!("the pull of {sources} is incomplete: {failures}")
         .context(ErrorHint(hint.to_owned()))
 }
 
-fn cannot_pull_message(organization: &str) -> String {
-    format!("cannot pull {organization}")
+fn cannot_pull_message(title: &str) -> String {
+    format!("cannot pull {title}")
 }

@@ -17,34 +17,14 @@ pub(super) fn warn_unknown_exclusions(
         return Ok(());
     }
     let stored = store.readable_repositories(&pull.host)?.rows;
-    let known = stored
-        .iter()
-        .filter(|repository| repository.owner.eq_ignore_ascii_case(&pull.organization))
-        .map(|repository| repository.name.as_str());
-    for name in find_unknown(
-        pull.excluded_repositories.iter().map(String::as_str),
-        &known.collect::<Vec<_>>(),
-    ) {
-        print_warning(&format!(
-            "{name} is excluded, but {} has no such repository, or it is archived or a fork",
-            pull.organization
-        ));
+    for excluded in &pull.excluded_repositories {
+        let mut stored = stored.iter();
+        if !stored.any(|stored| excluded.selects(&stored.owner, &stored.name)) {
+            let sources = summary.sources.join(", ");
+            print_warning(&format!(
+                "{excluded} is excluded, but {sources} has no such repository, or it is archived or a fork"
+            ));
+        }
     }
     Ok(())
-}
-
-fn find_unknown<'a>(excluded: impl Iterator<Item = &'a str>, known: &[&str]) -> Vec<&'a str> {
-    excluded.filter(|name| !known.iter().any(|known| known.eq_ignore_ascii_case(name))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exclusions_ignore_letter_case() {
-        let excluded = ["Pump", "nosuch", "valve"];
-        assert_eq!(find_unknown(excluded.into_iter(), &["pump", "VALVE"]), ["nosuch"]);
-        assert_eq!(find_unknown(excluded.into_iter(), &[]), excluded);
-    }
 }

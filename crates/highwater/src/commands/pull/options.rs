@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Context as _;
+use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
-use hw_sync::pull::PullSpec;
+use hw_store::{DatabaseLocation, Store};
+use hw_sync::pull::{PullSource, PullSpec};
 use secrecy::SecretString;
 
 use crate::config::{self, AppSettings};
@@ -16,6 +17,8 @@ use crate::{cli, github_token};
 
 pub(super) struct PullCommandOptions {
     pub(super) spec: PullSpec,
+    /// The requested sources, as printed.
+    pub(super) title: String,
     pub(super) rest_url: String,
     pub(super) graphql_url: String,
     pub(super) proxy: Option<HttpProxy>,
@@ -26,25 +29,25 @@ pub(super) struct PullCommandOptions {
 
 impl PullCommandOptions {
     pub(super) fn from_args(args: &cli::PullArgs, settings: &AppSettings) -> anyhow::Result<Self> {
-        let organization = require_organization(settings)?;
-        let excluded = settings.excluded_repositories.iter();
-        let excluded = excluded.map(|selector| own_repository_name(selector, &organization));
+        let sources = requested_sources(args, settings);
+        let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
         let spec = PullSpec {
             host: settings.endpoints.host.clone(),
             owner: config::process_name(),
             machine: config::machine_name().unwrap_or_default(),
             items: selected_items(settings),
-            only_repositories: selected_repositories(args, &organization)?,
-            excluded_repositories: excluded.collect::<anyhow::Result<_>>()?,
+            only_repositories: selected_repositories(args, &sources)?,
+            excluded_repositories: settings.excluded_repositories.clone(),
             force: args.force,
             window_days: Some(settings.window_days).filter(|days| *days > 0),
             reconcile: args.reconcile,
             allow_mass_removal: args.allow_mass_removal,
             repair: args.repair,
-            organization,
+            sources: sources.into_iter().map(PullSource::from).collect(),
         };
         Ok(Self {
             spec,
+            title: if names.is_empty() { "all sources".to_owned() } else { names.join(", ") },
             rest_url: settings.endpoints.rest_url.clone(),
             graphql_url: settings.endpoints.graphql_url.clone(),
             proxy: settings.parse_proxy(),
@@ -53,12 +56,37 @@ impl PullCommandOptions {
             reserve_percent: settings.reserve_percent,
         })
     }
+
+    /// Fails if there is nothing to pull: no source is requested, and the workspace follows none.
+    pub(super) fn check_sources(&self, location: &DatabaseLocation) -> anyhow::Result<()> {
+        let follows = |store: Store| {
+            let sources = store.sources()?;
+            Ok(sources.iter().any(|followed| followed.host == self.spec.host))
+        };
+        if !self.spec.sources.is_empty()
+            || Store::open_reader(location).and_then(follows).unwrap_or(false)
+        {
+            return Ok(());
+        }
+        let error = anyhow::anyhow!("nothing to pull: no organization, user or repository given");
+        Err(error.context(ErrorHint(
+            "pass -o NAME or OWNER/REPOSITORY, or set ORGANIZATION; `highwater demo` works without one"
+                .to_owned(),
+        )))
+    }
 }
 
-fn require_organization(settings: &AppSettings) -> anyhow::Result<String> {
-    settings.organization.clone().context("no organization given").context(ErrorHint(
-        "pass -o NAME or set ORGANIZATION; `highwater demo` works without one".to_owned(),
-    ))
+/// Returns the sources that the settings and the arguments name, each once.
+fn requested_sources(args: &cli::PullArgs, settings: &AppSettings) -> Vec<FollowedSource> {
+    let organization = settings.organization.clone().map(FollowedSource::Owner);
+    let requested = organization.iter().chain(&settings.sources).chain(&args.sources);
+    let mut sources: Vec<FollowedSource> = Vec::new();
+    for source in requested {
+        if !sources.iter().any(|other| other.is_same(source)) {
+            sources.push(source.clone());
+        }
+    }
+    sources
 }
 
 /// Returns the chosen items. Comments belong to threads, so comments alone also select all threads.
@@ -74,26 +102,45 @@ fn selected_items(settings: &AppSettings) -> BTreeSet<PullItem> {
     items
 }
 
-fn selected_repositories(args: &cli::PullArgs, organization: &str) -> anyhow::Result<Vec<String>> {
-    let mut selected: Vec<String> = Vec::new();
+/// Returns the repositories that `--repo` selects. Without an owner, it is that of the first source.
+fn selected_repositories(
+    args: &cli::PullArgs,
+    sources: &[FollowedSource],
+) -> anyhow::Result<Vec<RepositoryName>> {
+    let mut selected: Vec<RepositoryName> = Vec::new();
     for selector in args.repo.iter().flat_map(|list| &list.0) {
-        let name = own_repository_name(selector, organization)?;
-        if !selected.iter().any(|other| other.eq_ignore_ascii_case(&name)) {
+        let name = with_owner(selector, sources)?;
+        if !selected.iter().any(|other| other.is_name_of(&name.owner, &name.name)) {
             selected.push(name);
         }
     }
     Ok(selected)
 }
 
-/// Returns the repository's name without its owner, which must be this organization.
-fn own_repository_name(
+fn with_owner(
     selector: &RepositorySelector,
-    organization: &str,
-) -> anyhow::Result<String> {
-    match &selector.owner {
-        Some(owner) if !owner.eq_ignore_ascii_case(organization) => {
-            Err(UsageError(format!("{owner}/{} is not in {organization}", selector.name)).into())
+    sources: &[FollowedSource],
+) -> anyhow::Result<RepositoryName> {
+    let RepositorySelector { owner, name } = selector;
+    let owners: Vec<&str> = sources.iter().map(source_owner).collect();
+    match (owner, owners.as_slice()) {
+        (None, []) => {
+            Err(UsageError(format!("--repo {name}: name its owner, too: OWNER/{name}")).into())
         }
-        Some(_) | None => Ok(selector.name.clone()),
+        (None, [first, ..]) => Ok(RepositoryName::new(first, name)),
+        (Some(owner), []) => Ok(RepositoryName::new(owner, name)),
+        (Some(owner), owners) if owners.iter().any(|known| known.eq_ignore_ascii_case(owner)) => {
+            Ok(RepositoryName::new(owner, name))
+        }
+        (Some(owner), owners) => {
+            Err(UsageError(format!("{owner}/{name} is not in {}", owners.join(", "))).into())
+        }
+    }
+}
+
+fn source_owner(source: &FollowedSource) -> &str {
+    match source {
+        FollowedSource::Owner(login) => login,
+        FollowedSource::Repository(name) => &name.owner,
     }
 }

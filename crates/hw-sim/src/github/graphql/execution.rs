@@ -12,12 +12,15 @@ use crate::github::inject::NOT_ACCESSIBLE_MESSAGE;
 use crate::github::quotas::QuotaStatus;
 use crate::github::request_log::ServedPage;
 use crate::json_writer::JsonWriter;
-use crate::world::{NodeTarget, ReplicaView, SimComment, SimRepository, SimThread, SimUser};
+use crate::world::{
+    NodeTarget, ReplicaView, SimComment, SimOwner, SimRepository, SimThread, SimUser,
+};
+use crate::world_spec::OwnerKind;
 
 /// An object from which fields can be selected.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GraphqlObject<'w> {
-    Organization,
+    Owner(&'w SimOwner),
     Repository(&'w SimRepository),
     Thread(&'w SimThread),
     Comment(&'w SimComment),
@@ -30,7 +33,7 @@ pub(crate) enum GraphqlObject<'w> {
 impl GraphqlObject<'_> {
     pub(super) fn type_name(self) -> &'static str {
         match self {
-            Self::Organization => "Organization",
+            Self::Owner(owner) => owner.kind.type_name(),
             Self::Repository(_) => "Repository",
             Self::Thread(thread) => thread.kind.type_name(),
             Self::Comment(comment) => comment.kind.type_name(),
@@ -47,7 +50,8 @@ impl GraphqlObject<'_> {
             Self::Thread(thread) => Some(&thread.node_id),
             Self::Comment(comment) => Some(&comment.node_id),
             Self::Actor(user) => Some(&user.node_id),
-            Self::Organization | Self::Label(_) | Self::Category(_) | Self::RateLimit => None,
+            Self::Owner(owner) => Some(&owner.node_id),
+            Self::Label(_) | Self::Category(_) | Self::RateLimit => None,
         }
     }
 }
@@ -144,12 +148,21 @@ impl<'a> QueryExecution<'a> {
             "rateLimit" => self.write_object(GraphqlObject::RateLimit, field),
             "organization" => {
                 let login = field.text_argument("login", variables).unwrap_or_default();
-                let found = login.eq_ignore_ascii_case(self.view.organization());
-                self.write_or_not_found(
-                    field,
-                    found.then_some(GraphqlObject::Organization),
-                    || format!("Could not resolve to an Organization with the login of '{login}'."),
-                );
+                let found = self.view.owner_by_login(&login);
+                let found = found.filter(|owner| owner.kind == OwnerKind::Organization);
+                self.write_or_not_found(field, found.map(GraphqlObject::Owner), || {
+                    format!("Could not resolve to an Organization with the login of '{login}'.")
+                });
+            }
+            "repositoryOwner" => {
+                let login = field.text_argument("login", variables).unwrap_or_default();
+                match self.view.owner_by_login(&login) {
+                    Some(owner) => self.write_with_faults(field, GraphqlObject::Owner(owner), || {
+                        format!("Could not resolve to a RepositoryOwner with the login of '{login}'.")
+                    }),
+                    // unlike the other lookups, this one has no error
+                    None => self.out.write_null(),
+                }
             }
             "repository" => self.write_repository_root(field),
             "node" => {
@@ -167,9 +180,7 @@ impl<'a> QueryExecution<'a> {
         let name = field.text_argument("name", variables).unwrap_or_default();
         let follows_renames = field.argument_value("followRenames", variables);
         let follows_renames = follows_renames.and_then(|value| value.as_bool()).unwrap_or(true);
-        let is_known = owner.eq_ignore_ascii_case(self.view.organization());
-        let found =
-            is_known.then(|| self.view.repository_by_name(&name, follows_renames)).flatten();
+        let found = self.view.repository_by_name(&owner, &name, follows_renames);
         self.write_or_not_found(field, found.map(GraphqlObject::Repository), || {
             format!("Could not resolve to a Repository with the name '{owner}/{name}'.")
         });
@@ -196,7 +207,7 @@ impl<'a> QueryExecution<'a> {
 
     fn resolve_object(&self, found: NodeTarget) -> Option<GraphqlObject<'a>> {
         match found {
-            NodeTarget::Organization => Some(GraphqlObject::Organization),
+            NodeTarget::Owner(index) => Some(GraphqlObject::Owner(self.view.owner(index))),
             NodeTarget::Repository(index) => {
                 self.view.repository(index).map(GraphqlObject::Repository)
             }
@@ -229,14 +240,14 @@ impl<'a> QueryExecution<'a> {
         });
     }
 
-    /// Writes an object that partial faults can hit. An organization is either there or not, as a whole.
+    /// Writes an object that partial faults can hit. An owner is either there or not, as a whole.
     fn write_with_faults(
         &mut self,
         field: &PlanField,
         object: GraphqlObject<'a>,
         missing: impl FnOnce() -> String,
     ) {
-        let is_part = !matches!(object, GraphqlObject::Organization);
+        let is_part = !matches!(object, GraphqlObject::Owner(_));
         if self.inline_fault.strikes_here(ApiFault::Forbidden) {
             self.write_null_with_problem(
                 field,

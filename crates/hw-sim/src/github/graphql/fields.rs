@@ -10,12 +10,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::execution::{GraphqlObject, QueryExecution};
 use super::plan::PlanField;
 use crate::json_writer::JsonWriter;
-use crate::world::{SimRepository, SimUser, ThreadKind, is_answerable};
+use crate::world::{SimOwner, SimRepository, SimUser, ThreadKind, is_answerable};
 
 impl<'a> QueryExecution<'a> {
     pub(super) fn write_field(&mut self, object: GraphqlObject<'a>, field: &PlanField) {
         match object {
-            GraphqlObject::Organization => self.write_organization_field(field),
+            GraphqlObject::Owner(owner) => self.write_owner_field(owner, field),
             GraphqlObject::Repository(repository) => self.write_repository_field(repository, field),
             GraphqlObject::Thread(thread) => self.write_thread_field(thread, field),
             GraphqlObject::Comment(comment) => self.write_comment_field(comment, field),
@@ -26,12 +26,12 @@ impl<'a> QueryExecution<'a> {
         }
     }
 
-    fn write_organization_field(&mut self, field: &PlanField) {
-        let login = self.view.organization();
+    fn write_owner_field(&mut self, owner: &'a SimOwner, field: &PlanField) {
+        let login = &owner.login;
         match &*field.name {
-            "id" => self.out.write_string("O_kwDOAAAAAAAAAAE"),
-            "databaseId" => self.out.write_int(1),
-            "repositories" => self.write_repositories(field),
+            "id" => self.out.write_string(&owner.node_id),
+            "databaseId" => self.out.write_int(owner.id),
+            "repositories" => self.write_repositories(owner, field),
             "url" => self.out.write_string(&format!("{}/{login}", self.view.web_url())),
             "resourcePath" => self.out.write_string(&format!("/{login}")),
             "avatarUrl" => self.out.write_string("https://avatars.githubusercontent.com/u/1"),
@@ -45,11 +45,14 @@ impl<'a> QueryExecution<'a> {
             "databaseId" => self.out.write_int(repository.id),
             "name" => self.out.write_string(&repository.name),
             "nameWithOwner" => {
-                self.out.write_string(&format!("{}/{}", self.view.organization(), repository.name));
+                let owner = &self.view.owner_of(repository).login;
+                self.out.write_string(&format!("{owner}/{}", repository.name));
             }
             "description" => self.out.write_text(&repository.description),
             "url" => self.out.write_string(&self.view.repository_url(repository)),
-            "owner" => self.write_object(GraphqlObject::Organization, field),
+            "owner" => {
+                self.write_object(GraphqlObject::Owner(self.view.owner_of(repository)), field)
+            }
             "isArchived" => self.out.write_bool(repository.is_archived),
             "isFork" => self.out.write_bool(repository.is_fork),
             "hasIssuesEnabled" => self.out.write_bool(repository.has_issues),

@@ -5,7 +5,7 @@ use crate::github::PaginationLoop;
 use crate::github::reply::HttpReply;
 use crate::json_writer::JsonWriter;
 use crate::timestamps;
-use crate::world::{CommentKind, SimComment, SimRepository, SimThread, ThreadKind};
+use crate::world::{CommentKind, SimComment, SimOwner, SimRepository, SimThread, ThreadKind};
 
 /// The depth at which GitHub refuses further pages.
 const MAX_ISSUE_DEPTH: usize = 10_000;
@@ -55,8 +55,8 @@ pub(super) struct RestListing<'w> {
 }
 
 impl<'w> RestListing<'w> {
-    pub(super) fn for_repositories(reader: RestReader<'w>) -> Self {
-        let mut rows: Vec<_> = reader.view.listed_repositories().collect();
+    pub(super) fn for_repositories(reader: RestReader<'w>, owner: &SimOwner) -> Self {
+        let mut rows: Vec<_> = reader.view.listed_repositories(owner).collect();
         rows.sort_by_key(|row| (std::cmp::Reverse(row.created_ms), row.id));
         Self { rows: rows.into_iter().map(RestRow::Repository).collect(), max_depth: usize::MAX }
     }

@@ -22,19 +22,19 @@ impl RestReader<'_> {
     }
 
     pub(super) fn write_repository(self, json: &mut JsonWriter, repository: &SimRepository) {
-        let organization = self.view.organization();
+        let owner = self.view.owner_of(repository);
         json.open_object();
         json.write_key("id");
         json.write_int(repository.id);
         write_text_field(json, "node_id", &repository.node_id);
         write_text_field(json, "name", &repository.name);
-        write_text_field(json, "full_name", &format!("{organization}/{}", repository.name));
+        write_text_field(json, "full_name", &format!("{}/{}", owner.login, repository.name));
         json.write_key("owner");
         json.open_object();
-        write_text_field(json, "login", organization);
+        write_text_field(json, "login", &owner.login);
         json.write_key("id");
-        json.write_int(1);
-        write_text_field(json, "type", "Organization");
+        json.write_int(owner.id);
+        write_text_field(json, "type", owner.kind.type_name());
         json.close_object();
         write_text_field(json, "html_url", &self.view.repository_url(repository));
         json.write_key("description");
@@ -180,9 +180,12 @@ impl RestReader<'_> {
 
     fn api_url(self, thread: &SimThread, path: &str) -> String {
         let repository = self.view.repository(thread.repository);
-        let name = repository.map_or("", |repository| &repository.name);
-        let organization = self.view.organization();
-        format!("{}/repos/{organization}/{name}/{path}/{}", self.request.base_url(), thread.number)
+        let full_name = repository
+            .map(|repository| {
+                format!("{}/{}", self.view.owner_of(repository).login, repository.name)
+            })
+            .unwrap_or_default();
+        format!("{}/repos/{full_name}/{path}/{}", self.request.base_url(), thread.number)
     }
 }
 

@@ -18,7 +18,7 @@ fn thread_order_matches_the_order_of_all_threads() {
         for step in 0..240 {
             github.advance_to(spec.start_ms + step * 15_000);
             let view = github.world.view_at(github.now_ms);
-            for repository in view.listed_repositories() {
+            for repository in view.listed_repositories(view.owner(0)) {
                 for (kind, order_by) in ThreadKind::ALL.into_iter().flat_map(|kind| {
                     [ThreadOrder::Created, ThreadOrder::Updated].map(|order_by| (kind, order_by))
                 }) {

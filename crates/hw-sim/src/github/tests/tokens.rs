@@ -6,7 +6,7 @@ const USER: &[u8] =
     b"GET /user HTTP/1.1\r\nHost: h\r\nUser-Agent: t\r\nAuthorization: Bearer t\r\n\r\n";
 const REPOS: &[u8] =
     b"GET /orgs/acme/repos HTTP/1.1\r\nHost: h\r\nUser-Agent: t\r\nAuthorization: Bearer t\r\n\r\n";
-const LISTING: &str = "{ organization(login: \"acme\") { login } }";
+const LISTING: &str = "{ repositoryOwner(login: \"acme\") { login } }";
 
 #[test]
 fn token_has_scopes_if_classic_and_an_expiry_if_fine_grained() {
@@ -29,7 +29,7 @@ fn token_without_single_sign_on_sees_its_user_but_not_the_organization() {
     let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
     github.set_token(TokenSpec { lacks_sign_on: true, ..TokenSpec::classic() });
     let response = post_query(&mut github, LISTING, json!({}));
-    assert_eq!(response["data"]["organization"], Value::Null);
+    assert_eq!(response["data"]["repositoryOwner"], Value::Null);
     assert_eq!(response["errors"][0]["extensions"]["saml_failure"], true);
     assert_eq!(post_query(&mut github, "{ viewer { login } }", json!({}))["errors"], Value::Null);
     let refused = parse_response(&expect_response(github.handle_request(REPOS, 0)));

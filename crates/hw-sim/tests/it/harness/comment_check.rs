@@ -16,7 +16,7 @@ type CommentRows = BTreeMap<(ItemKind, i64), CommentRow>;
 /// Without a sweep some differences are allowed: deletions, comments that were hidden, and edits where only
 /// changed threads are read again.
 pub(crate) fn check_comments(fixture: &SimFixture, level: CheckLevel) -> Result<(), String> {
-    let truth = fixture.with_github(|github| github.world().truth());
+    let truth = fixture.followed_truth();
     let stored = stored_comments(&fixture.store);
     for comment in truth.comments.values().filter(|comment| is_listed(&truth, comment)) {
         let was_hidden = comment.kind == CommentKind::Conversation
@@ -36,7 +36,7 @@ pub(crate) fn check_comments(fixture: &SimFixture, level: CheckLevel) -> Result<
 
 /// Returns the comments of followed repositories that are listed but not stored.
 pub(crate) fn missing_comments(fixture: &SimFixture) -> Vec<TrueComment> {
-    let truth = fixture.with_github(|github| github.world().truth());
+    let truth = fixture.followed_truth();
     let stored = stored_comments(&fixture.store);
     let listed = truth.comments.values().filter(|comment| is_listed(&truth, comment));
     listed
@@ -90,11 +90,11 @@ fn check_no_extra_comments(stored: &CommentRows, truth: &GroundTruth) -> Result<
         truth.comments.values().map(|comment| (stored_kind(comment.kind), comment.id)).collect();
     for (key, row) in stored {
         let home = truth.repositories.get(&row.comment.repository_id);
-        let is_comparable = home.is_some_and(|home| is_followed(home) && is_enabled(home, key.0));
+        let is_comparable = home.is_some_and(|home| is_enabled(home, key.0));
         if is_comparable && !true_keys.contains(key) {
             return Err(format!("{key:?} is stored, but gone from the world: {}", row.comment.url));
         }
-        if !home.is_some_and(is_followed) {
+        if home.is_none() {
             return Err(format!("{key:?} is stored for a repository that is not followed"));
         }
     }
@@ -103,11 +103,7 @@ fn check_no_extra_comments(stored: &CommentRows, truth: &GroundTruth) -> Result<
 
 fn is_listed(truth: &GroundTruth, comment: &TrueComment) -> bool {
     let home = truth.repositories.get(&comment.repository_id);
-    home.is_some_and(|home| is_followed(home) && is_enabled(home, stored_kind(comment.kind)))
-}
-
-fn is_followed(repository: &TrueRepository) -> bool {
-    !repository.is_archived && !repository.is_fork
+    home.is_some_and(|home| is_enabled(home, stored_kind(comment.kind)))
 }
 
 /// Decides whether such comments are listed: with the feature disabled they are neither read nor removed.

@@ -34,8 +34,8 @@ pub(crate) fn check_complete_pull(
     let repositories = fixture.store.repositories(HOST).map_err(|error| error.to_string())?;
     let repositories: BTreeSet<i64> = repositories.iter().map(|repository| repository.id).collect();
     let mut checked = 0;
+    let truth = fixture.followed_truth();
     fixture.with_github(|github| {
-        let truth = github.world().truth();
         for (item, kind, simulated_kind) in KINDS {
             if !pull.items.contains(&item) {
                 continue;

@@ -50,7 +50,7 @@ pub(crate) enum CheckLevel {
 
 /// Compares the mirror with the world, for every followed repository and every enabled listing.
 pub(crate) fn check_mirror(fixture: &SimFixture, level: CheckLevel) -> Result<(), String> {
-    let truth = fixture.with_github(|github| github.world().truth());
+    let truth = fixture.followed_truth();
     check_repositories(fixture, &truth, level)?;
     for (kind, simulated) in KINDS {
         let stored = stored_threads(&fixture.store, kind, level, &truth)?;
@@ -136,9 +136,9 @@ fn excuse_old_versions(
     }
 }
 
-/// Decides whether a pull follows this repository: it exists and is neither archived nor a fork.
+/// Decides whether a pull follows this repository: it exists and belongs to a source.
 fn is_followed(truth: &GroundTruth, repository_id: i64) -> bool {
-    truth.repositories.get(&repository_id).is_some_and(|found| !found.is_archived && !found.is_fork)
+    truth.repositories.contains_key(&repository_id)
 }
 
 /// Decides whether a listing of this kind exists: with the feature disabled, items are neither read nor removed.
@@ -378,7 +378,7 @@ impl RegressionWatch {
 /// Finds a thread that a lane claims but does not store: within [from, through − overlap] every thread must be
 /// stored in its present version, unless it was deleted.
 fn find_false_claim(fixture: &SimFixture) -> Option<String> {
-    let truth = fixture.with_github(|github| github.world().truth());
+    let truth = fixture.followed_truth();
     let mut listed: BTreeMap<(ThreadKind, i64), Vec<&TrueThread>> = BTreeMap::new();
     for thread in truth.threads.values() {
         listed.entry((thread.kind, thread.repository_id)).or_default().push(thread);

@@ -7,13 +7,15 @@ pub(crate) mod shortcuts;
 mod sim_transport;
 mod virtual_clock;
 
+use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::lane::PullItem;
 use hw_rules::pace::{DEFAULT_RESERVE_PERCENT, RequestPace};
-use hw_sim::{SimulatedGitHub, WorldSpec};
+use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
 use hw_sources::github::graphql::GraphqlEndpoint;
 use hw_sources::github::rest::RestEndpoint;
 use hw_sources::transport::Transport;
@@ -22,7 +24,7 @@ use hw_sync::PullSummary;
 use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::crash_points::{CrashPoints, CrashTrigger};
 use hw_sync::progress::ProgressSink;
-use hw_sync::pull::{PullSpec, run_pull};
+use hw_sync::pull::{PullSource, PullSpec, run_pull};
 
 pub(crate) use comment_check::{check_comments, missing_comments};
 pub(crate) use completeness_check::check_complete_pull;
@@ -40,6 +42,9 @@ pub(crate) struct SimFixture {
     pub(crate) store: Store,
     pub(crate) clock: Arc<VirtualClock>,
     pub(crate) organization: String,
+    pub(crate) sources: Vec<FollowedSource>,
+    /// The ids of the single repositories among the sources.
+    pub(crate) single_ids: BTreeSet<i64>,
     pub(crate) largest_page: u32,
     pub(crate) pace: RequestPace,
     pub(crate) reserve_percent: i64,
@@ -102,6 +107,8 @@ impl SimFixture {
             store,
             clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
             organization: spec.organization.clone(),
+            sources: vec![FollowedSource::Owner(spec.organization.clone())],
+            single_ids: BTreeSet::new(),
             largest_page: 100,
             pace: RequestPace::Adaptive,
             reserve_percent: DEFAULT_RESERVE_PERCENT,
@@ -111,6 +118,37 @@ impl SimFixture {
             reconnects: Arc::default(),
             undelivered: Arc::default(),
         }
+    }
+
+    /// Follows these sources as well. A single repository is followed whatever its name becomes.
+    pub(crate) fn with_sources(mut self, names: &[&str]) -> Self {
+        for name in names {
+            let source = FollowedSource::from_text(name);
+            if let FollowedSource::Repository(name) = &source {
+                let repositories = self.with_github(|github| github.world().truth().repositories);
+                let mut named = repositories.values();
+                let found = named.find(|found| name.is_name_of(&found.owner, &found.name));
+                self.single_ids.insert(found.unwrap().id);
+            }
+            self.sources.push(source);
+        }
+        self
+    }
+
+    /// Decides whether the sources include a repository of the world.
+    pub(crate) fn is_followed(&self, repository: &TrueRepository) -> bool {
+        let is_listed = !repository.is_archived && !repository.is_fork;
+        let owner = FollowedSource::Owner(repository.owner.clone());
+        is_listed && self.sources.contains(&owner) || self.single_ids.contains(&repository.id)
+    }
+
+    /// Returns the true content of the followed repositories.
+    pub(crate) fn followed_truth(&self) -> GroundTruth {
+        let mut truth = self.with_github(|github| {
+            github.world().truth_where(|repository| self.is_followed(repository))
+        });
+        truth.repositories.retain(|_, repository| self.is_followed(repository));
+        truth
     }
 
     /// Sets the machine's clock this far behind the world's.
@@ -170,12 +208,20 @@ impl SimFixture {
     pub(crate) fn build_pull(&self, pull: &TestPull) -> PullSpec {
         PullSpec {
             host: HOST.into(),
-            organization: self.organization.clone(),
+            sources: self.sources.iter().cloned().map(PullSource::from).collect(),
             owner: pull.owner.into(),
             machine: "here".into(),
             items: pull.items.iter().copied().collect(),
-            only_repositories: pull.only.iter().map(|name| (*name).to_owned()).collect(),
-            excluded_repositories: pull.excluded.iter().map(|name| (*name).to_owned()).collect(),
+            only_repositories: pull
+                .only
+                .iter()
+                .map(|name| RepositoryName::new(&self.organization, name))
+                .collect(),
+            excluded_repositories: pull
+                .excluded
+                .iter()
+                .map(|name| RepositorySelector { owner: None, name: (*name).to_owned() })
+                .collect(),
             force: pull.force,
             window_days: pull.window_days,
             reconcile: pull.reconcile,

@@ -1,5 +1,6 @@
 //! Reads repositories that were requested by name.
 
+use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::{ItemObservation, MirrorItem};
 use hw_rules::source_time::SourceInstant;
 
@@ -21,15 +22,24 @@ pub struct NamedRepositories {
     /// Each repository once, with its current name and owner: GitHub follows renames.
     pub observations: Vec<ItemObservation>,
     pub probes: ListingProbes,
+    /// The names that were found, each with the id of its repository.
+    pub found: Vec<FoundName>,
     /// Names that do not exist, or to which the token has no access.
-    pub missing: Vec<String>,
+    pub missing: Vec<RepositoryName>,
     pub unreadable: Vec<UnreadableRow>,
+}
+
+/// A requested name, and the repository that it leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundName {
+    pub name: RepositoryName,
+    pub repository_id: i64,
 }
 
 /// Reads the response for these names.
 pub fn read_named(
     response: &GraphqlResponse,
-    names: &[String],
+    names: &[RepositoryName],
     request_id: i64,
 ) -> Result<NamedRepositories, SourceError> {
     let has_viewer = response.data.root().get("viewer").is_some();
@@ -38,6 +48,7 @@ pub fn read_named(
         date: response.date(),
         observations: Vec::new(),
         probes: ListingProbes::new(),
+        found: Vec::new(),
         missing: Vec::new(),
         unreadable: Vec::new(),
     };
@@ -48,12 +59,18 @@ pub fn read_named(
 }
 
 impl NamedRepositories {
-    fn add_named(&mut self, response: &GraphqlResponse, path: &str, name: &str, request_id: i64) {
+    fn add_named(
+        &mut self,
+        response: &GraphqlResponse,
+        path: &str,
+        name: &RepositoryName,
+        request_id: i64,
+    ) {
         let node = response.data.root().get(path).unwrap_or(RawNode::NULL);
         let read = if node.is_null() {
             match node::null_reason(response, path) {
                 NullReason::NotFound | NullReason::Forbidden(_) => {
-                    return self.missing.push(name.to_owned());
+                    return self.missing.push(name.clone());
                 }
                 NullReason::Fault(reason) => Err(reason),
             }
@@ -64,6 +81,8 @@ impl NamedRepositories {
         let observed_at = response.observed_at(request_id);
         match read {
             Ok(repository) => {
+                let repository_id = repository.id;
+                self.found.push(FoundName { name: name.clone(), repository_id });
                 self.add_observation(ItemObservation {
                     item: MirrorItem::Repository(repository),
                     observed_at,
@@ -71,7 +90,7 @@ impl NamedRepositories {
             }
             Err(reason) => {
                 let subject =
-                    node::node_subject(node).unwrap_or_else(|| RowSubject::Node(name.to_owned()));
+                    node::node_subject(node).unwrap_or_else(|| RowSubject::Node(name.to_string()));
                 self.unreadable.push(node::unreadable_row(
                     subject,
                     Some(node),

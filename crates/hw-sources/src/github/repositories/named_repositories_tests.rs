@@ -32,10 +32,16 @@ fn named_repositories_are_missing_if_unknown_or_forbidden_but_not_on_a_fault() {
     let page = read_named(&response_with_errors(data, errors), &repository_names(5), 9).unwrap();
     assert_eq!(
         (repository_ids(&page), page.missing),
-        (vec![2], vec!["name-0".to_owned(), "name-2".into()])
+        (
+            vec![2],
+            vec![RepositoryName::new("acme", "name-0"), RepositoryName::new("acme", "name-2")]
+        )
     );
     let subjects: Vec<_> = page.unreadable.into_iter().map(|row| row.subject).collect();
-    assert_eq!(subjects, [RowSubject::Node("name-3".into()), RowSubject::Node("name-4".into())]);
+    assert_eq!(
+        subjects,
+        [RowSubject::Node("acme/name-3".into()), RowSubject::Node("acme/name-4".into())]
+    );
 }
 
 #[test]
@@ -76,9 +82,9 @@ fn named_repositories_require_the_requested_viewer() {
 
 #[test]
 fn named_repositories_query_passes_names_as_variables() {
-    let query = named_query("acme", &repository_names(2), &[Surface::Issues], true);
+    let query = named_query(&repository_names(2), &[Surface::Issues], true);
     for (text, is_included) in [
-        ("r1: repository(owner: $owner, name: $m1)", true),
+        ("r1: repository(owner: $o1, name: $m1)", true),
         ("issues(first: 1", true),
         ("viewer { login databaseId }", true),
         ("name-1", false),
@@ -86,13 +92,13 @@ fn named_repositories_query_passes_names_as_variables() {
     ] {
         assert_eq!(query.document.contains(text), is_included, "{text}");
     }
-    assert!(!named_query("acme", &repository_names(2), &[], false).document.contains("viewer"));
-    let variables = json!({ "owner": "acme", "m0": "name-0", "m1": "name-1" });
+    assert!(!named_query(&repository_names(2), &[], false).document.contains("viewer"));
+    let variables = json!({ "o0": "acme", "m0": "name-0", "o1": "acme", "m1": "name-1" });
     assert_eq!(query.variables, variables);
 }
 
-fn repository_names(count: usize) -> Vec<String> {
-    (0..count).map(|n| format!("name-{n}")).collect()
+fn repository_names(count: usize) -> Vec<RepositoryName> {
+    (0..count).map(|n| RepositoryName::new("acme", &format!("name-{n}"))).collect()
 }
 
 fn repository_ids(page: &NamedRepositories) -> Vec<i64> {

@@ -1,5 +1,6 @@
 //! Builds the queries for repositories.
 
+use hw_rules::followed_source::RepositoryName;
 use hw_rules::lane::Surface;
 use hw_rules::walk::PageCursor;
 use serde_json::{Map, Value, json};
@@ -18,7 +19,7 @@ const REPOSITORY_FIELDS: &str = "id databaseId name url owner { login } isArchiv
 /// also contains the viewer. A probe is one connection per repository, so 33 repositories with 3 probes are 100
 /// connections: 1 point.
 pub fn list_query(
-    organization: &str,
+    login: &str,
     first: u32,
     after: Option<&PageCursor>,
     surfaces: &[Surface],
@@ -28,8 +29,8 @@ pub fn list_query(
     let document = format!(
         "query Repositories($login: String!, $first: Int!, $after: String) {{
   {viewer}
-  organization(login: $login) {{
-    repositories(first: $first, after: $after, isArchived: false, isFork: false,
+  repositoryOwner(login: $login) {{
+    repositories(first: $first, after: $after, ownerAffiliations: OWNER, isArchived: false, isFork: false,
                  orderBy: {{ field: CREATED_AT, direction: ASC }}) {{
       totalCount
       pageInfo {{ hasNextPage endCursor }}
@@ -42,16 +43,12 @@ pub fn list_query(
 }}"
     );
     let after = after.map(|cursor| &cursor.0);
-    GraphqlQuery {
-        document,
-        variables: json!({ "login": organization, "first": first, "after": after }),
-    }
+    GraphqlQuery { document, variables: json!({ "login": login, "first": first, "after": after }) }
 }
 
 /// Builds the query for at least one repository by name, with probes, and the viewer if needed.
 pub fn named_query(
-    organization: &str,
-    names: &[String],
+    names: &[RepositoryName],
     surfaces: &[Surface],
     with_viewer: bool,
 ) -> GraphqlQuery {
@@ -59,14 +56,16 @@ pub fn named_query(
     let probes = probes::probe_fields(surfaces);
     let mut declarations = String::new();
     let mut fields = String::new();
-    let mut variables = Map::from_iter([("owner".to_owned(), json!(organization))]);
-    for (n, name) in names.iter().enumerate() {
-        declarations += &format!(", $m{n}: String!");
-        fields += &format!("  r{n}: repository(owner: $owner, name: $m{n}) {{ ...Probed }}\n");
+    let mut variables = Map::new();
+    for (n, RepositoryName { owner, name }) in names.iter().enumerate() {
+        let comma = if n == 0 { "" } else { ", " };
+        declarations += &format!("{comma}$o{n}: String!, $m{n}: String!");
+        fields += &format!("  r{n}: repository(owner: $o{n}, name: $m{n}) {{ ...Probed }}\n");
+        variables.insert(format!("o{n}"), json!(owner));
         variables.insert(format!("m{n}"), json!(name));
     }
     let document = format!(
-        "query NamedRepositories($owner: String!{declarations}) {{
+        "query NamedRepositories({declarations}) {{
   {viewer}
 {fields}  rateLimit {{ cost }}
 }}

@@ -13,7 +13,7 @@ use hw_store::{LaneNames, Store, StoreError};
 use crate::format::{DisplayTime, format_line};
 
 pub(super) struct LaneView {
-    /// The repository, or the organization.
+    /// The repository, or the owner.
     pub(super) scope: String,
     /// Empty for all lists of a repository.
     pub(super) surface: &'static str,
@@ -74,8 +74,8 @@ impl LaneStatus {
     }
 
     fn new(lane: &Lane, state: &LaneState, pull: PullState) -> Self {
-        // the repositories of an organization are listed whole each time, so there is nothing to resume
-        let is_listed = matches!(lane.scope, Scope::Organization(_));
+        // lists of repositories are read whole each time, so there is nothing to resume
+        let is_listed = matches!(lane.scope, Scope::Owner(_) | Scope::SingleRepositories);
         if state.failures > 0 {
             Self::Failing
         } else if state.coverage.gap.is_some() {
@@ -145,7 +145,7 @@ pub(super) fn read_lanes(store: &Store, pull: PullState) -> Result<Vec<LaneView>
 fn repository_id(lane: &Lane) -> Option<i64> {
     match lane.scope {
         Scope::Repository(id) => Some(id),
-        Scope::Organization(_) => None,
+        Scope::Owner(_) | Scope::SingleRepositories => None,
     }
 }
 

@@ -11,7 +11,9 @@ use super::super::plan::{PlanField, VariableMap};
 use crate::github::PaginationLoop;
 use crate::github::request_log::ServedPage;
 use crate::timestamps;
-use crate::world::{CommentKind, SimComment, SimRepository, SimThread, ThreadKind, ThreadOrder};
+use crate::world::{
+    CommentKind, SimComment, SimOwner, SimRepository, SimThread, ThreadKind, ThreadOrder,
+};
 
 /// The field that a list is ordered by, and the direction.
 struct ListOrder {
@@ -50,14 +52,14 @@ fn unordered_list(type_name: &str) -> ListSpec<'_> {
 }
 
 impl<'a> QueryExecution<'a> {
-    pub(super) fn write_repositories(&mut self, field: &PlanField) {
+    pub(super) fn write_repositories(&mut self, owner: &SimOwner, field: &PlanField) {
         let variables = self.variables();
         let order = ListOrder::oldest_first().with_argument(field, variables);
         let [archived, fork, issues, locked] =
             ["isArchived", "isFork", "hasIssuesEnabled", "isLocked"]
                 .map(|name| field.argument_value(name, variables)?.as_bool());
         let private = field.text_argument("privacy", variables).as_deref() == Some("PRIVATE");
-        let listed = self.view.listed_repositories().filter(|repository| {
+        let listed = self.view.listed_repositories(owner).filter(|repository| {
             archived.is_none_or(|archived| repository.is_archived == archived)
                 && fork.is_none_or(|fork| repository.is_fork == fork)
                 && issues.is_none_or(|issues| repository.has_issues == issues)

@@ -1,0 +1,74 @@
+//! Stops following a source, and forgets what only it brought.
+
+use hw_rules::followed_source::FollowedSource;
+use hw_rules::item::Repository;
+use hw_rules::lane::{Lane, Surface};
+use hw_store::{Lease, Store, StoreError};
+
+use crate::SyncError;
+use crate::clock::Clock;
+use crate::lease::{self, LeaseGuard};
+use crate::pull::{PULL_LEASE, PullSource};
+use crate::sources;
+
+/// The result of a removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceRemoval {
+    /// The workspace does not follow it.
+    NotFollowed,
+    Removed {
+        repositories: usize,
+    },
+}
+
+/// Removes a source of a host, unless a pull is running.
+///
+/// The source goes last: a removal that is interrupted is completed when it is repeated.
+pub async fn remove_source(
+    store: &Store,
+    clock: &dyn Clock,
+    owner: &str,
+    host: &str,
+    source: &FollowedSource,
+) -> Result<SourceRemoval, SyncError> {
+    let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
+    let lease = guard.lease().clone();
+    let work = async { Ok(remove_with_lease(store, &lease, host, source).await?) };
+    let result = lease::run_with_lease(store, clock, &lease, work).await;
+    if result.as_ref().is_err_and(SyncError::has_lost_lease) {
+        guard.abandon();
+    }
+    result
+}
+
+async fn remove_with_lease(
+    store: &Store,
+    lease: &Lease,
+    host: &str,
+    source: &FollowedSource,
+) -> Result<SourceRemoval, StoreError> {
+    let followed = store.sources()?.into_iter().filter(|followed| followed.host == host);
+    let (removed, remaining): (Vec<_>, Vec<_>) = followed
+        .map(|followed| PullSource {
+            source: followed.source,
+            repository_id: followed.repository_id,
+            is_new: false,
+        })
+        .partition(|followed| followed.source.is_same(source));
+    if removed.is_empty() {
+        return Ok(SourceRemoval::NotFollowed);
+    }
+    let stored = store.repositories(host)?.into_iter();
+    let forgotten: Vec<Repository> =
+        stored.filter(|repository| !sources::is_mirrored(&remaining, repository)).collect();
+    for repository in &forgotten {
+        for surface in Surface::THREADS.into_iter().chain(Surface::COMMENTS) {
+            store.clear_lane(lease, &Lane::for_repository(host, repository.id, surface))?;
+            // lets the lease be renewed
+            tokio::task::yield_now().await;
+        }
+        store.forget_repository(lease, host, repository.id)?;
+    }
+    store.forget_source(lease, host, source)?;
+    Ok(SourceRemoval::Removed { repositories: forgotten.len() })
+}
