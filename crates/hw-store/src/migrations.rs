@@ -77,6 +77,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_buckets.sql"),
         postgres: include_str!("../migrations/postgres/0008_buckets.sql"),
     },
+    Migration {
+        number: 9,
+        name: "closing_references",
+        sqlite: include_str!("../migrations/sqlite/0009_closing_references.sql"),
+        postgres: include_str!("../migrations/postgres/0009_closing_references.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

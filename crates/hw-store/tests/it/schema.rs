@@ -221,7 +221,7 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migration 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 9 and 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
@@ -231,7 +231,8 @@ fn undo_migrations() -> String {
          insert into principals (name, paused_until_ms, pause_reason)
          select case when cause = 'reserve' then principal || '/reserve' else principal end,
                 until_ms, reason from pauses;
-         drop table pauses; drop table request_minutes; drop view comments"
+         drop table pauses; drop table request_minutes; drop view comments;
+         drop index pull_requests_closes_due; alter table pull_requests drop column closes_due"
             .to_owned(),
     ];
     for line in migration.lines().rev().filter(|line| line.starts_with("alter table")) {
