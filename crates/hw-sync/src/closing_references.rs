@@ -18,9 +18,9 @@ use crate::summary::PullSummary;
 use crate::turn::PullContext;
 
 /// Requests in progress at once. The rate limiter decides how many of them are sent.
-const MAX_CONCURRENT_BATCHES: usize = 20;
+const MAX_CONCURRENT_BATCHES: u32 = 20;
 /// Pull requests that are loaded from the store at once: as many as all batches in progress need.
-const ROUND_SIZE: u32 = LOOKUP_BATCH_SIZE * MAX_CONCURRENT_BATCHES as u32;
+const ROUND_SIZE: u32 = LOOKUP_BATCH_SIZE * MAX_CONCURRENT_BATCHES;
 
 /// Reads the closing references that are due. A pull that reconciles reads those of all open pull requests: an issue that
 /// is linked by hand may leave the update time of the pull request as it was. So does a repair: no digest covers them.
@@ -107,8 +107,9 @@ impl ReferencesReader<'_> {
         unread: &mut UnreadReferences,
     ) -> Result<(), SyncError> {
         let batches = stream::iter(due.chunks(LOOKUP_BATCH_SIZE as usize));
-        let mut running =
-            batches.map(|batch| self.read_batch(batch)).buffer_unordered(MAX_CONCURRENT_BATCHES);
+        let mut running = batches
+            .map(|batch| self.read_batch(batch))
+            .buffer_unordered(MAX_CONCURRENT_BATCHES as usize);
         let mut outcome = Ok(());
         while let Some(result) = running.next().await {
             match result {

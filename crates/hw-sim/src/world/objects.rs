@@ -151,7 +151,7 @@ impl SimThread {
         }
         let choice = self.head_seed.rotate_left(23) ^ now_ms.unsigned_abs();
         let number = 1 + i64::try_from(choice % self.number.unsigned_abs()).unwrap_or(0);
-        let is_named = choice.count_ones() % 2 == 0 && number < self.number;
+        let is_named = choice.count_ones().is_multiple_of(2) && number < self.number;
         self.closes = if is_named { vec![number] } else { Vec::new() };
     }
 
