@@ -488,7 +488,6 @@ fn pull_request_row() -> ThreadRow {
         is_draft: false,
         merged_at,
         head_ref,
-        closes: vec![],
     }))
 }
 
@@ -511,7 +510,7 @@ fn thread_row(details: ThreadDetails) -> ThreadRow {
         closed_at: Some(parse_time("2025-07-01T00:00:00Z")),
         details,
     };
-    ThreadRow { host: "github.com".into(), repository: "pump".into(), thread }
+    ThreadRow { host: "github.com".into(), repository: "pump".into(), thread, closes: vec![] }
 }
 
 fn comment_row() -> CommentRow {

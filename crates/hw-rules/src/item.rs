@@ -98,6 +98,9 @@ pub struct Repository {
     pub updated_at: SourceTime,
 }
 
+/// The state of an open thread.
+pub const OPEN_STATE: &str = "OPEN";
+
 /// An issue, a pull request or a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
@@ -136,8 +139,6 @@ pub struct PullRequestDetails {
     pub merged_at: Option<SourceTime>,
     /// The source branch; the name stays when the branch is deleted.
     pub head_ref: String,
-    /// The numbers of the issues of its own repository that it closes, in order.
-    pub closes: Vec<i64>,
 }
 
 /// The fields that only a discussion has.
@@ -159,6 +160,10 @@ impl Thread {
 
     pub fn key(&self) -> ItemKey {
         ItemKey { kind: self.kind(), id: self.id }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.state == OPEN_STATE
     }
 }
 
@@ -258,11 +263,11 @@ impl ThreadDetails {
     fn digest_fields(&self) -> Vec<String> {
         match self {
             Self::Issue => Vec::new(),
-            Self::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref, closes }) => {
+            Self::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
                 let [is_merged, merged_at] =
                     encode_optional(merged_at.as_ref().map(SourceTime::as_str));
-                let closes: Vec<String> = closes.iter().map(ToString::to_string).collect();
-                [encode_flag(*is_draft), is_merged, merged_at, head_ref, &closes.join(",")]
+                // the empty field is part of all stored digests: it once listed the closing references
+                [encode_flag(*is_draft), is_merged, merged_at, head_ref, ""]
                     .map(str::to_owned)
                     .into()
             }

@@ -102,14 +102,16 @@ pub fn check_thread(thread: &Thread) -> Result<(), ImpossibleItem> {
     thread.labels.iter().try_for_each(|label| check_length("label", label, MAX_LABEL_CHARS))?;
     match &thread.details {
         ThreadDetails::Issue => Ok(()),
-        ThreadDetails::PullRequest(pull) => {
-            pull.closes.iter().try_for_each(|number| check_positive("number", *number))?;
-            check_length("head ref", &pull.head_ref, MAX_REF_CHARS)
-        }
+        ThreadDetails::PullRequest(pull) => check_length("head ref", &pull.head_ref, MAX_REF_CHARS),
         ThreadDetails::Discussion(discussion) => {
             check_length("category", &discussion.category, MAX_LABEL_CHARS)
         }
     }
+}
+
+/// Checks the numbers of the issues that a pull request closes.
+pub fn check_closed_issues(numbers: &[i64]) -> Result<(), ImpossibleItem> {
+    numbers.iter().try_for_each(|number| check_positive("number", *number))
 }
 
 /// Checks every stored field of a comment.

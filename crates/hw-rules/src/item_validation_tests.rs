@@ -30,11 +30,7 @@ fn item_ids_are_positive_and_node_ids_visible() {
         assert_impossible(MirrorItem::Comment(Comment { id, ..comment() }));
         assert_impossible(MirrorItem::Comment(Comment { thread: id, ..comment() }));
         assert_impossible(MirrorItem::Comment(Comment { reply_to: Some(id), ..comment() }));
-        let details = ThreadDetails::PullRequest(PullRequestDetails {
-            closes: vec![3, id],
-            ..pull_request()
-        });
-        assert_impossible(MirrorItem::Thread(Thread { details, ..thread() }));
+        assert!(check_closed_issues(&[3, id]).is_err());
     }
     for node_id in ["", "at c1", "I_\u{1b}[31m", "I_ä", &"x".repeat(MAX_NODE_ID_BYTES + 1)] {
         assert_impossible(MirrorItem::Thread(Thread { node_id: node_id.into(), ..thread() }));
@@ -174,12 +170,7 @@ fn thread() -> Thread {
 }
 
 fn pull_request() -> PullRequestDetails {
-    PullRequestDetails {
-        is_draft: false,
-        merged_at: None,
-        head_ref: "fix/leak".into(),
-        closes: vec![2],
-    }
+    PullRequestDetails { is_draft: false, merged_at: None, head_ref: "fix/leak".into() }
 }
 
 fn comment() -> Comment {

@@ -5,6 +5,7 @@
 
 pub mod backoff;
 pub mod cells;
+pub mod closing_references;
 pub mod coverage;
 pub mod date_range;
 pub mod followed_source;

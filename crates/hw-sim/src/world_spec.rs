@@ -23,6 +23,8 @@ pub struct WorldSpec {
     pub issues: usize,
     pub pull_requests: usize,
     pub discussions: usize,
+    /// The share of the pull requests that are open. `None`: about two thirds, as for the other threads.
+    pub open_pull_request_percent: Option<u8>,
     /// On average.
     pub comments_per_thread: usize,
     pub users: usize,
@@ -94,6 +96,7 @@ impl WorldSpec {
             issues: 6,
             pull_requests: 3,
             discussions: 2,
+            open_pull_request_percent: None,
             comments_per_thread: 2,
             users: 5,
             start_ms: DEFAULT_START_MS,

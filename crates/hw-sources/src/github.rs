@@ -1,5 +1,6 @@
 //! The GitHub client: queries for both APIs, and readers for responses as the API really sends them.
 
+pub mod closing_references;
 pub mod comments;
 pub mod graphql;
 pub mod limits;

@@ -96,18 +96,20 @@ fn read_cells_of_kind(
     Ok(())
 }
 
-/// Reads the cells of a lane within a range of ids, including tombstones.
+/// Reads the cells of a lane within a range of ids, including tombstones. A cell of another kind is damaged: its item is
+/// missing.
 pub(crate) fn read_lane_cells(
     tx: &mut Transaction<'_>,
     lane: i64,
+    kind: ItemKind,
     ids: &RangeInclusive<i64>,
 ) -> Result<BTreeMap<i64, ItemCell>, StoreError> {
     const OF_LANE: Sql = Sql::portable(
         "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                 updated_at_ms
-           from cells where lane_id = $1 and $2 <= id and id <= $3",
+           from cells where lane_id = $1 and $2 <= id and id <= $3 and kind = $4",
     );
-    let params = params![lane, *ids.start(), *ids.end()];
+    let params = params![lane, *ids.start(), *ids.end(), kind.name()];
     let readable =
         tx.query_readable(OF_LANE, &params, |mut row| Ok((row.int(0)?, read_cell(&mut row)?)))?;
     Ok(readable.rows.into_iter().collect())

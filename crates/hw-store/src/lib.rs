@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 mod backup;
 mod cells;
+mod closing_references;
 mod comment_queue;
 mod driver;
 mod engine;
@@ -49,6 +50,7 @@ mod workspace;
 mod workspace_handle;
 mod workspace_removal;
 
+pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelection};
 pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};

@@ -83,6 +83,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0009_sources.sql"),
         postgres: include_str!("../migrations/postgres/0009_sources.sql"),
     },
+    Migration {
+        number: 10,
+        name: "closing_references",
+        sqlite: include_str!("../migrations/sqlite/0010_closing_references.sql"),
+        postgres: include_str!("../migrations/postgres/0010_closing_references.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

@@ -129,7 +129,7 @@ impl Store {
             let mut first = Some(i64::MIN);
             while let Some(start) = first {
                 let range = range_from(tx, lane_id, start)?;
-                let stored = cells::read_lane_cells(tx, lane_id, &range)?;
+                let stored = cells::read_lane_cells(tx, lane_id, lane.surface.kind(), &range)?;
                 let listed = read_staged_rows(tx, lane_id, &range)?;
                 let times = listed.iter().map(|(id, row)| (*id, row.updated_at)).collect();
                 let findings = reconcile::compare_listing(&stored, &times, from, state.began_at);

@@ -23,6 +23,10 @@ const PAGE_ROWS: i64 = 500;
 /// A digest that no text has. It marks an item that is waiting to be read again.
 pub(crate) const REREAD_DIGEST: ContentDigest = ContentDigest([0; 32]);
 
+/// A digest that no text has. It marks a pull request whose digest included its closing references, written by an older
+/// version; the next observation records a digest again.
+const OUTDATED_DIGEST: ContentDigest = ContentDigest([1; 32]);
+
 /// A stored item that differs from the one that was read. Its identity is known as far as it is readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedItem {

@@ -1,5 +1,5 @@
 //! Runs one pull from beginning to end: discovers repositories, reads the lanes that moved, rechecks what seems
-//! gone, reads comments, and sums up the results.
+//! gone, reads comments and closing references, and sums up the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicU32;
@@ -23,8 +23,8 @@ use crate::schedule::{LaneResult, run_lanes};
 use crate::summary::PullSummary;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 use crate::{
-    SyncError, comment_lanes, crash_points, discover, lease, missing_repositories, run_removals,
-    sources,
+    SyncError, closing_references, comment_lanes, crash_points, discover, lease,
+    missing_repositories, run_removals, sources,
 };
 
 /// Name of the lease that a pull holds.
@@ -182,6 +182,7 @@ async fn pull_with_lease(
     run_removals::apply_removals(context, pull, &mut summary)?;
     let repositories = retain_stored(context, pull, discovery.repositories.iter().chain(&present))?;
     read_comments(context, pull, &repositories, &moved, &mut summary).await?;
+    closing_references::read_closing_references(context, pull, &repositories, &mut summary).await?;
     run_removals::finish_removals(context, pull, &summary)?;
     if context.client.source_time().unresolved_step().is_some() {
         // lanes that were read before this was noticed may rely on a wrong time

@@ -117,13 +117,8 @@ fn new_item(id: usize) -> (Surface, MirrorItem) {
             )
         }
         2..=4 => {
-            let merged_at = None;
-            let details = PullRequestDetails {
-                is_draft: false,
-                merged_at,
-                head_ref: "main".into(),
-                closes: vec![],
-            };
+            let details =
+                PullRequestDetails { is_draft: false, merged_at: None, head_ref: "main".into() };
             (
                 Surface::PullRequests,
                 MirrorItem::Thread(new_thread(id, ThreadDetails::PullRequest(details), &mut rng)),

@@ -25,7 +25,8 @@ pub(crate) struct BenchServer {
     items: Option<&'static str>,
 }
 
-/// Returns plain repositories with bodies of a kilobyte, no activity, and a rate limit that is never reached.
+/// Returns plain repositories with bodies of a kilobyte and a tenth of the pull requests open, no activity, and a rate
+/// limit that is never reached.
 pub(crate) fn plain_world(
     repositories: usize,
     (issues, pull_requests, discussions): (usize, usize, usize),
@@ -36,6 +37,7 @@ pub(crate) fn plain_world(
         issues,
         pull_requests,
         discussions,
+        open_pull_request_percent: Some(10),
         comments_per_thread: 0,
         body_bytes: Some(1_024),
         no_archives_or_forks: true,

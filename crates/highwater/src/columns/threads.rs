@@ -38,7 +38,7 @@ const PULL_REQUEST_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 5] = [
         pull_request_value(row, |details| json!(details.merged_at))
     }),
     OutputColumn::new("head_ref", |row| pull_request_value(row, |details| json!(details.head_ref))),
-    OutputColumn::new("closes", |row| pull_request_value(row, |details| json!(details.closes))),
+    OutputColumn::new("closes", |row| json!(row.row.closes)),
 ];
 
 const DISCUSSION_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 2] = [

@@ -154,6 +154,18 @@ impl SimThread {
         is_answerable(self.category).then_some(self.is_answered)
     }
 
+    /// Names another issue, or none, in the new text of a pull request. Draws no random number, so that the other actions
+    /// of a seed do not depend on it.
+    pub(crate) fn rename_closed_issue(&mut self, now_ms: i64) {
+        if self.kind != ThreadKind::PullRequest {
+            return;
+        }
+        let choice = self.head_seed.rotate_left(23) ^ now_ms.unsigned_abs();
+        let number = 1 + i64::try_from(choice % self.number.unsigned_abs()).unwrap_or(0);
+        let is_named = choice.count_ones().is_multiple_of(2) && number < self.number;
+        self.closes = if is_named { vec![number] } else { Vec::new() };
+    }
+
     /// Marks the time of a change, which becomes a timestamp of the service's clock when it is recorded.
     pub(crate) fn mark_touched(&mut self, now_ms: i64) {
         self.touched_ms = Some(now_ms);

@@ -100,7 +100,10 @@ impl World {
         self.change_thread(thread, now_ms, |thread| {
             match title {
                 Some(title) => thread.title = title,
-                None => thread.body = body,
+                None => {
+                    thread.body = body;
+                    thread.rename_closed_issue(now_ms);
+                }
             }
             thread.mark_touched(now_ms);
         });

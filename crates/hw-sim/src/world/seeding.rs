@@ -169,7 +169,11 @@ impl World {
             let label = self.texts.pick_label(&mut self.rng);
             self.change_thread(thread, last, |thread| toggle_label(thread, label, at_ms));
         }
-        if self.rng.u8(0..3) == 0 {
+        let is_closed = match spec.open_pull_request_percent {
+            Some(percent) if kind == ThreadKind::PullRequest => self.rng.u8(0..100) >= percent,
+            _ => self.rng.u8(0..3) == 0,
+        };
+        if is_closed {
             self.close_or_merge(thread, last);
         }
     }

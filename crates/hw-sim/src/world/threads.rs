@@ -154,6 +154,24 @@ impl World {
         self.change_thread(index, now_ms, |thread| toggle_label(thread, label, now_ms));
     }
 
+    /// Rewrites the text of a pull request, which names these issues of its repository now.
+    pub fn name_closed_issues(&mut self, pull_request: i64, numbers: &[i64], now_ms: i64) {
+        let index = self.thread_index(ThreadKind::PullRequest, pull_request);
+        let named: Vec<String> =
+            numbers.iter().map(|number| format!("Closes #{number}.")).collect();
+        self.change_thread(index, now_ms, |thread| {
+            thread.body = WireText::from_plain(&named.join(" "));
+            thread.closes = numbers.to_vec();
+            thread.mark_touched(now_ms);
+        });
+    }
+
+    /// Links these issues of its repository to a pull request by hand, which changes no time.
+    pub fn link_closed_issues(&mut self, pull_request: i64, numbers: &[i64], now_ms: i64) {
+        let index = self.thread_index(ThreadKind::PullRequest, pull_request);
+        self.change_thread(index, now_ms, |thread| thread.closes = numbers.to_vec());
+    }
+
     /// Merges and closes a pull request; the issues that it mentions do not change.
     pub fn merge_pull_request(&mut self, id: i64, now_ms: i64) {
         let index = self.thread_index(ThreadKind::PullRequest, id);

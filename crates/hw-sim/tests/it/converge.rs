@@ -41,7 +41,9 @@ const CRASH_POINTS: [&str; 14] = [
 ];
 
 /// The points at which a run of a thousand seeds must have crashed, too.
-const RARE_CRASH_POINTS: [&str; 18] = [
+const RARE_CRASH_POINTS: [&str; 20] = [
+    "store closing references: before commit",
+    "store closing references: after commit",
     "pause: before commit",
     "pause: after commit",
     "queue comments: before commit",

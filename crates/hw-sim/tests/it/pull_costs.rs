@@ -1,4 +1,7 @@
-//! The cost of a pull: the pages that must be read, and one request for every 33 repositories.
+//! The cost of a pull: the pages that must be read, one request for every 33 repositories, and one for every hundred
+//! open pull requests that changed.
+
+use std::collections::BTreeSet;
 
 use hw_sim::{ThreadKind, WorldSpec};
 
@@ -6,16 +9,20 @@ use crate::harness::shortcuts::USUAL_PULL;
 use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time};
 
 #[test]
-fn pull_into_an_empty_store_reads_each_page_once() {
-    let fixture = SimFixture::new(
-        &organization_spec(50, ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 }),
-        1,
-    );
+fn pull_into_an_empty_store_reads_each_page_and_each_hundred_closing_references_once() {
+    let counts = ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 };
+    let spec = WorldSpec { open_pull_request_percent: Some(10), ..organization_spec(50, counts) };
+    let fixture = SimFixture::new(&spec, 1);
     on_virtual_time(async {
+        let open = count_open_pull_requests(&fixture);
+        assert!((900..=1_100).contains(&open), "{open} of 10,000 pull requests are open");
         let requests = pull_and_count(&fixture).await;
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
-        let pages = 50 * (2 + 2 + 1);
-        assert!(requests <= pages * 105 / 100 + listing_requests(50) + 3, "{requests} requests");
+        let points = graphql_points(&fixture);
+        assert!(requests <= 225, "{requests} requests");
+        assert!(points <= 230, "{points} points");
+        let pages = requests - open.div_ceil(100);
+        assert!(points <= pages * 102 / 100 + open.div_ceil(100), "{points} points");
     });
 }
 
@@ -33,10 +40,7 @@ fn pull_of_settled_repositories_costs_only_the_listing() {
             let unsettled = pull_and_count(&fixture).await;
             assert!(unsettled <= listing_requests(count) + 3, "{unsettled} requests");
             let (requests, points) = (pull_and_count(&fixture).await, graphql_points(&fixture));
-            assert!(
-                requests <= listing_requests(count) + 3,
-                "{requests} requests for {count} repositories"
-            );
+            assert_eq!(requests, listing_requests(count), "requests for {count} repositories");
             assert_eq!(pull_and_count(&fixture).await, requests);
             assert_eq!(graphql_points(&fixture) - points, requests, "a point each");
             check_mirror(&fixture, CheckLevel::Everything).unwrap();
@@ -45,7 +49,7 @@ fn pull_of_settled_repositories_costs_only_the_listing() {
 }
 
 #[test]
-fn pull_of_twenty_edits_costs_at_most_twenty_requests() {
+fn pull_of_twenty_edits_costs_at_most_five_requests() {
     let fixture = SimFixture::new(
         &organization_spec(50, ThreadCounts { issues: 200, pull_requests: 20, discussions: 5 }),
         3,
@@ -67,7 +71,34 @@ fn pull_of_twenty_edits_costs_at_most_twenty_requests() {
         fixture.clock.advance_by(120_000).await;
         let requests = pull_and_count(&fixture).await;
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
-        assert!(requests <= listing_requests(50) + 3 + 20, "{requests} requests");
+        assert!(requests <= 5, "{requests} requests");
+    });
+}
+
+/// The edited pull requests are in twenty repositories.
+#[test]
+fn pull_of_twenty_edited_pull_requests_shares_one_request_for_their_closing_references() {
+    let counts = ThreadCounts { issues: 20, pull_requests: 20, discussions: 0 };
+    let fixture = SimFixture::new(&organization_spec(50, counts), 5);
+    on_virtual_time(async {
+        pull_and_count(&fixture).await;
+        fixture.clock.advance_by(600_000).await;
+        pull_and_count(&fixture).await;
+        let truth = fixture.with_github(|github| github.world().truth());
+        let mut repositories = BTreeSet::new();
+        let open =
+            truth.threads_of_kind(ThreadKind::PullRequest).filter(|pull| pull.state == "OPEN");
+        let edited = open.filter(|pull| repositories.insert(pull.repository_id)).take(20);
+        for pull in edited {
+            let now = fixture.world_now_ms();
+            fixture.with_github(|github| {
+                github.world_mut().name_closed_issues(pull.id, &[1, 2, 3], now);
+            });
+        }
+        fixture.clock.advance_by(120_000).await;
+        let requests = pull_and_count(&fixture).await;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        assert!(requests <= 5 + 1, "{requests} requests");
     });
 }
 
@@ -113,6 +144,12 @@ async fn pull_and_count(fixture: &SimFixture) -> u64 {
     let requests = fixture.with_github(|github| github.request_log().total) - before;
     assert_eq!(summary.cost.requests, requests);
     requests
+}
+
+fn count_open_pull_requests(fixture: &SimFixture) -> u64 {
+    let truth = fixture.with_github(|github| github.world().truth());
+    let pulls = truth.threads_of_kind(ThreadKind::PullRequest);
+    pulls.filter(|pull| pull.state == "OPEN").count() as u64
 }
 
 fn graphql_points(fixture: &SimFixture) -> u64 {

@@ -4,6 +4,7 @@ use hw_rules::followed_source::RepositoryName;
 use hw_rules::lane::Surface;
 use hw_rules::walk::PageCursor;
 use hw_sim::{CommentKind, ThreadKind, TrueRepository, WorldSpec};
+use hw_sources::github::closing_references;
 use hw_sources::github::comments::{self, Continuation};
 use hw_sources::github::graphql::{self, GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use hw_sources::github::repositories;
@@ -40,16 +41,15 @@ fn listing_query_costs_one_point_per_page() {
 }
 
 #[test]
-fn page_query_costs_one_point_or_two_with_closing_references() {
+fn page_query_costs_one_point() {
     let fixture = build_fixture();
     let node = true_repositories(&fixture).remove(0).node_id;
-    let costs = [(Surface::Issues, 1), (Surface::Discussions, 1), (Surface::PullRequests, 2)];
-    for (surface, cost) in costs {
+    for surface in THREAD_SURFACES {
         let name = surface.name();
         check_cost(
             &fixture,
             &format!("{name} page"),
-            cost,
+            1,
             &threads::page_query(surface, &node, 100, None),
         );
         check_cost(
@@ -69,14 +69,14 @@ fn page_query_costs_one_point_or_two_with_closing_references() {
         check_cost(
             &fixture,
             &format!("{name} lookup"),
-            cost,
+            1,
             &threads::lookup_query(surface, &node, &ids, &ids[..3]),
         );
     }
 }
 
 #[test]
-fn first_pages_query_costs_what_its_rows_cost() {
+fn first_pages_query_costs_one_point_for_a_hundred_rows() {
     let fixture = build_fixture();
     let repositories = true_repositories(&fixture);
     let pages: Vec<FirstPageTarget> = (0..9)
@@ -95,7 +95,15 @@ fn first_pages_query_costs_what_its_rows_cost() {
         .collect();
     let rows: u32 = pages.iter().map(|page| page.row_count).sum();
     assert_eq!(rows, 99, "27 lists with 99 rows, 45 of them pull requests");
-    check_cost(&fixture, "first pages", 2, &threads::first_pages_query(&pages));
+    check_cost(&fixture, "first pages", 1, &threads::first_pages_query(&pages));
+}
+
+#[test]
+fn closing_references_of_a_hundred_pull_requests_cost_one_point() {
+    let fixture = build_fixture();
+    let ids = node_ids(&fixture, Surface::PullRequests);
+    assert_eq!(ids.len(), 100);
+    check_cost(&fixture, "closing references", 1, &closing_references::references_query(&ids));
 }
 
 #[test]

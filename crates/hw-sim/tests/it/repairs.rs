@@ -92,6 +92,7 @@ fn damage_database(path: &Path) {
              update issues set title = cast(x'ff' as text) where rowid % 7 = 2;
              update issues set labels = '[' where rowid % 7 = 3;
              update pull_requests set body = '' where rowid = 1;
+             update pull_requests set closes = '[99]' where state = 'OPEN';
              update discussions set author = 'nobody' where rowid = 1;
              delete from pull_requests where rowid = 2;
              update issue_comments set body = cast(x'fe' as text) where rowid = 1;

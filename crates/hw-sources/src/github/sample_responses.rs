@@ -51,11 +51,6 @@ pub(super) fn thread_json(surface: Surface, n: i64) -> Value {
         Surface::PullRequests => json!({
             "fullDatabaseId": n.to_string(), "state": "MERGED", "isDraft": false,
             "mergedAt": "2026-01-02T00:00:00Z", "headRefName": "fix/leak",
-            "closingIssuesReferences": { "nodes": [
-                { "number": 12, "repository": { "databaseId": 7 } },
-                { "number": 5, "repository": { "databaseId": 8 } },
-                { "number": 3, "repository": { "databaseId": 7 } },
-            ] },
         }),
         Surface::Discussions => json!({
             "databaseId": n, "closed": true, "stateReason": "RESOLVED", "isAnswered": true,

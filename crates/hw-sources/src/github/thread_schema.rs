@@ -37,8 +37,7 @@ const PULL_REQUESTS: ThreadSchema = ThreadSchema {
     type_name: "PullRequest",
     id_field: "fullDatabaseId",
     enabled_field: None,
-    own_fields: "state isDraft mergedAt headRefName
-        closingIssuesReferences(first: 100) { nodes { number repository { databaseId } } }",
+    own_fields: "state isDraft mergedAt headRefName",
 };
 
 /// Returns the listing behind a surface, which must be one of [`Surface::THREADS`].

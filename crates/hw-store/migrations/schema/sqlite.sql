@@ -151,6 +151,8 @@ create table pull_requests (
     merged_at text,
     head_ref text not null,
     closes text not null,
+    -- true while they have not been read since the row changed
+    closes_due integer not null default 0,
     primary key (host, id),
     unique (host, url)
 );
@@ -162,6 +164,7 @@ create index pull_requests_updated_at on pull_requests (updated_at);
 create index pull_requests_merged_at on pull_requests (merged_at);
 create index pull_requests_closed_at on pull_requests (closed_at);
 create index pull_requests_repository_created_at on pull_requests (repository, created_at);
+create index pull_requests_closes_due on pull_requests (host, id, repository_id) where closes_due;
 
 -- it indexes our own tokens, separated by spaces
 create virtual table search using fts5 (

@@ -160,7 +160,7 @@ fn read_comment(
 }
 
 fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Query) -> Hit {
-    let ThreadRow { host, repository, thread } = row;
+    let ThreadRow { host, repository, thread, .. } = row;
     let matched_body = comment.as_ref().map_or(&thread.body, |comment| &comment.body);
     Hit {
         kind: thread.kind(),

@@ -21,8 +21,6 @@ struct StoredThread<'a> {
     url: String,
     /// A JSON list.
     labels: String,
-    /// A JSON list; empty unless it is a pull request.
-    closes: String,
 }
 
 /// Writes threads and their search rows. Returns the rowids of the search rows.
@@ -81,7 +79,7 @@ fn to_stored_threads<'a>(
             };
             let labels =
                 serde_json::to_string(&thread.labels).expect("a list of texts is always JSON");
-            StoredThread { thread, repository, url, labels, closes: closes_json(&thread.details) }
+            StoredThread { thread, repository, url, labels }
         })
         .collect()
 }
@@ -96,15 +94,6 @@ fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, RepositoryName>) -> Ve
         ThreadUrl { id: thread.id, url }
     });
     repository_names::make_urls_unique(urls.collect())
-}
-
-fn closes_json(details: &ThreadDetails) -> String {
-    match details {
-        ThreadDetails::PullRequest(PullRequestDetails { closes, .. }) => {
-            serde_json::to_string(closes).expect("a list of numbers is always JSON")
-        }
-        ThreadDetails::Issue | ThreadDetails::Discussion(_) => String::new(),
-    }
 }
 
 /// Writes threads of one kind.
@@ -157,12 +146,16 @@ const UPSERT_DISCUSSION: Sql = upsert!(
     ", $18, $19",
     ", category = excluded.category, is_answered = excluded.is_answered"
 );
+/// An observation does not include the closing references. Those of an open pull request stay until they are read
+/// again, which is due from now on; only open pull requests have any.
 const UPSERT_PULL_REQUEST: Sql = upsert!(
     "pull_requests",
-    ", is_draft, merged_at, head_ref, closes",
-    ", $18, $19, $20, $21",
-    ", is_draft = excluded.is_draft, merged_at = excluded.merged_at,
-       head_ref = excluded.head_ref, closes = excluded.closes"
+    ", is_draft, merged_at, head_ref, closes, closes_due",
+    ", $18, $19, $20, '[]', $21",
+    ", is_draft = excluded.is_draft, merged_at = excluded.merged_at, head_ref = excluded.head_ref,
+       closes = case when excluded.state = 'OPEN' and excluded.node_id = pull_requests.node_id
+                     then pull_requests.closes else '[]' end,
+       closes_due = excluded.closes_due"
 );
 
 fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'a>> {
@@ -192,11 +185,9 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
         ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) => {
             values.extend(params![category, *is_answered]);
         }
-        ThreadDetails::PullRequest(PullRequestDetails {
-            is_draft, merged_at, head_ref, ..
-        }) => {
+        ThreadDetails::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
             let merged_at = merged_at.as_ref().map(SourceTime::as_str);
-            values.extend(params![*is_draft, merged_at, head_ref, &row.closes]);
+            values.extend(params![*is_draft, merged_at, head_ref, thread.is_open()]);
         }
     }
     values

@@ -42,6 +42,8 @@ pub struct ThreadRow {
     /// The repository's name, without its owner.
     pub repository: String,
     pub thread: Thread,
+    /// The numbers of the issues of its own repository that an open pull request closes, in order.
+    pub closes: Vec<i64>,
 }
 
 impl Store {
@@ -235,6 +237,16 @@ impl ThreadFilter {
 }
 
 fn read_thread(mut row: SqlRow, kind: ItemKind) -> Result<ThreadRow, StoreError> {
+    let closes = match kind {
+        ItemKind::PullRequest => parse_list(&row.text(20)?)?,
+        ItemKind::Repository
+        | ItemKind::Discussion
+        | ItemKind::Issue
+        | ItemKind::IssueComment
+        | ItemKind::ReviewComment
+        | ItemKind::Review
+        | ItemKind::DiscussionComment => Vec::new(),
+    };
     Ok(ThreadRow {
         host: row.text(0)?,
         repository: row.text(1)?,
@@ -256,6 +268,7 @@ fn read_thread(mut row: SqlRow, kind: ItemKind) -> Result<ThreadRow, StoreError>
             closed_at: row.maybe_text(16)?.as_deref().map(parse_time).transpose()?,
             details: read_details(row, kind)?,
         },
+        closes,
     })
 }
 
@@ -276,7 +289,6 @@ fn read_details(mut row: SqlRow, kind: ItemKind) -> Result<ThreadDetails, StoreE
             is_draft: row.flag(17)?,
             merged_at: row.maybe_text(18)?.as_deref().map(parse_time).transpose()?,
             head_ref: row.text(19)?,
-            closes: parse_list(&row.text(20)?)?,
         }),
     })
 }

@@ -67,6 +67,11 @@ fn verification_reports_a_changed_time_url_or_search_row(location: &DatabaseLoca
         "delete from search_documents
           where rowid = (select search_rowid from cells where kind = 'issue' and id = 3)",
     );
+    execute_raw(
+        location,
+        "update issue_comments set url = replace(url, '#issuecomment', '#issuEcomment')
+          where id = (select min(id) from issue_comments)",
+    );
     let (_, damaged) = verify_all(&store);
     let reasons: Vec<_> = damaged.iter().map(|item| item.reason.as_str()).collect();
     assert_eq!(
@@ -74,7 +79,8 @@ fn verification_reports_a_changed_time_url_or_search_row(location: &DatabaseLoca
         [
             "its update time differs from the one that was read",
             "its URL does not match its repository and number",
-            "its search row is missing"
+            "its search row is missing",
+            "its URL does not match its repository and number",
         ]
     );
 }

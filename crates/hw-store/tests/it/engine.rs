@@ -71,7 +71,7 @@ fn search_counts_a_match_in_a_comment_for_its_thread(location: &DatabaseLocation
     assert_eq!((found, drips.len()), ([("issue", 5), ("issue", 6)].into(), 2), "each thread once");
     let by_comment = drips.iter().find(|hit| hit.id == 5).unwrap();
     let matched = by_comment.matched_comment.as_ref().unwrap();
-    assert!(matched.url.contains("#issue_comment-5"), "{matched:?}");
+    assert!(matched.url.contains("#issuecomment-5"), "{matched:?}");
     assert!(marked_texts(&by_comment.snippet).contains(&"drips".to_owned()));
     assert_eq!(by_comment.title, "title leaks");
     assert_eq!(

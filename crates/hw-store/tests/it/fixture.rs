@@ -143,14 +143,26 @@ fn details_for_kind(kind: ItemKind) -> (&'static str, &'static str, ThreadDetail
         ItemKind::Issue => ("issues", "I", ThreadDetails::Issue),
         ItemKind::PullRequest => {
             let (merged_at, head_ref) = (Some(source_time(3)), "fix/leak".to_owned());
-            let closes = vec![4, 2];
-            let details = PullRequestDetails { is_draft: true, merged_at, head_ref, closes };
+            let details = PullRequestDetails { is_draft: true, merged_at, head_ref };
             ("pull", "PR", ThreadDetails::PullRequest(details))
         }
         ItemKind::Discussion => {
             let details =
                 DiscussionDetails { category: "Q&A".to_owned(), is_answered: Some(false) };
             ("discussions", "D", ThreadDetails::Discussion(details))
+        }
+    }
+}
+
+/// Returns the start of the fragment in a comment's URL.
+pub(crate) fn comment_fragment(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::IssueComment => "issuecomment-",
+        ItemKind::ReviewComment => "discussion_r",
+        ItemKind::Review => "pullrequestreview-",
+        ItemKind::DiscussionComment => "discussioncomment-",
+        ItemKind::Repository | ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
+            panic!("{} is not a comment", kind.name())
         }
     }
 }
@@ -171,7 +183,7 @@ pub(crate) fn comment(
         thread,
         reply_to: Some(3),
         review_id: None,
-        url: format!("https://github.com/acme/pump/issues/{thread}#{}-{id}", kind.name()),
+        url: format!("https://github.com/acme/pump/issues/{thread}#{}{id}", comment_fragment(kind)),
         body: format!("said {text}"),
         state: Some("APPROVED".to_owned()).filter(|_| kind == ItemKind::Review),
         path: None,

@@ -27,7 +27,7 @@ fn ingest_stores_a_page_completely(location: &DatabaseLocation) {
     assert_eq!(counts, IngestCounts { created: 1, ..IngestCounts::default() });
     let MirrorItem::Thread(thread) = observation.item else { panic!("expected a thread") };
     let (host, repository) = ("github.com".to_owned(), "pump".to_owned());
-    assert_eq!(stored_issues(&store), [ThreadRow { host, repository, thread }]);
+    assert_eq!(stored_issues(&store), [ThreadRow { host, repository, thread, closes: vec![] }]);
 }
 
 fn ingest_commits_data_and_watermark_together_or_not_at_all(location: &DatabaseLocation) {

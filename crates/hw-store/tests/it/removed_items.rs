@@ -93,7 +93,7 @@ fn removed_comment_is_restored_with_its_removed_thread(location: &DatabaseLocati
     store.finish_sweep(&lease, &lane_of_comments, &[(9, observed_at(LATE_SECOND))], false).unwrap();
     confirm_gone(&store, &lease, &[5]);
     assert_eq!(store.removed_items(9).unwrap().len(), 2);
-    let url = "https://github.com/acme/pump/issues/5#issue_comment-9".to_owned();
+    let url = "https://github.com/acme/pump/issues/5#issuecomment-9".to_owned();
     let found = store.find_removed_items(&RemovedQuery::Url(url)).unwrap();
     assert_eq!(
         restore_item(&store, &lease, &found[0]),

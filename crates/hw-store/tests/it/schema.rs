@@ -243,7 +243,8 @@ fn undo_migrations() -> String {
          insert into principals (name, paused_until_ms, pause_reason)
          select case when cause = 'reserve' then principal || '/reserve' else principal end,
                 until_ms, reason from pauses;
-         drop table pauses; drop table request_minutes; drop view comments"
+         drop table pauses; drop table request_minutes; drop view comments;
+         drop index pull_requests_closes_due; alter table pull_requests drop column closes_due"
             .to_owned(),
     ];
     for line in migration.lines().rev().filter(|line| line.starts_with("alter table")) {

@@ -58,12 +58,8 @@ fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
 
 fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
-    let open_pull = PullRequestDetails {
-        is_draft: false,
-        merged_at: None,
-        head_ref: "x\"'é".to_owned(),
-        closes: vec![],
-    };
+    let open_pull =
+        PullRequestDetails { is_draft: false, merged_at: None, head_ref: "x\"'é".to_owned() };
     let open_discussion = DiscussionDetails { category: "Ideas".to_owned(), is_answered: None };
     let answered = DiscussionDetails { is_answered: Some(true), ..open_discussion.clone() };
     let cases = [
@@ -280,7 +276,12 @@ fn expected_row(kind: ItemKind, id: i64) -> ThreadRow {
 /// Returns the row of a thread of `acme/pump`.
 fn thread_row(item: &MirrorItem) -> ThreadRow {
     let MirrorItem::Thread(thread) = item else { panic!("expected a thread") };
-    ThreadRow { host: HOST.to_owned(), repository: "pump".to_owned(), thread: thread.clone() }
+    ThreadRow {
+        host: HOST.to_owned(),
+        repository: "pump".to_owned(),
+        thread: thread.clone(),
+        closes: vec![],
+    }
 }
 
 /// Returns the URLs of all threads, relative to the organization.

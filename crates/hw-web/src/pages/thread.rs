@@ -147,7 +147,8 @@ impl ThreadTemplate {
                 .map(|label| format_name(label))
                 .collect(),
             details: describe_details(details),
-            closes: closed_threads(details)
+            closes: row
+                .closes
                 .iter()
                 .take(MAX_LABELS_AND_LINKS)
                 .map(|number| ThreadLink {
@@ -167,9 +168,7 @@ impl ThreadTemplate {
 fn describe_details(details: &ThreadDetails) -> Vec<String> {
     match details {
         ThreadDetails::Issue => Vec::new(),
-        ThreadDetails::PullRequest(PullRequestDetails {
-            is_draft, merged_at, head_ref, ..
-        }) => {
+        ThreadDetails::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
             let draft = is_draft.then(|| "draft".to_owned());
             let merged = merged_at
                 .as_ref()
@@ -186,13 +185,5 @@ fn describe_details(details: &ThreadDetails) -> Vec<String> {
             };
             [category].into_iter().chain(answered).collect()
         }
-    }
-}
-
-/// Returns the numbers of the threads that a pull request closes.
-fn closed_threads(details: &ThreadDetails) -> &[i64] {
-    match details {
-        ThreadDetails::PullRequest(pull_request) => &pull_request.closes,
-        ThreadDetails::Issue | ThreadDetails::Discussion(_) => &[],
     }
 }

@@ -25,19 +25,21 @@ const KINDS: [(ItemKind, ThreadKind); 3] = [
 struct ComparableThread {
     repository: String,
     thread: Thread,
+    closes: Vec<i64>,
     /// Its times as text: as times, two spellings of one instant are equal.
     times: Vec<String>,
 }
 
 impl ComparableThread {
-    fn new(repository: String, thread: Thread) -> Self {
+    fn new(repository: String, thread: Thread, closes: Vec<i64>) -> Self {
         let merged_at = match &thread.details {
             ThreadDetails::PullRequest(pull) => pull.merged_at.as_ref(),
             ThreadDetails::Issue | ThreadDetails::Discussion(_) => None,
         };
         let times = [Some(&thread.created_at), Some(&thread.updated_at), thread.closed_at.as_ref()];
         let times = times.into_iter().chain([merged_at]).flatten();
-        Self { repository, times: times.map(|time| time.as_str().to_owned()).collect(), thread }
+        let times = times.map(|time| time.as_str().to_owned()).collect();
+        Self { repository, times, thread, closes }
     }
 }
 
@@ -188,7 +190,7 @@ fn check_repositories(
 /// Returns the threads of the world, adjusted for two changes that leave `updated_at` alone.
 ///
 /// A deleted account: the stored author may be the one that was read, but no other.
-/// Issues that leave the list a pull request closes: see [`excuse_closes`].
+/// Issues that leave the list an open pull request closes: see [`excuse_closes`].
 fn expected_threads(
     github: &SimulatedGitHub,
     truth: &GroundTruth,
@@ -204,7 +206,7 @@ fn expected_threads(
             excuse_author(&mut expected.thread, &row.thread, github);
             let strict_closes = level == CheckLevel::Everything
                 && github.world().were_issues_always_visible(thread.repository_id);
-            excuse_closes(&mut expected.thread, &row.thread, thread, strict_closes);
+            excuse_closes(&mut expected.closes, &row.closes, thread, strict_closes);
         }
         (thread.id, expected)
     });
@@ -227,16 +229,14 @@ fn excuse_author(expected: &mut Thread, row: &Thread, github: &SimulatedGitHub) 
 /// An issue that is deleted, transferred or disabled leaves the list and changes no time, so the stored list
 /// may be longer than the true one, but never names an issue that the pull request never named. It is shorter
 /// only if issues were hidden when it was read; `strict_closes` means that they never were.
-fn excuse_closes(expected: &mut Thread, row: &Thread, thread: &TrueThread, strict_closes: bool) {
-    let (ThreadDetails::PullRequest(expected), ThreadDetails::PullRequest(row), Some(pull)) =
-        (&mut expected.details, &row.details, &thread.pull_request)
-    else {
+fn excuse_closes(expected: &mut Vec<i64>, row: &[i64], thread: &TrueThread, strict_closes: bool) {
+    let Some(pull) = thread.pull_request.as_ref().filter(|_| thread.closed_at.is_none()) else {
         return;
     };
-    let named = row.closes.iter().all(|number| pull.mentioned_issues.contains(number));
-    let complete = pull.closing_issues.iter().all(|number| row.closes.contains(number));
+    let named = row.iter().all(|number| pull.mentioned_issues.contains(number));
+    let complete = pull.closing_issues.iter().all(|number| row.contains(number));
     if named && (complete || !strict_closes) {
-        expected.closes.clone_from(&row.closes);
+        *expected = row.to_vec();
     }
 }
 
@@ -249,7 +249,6 @@ fn comparable_thread(thread: &TrueThread) -> ComparableThread {
             is_draft: pull.is_draft,
             merged_at: pull.merged_at.as_deref().map(parse_time),
             head_ref: pull.head_ref_name.clone(),
-            closes: pull.closing_issues.clone(),
         }),
         (None, Some(discussion)) => ThreadDetails::Discussion(DiscussionDetails {
             category: discussion.category.clone(),
@@ -276,7 +275,13 @@ fn comparable_thread(thread: &TrueThread) -> ComparableThread {
         closed_at: thread.closed_at.as_deref().map(parse_time),
         details: sort,
     };
-    ComparableThread::new(thread.repository.clone(), row)
+    ComparableThread::new(thread.repository.clone(), row, closes_if_open(thread))
+}
+
+/// Returns the issues that an open pull request closes; those of other threads are not stored.
+fn closes_if_open(thread: &TrueThread) -> Vec<i64> {
+    let open = thread.pull_request.as_ref().filter(|_| thread.closed_at.is_none());
+    open.map(|pull| pull.closing_issues.clone()).unwrap_or_default()
 }
 
 fn parse_time(text: &str) -> SourceTime {
@@ -298,8 +303,8 @@ fn stored_threads(
         if !is_followed(truth, repository) {
             left_behind.insert(id);
         } else if is_listed(truth, simulated_kind(kind), repository) {
-            let is_duplicate =
-                stored.insert(id, ComparableThread::new(row.repository, row.thread)).is_some();
+            let row = ComparableThread::new(row.repository, row.thread, row.closes);
+            let is_duplicate = stored.insert(id, row).is_some();
             assert!(!is_duplicate, "{} {id} is stored twice", kind.name());
         }
     });

@@ -133,7 +133,8 @@ impl ReconcileScenario {
     }
 
     /// Counts the listing, the pages of ids, a lookup for the suspects of three lanes, one for two repositories, one
-    /// for the late issue, and a first page for each lane that changed. An empty lane still has one page.
+    /// for the late issue, a lookup of the closing references of all open pull requests, and a first page for each lane
+    /// that changed. An empty lane still has one page.
     pub(super) fn max_requests(&self, fixture: &SimFixture) -> u64 {
         let truth = fixture.with_github(|github| github.world().truth());
         let page = u64::from(fixture.largest_page);
@@ -149,11 +150,15 @@ impl ReconcileScenario {
         let listing = repositories.div_ceil(page.min(33));
         let issue_lookups = 3;
         let (repository_lookups, late_issue_lookups) = (1, 1);
+        let pulls = truth.threads_of_kind(ThreadKind::PullRequest);
+        let open_pulls = pulls.filter(|pull| pull.state == "OPEN").count() as u64;
+        let closing_references = open_pulls.div_ceil(page);
         listing
             + inventories
             + issue_lookups
             + repository_lookups
             + late_issue_lookups
+            + closing_references
             + self.moved_lanes
     }
 }

@@ -1,6 +1,6 @@
 //! Reads one thread from its GraphQL node.
 
-use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item::{DiscussionDetails, OPEN_STATE, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::item_validation;
 use hw_rules::lane::Surface;
 use hw_rules::safe_text::sanitize_for_storage;
@@ -35,7 +35,6 @@ struct ThreadNode {
     is_draft: Option<bool>,
     merged_at: Option<SourceTime>,
     head_ref_name: Option<String>,
-    closing_issues_references: Option<NodeList<Option<IssueReference>>>,
     // fields of a discussion
     closed: Option<bool>,
     category: Option<NamedNode>,
@@ -50,12 +49,6 @@ struct NodeList<T> {
 #[derive(Deserialize)]
 struct NamedNode {
     name: String,
-}
-
-#[derive(Deserialize)]
-struct IssueReference {
-    number: i64,
-    repository: ThreadRepository,
 }
 
 #[derive(Deserialize)]
@@ -89,7 +82,7 @@ pub(super) fn read_thread(surface: Surface, node: RawNode<'_>) -> Result<Thread,
 
 /// Returns the state as issues and pull requests spell it: a discussion has only a flag.
 fn discussion_state(is_closed: bool) -> &'static str {
-    if is_closed { "CLOSED" } else { "OPEN" }
+    if is_closed { "CLOSED" } else { OPEN_STATE }
 }
 
 fn require_field<T>(name: &str, value: Option<T>) -> Result<T, String> {
@@ -97,18 +90,8 @@ fn require_field<T>(name: &str, value: Option<T>) -> Result<T, String> {
 }
 
 impl ThreadNode {
-    /// Takes the fields of a pull request. Closed issues of other repositories are left out, because their numbers
-    /// mean nothing here.
+    /// Takes the fields of a pull request.
     fn take_pull_request(&mut self) -> Result<PullRequestDetails, String> {
-        let references = self.closing_issues_references.take().map(|list| list.nodes.0);
-        let mut closes: Vec<i64> = references
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|issue| issue.repository.database_id == self.repository.database_id)
-            .map(|issue| issue.number)
-            .collect();
-        closes.sort_unstable();
         Ok(PullRequestDetails {
             is_draft: require_field("isDraft", self.is_draft)?,
             merged_at: self.merged_at.take(),
@@ -116,7 +99,6 @@ impl ThreadNode {
                 "headRefName",
                 self.head_ref_name.take(),
             )?),
-            closes,
         })
     }
 
