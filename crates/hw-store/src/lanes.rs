@@ -55,7 +55,8 @@ impl Store {
     /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
     pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
         const STATE: Sql = Sql::portable(
-            "select coverage, due_ms, failure_count, sweep_due_ms, sweep_started_at_ms, page_size,
+            "select coverage, due_ms, failure_count, coalesce(sweep_request_ms, sweep_due_ms),
+                    sweep_started_at_ms, page_size,
                     checked_at_ms
                from lanes where name = $1",
         );
@@ -70,7 +71,8 @@ impl Store {
     pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
         const ALL: Sql = Sql::portable(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
-                    failure_count, sweep_due_ms, sweep_started_at_ms, page_size, checked_at_ms
+                    failure_count, coalesce(sweep_request_ms, sweep_due_ms), sweep_started_at_ms,
+                    page_size, checked_at_ms
                from lanes order by name",
         );
         self.read("lanes", |tx| {

@@ -77,6 +77,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0008_buckets.sql"),
         postgres: include_str!("../migrations/postgres/0008_buckets.sql"),
     },
+    Migration {
+        number: 9,
+        name: "chores",
+        sqlite: include_str!("../migrations/sqlite/0009_chores.sql"),
+        postgres: include_str!("../migrations/postgres/0009_chores.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

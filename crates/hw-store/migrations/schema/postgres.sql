@@ -30,7 +30,9 @@ create table lanes (
     -- when the source sent it, by its own clock: after a day the page is requested without it
     etag_sent_at_ms bigint,
     -- the number of stored objects, to compare with the listing's own count
-    object_count bigint not null default 0
+    object_count bigint not null default 0,
+    -- the due time of the request that the sweep under way serves; sweep_due_ms is that of a later request
+    sweep_request_ms bigint
 );
 
 create table cells (

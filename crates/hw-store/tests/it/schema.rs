@@ -221,11 +221,12 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migration 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 9 and 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
-        "create table principals (
+        "alter table lanes drop column sweep_request_ms;
+         create table principals (
             name text primary key, paused_until_ms bigint, pause_reason text,
             minute_started_ms bigint, reserved_requests bigint not null default 0);
          insert into principals (name, paused_until_ms, pause_reason)

@@ -139,7 +139,7 @@ fn schema_version_has_one_row(location: &DatabaseLocation) {
         drop(Store::open(location).unwrap());
         assert_eq!(table_columns(location, "schema_version"), name_set(&["guid", "number"]));
         let versions = query_raw(location, "select guid, cast(number as text) from schema_version");
-        assert_eq!(versions, [[SCHEMA_GUID, "8"]]);
+        assert_eq!(versions, [[SCHEMA_GUID, "9"]]);
     }
 }
 

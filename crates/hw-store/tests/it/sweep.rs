@@ -29,6 +29,7 @@ both![
     url_of_a_thread_returns_to_the_row_that_was_observed_last,
     sweep_ignores_items_below_the_coverage,
     sweep_that_restarts_stays_due,
+    sweep_that_is_requested_during_another_stays_due_after_it,
     sweep_that_crashes_before_the_commit_removes_nothing,
     repository_is_removed_with_its_issues_and_read_again_when_it_returns,
     sweep_keeps_items_that_another_lane_has_read_since,
@@ -288,6 +289,22 @@ fn sweep_that_restarts_stays_due(location: &DatabaseLocation) {
         .unwrap();
     let sweep = store.sweep_state(&issue_lane()).unwrap().unwrap();
     assert_eq!((sweep.began_at, sweep.listed), (observed_at(LATE_SECOND + 9), 1));
+}
+
+fn sweep_that_is_requested_during_another_stays_due_after_it(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.request_sweep(&issue_lane(), 7).unwrap();
+    let first = sweep_page(LATE_SECOND, &[5, 6], false);
+    store.stage_sweep_page(&lease, &issue_lane(), &first).unwrap();
+    assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, Some(7), "it is under way");
+    store.request_sweep(&issue_lane(), 9).unwrap();
+    for (due_ms, listed) in [(Some(9), 3), (None, 1)] {
+        let last = sweep_page(LATE_SECOND + 1, &[7], true);
+        store.stage_sweep_page(&lease, &issue_lane(), &last).unwrap();
+        assert_eq!(store.sweep_state(&issue_lane()).unwrap().unwrap().listed, listed);
+        store.finish_sweep(&lease, &issue_lane(), &[], false).unwrap();
+        assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, due_ms);
+    }
 }
 
 fn sweep_that_crashes_before_the_commit_removes_nothing(location: &DatabaseLocation) {
