@@ -3,6 +3,7 @@
 //! There is no way to set a watermark by itself: it is written with the page that justifies it.
 
 use hw_rules::coverage::Coverage;
+use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::safe_text;
@@ -230,6 +231,16 @@ pub(crate) fn find_lane_id(
 ) -> Result<Option<i64>, StoreError> {
     const ID: Sql = Sql::portable("select id from lanes where name = $1");
     tx.query_first(ID, &params![&lane.to_string()], |mut row| row.int(0))
+}
+
+/// Returns the kind of the items that a lane lists; none if there is no such lane.
+pub(crate) fn find_lane_kind(
+    tx: &mut Transaction<'_>,
+    id: i64,
+) -> Result<Option<ItemKind>, StoreError> {
+    const SURFACE: Sql = Sql::portable("select surface from lanes where id = $1");
+    let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text(0))?;
+    Ok(surface.and_then(|name| Surface::from_name(&name)).map(Surface::kind))
 }
 
 pub(crate) fn read_coverage(tx: &mut Transaction<'_>, id: i64) -> Result<Coverage, StoreError> {

@@ -15,6 +15,7 @@ pub mod remove_workspace;
 pub mod restore;
 
 mod api_codec;
+mod chores;
 mod comment_lanes;
 mod database_outage;
 mod discover;

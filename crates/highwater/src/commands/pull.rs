@@ -93,7 +93,7 @@ impl PullRun<'_> {
     async fn run_pull(self) -> anyhow::Result<()> {
         let Self { args, options, location, .. } = self;
         let organization = &options.spec.organization;
-        let opened = workspace::open_for_writing(location)
+        let opened = workspace::open_for_pull(location)
             .map_err(|error| errors::open_error(error, organization))?;
         self.is_new.set(opened.is_new).ok();
         let store = opened.store;

@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod chores;
 mod comments;
 mod concurrency;
 mod connections;

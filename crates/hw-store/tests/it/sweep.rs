@@ -10,10 +10,10 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, issue, issue_key,
-    issue_lane, issues_page, issues_page_through, observed_at, open_store, organization_lane,
-    pump_repository, repositories_page, repository, search_ids, source_time, stored_issues,
-    thread_in_repository, threads_page, with_observed_at,
+    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, finish_chores, issue,
+    issue_key, issue_lane, issues_page, issues_page_through, observed_at, open_store,
+    organization_lane, pump_repository, repositories_page, repository, search_ids, source_time,
+    stored_issues, thread_in_repository, threads_page, with_observed_at,
 };
 
 both![
@@ -331,6 +331,8 @@ fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
     let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
     let done = store.finish_sweep(&lease, &organization_lane(), &gone, false).unwrap();
     assert_eq!(done, RemovalResult { removed: 1 });
+    assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
+    finish_chores(&store, &lease);
     assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
     assert!(!store.cell(HOST, ItemKey { kind: ItemKind::Issue, id: 5 }).unwrap().is_present());
