@@ -40,10 +40,10 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
             "check that the server is running and that its address in --database is right"
         }
         StoreError::AccessDenied(_) => "check the user, password and database in --database",
-        StoreError::NewerSchema { .. } => {
+        StoreError::NewerSchema { .. } | StoreError::NewerIndex { .. } => {
             "install the newer highwater, or select another database with --database or --home"
         }
-        StoreError::OlderSchema => "`highwater pull` upgrades it",
+        StoreError::OlderSchema | StoreError::RefetchNeeded => "`highwater pull` upgrades it",
         StoreError::ChangedMigration { .. } => {
             "use the highwater that created it, or another database (--database, --home)"
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_store::{DatabaseLocation, Store, Workspace};
+use hw_store::{DatabaseLocation, Store, StoreError, Workspace};
 use secrecy::ExposeSecret as _;
 
 use crate::config::{self, AppSettings};
@@ -70,15 +70,27 @@ pub(crate) struct OpenedWorkspace {
     pub(crate) is_new: bool,
 }
 
-/// Opens a workspace for writing. Missing files and folders are created, readable only by their owner.
+/// Opens a workspace for a pull. Missing files and folders are created, readable only by their owner.
+pub(crate) fn open_for_pull(location: &DatabaseLocation) -> anyhow::Result<OpenedWorkspace> {
+    open_with(location, Store::open)
+}
+
+/// Opens a workspace for a command that writes, but does not fetch.
 pub(crate) fn open_for_writing(location: &DatabaseLocation) -> anyhow::Result<OpenedWorkspace> {
+    open_with(location, Store::open_without_refetch)
+}
+
+fn open_with(
+    location: &DatabaseLocation,
+    open: fn(&DatabaseLocation) -> Result<Store, StoreError>,
+) -> anyhow::Result<OpenedWorkspace> {
     let is_new_file = match location {
         DatabaseLocation::File(path) => create_database_file(path)
             .with_context(|| format!("cannot create {}", path.display()))?,
         DatabaseLocation::Memory | DatabaseLocation::Postgres { .. } => false,
     };
-    let store = Store::open(location)
-        .with_context(|| format!("cannot open {}", location.display_name()))?;
+    let store =
+        open(location).with_context(|| format!("cannot open {}", location.display_name()))?;
     Ok(OpenedWorkspace { is_new: is_new_file || store.is_new_schema(), store })
 }
 

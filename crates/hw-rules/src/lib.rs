@@ -5,6 +5,7 @@
 
 pub mod backoff;
 pub mod cells;
+pub mod chunk_size;
 pub mod closing_references;
 pub mod coverage;
 pub mod date_range;

@@ -17,6 +17,7 @@ use hw_rules::query::Query;
 
 use crate::error::StoreError;
 use crate::views::completeness::Completeness;
+use crate::views::pending_chores::PendingChores;
 use crate::views::skipped_rows::SkippedRows;
 use crate::workspace::Workspace;
 use cache::EngineCache;
@@ -117,7 +118,8 @@ impl SearchEngine {
         }
         store.read("search", |tx| {
             let excluded = exclusions::find_excluded(tx, &query)?;
-            let mut collector = HitCollector::new(request.limit, &facts, excluded);
+            let pending = PendingChores::read(tx)?;
+            let mut collector = HitCollector::new(request.limit, &facts, excluded, pending);
             collector.add_named_thread(tx, &query, &request.query)?;
             if !query.literals.is_empty() && !collector.is_full() {
                 collector.add_tier(tx, &query, QueryTier::Literal)?;

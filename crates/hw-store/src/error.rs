@@ -33,6 +33,15 @@ pub enum StoreError {
         "this database was written by an older highwater; the next command that writes upgrades it"
     )]
     OlderSchema,
+    /// The mirror is in an older format, and this command does not fetch.
+    #[error(
+        "this database was written by an older highwater; run `highwater pull` first, which fetches its content again"
+    )]
+    RefetchNeeded,
+    #[error(
+        "the search index of this database was built by a newer highwater (index {found}, this one supports {known})"
+    )]
+    NewerIndex { found: i64, known: i64 },
     #[error("migration {number} ({name}) differs from the one applied to this database")]
     ChangedMigration { number: i64, name: String },
     #[error("there is no database at {0}")]

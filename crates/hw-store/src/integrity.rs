@@ -1,11 +1,11 @@
 //! Checks the integrity of the database file, and rebuilds its indexes.
 
 use crate::Store;
+use crate::chores::TextPosition;
 use crate::error::StoreError;
 use crate::leases::Lease;
 use crate::search;
 use crate::sql::{Dialect, Sql};
-use crate::tables::{KindStatements, of_kind};
 use crate::transaction::{Transaction, TransactionStep, step};
 
 use hw_rules::item::ItemKind;
@@ -124,16 +124,17 @@ fn rebuild_cells(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
 }
 
 /// Rebuilds all search rows from the stored texts.
+///
+/// In one transaction: without its search rows, the file is as damaged as before.
 fn rebuild_search_rows(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-    const REPOSITORIES: KindStatements = of_kind!("select distinct host, repository_id from", "");
+    const BATCH_TEXTS: i64 = 500;
     tx.execute_batch(
         "insert into search (search) values ('delete-all'); delete from search_documents",
     )?;
     for kind in ItemKind::TEXTS {
-        let repositories =
-            tx.query(REPOSITORIES.for_kind(kind), &[], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
-        for (host, repository_id) in repositories {
-            search::reindex::reindex_repository(tx, &host, repository_id, kind)?;
+        let mut after = TextPosition { host: String::new(), id: i64::MIN };
+        while let Some(last) = search::reindex::reindex_texts(tx, kind, &after, BATCH_TEXTS)?.last {
+            after = last;
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! There is no way to set a watermark by itself: it is written with the page that justifies it.
 
 use hw_rules::coverage::Coverage;
+use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::safe_text;
@@ -55,7 +56,8 @@ impl Store {
     /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
     pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
         const STATE: Sql = Sql::portable(
-            "select coverage, due_ms, failure_count, sweep_due_ms, sweep_started_at_ms, page_size,
+            "select coverage, due_ms, failure_count, coalesce(sweep_request_ms, sweep_due_ms),
+                    sweep_started_at_ms, page_size,
                     checked_at_ms
                from lanes where name = $1",
         );
@@ -70,7 +72,8 @@ impl Store {
     pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
         const ALL: Sql = Sql::portable(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
-                    failure_count, sweep_due_ms, sweep_started_at_ms, page_size, checked_at_ms
+                    failure_count, coalesce(sweep_request_ms, sweep_due_ms), sweep_started_at_ms,
+                    page_size, checked_at_ms
                from lanes order by name",
         );
         self.read("lanes", |tx| {
@@ -229,6 +232,16 @@ pub(crate) fn find_lane_id(
 ) -> Result<Option<i64>, StoreError> {
     const ID: Sql = Sql::portable("select id from lanes where name = $1");
     tx.query_first(ID, &params![&lane.to_string()], |mut row| row.int(0))
+}
+
+/// Returns the kind of the items that a lane lists; none if there is no such lane.
+pub(crate) fn find_lane_kind(
+    tx: &mut Transaction<'_>,
+    id: i64,
+) -> Result<Option<ItemKind>, StoreError> {
+    const SURFACE: Sql = Sql::portable("select surface from lanes where id = $1");
+    let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text(0))?;
+    Ok(surface.and_then(|name| Surface::from_name(&name)).map(Surface::kind))
 }
 
 pub(crate) fn read_coverage(tx: &mut Transaction<'_>, id: i64) -> Result<Coverage, StoreError> {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 mod backup;
 mod cells;
+mod chores;
 mod closing_references;
 mod comment_queue;
 mod driver;
@@ -50,6 +51,7 @@ mod workspace;
 mod workspace_handle;
 mod workspace_removal;
 
+pub use chores::ChoreChunk;
 pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelection};
 pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
@@ -90,6 +92,7 @@ use driver::DatabaseDriver;
 use driver::postgres::PostgresDriver;
 use driver::sqlite::SqliteDriver;
 use locks::DatabaseLocks;
+use migrations::RefetchPolicy;
 use transaction::map_step_error;
 
 /// The location of a workspace's database.
@@ -128,15 +131,29 @@ struct StoreInner {
 }
 
 impl Store {
-    /// Opens the database for writing; creates it when it is missing and brings its schema up to date.
+    /// Opens the database for a pull; creates it when it is missing and brings its schema up to date. A mirror in an
+    /// older format is emptied by a chore.
     pub fn open(location: &DatabaseLocation) -> Result<Self, StoreError> {
         Self::open_with_timeouts(location, DatabaseTimeouts::default())
     }
 
-    /// Opens the database for writing, with other limits on the time a server may take.
+    /// Opens the database for other writers. Rejects a mirror in an older format, because they do not fetch.
+    pub fn open_without_refetch(location: &DatabaseLocation) -> Result<Self, StoreError> {
+        Self::open_writer(location, DatabaseTimeouts::default(), RefetchPolicy::Refused)
+    }
+
+    /// Opens the database for a pull, with other limits on the time a server may take.
     pub fn open_with_timeouts(
         location: &DatabaseLocation,
         timeouts: DatabaseTimeouts,
+    ) -> Result<Self, StoreError> {
+        Self::open_writer(location, timeouts, RefetchPolicy::Allowed)
+    }
+
+    fn open_writer(
+        location: &DatabaseLocation,
+        timeouts: DatabaseTimeouts,
+        refetch: RefetchPolicy,
     ) -> Result<Self, StoreError> {
         location.check_schema_name()?;
         let mut is_new_schema = false;
@@ -157,7 +174,7 @@ impl Store {
         let inner = StoreInner::new(driver, location);
         let inner = Arc::new(StoreInner { is_new_schema, ..inner });
         let store = Self { inner, crash_hook: None };
-        migrations::apply_migrations(&store)?;
+        migrations::apply_migrations(&store, refetch)?;
         Ok(store)
     }
 

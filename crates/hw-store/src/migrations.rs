@@ -12,12 +12,45 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::leases;
 use crate::sql::{Dialect, Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{chores, leases};
 
-/// Identifies the format of the tables that can be refetched. If it changes, they are emptied and refetched.
-pub const SCHEMA_GUID: &str = "4a3fc17e-582f-4b55-9a78-f0faaace35b8";
+/// A format of the tables that can be fetched again, and the first migration that it belongs to.
+struct MirrorFormat {
+    since_number: i64,
+    guid: &'static str,
+}
+
+/// The formats in the order of their migrations. A new one needs a migration of its own: the number tells which of two
+/// formats is the newer one, so that two versions of highwater never empty each other's mirror.
+const MIRROR_FORMATS: &[MirrorFormat] = &[
+    MirrorFormat { since_number: 1, guid: "7d0c3a95-4e1b-4b6e-9f57-d81a2c60e3b4" },
+    MirrorFormat { since_number: 3, guid: "4a3fc17e-582f-4b55-9a78-f0faaace35b8" },
+];
+
+/// The format that this version fetches. A mirror in an older one is emptied and fetched again.
+pub const SCHEMA_GUID: &str = format_at(NEW_SCHEMA.number);
+
+/// Returns the guid of the format that belongs to a migration.
+const fn format_at(number: i64) -> &'static str {
+    let mut index = MIRROR_FORMATS.len() - 1;
+    while index > 0 && MIRROR_FORMATS[index].since_number > number {
+        index -= 1;
+    }
+    MIRROR_FORMATS[index].guid
+}
+
+/// The version of the rows that search reads: tokens, facets and profiles. Older ones are rebuilt from the stored texts.
+const INDEX_VERSION: i64 = 1;
+
+/// Whether a store may have the mirror fetched again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefetchPolicy {
+    Allowed,
+    /// Nothing would fetch the mirror after it was emptied.
+    Refused,
+}
 
 const MIGRATE: TransactionStep = step!("migrate");
 
@@ -89,6 +122,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0010_closing_references.sql"),
         postgres: include_str!("../migrations/postgres/0010_closing_references.sql"),
     },
+    Migration {
+        number: 11,
+        name: "chores",
+        sqlite: include_str!("../migrations/sqlite/0011_chores.sql"),
+        postgres: include_str!("../migrations/postgres/0011_chores.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.
@@ -129,13 +168,21 @@ struct AppliedMigration {
     digest: String,
 }
 
-/// Applies the missing migrations, each in a transaction of its own.
+/// Applies the missing migrations, each in a transaction of its own, and decides what has to be fetched or indexed again.
 ///
-/// A migration may rewrite or empty a table of millions of rows, so it has no time limit.
-pub(crate) fn apply_migrations(store: &Store) -> Result<(), StoreError> {
+/// A migration may rewrite a table of millions of rows, so it has no time limit.
+pub(crate) fn apply_migrations(store: &Store, refetch: RefetchPolicy) -> Result<(), StoreError> {
     store.write(MIGRATE, |tx| {
         tx.execute_batch(CREATE_MIGRATIONS)?;
-        if read_applied(tx)?.is_empty() { create_schema(tx) } else { Ok(()) }
+        let applied = read_applied(tx)?;
+        if applied.is_empty() {
+            return create_schema(tx);
+        }
+        check_applied(&applied, tx.dialect())?;
+        match refetch {
+            RefetchPolicy::Refused if !has_current_format(tx)? => Err(StoreError::RefetchNeeded),
+            RefetchPolicy::Allowed | RefetchPolicy::Refused => Ok(()),
+        }
     })?;
     for migration in MIGRATIONS {
         store.write(MIGRATE, |tx| {
@@ -147,8 +194,8 @@ pub(crate) fn apply_migrations(store: &Store) -> Result<(), StoreError> {
         })?;
     }
     store.write(MIGRATE, |tx| {
-        tx.lift_time_limit()?;
-        check_guid(tx)
+        check_guid(tx)?;
+        check_index(tx)
     })
 }
 
@@ -164,8 +211,11 @@ pub(crate) fn check_schema(store: &Store) -> Result<(), StoreError> {
         if applied.len() != MIGRATIONS.len() {
             return Err(StoreError::OlderSchema);
         }
-        let guid = tx.query_first(SELECT_GUID, &[], |mut row| row.text(0))?;
-        if guid.as_deref() == Some(SCHEMA_GUID) { Ok(()) } else { Err(StoreError::OlderSchema) }
+        if !has_current_format(tx)? {
+            return Err(StoreError::OlderSchema);
+        }
+        // search goes on while an older index is rebuilt
+        refuse_newer_index(read_index_version(tx)?)
     })
 }
 
@@ -239,26 +289,54 @@ fn set_version(tx: &mut Transaction<'_>, number: i64) -> Result<(), StoreError> 
     tx.execute(VERSION, &params![number]).map(drop)
 }
 
-const SELECT_GUID: Sql = Sql::portable("select guid from schema_version");
+/// Returns true if the mirror has the format that this version fetches.
+fn has_current_format(tx: &mut Transaction<'_>) -> Result<bool, StoreError> {
+    const SELECT_GUID: Sql = Sql::portable("select guid from schema_version");
+    let guid = tx.query_first(SELECT_GUID, &[], |mut row| row.text(0))?;
+    Ok(guid.as_deref() == Some(SCHEMA_GUID))
+}
 
-/// Empties the refetchable tables if they were written under another guid.
+/// Has the mirror emptied if it was fetched in another format.
 ///
 /// Revokes the leases as well: a process that is writing would otherwise record progress over pages that are gone.
 fn check_guid(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-    const EMPTY: &str = "delete from search; delete from search_documents; delete from discussions; delete from issues;
-         delete from pull_requests; delete from issue_comments; delete from review_comments;
-         delete from reviews; delete from discussion_comments; delete from comment_queue;
-         delete from repositories; delete from quarantine;
-         delete from sweep_inventory; delete from cells; delete from lanes";
     const SET_GUID: Sql = Sql::portable("update schema_version set guid = $1");
-    let found = tx.query_first(SELECT_GUID, &[], |mut row| row.text(0))?;
-    if found.as_deref() == Some(SCHEMA_GUID) {
+    const CLAIM_NOTHING: Sql = Sql::portable("update lanes set checked_at_ms = null");
+    if has_current_format(tx)? {
         return Ok(());
     }
-    tracing::warn!(?found, ours = SCHEMA_GUID, "the stored format changed; refetching the mirror");
-    tx.execute_batch(EMPTY)?;
+    tracing::warn!(ours = SCHEMA_GUID, "the stored format changed; refetching the mirror");
+    chores::request_empty_mirror(tx)?;
+    tx.execute(CLAIM_NOTHING, &[])?;
     tx.execute(SET_GUID, &params![SCHEMA_GUID])?;
     leases::revoke_all(tx)
+}
+
+/// Has the search rows rebuilt if they are of an older version. Revokes the leases: an older process that is writing
+/// would add rows of that version.
+fn check_index(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    const SET_INDEX: Sql = Sql::portable("update schema_version set search_index = $1");
+    let found = read_index_version(tx)?;
+    refuse_newer_index(found)?;
+    if found == INDEX_VERSION {
+        return Ok(());
+    }
+    tracing::info!(found, ours = INDEX_VERSION, "the search index is rebuilt");
+    chores::request_index(tx)?;
+    tx.execute(SET_INDEX, &params![INDEX_VERSION])?;
+    leases::revoke_all(tx)
+}
+
+fn read_index_version(tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
+    const VERSION: Sql = Sql::portable("select search_index from schema_version");
+    Ok(tx.query_first(VERSION, &[], |mut row| row.int(0))?.unwrap_or(INDEX_VERSION))
+}
+
+fn refuse_newer_index(found: i64) -> Result<(), StoreError> {
+    if found > INDEX_VERSION {
+        return Err(StoreError::NewerIndex { found, known: INDEX_VERSION });
+    }
+    Ok(())
 }
 
 fn script_digest(script: &str) -> String {
@@ -266,4 +344,23 @@ fn script_digest(script: &str) -> String {
         write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
         hex
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirror_formats_are_bound_to_migrations_in_order() {
+        let numbers: Vec<i64> = MIRROR_FORMATS.iter().map(|format| format.since_number).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        let known: Vec<i64> = MIGRATIONS.iter().map(|migration| migration.number).collect();
+        assert!(numbers.iter().all(|number| known.contains(number)), "{numbers:?}");
+        let guids: std::collections::BTreeSet<_> =
+            MIRROR_FORMATS.iter().map(|format| format.guid).collect();
+        assert_eq!(guids.len(), MIRROR_FORMATS.len(), "one guid per format");
+        assert_eq!(MIRROR_FORMATS.last().map(|format| format.guid), Some(SCHEMA_GUID));
+        assert_ne!(format_at(2), SCHEMA_GUID);
+        assert_eq!(format_at(3), SCHEMA_GUID);
+    }
 }

@@ -2,10 +2,11 @@
 //! that the user wants to download again.
 
 use hw_rules::item::{ItemKey, ItemKind};
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::version::ObservedAt;
 
+use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::lanes::StoredLane;
 use crate::leases::Lease;
@@ -15,7 +16,7 @@ use crate::sql::{Sql, params};
 use crate::sweeps::RemovalResult;
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::item_names;
-use crate::{Store, cells, lanes, quarantine, removal_tally};
+use crate::{Store, cells, chores, lanes, quarantine, removal_tally};
 
 const REMOVE: TransactionStep = step!("remove repositories");
 const CLEAR: TransactionStep = step!("clear");
@@ -54,29 +55,18 @@ impl Store {
         })
     }
 
-    /// Removes all items of a lane, including tombstones, and resets its coverage, so that it is read again. Returns the
-    /// number of items.
+    /// Resets the coverage of a lane, so that it is read again. A chore removes its items, including tombstones.
     ///
     /// Repositories stay until a request confirms them gone: the threads of a forgotten repository would never be
     /// removed. Their next observation is written in any case.
-    pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<u64, StoreError> {
+    pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
         self.write_with_lease(lease, CLEAR, |tx| {
-            let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(0) };
-            let stored = StoredLane { id, lane };
-            let removed = match lane.surface {
-                Surface::Repositories => forget_lane_digests(tx, stored)?,
-                Surface::Discussions
-                | Surface::Issues
-                | Surface::PullRequests
-                | Surface::IssueComments
-                | Surface::ReviewComments
-                | Surface::Reviews
-                | Surface::DiscussionComments => empty_lane(tx, stored)?,
-            };
+            let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(()) };
+            chores::request_clearing(tx, &lane.host, id)?;
             quarantine::release_lane(tx, id)?;
             lanes::restart::restart_lane(tx, id)?;
-            tracing::info!(%lane, removed, "cleared the lane");
-            Ok(removed)
+            tracing::info!(%lane, "clearing the lane");
+            Ok(())
         })
     }
 }
@@ -177,38 +167,31 @@ fn check_brake(
     rule(removed, present, allow_mass_removal)
 }
 
-/// Makes the next observation of each item of a lane count as an edit. Removes none, and so returns zero.
-fn forget_lane_digests(
+/// Removes the next cells of a lane with their texts and search rows. Makes the next observation of a repository count as
+/// an edit instead.
+pub(crate) fn clear_items(
     tx: &mut Transaction<'_>,
-    StoredLane { id, lane }: StoredLane<'_>,
-) -> Result<u64, StoreError> {
-    const ALL: Sql = Sql::portable("select id from cells where lane_id = $1");
-    let ids = tx.query(ALL, &params![id], |mut row| row.int(0))?;
-    cells::forget_digests(tx, &lane.host, lane.surface.kind(), &ids)?;
-    Ok(0)
-}
-
-/// Removes the cells of a lane with their texts and search rows, a few hundred at a time. Returns the number of texts.
-fn empty_lane(
-    tx: &mut Transaction<'_>,
-    StoredLane { id, lane }: StoredLane<'_>,
-) -> Result<u64, StoreError> {
+    lane_id: i64,
+    host: &str,
+    kind: ItemKind,
+    after: i64,
+    limit: i64,
+) -> Result<TextBatch, StoreError> {
     const NEXT: Sql = Sql::portable(
-        "select id from cells where lane_id = $1 and kind = $2 order by id limit 500",
+        "select id from cells where lane_id = $1 and kind = $2 and $3 < id order by id limit $4",
     );
     const REMOVE: Sql = Sql::per_dialect(
         "delete from cells
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
         "delete from cells where host = $1 and kind = $2 and id = any($3)",
     );
-    let (host, kind) = (lane.host.as_str(), lane.surface.kind());
-    let mut removed = 0;
-    loop {
-        let ids = tx.query(NEXT, &params![id, kind.name()], |mut row| row.int(0))?;
-        if ids.is_empty() {
-            return Ok(removed);
-        }
-        removed += tombstones::remove_texts(tx, host, kind, &ids)?;
+    let params = params![lane_id, kind.name(), after, limit];
+    let ids = tx.query(NEXT, &params, |mut row| row.int(0))?;
+    if kind == ItemKind::Repository {
+        cells::forget_digests(tx, host, kind, &ids)?;
+    } else {
+        tombstones::remove_texts(tx, host, kind, &ids)?;
         tx.execute(REMOVE, &params![host, kind.name(), ids.as_slice()])?;
     }
+    Ok(TextBatch::from_ids(host, &ids, limit))
 }

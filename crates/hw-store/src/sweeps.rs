@@ -87,6 +87,11 @@ impl Store {
         lane: &Lane,
         page: &SweepPage,
     ) -> Result<StageOutcome, StoreError> {
+        // the first page takes the request over, so that a later one is told apart from it
+        const BEGIN_SWEEP: Sql = Sql::portable(
+            "update lanes set sweep_request_ms = sweep_due_ms, sweep_due_ms = null
+              where id = $1 and sweep_started_at_ms is null",
+        );
         const ADVANCE_SWEEP: Sql = Sql::portable(
             "update lanes
                 set sweep_started_at_ms = coalesce(sweep_started_at_ms, $1),
@@ -106,6 +111,7 @@ impl Store {
                 let latest = SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS);
                 source_clocks::redate_lane(tx, StoredLane { id, lane }, latest)?;
             }
+            tx.execute(BEGIN_SWEEP, &params![id])?;
             tx.execute(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
             Ok(StageOutcome::Stored)
         })
@@ -323,19 +329,22 @@ fn is_settled(tx: &mut Transaction<'_>, lane: i64, began: ObservedAt) -> Result<
     Ok(tx.query_count(UNLISTED, &params)? == 0)
 }
 
+/// Ends a sweep that is done. One that was requested after it began stays due: it may have listed items that are gone
+/// since.
 fn end_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
-    const DONE: Sql = Sql::portable("update lanes set sweep_due_ms = null where id = $1");
-    discard_staged_sweep(tx, lane)?;
-    tx.execute(DONE, &params![lane]).map(drop)
+    const DONE: Sql = Sql::portable("update lanes set sweep_request_ms = null where id = $1");
+    tx.execute(DONE, &params![lane])?;
+    discard_staged_sweep(tx, lane)
 }
 
-/// Discards the staged inventory and its progress.
+/// Discards the staged inventory and its progress. The request that it served is due again.
 pub(crate) fn discard_staged_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const ROWS: Sql = Sql::portable("delete from sweep_inventory where lane_id = $1");
     const STATE: Sql = Sql::portable(
         "update lanes
             set sweep_started_at_ms = null, sweep_started_request = null, sweep_cursor = null,
-                sweep_complete = $1
+                sweep_complete = $1, sweep_due_ms = coalesce(sweep_request_ms, sweep_due_ms),
+                sweep_request_ms = null
           where id = $2",
     );
     tx.execute(ROWS, &params![lane])?;

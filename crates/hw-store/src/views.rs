@@ -13,6 +13,7 @@ pub(crate) mod item_names;
 pub(crate) mod items;
 pub(crate) mod lane_names;
 mod paging;
+pub(crate) mod pending_chores;
 pub(crate) mod pulls;
 pub(crate) mod repositories;
 pub(crate) mod repository_match;

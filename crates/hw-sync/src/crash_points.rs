@@ -11,6 +11,7 @@ pub const BEFORE_SENDING: &str = "fetch: before sending";
 pub const AFTER_ANSWER: &str = "fetch: answered";
 pub const PAUSE_WRITTEN: &str = "fetch: pause written";
 pub const REPOSITORIES_RECHECKED: &str = "gone: looked again";
+pub const CHUNK_DONE: &str = "chore: chunk done";
 pub const SUSPECTS_RECHECKED: &str = "sweep: looked again";
 
 /// Returns true to crash at the named point.

@@ -16,6 +16,7 @@ pub mod remove_workspace;
 pub mod restore;
 
 mod api_codec;
+mod chores;
 mod closing_references;
 mod comment_lanes;
 mod database_outage;

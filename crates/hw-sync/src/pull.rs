@@ -23,7 +23,7 @@ use crate::schedule::{LaneResult, run_lanes};
 use crate::summary::PullSummary;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 use crate::{
-    SyncError, closing_references, comment_lanes, crash_points, discover, lease,
+    SyncError, chores, closing_references, comment_lanes, crash_points, discover, lease,
     missing_repositories, run_removals, sources,
 };
 
@@ -145,8 +145,10 @@ async fn pull_with_lease(
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let pull = &mut sources::load_sources(context, pull)?;
+    run_chores(context).await?;
     if pull.force {
         clear_chosen_items(context, pull)?;
+        run_chores(context).await?;
     }
     let repair = if pull.repair { Some(repair::mark_damaged(context).await?) } else { None };
     let machine = &pull.machine;
@@ -154,11 +156,13 @@ async fn pull_with_lease(
     let mut known = MirrorSnapshot::from_store(context.store, pull)?;
     let mut summary = PullSummary::new(pull);
     let mut discovery = discover::discover_repositories(context, pull, &known).await?;
+    run_chores(context).await?;
     // stored early, so that a run that dies leaves the next one something to compare with
     store_source_clock(context, pull)?;
     if reset_future_lanes(context, pull, &known)? > 0 {
         known = MirrorSnapshot::from_store(context.store, pull)?;
         discovery = discover::discover_repositories(context, pull, &known).await?;
+        run_chores(context).await?;
     }
     let pull = &*pull;
     summary.viewer = std::mem::take(&mut discovery.viewer);
@@ -179,11 +183,13 @@ async fn pull_with_lease(
     }
     run_removals::apply_removals(context, pull, &mut summary)?;
     let present = recheck_missing(context, pull, &known, &discovery, hidden, &mut summary).await?;
+    run_chores(context).await?;
     run_removals::apply_removals(context, pull, &mut summary)?;
     let repositories = retain_stored(context, pull, discovery.repositories.iter().chain(&present))?;
     read_comments(context, pull, &repositories, &moved, &mut summary).await?;
     closing_references::read_closing_references(context, pull, &repositories, &mut summary).await?;
     run_removals::finish_removals(context, pull, &summary)?;
+    run_chores(context).await?;
     if context.client.source_time().unresolved_step().is_some() {
         // lanes that were read before this was noticed may rely on a wrong time
         reset_future_lanes(context, pull, &MirrorSnapshot::from_store(context.store, pull)?)?;
@@ -298,6 +304,7 @@ async fn recheck_missing(
     for SkippedRepository { name, reason } in &recheck.undecided {
         summary.add_failure(context, Surface::Repositories, name.to_string(), reason);
     }
+    run_chores(context).await?;
     let lanes = replan_present(context, pull, known, &recheck.present, &hidden);
     for outcome in run_lanes(context, pull, lanes).await? {
         summary.add_outcome(context, outcome);
@@ -394,7 +401,13 @@ fn exclude_suspects<'a>(
         .collect()
 }
 
-/// Deletes the chosen items lane by lane, each lane together with its coverage.
+/// Runs the chores that are pending, or that this pull has decided on.
+async fn run_chores(context: &PullContext<'_>) -> Result<(), SyncError> {
+    let client = context.client;
+    chores::run_chores(context.store, context.lease, client.clock(), client.crash_points()).await
+}
+
+/// Has the chosen items deleted lane by lane; each lane starts over.
 fn clear_chosen_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<(), SyncError> {
     let surfaces = [Surface::Repositories].into_iter().chain(pull.thread_surfaces());
     for surface in surfaces.chain(pull.comment_surfaces()) {

@@ -3,10 +3,12 @@
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{Lease, Store, StoreError};
+use hw_store::{Lease, Store};
 
 use crate::SyncError;
+use crate::chores::run_chores;
 use crate::clock::Clock;
+use crate::crash_points::CrashPoints;
 use crate::lease::{self, LeaseGuard};
 use crate::pull::{PULL_LEASE, PullSource};
 use crate::sources;
@@ -33,7 +35,7 @@ pub async fn remove_source(
 ) -> Result<SourceRemoval, SyncError> {
     let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
     let lease = guard.lease().clone();
-    let work = async { Ok(remove_with_lease(store, &lease, host, source).await?) };
+    let work = remove_with_lease(store, clock, &lease, host, source);
     let result = lease::run_with_lease(store, clock, &lease, work).await;
     if result.as_ref().is_err_and(SyncError::has_lost_lease) {
         guard.abandon();
@@ -43,10 +45,11 @@ pub async fn remove_source(
 
 async fn remove_with_lease(
     store: &Store,
+    clock: &dyn Clock,
     lease: &Lease,
     host: &str,
     source: &FollowedSource,
-) -> Result<SourceRemoval, StoreError> {
+) -> Result<SourceRemoval, SyncError> {
     let followed = store.sources()?.into_iter().filter(|followed| followed.host == host);
     let (removed, remaining): (Vec<_>, Vec<_>) = followed
         .map(|followed| PullSource {
@@ -64,9 +67,10 @@ async fn remove_with_lease(
     for repository in &forgotten {
         for surface in Surface::THREADS.into_iter().chain(Surface::COMMENTS) {
             store.clear_lane(lease, &Lane::for_repository(host, repository.id, surface))?;
-            // lets the lease be renewed
-            tokio::task::yield_now().await;
         }
+    }
+    run_chores(store, lease, clock, &CrashPoints::default()).await?;
+    for repository in &forgotten {
         store.forget_repository(lease, host, repository.id)?;
     }
     store.forget_source(lease, host, source)?;

@@ -46,7 +46,7 @@ async fn run_demo(args: &DemoArgs) -> anyhow::Result<()> {
     let database = home.database_path(&server.organization);
     refuse_existing(&database)?;
     let web_server = if args.once { None } else { Some(open_web_server(args).await?) };
-    let store = workspace::open_for_writing(&DatabaseLocation::File(database.clone()))?.store;
+    let store = workspace::open_for_pull(&DatabaseLocation::File(database.clone()))?.store;
     let client = server.api_client(&store)?;
     let spec = pull_spec(&server);
 

@@ -94,8 +94,8 @@ impl PullRun<'_> {
     async fn run_pull(self) -> anyhow::Result<()> {
         let Self { args, options, location, .. } = self;
         let title = &options.title;
-        let opened = workspace::open_for_writing(location)
-            .map_err(|error| errors::open_error(error, title))?;
+        let opened =
+            workspace::open_for_pull(location).map_err(|error| errors::open_error(error, title))?;
         self.is_new.set(opened.is_new).ok();
         let store = opened.store;
         let screen = self.open_screen();

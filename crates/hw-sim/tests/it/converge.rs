@@ -23,8 +23,11 @@ use crate::wrong_answers::token_echoes;
 const MINUTE_MS: i64 = 60_000;
 
 /// The points at which every large run must have crashed.
-const CRASH_POINTS: [&str; 14] = [
+const CRASH_POINTS: [&str; 17] = [
     "clear: before commit",
+    "chore: before commit",
+    "chore: after commit",
+    "chore: chunk done",
     "run: lease taken",
     "fetch: before sending",
     "fetch: answered",

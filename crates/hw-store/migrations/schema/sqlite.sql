@@ -2,7 +2,9 @@
 
 create table schema_version (
     guid text not null,
-    number integer not null
+    number integer not null,
+    -- the version of the rows that search reads; they are rebuilt from the stored texts
+    search_index integer not null default 1
 );
 
 create table lanes (
@@ -30,7 +32,9 @@ create table lanes (
     -- when the source sent it, by its own clock: after a day the page is requested without it
     etag_sent_at_ms integer,
     -- the number of stored objects, to compare with the listing's own count
-    object_count integer not null default 0
+    object_count integer not null default 0,
+    -- the due time of the request that the sweep under way serves; sweep_due_ms is that of a later request
+    sweep_request_ms integer
 );
 
 create table cells (
@@ -448,3 +452,22 @@ create table sources (
 
 -- names ignore case
 create unique index sources_name on sources (host, lower(name));
+
+-- work on many rows that was decided in one transaction and is done in small ones
+create table chores (
+    id integer primary key,
+    kind text not null,
+    -- what it is about; empty or zero where that is the whole workspace
+    host text not null,
+    repository_id integer not null,
+    lane_id integer not null,
+    -- a removal: the request that showed it, and the evidence
+    observed_at_ms integer,
+    observed_request integer,
+    reason text,
+    -- the position: everything up to this row of this stage is done
+    stage integer not null,
+    after_host text not null,
+    after_id integer not null,
+    unique (kind, host, repository_id, lane_id)
+);

@@ -15,6 +15,7 @@ use super::scoring::{Candidate, MatchKey, ScoreWeights, ThreadKey};
 use super::{Hit, MatchCount, RankedMatches, SearchResults};
 use crate::error::StoreError;
 use crate::transaction::Transaction;
+use crate::views::pending_chores::PendingChores;
 use crate::views::skipped_rows::SkippedRows;
 use crate::views::thread_view;
 
@@ -30,6 +31,7 @@ pub(super) struct HitCollector<'a> {
     hit_threads: BTreeSet<ThreadKey>,
     /// The matches that the query excludes.
     excluded: BTreeSet<MatchKey>,
+    pending: PendingChores,
     matches: MatchCount,
     ranked_matches: RankedMatches,
     skipped: SkippedRows,
@@ -42,10 +44,16 @@ struct ScoredCandidate {
 }
 
 impl<'a> HitCollector<'a> {
-    pub(super) fn new(limit: u64, facts: &'a CachedFacts, excluded: BTreeSet<MatchKey>) -> Self {
+    pub(super) fn new(
+        limit: u64,
+        facts: &'a CachedFacts,
+        excluded: BTreeSet<MatchKey>,
+        pending: PendingChores,
+    ) -> Self {
         Self {
             limit,
             excluded,
+            pending,
             facts,
             hits: Vec::new(),
             seen_keys: BTreeSet::new(),
@@ -151,7 +159,9 @@ impl<'a> HitCollector<'a> {
                 if self.is_full() { BTreeMap::new() } else { hit::read_item_keys(tx, &rowids)? };
             for ScoredCandidate { candidate, reader_index } in batch {
                 let pass = tier.readers[*reader_index].pass;
-                let is_excluded = self.excluded.contains(&MatchKey::new(candidate, pass.target));
+                let ThreadKey { host, repository_id, .. } = &candidate.thread;
+                let is_excluded = self.excluded.contains(&MatchKey::new(candidate, pass.target))
+                    || self.pending.is_hidden(host, *repository_id);
                 if is_excluded || !tier.accept_candidate(candidate, pass) || self.is_full() {
                     continue;
                 }
@@ -190,7 +200,11 @@ impl<'a> HitCollector<'a> {
             self.hit_threads.insert(thread.clone());
         }
         if self.seen_keys.insert((item.host.clone(), item.hit_key(target))) {
-            self.hits.extend(hit::build_hit(tx, item, target, query)?);
+            let mut hit = hit::build_hit(tx, item, target, query)?;
+            if let Some(name) = self.pending.new_name(&thread.host, thread.repository_id) {
+                hit.iter_mut().for_each(|hit| hit.move_to(name));
+            }
+            self.hits.extend(hit);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use hw_rules::source_time::SourceTime;
 
 use super::scoring::{Candidate, ThreadKey};
 use crate::error::StoreError;
+use crate::mirror::repository_names::{self, RepositoryName};
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 use crate::views::comment_list::{self, CommentRow};
@@ -52,6 +53,15 @@ impl Hit {
     /// Returns `issue`, `pull_request`, `discussion` or `comment`.
     pub fn type_name(&self) -> &'static str {
         if ItemKind::COMMENTS.contains(&self.kind) { "comment" } else { self.kind.name() }
+    }
+
+    /// Gives the hit the new name and URL of its repository.
+    pub(super) fn move_to(&mut self, name: &RepositoryName) {
+        self.repository.clone_from(&name.name);
+        let comment_url = self.matched_comment.iter_mut().map(|comment| &mut comment.url);
+        for url in comment_url.chain([&mut self.url]) {
+            *url = repository_names::thread_url(&name.url, url);
+        }
     }
 }
 

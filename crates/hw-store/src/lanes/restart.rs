@@ -23,7 +23,7 @@ pub(crate) fn restart_repository_lanes(
 pub(crate) fn restart_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const RESTART: Sql = Sql::portable(
         "update lanes
-            set coverage = $1, watermark_ms = null, checked_at_ms = null, sweep_due_ms = null,
+            set coverage = $1, watermark_ms = null, checked_at_ms = null, sweep_due_ms = null, sweep_request_ms = null,
                 sweep_started_at_ms = null, sweep_started_request = null, sweep_cursor = null,
                 sweep_complete = $2, due_ms = 0, failure_count = 0, page_size = $3, last_error = null,
                 etag = null, etag_principal = null, etag_sent_at_ms = null, object_count = 0

@@ -1,4 +1,4 @@
-//! Writes repositories, and applies their renames to their threads.
+//! Writes repositories, and has their renames applied to their threads.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, RepositoryName};
+use crate::chores;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::Transaction;
 
-/// Writes the changed repositories of a page. A new name or URL is applied to the repository's threads.
+/// Writes the changed repositories of a page. A chore applies a new name or URL to the repository's threads.
 ///
 /// Returns the repositories that lost their name to another, so that their next observation is written in any case:
 /// their new name is not known yet.
@@ -65,7 +66,7 @@ fn store_with_names(
         &names.new_repositories().collect::<Vec<_>>(),
     )?;
     for name in names.renamed_repositories().chain(strays) {
-        repository_names::apply_rename(tx, host, name)?;
+        chores::request_rename(tx, host, name.id)?;
     }
     Ok(names.displaced_repositories().map(|name| name.id).collect())
 }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{ItemKind, Repository};
 
+use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::search;
 use crate::sql::{Sql, params};
@@ -80,44 +81,27 @@ pub(crate) fn read_repository_names(
     Ok(readable.rows.into_iter().map(|name| (name.id, name)).collect())
 }
 
-/// The number of texts that are renamed at a time.
-const RENAME_BATCH: i64 = 500;
-
-/// Moves a repository's texts and their search rows to its current name.
-///
-/// All of them move in one transaction, so no reader sees half a rename. Only a few hundred at a time are in memory.
-pub(crate) fn apply_rename(
-    tx: &mut Transaction<'_>,
-    host: &str,
-    name: &RepositoryName,
-) -> Result<(), StoreError> {
-    for kind in ItemKind::TEXTS {
-        rename_texts(tx, host, name, kind)?;
-        search::reindex::reindex_repository(tx, host, name.id, kind)?;
-    }
-    Ok(())
-}
-
-fn rename_texts(
+/// Moves the next texts of a repository and their search rows to its current name.
+pub(crate) fn rename_texts(
     tx: &mut Transaction<'_>,
     host: &str,
     name: &RepositoryName,
     kind: ItemKind,
-) -> Result<(), StoreError> {
+    after: i64,
+    limit: i64,
+) -> Result<TextBatch, StoreError> {
     const RENAME: KindStatements =
         of_kind!("update", "set repository = $1, url = $2 where host = $3 and id = $4");
-    let mut after = i64::MIN;
-    loop {
-        let urls = next_urls(tx, host, name, kind, after)?;
-        let Some(last) = urls.last() else { return Ok(()) };
-        after = last.id;
-        free_urls(tx, host, kind, &urls)?;
-        let rows: Vec<_> = urls
-            .iter()
-            .map(|ThreadUrl { id, url }| params![&name.name, url, host, *id].to_vec())
-            .collect();
-        tx.execute_each(RENAME.for_kind(kind), &rows)?;
-    }
+    let urls = next_urls(tx, host, name, kind, after, limit)?;
+    free_urls(tx, host, kind, &urls)?;
+    let rows: Vec<_> = urls
+        .iter()
+        .map(|ThreadUrl { id, url }| params![&name.name, url, host, *id].to_vec())
+        .collect();
+    tx.execute_each(RENAME.for_kind(kind), &rows)?;
+    let ids: Vec<i64> = urls.iter().map(|url| url.id).collect();
+    search::reindex::reindex_ids(tx, host, kind, &ids)?;
+    Ok(TextBatch::from_ids(host, &ids, limit))
 }
 
 /// Returns the next texts of a repository with their new URLs.
@@ -127,12 +111,13 @@ fn next_urls(
     name: &RepositoryName,
     kind: ItemKind,
     after: i64,
+    limit: i64,
 ) -> Result<Vec<ThreadUrl>, StoreError> {
     const URLS: KindStatements = of_kind!(
         "select id, url from",
         "where host = $1 and repository_id = $2 and $3 < id order by id limit $4"
     );
-    let params = params![host, name.id, after, RENAME_BATCH];
+    let params = params![host, name.id, after, limit];
     let urls = tx.query(URLS.for_kind(kind), &params, |mut row| {
         Ok(ThreadUrl { id: row.int(0)?, url: thread_url(&name.url, &row.text(1)?) })
     })?;

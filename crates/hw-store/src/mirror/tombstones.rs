@@ -8,12 +8,13 @@ use hw_rules::version::ObservedAt;
 
 use super::{comments, repository_names};
 use crate::cells::{self, CellRow};
+use crate::chores::TextBatch;
 use crate::error::StoreError;
-use crate::removed_items::{self, RemovalCause};
+use crate::removed_items::{self, RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
-use crate::{comment_queue, lanes, quarantine, search};
+use crate::{chores, comment_queue, lanes, quarantine, search};
 
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +25,19 @@ pub(crate) struct ConfirmedAbsence {
 
 /// Writes the tombstones of items and removes the texts of those that were present. Returns the number of the latter.
 pub(crate) fn tombstone_items(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    lane: i64,
+    gone: &[ConfirmedAbsence],
+    cause: RemovalCause,
+) -> Result<u64, StoreError> {
+    let count = tombstone_uncounted(tx, host, lane, gone, cause)?;
+    lanes::object_count::add_objects(tx, lane, -i64::try_from(count).unwrap_or(0))?;
+    Ok(count)
+}
+
+/// Like [`tombstone_items`], but leaves the number of the lane's items as it is.
+fn tombstone_uncounted(
     tx: &mut Transaction<'_>,
     host: &str,
     lane: i64,
@@ -55,12 +69,13 @@ pub(crate) fn tombstone_items(
         })
         .collect();
     cells::store_cells(tx, host, lane, &rows)?;
-    lanes::object_count::add_objects(tx, lane, -i64::try_from(count).unwrap_or(0))?;
     Ok(count)
 }
 
 /// Tombstones the items of a removed repository, even if they were observed after it: no later pull would check for
-/// them.
+/// them. A comment's tombstone has the time of its last observation, so that the next one revives it.
+///
+/// The lanes were restarted when the repository was removed, and count from zero.
 fn tombstone_with_parent(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -74,14 +89,17 @@ fn tombstone_with_parent(
         .map(|absence| {
             let version = cells.get(&absence.key).and_then(|cell| cell.version.as_ref());
             let last_seen = version.map_or(absence.observed_at, |version| version.observed_at);
-            ConfirmedAbsence { observed_at: absence.observed_at.max(last_seen), ..*absence }
+            let is_comment = ItemKind::COMMENTS.contains(&absence.key.kind);
+            let observed_at =
+                if is_comment { last_seen } else { absence.observed_at.max(last_seen) };
+            ConfirmedAbsence { observed_at, ..*absence }
         })
         .collect();
-    tombstone_items(tx, host, lane, &gone, cause).map(drop)
+    tombstone_uncounted(tx, host, lane, &gone, cause).map(drop)
 }
 
-/// Removes texts and search rows. A repository is removed with its threads, and a thread with its comments. All of them
-/// are stored for a restore first.
+/// Removes texts and search rows, a thread with its comments. All of them are stored for a restore first. A chore removes
+/// the texts of a repository.
 pub(crate) fn remove_items<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -93,7 +111,7 @@ pub(crate) fn remove_items<'a>(
         match key.kind {
             ItemKind::Repository => {
                 removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
-                remove_repository(tx, host, key.id, cell, cause.with_root(key))?;
+                remove_repository(tx, host, key.id, cell, cause.reason)?;
             }
             ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
                 comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
@@ -143,52 +161,52 @@ pub(crate) fn remove_texts(
     Ok(removed)
 }
 
-/// Removes a repository with its texts, restarts its lanes, and empties their quarantine.
+/// Removes a repository, restarts its lanes, and empties their quarantine. Its texts are hidden from now on, and a chore
+/// removes them.
 fn remove_repository(
     tx: &mut Transaction<'_>,
     host: &str,
     id: i64,
     cell: &ItemCell,
-    cause: RemovalCause,
+    reason: RemovalReason,
 ) -> Result<(), StoreError> {
     if let Some(observed_at) = cell.tombstone {
-        for kind in ItemKind::TEXTS {
-            tombstone_repository_texts(tx, host, id, kind, observed_at, cause)?;
-        }
+        chores::request_removal(tx, host, id, observed_at, reason)?;
     }
     quarantine::release_repository(tx, host, id)?;
     lanes::restart::restart_repository_lanes(tx, host, id)?;
     remove_texts(tx, host, ItemKind::Repository, &[id]).map(drop)
 }
 
-/// The number of texts that are tombstoned at a time.
-const TOMBSTONE_BATCH: i64 = 500;
+/// A removed repository whose texts are removed, too.
+pub(crate) struct RemovedRepository<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) id: i64,
+    /// The observation that shows that it is gone.
+    pub(crate) observed_at: ObservedAt,
+    pub(crate) cause: RemovalCause,
+}
 
-/// Tombstones the texts of a repository: its confirmed absence confirms theirs.
-///
-/// All of them go in one transaction with their repository, but only a few hundred at a time are in memory.
-fn tombstone_repository_texts(
+/// Tombstones the next texts of a repository: its confirmed absence confirms theirs.
+pub(crate) fn tombstone_repository_texts(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RemovedRepository<'_>,
     kind: ItemKind,
-    observed_at: ObservedAt,
-    cause: RemovalCause,
-) -> Result<(), StoreError> {
-    let mut after = i64::MIN;
-    loop {
-        let texts = next_texts(tx, host, repository_id, kind, after)?;
-        let Some(last) = texts.last() else { return Ok(()) };
-        after = last.id;
-        let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
-        for LaneText { id, lane } in texts {
-            let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at };
-            by_lane.entry(lane).or_default().push(absence);
-        }
-        by_lane
-            .iter()
-            .try_for_each(|(lane, gone)| tombstone_with_parent(tx, host, *lane, gone, cause))?;
+    after: i64,
+    limit: i64,
+) -> Result<TextBatch, StoreError> {
+    let RemovedRepository { host, id: repository_id, observed_at, cause } = *repository;
+    let texts = next_texts(tx, host, repository_id, kind, after, limit)?;
+    let ids: Vec<i64> = texts.iter().map(|text| text.id).collect();
+    let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
+    for LaneText { id, lane } in texts {
+        let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at };
+        by_lane.entry(lane).or_default().push(absence);
     }
+    for (lane, gone) in &by_lane {
+        tombstone_with_parent(tx, host, *lane, gone, cause)?;
+    }
+    Ok(TextBatch::from_ids(host, &ids, limit))
 }
 
 /// The id of a text, with the id of its lane.
@@ -204,6 +222,7 @@ fn next_texts(
     repository_id: i64,
     kind: ItemKind,
     after: i64,
+    limit: i64,
 ) -> Result<Vec<LaneText>, StoreError> {
     const TEXTS: KindStatements = of_kind!(
         "select texts.id, cells.lane_id from",
@@ -212,7 +231,7 @@ fn next_texts(
           where texts.host = $2 and texts.repository_id = $3 and $4 < texts.id
           order by texts.id limit $5"
     );
-    let params = params![kind.name(), host, repository_id, after, TOMBSTONE_BATCH];
+    let params = params![kind.name(), host, repository_id, after, limit];
     tx.query(TEXTS.for_kind(kind), &params, |mut row| {
         Ok(LaneText { id: row.int(0)?, lane: row.int(1)? })
     })

@@ -77,13 +77,37 @@ fn read_items(
     let items: Vec<MirrorItem> = views::items::items_by_ids(tx, host, kind, ids)?;
     let repositories: Vec<i64> = items.iter().map(repository_id).collect();
     let names = repository_names::read_repository_names(tx, host, &repositories)?;
+    let nameless: Vec<i64> =
+        repositories.into_iter().filter(|id| !names.contains_key(id)).collect();
+    let removed_names = if nameless.is_empty() {
+        BTreeMap::new()
+    } else {
+        read_removed_names(tx, host, &nameless)?
+    };
     let rows = items.into_iter().map(|item| {
-        let name = names.get(&repository_id(&item));
-        let repository = name.map(|name| format!("{}/{}", name.owner, name.name));
+        let id = repository_id(&item);
+        let name = names.get(&id).map(|name| format!("{}/{}", name.owner, name.name));
+        let repository = name.or_else(|| removed_names.get(&id).cloned());
         let json = serde_json::to_string(&item).expect("an item is plain values, always JSON");
         RemovedItemRow { item, repository: repository.unwrap_or_default(), json }
     });
     Ok(rows.collect())
+}
+
+/// Reads the names of those of these repositories that were removed before their texts.
+fn read_removed_names(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    ids: &[i64],
+) -> Result<BTreeMap<i64, String>, StoreError> {
+    const NAMES: Sql = Sql::per_dialect(
+        "select id, repository from removed_items
+          where host = $1 and kind = 'repository' and id in (select value from json_each($2))",
+        "select id, repository from removed_items
+          where host = $1 and kind = 'repository' and id = any($2)",
+    );
+    let names = tx.query(NAMES, &params![host, ids], |mut row| Ok((row.int(0)?, row.text(1)?)))?;
+    Ok(names.into_iter().collect())
 }
 
 fn repository_id(item: &MirrorItem) -> i64 {

@@ -1,9 +1,12 @@
-//! Rebuilds the search rows of a repository from the stored texts.
+//! Rebuilds search rows from the stored texts.
+
+use std::collections::BTreeMap;
 
 use hw_rules::item::ItemKind;
 use hw_rules::source_time::SourceTime;
 
 use super::{SearchRow, insert_rows, remove_rows};
+use crate::chores::{TextBatch, TextPosition};
 use crate::error::StoreError;
 use crate::sql::{SqlRow, params};
 use crate::tables::{KindStatements, of_kind};
@@ -11,31 +14,50 @@ use crate::transaction::Transaction;
 use crate::views::repositories::parse_time;
 use crate::views::thread_list::parse_list;
 
-/// Rebuilds the search rows of a repository's texts of one kind, after its name changed.
-pub(crate) fn reindex_repository(
+/// Rebuilds the search rows of the next texts of one kind, on any host.
+pub(crate) fn reindex_texts(
+    tx: &mut Transaction<'_>,
+    kind: ItemKind,
+    after: &TextPosition,
+    limit: i64,
+) -> Result<TextBatch, StoreError> {
+    const NEXT: KindStatements = of_kind!(
+        "select host, id from",
+        "where (host, id) > ($1, $2) order by host, id limit $3",
+        "where (host, id) > ($1::text, $2::bigint) order by host, id limit $3"
+    );
+    let params = params![&after.host, after.id, limit];
+    let next = tx.query(NEXT.for_kind(kind), &params, |mut row| {
+        Ok(TextPosition { host: row.text(0)?, id: row.int(1)? })
+    })?;
+    let mut by_host: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    for TextPosition { host, id } in &next {
+        by_host.entry(host).or_default().push(*id);
+    }
+    for (host, ids) in &by_host {
+        reindex_ids(tx, host, kind, ids)?;
+    }
+    let is_full = i64::try_from(next.len()).is_ok_and(|count| count >= limit);
+    Ok(TextBatch { texts: next.len(), last: next.last().filter(|_| is_full).cloned() })
+}
+
+/// Rebuilds the search rows of these texts of one kind.
+pub(crate) fn reindex_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    repository_id: i64,
     kind: ItemKind,
+    ids: &[i64],
 ) -> Result<(), StoreError> {
-    let mut after = i64::MIN;
-    loop {
-        let texts = next_texts(tx, host, repository_id, kind, after)?;
-        let Some(last) = texts.last() else { return Ok(()) };
-        after = last.id;
-        let rowids: Vec<_> = texts.iter().map(|text| text.rowid).collect();
-        remove_rows(tx, &rowids)?;
-        let rows: Vec<_> = texts
-            .iter()
-            .map(|text| (text.rowid, text.search_row(host, repository_id, kind)))
-            .collect();
-        insert_rows(tx, &rows.iter().map(|(rowid, row)| (*rowid, row)).collect::<Vec<_>>())?;
-    }
+    let texts = read_texts(tx, host, kind, ids)?;
+    let rowids: Vec<_> = texts.iter().map(|text| text.rowid).collect();
+    remove_rows(tx, &rowids)?;
+    let rows: Vec<_> = texts.iter().map(|text| (text.rowid, text.search_row(host, kind))).collect();
+    insert_rows(tx, &rows.iter().map(|(rowid, row)| (*rowid, row)).collect::<Vec<_>>())
 }
 
 /// A stored text, with the id of its search row.
 struct IndexedText {
-    id: i64,
+    repository_id: i64,
     rowid: i64,
     title: String,
     body: String,
@@ -48,15 +70,10 @@ struct IndexedText {
 }
 
 impl IndexedText {
-    fn search_row<'a>(
-        &'a self,
-        host: &'a str,
-        repository_id: i64,
-        kind: ItemKind,
-    ) -> SearchRow<'a> {
+    fn search_row<'a>(&'a self, host: &'a str, kind: ItemKind) -> SearchRow<'a> {
         SearchRow {
             host,
-            repository_id,
+            repository_id: self.repository_id,
             thread: self.thread,
             kind,
             title: &self.title,
@@ -70,42 +87,45 @@ impl IndexedText {
     }
 }
 
-/// Reads the next few hundred texts of a repository, by ascending id.
-fn next_texts(
+/// Reads those of these texts that have a search row.
+fn read_texts(
     tx: &mut Transaction<'_>,
     host: &str,
-    repository_id: i64,
     kind: ItemKind,
-    after: i64,
+    ids: &[i64],
 ) -> Result<Vec<IndexedText>, StoreError> {
     const COMMENTS: KindStatements = of_kind!(
-        "select comments.id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
+        "select repository_id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
                 created_at, thread_number
            from",
         "as comments
            join cells on cells.host = comments.host and cells.kind = $1 and cells.id = comments.id
-          where comments.host = $2 and repository_id = $3 and $4 < comments.id
-            and cells.search_rowid is not null
-          order by comments.id limit 500"
+          where comments.host = $2 and comments.id in (select value from json_each($3))
+            and cells.search_rowid is not null",
+        "as comments
+           join cells on cells.host = comments.host and cells.kind = $1 and cells.id = comments.id
+          where comments.host = $2 and comments.id = any($3) and cells.search_rowid is not null"
     );
     const THREADS: KindStatements = of_kind!(
-        "select threads.id, cells.search_rowid, title, body, repository, author, state, labels,
+        "select repository_id, cells.search_rowid, title, body, repository, author, state, labels,
                 created_at, number
            from",
         "as threads
            join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
-          where threads.host = $2 and repository_id = $3 and $4 < threads.id
-            and cells.search_rowid is not null
-          order by threads.id limit 500"
+          where threads.host = $2 and threads.id in (select value from json_each($3))
+            and cells.search_rowid is not null",
+        "as threads
+           join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
+          where threads.host = $2 and threads.id = any($3) and cells.search_rowid is not null"
     );
-    let params = params![kind.name(), host, repository_id, after];
+    let params = params![kind.name(), host, ids];
     let sql = if ItemKind::COMMENTS.contains(&kind) { COMMENTS } else { THREADS };
     Ok(tx.query_readable(sql.for_kind(kind), &params, read_text)?.rows)
 }
 
 fn read_text(mut row: SqlRow) -> Result<IndexedText, StoreError> {
     Ok(IndexedText {
-        id: row.int(0)?,
+        repository_id: row.int(0)?,
         rowid: row.int(1)?,
         title: row.text(2)?,
         body: row.text(3)?,

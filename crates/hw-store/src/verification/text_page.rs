@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::mirror::repository_names::{self, RepositoryName};
 use crate::sql::{Dialect, Sql, SqlRow, params};
 use crate::transaction::Transaction;
+use crate::views::pending_chores::PendingChores;
 
 /// A verified page of texts.
 pub(super) struct PageVerification {
@@ -164,8 +165,12 @@ impl ExpectedState {
             expected.indexed_rowids.extend(existing_rowids(tx, &rowids)?);
             expected.stored_cells.insert(host, stored);
         }
+        let pending = PendingChores::read(tx)?;
         for (host, ids) in repositories {
-            let names = repository_names::read_repository_names(tx, &host, &ids)?.into_iter();
+            let mut names = repository_names::read_repository_names(tx, &host, &ids)?;
+            // their texts are being renamed
+            names.retain(|id, _| pending.new_name(&host, *id).is_none());
+            let names = names.into_iter();
             expected.repository_names.extend(names.map(|(id, name)| ((host.clone(), id), name)));
         }
         Ok(expected)

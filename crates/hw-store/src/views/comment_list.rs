@@ -7,6 +7,7 @@ use hw_rules::item::{Comment, ItemKind};
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
 use super::cursor::CommentCursor;
+use super::pending_chores::PendingChores;
 use super::repositories::parse_time;
 use super::repository_match::RepositoryMatch;
 use super::skipped_rows::SkippedRows;
@@ -74,9 +75,11 @@ impl Store {
         let (authors, created) =
             (normalize_logins(&filter.authors), TimeBounds::from_range(filter.created));
         self.read("comments", |tx| {
-            let repositories =
-                RepositoryMatch::find(tx, filter.repository.as_deref(), filter.owner.as_deref())?;
+            let pending = PendingChores::read(tx)?;
+            let (repository, owner) = (filter.repository.as_deref(), filter.owner.as_deref());
+            let repositories = RepositoryMatch::find(tx, repository, owner, &pending)?;
             let mut conditions = ConditionBuilder::new(tx.dialect());
+            conditions.add_visible(&pending);
             conditions.add_repositories(repositories.as_ref());
             conditions.add_equals("thread_number", filter.thread);
             conditions.add_authors(&authors);
@@ -89,7 +92,9 @@ impl Store {
                 order_clause(tx.dialect())
             );
             tx.query_each(Sql::portable(&text), &conditions.params, |row| {
-                Ok(each(SkippedRows::default().skip_unreadable(read_comment(row))?))
+                let mut row = SkippedRows::default().skip_unreadable(read_comment(row))?;
+                row.iter_mut().for_each(|row| pending.rename_comment(row));
+                Ok(each(row))
             })
         })
     }

@@ -5,6 +5,7 @@ use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceInstant;
 
 use super::cursor::{CommentCursor, ThreadCursor};
+use super::pending_chores::{HiddenTexts, PendingChores};
 use super::repository_match::{HostIds, RepositoryMatch};
 use crate::sql::{Dialect, SqlParam};
 
@@ -40,6 +41,18 @@ impl<'a> ConditionBuilder<'a> {
         if let Some(ids) = ids {
             let condition = self.host_condition(ids);
             self.conditions.push(condition);
+        }
+    }
+
+    /// Leaves out the texts of removed repositories.
+    pub(crate) fn add_visible(&mut self, pending: &'a PendingChores) {
+        match pending.hidden_texts() {
+            HiddenTexts::None => {}
+            HiddenTexts::OfRepositories(ids) => {
+                let condition = self.host_condition(ids);
+                self.conditions.push(format!("not {condition}"));
+            }
+            HiddenTexts::All => self.conditions.push("1 = 0".to_owned()),
         }
     }
 

@@ -1,9 +1,11 @@
 //! Counts the stored objects.
 
+use super::conditions::ConditionBuilder;
+use super::pending_chores::PendingChores;
 use crate::Store;
 use crate::error::StoreError;
 use crate::sql::Sql;
-use crate::tables::{KindStatements, of_kind};
+use crate::transaction::Transaction;
 
 /// The number of stored objects of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,18 +29,33 @@ impl Store {
                 and (updated_at is null
                      or (observed_at_ms, observed_request) <= (tombstone_at_ms, tombstone_request))",
         );
-        const ROWS: KindStatements = of_kind!("select count(*) from", "");
         self.read("counts", |tx| {
+            let pending = PendingChores::read(tx)?;
             Ok(ObjectCounts {
-                repositories: tx.query_count(ROWS.repositories, &[])?,
-                discussions: tx.query_count(ROWS.discussions, &[])?,
-                issues: tx.query_count(ROWS.issues, &[])?,
-                pull_requests: tx.query_count(ROWS.pull_requests, &[])?,
-                comments: tx.query_count(Sql::portable("select count(*) from comments"), &[])?,
-                quarantined: tx
-                    .query_count(Sql::portable("select count(*) from quarantine"), &[])?,
+                repositories: count_rows(tx, "repositories")?,
+                discussions: count_texts(tx, "discussions", &pending)?,
+                issues: count_texts(tx, "issues", &pending)?,
+                pull_requests: count_texts(tx, "pull_requests", &pending)?,
+                comments: count_texts(tx, "comments", &pending)?,
+                quarantined: count_rows(tx, "quarantine")?,
                 tombstones: tx.query_count(TOMBSTONES, &[])?,
             })
         })
     }
+}
+
+fn count_rows(tx: &mut Transaction<'_>, table: &str) -> Result<u64, StoreError> {
+    tx.query_count(Sql::portable(&format!("select count(*) from {table}")), &[])
+}
+
+/// Counts the texts of a table that are visible.
+fn count_texts(
+    tx: &mut Transaction<'_>,
+    table: &str,
+    pending: &PendingChores,
+) -> Result<u64, StoreError> {
+    let mut conditions = ConditionBuilder::new(tx.dialect());
+    conditions.add_visible(pending);
+    let text = format!("select count(*) from {table} {}", conditions.where_clause());
+    tx.query_count(Sql::portable(&text), &conditions.params)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::thread_address::RepositoryRef;
 
+use super::pending_chores::PendingChores;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow};
 use crate::transaction::Transaction;
@@ -31,10 +32,13 @@ struct StoredRepositoryName {
 impl RepositoryMatch {
     /// Finds stored repositories by name and owner, ignoring case. A name that matches nothing is passed on as it
     /// is, so that the list stays empty.
+    ///
+    /// During a rename, texts are stored under two names, and only the id of their repository selects all of them.
     pub(crate) fn find(
         tx: &mut Transaction<'_>,
         repository: Option<&str>,
         owner: Option<&str>,
+        pending: &PendingChores,
     ) -> Result<Option<Self>, StoreError> {
         const ALL: Sql = Sql::portable("select host, id, owner, name from repositories");
         if repository.is_none() && owner.is_none() {
@@ -48,9 +52,10 @@ impl RepositoryMatch {
                 && address.is_none_or(|address| address.matches_name(&row.owner, &row.name))
         });
         let has_owner = owner.is_some() || address.is_some_and(|address| address.owner.is_some());
-        let ids = has_owner.then(|| ids_by_host(&stored));
+        let needs_ids = has_owner || pending.has_renames();
+        let ids = needs_ids.then(|| ids_by_host(&stored));
         let mut names = Vec::new();
-        if let Some(repository) = &repository {
+        if let Some(repository) = repository.as_ref().filter(|_| !pending.has_renames()) {
             names.extend(stored.into_iter().map(|row| row.name));
             names.sort_unstable();
             names.dedup();

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
 use super::cursor::ThreadCursor;
+use super::pending_chores::PendingChores;
 use super::repositories::parse_time;
 use super::repository_match::RepositoryMatch;
 use super::skipped_rows::SkippedRows;
@@ -174,7 +175,9 @@ impl ThreadTable {
         let rest = format!("order by created_at, id limit {limit}");
         let text = self.select_sql(&conditions.where_clause(), &rest);
         tx.query_each(Sql::portable(&text), &conditions.params, |row| {
-            Ok(each(SkippedRows::default().skip_unreadable(self.read_row(row))?))
+            let mut row = SkippedRows::default().skip_unreadable(self.read_row(row))?;
+            row.iter_mut().for_each(|row| values.pending.rename_thread(row));
+            Ok(each(row))
         })
     }
 
@@ -197,6 +200,7 @@ impl ThreadTable {
         values: &'a FilterValues,
     ) -> Option<ConditionBuilder<'a>> {
         let mut conditions = ConditionBuilder::new(tx.dialect());
+        conditions.add_visible(&values.pending);
         conditions.add_repositories(values.repository.as_ref());
         conditions.add_authors(&values.authors);
         conditions.add_range("created_at", &values.created);
@@ -213,6 +217,7 @@ impl ThreadTable {
 
 /// The values of a filter in the form that a statement compares.
 struct FilterValues {
+    pending: PendingChores,
     repository: Option<RepositoryMatch>,
     authors: Vec<String>,
     created: TimeBounds,
@@ -222,12 +227,15 @@ struct FilterValues {
 
 impl ThreadFilter {
     fn resolve_values(&self, tx: &mut Transaction<'_>) -> Result<FilterValues, StoreError> {
+        let pending = PendingChores::read(tx)?;
         Ok(FilterValues {
             repository: RepositoryMatch::find(
                 tx,
                 self.repository.as_deref(),
                 self.owner.as_deref(),
+                &pending,
             )?,
+            pending,
             authors: normalize_logins(&self.authors),
             created: TimeBounds::from_range(self.created),
             closed: TimeBounds::from_range(self.closed),

@@ -7,11 +7,13 @@ use hw_rules::thread_address::ThreadAddress;
 
 use super::comment_list::{self, CommentRow};
 use super::completeness::Completeness;
+use super::pending_chores::PendingChores;
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use super::thread_list::ThreadRow;
 use super::thread_view::{FoundThread, find_thread_at};
 use crate::Store;
 use crate::error::StoreError;
+use crate::mirror::repository_names;
 use crate::sql::{Sql, SqlRow, SqlValue, params};
 
 /// The index of the body in [`comment_list::COMMENT_COLUMNS`].
@@ -64,8 +66,14 @@ impl Store {
                 comment_list::order_clause(tx.dialect())
             );
             let params = params![&row.host, row.thread.repository_id, row.thread.number];
+            let pending = PendingChores::read(tx)?;
             let comments = tx.query_readable(Sql::portable(&text), &params, read_outline)?;
-            let ReadableRows { rows: comments, skipped } = comments;
+            let ReadableRows { rows: mut comments, skipped } = comments;
+            if let Some(name) = pending.new_name(&row.host, row.thread.repository_id) {
+                for comment in &mut comments {
+                    comment.url = repository_names::thread_url(&name.url, &comment.url);
+                }
+            }
             Ok(Some(ThreadOutline { owner, row, comments, skipped }))
         })
     }
@@ -85,8 +93,12 @@ impl Store {
         let postgres = excerpt_query(&format!("substr(body, 1, {max_body})"), "= any($4)");
         let (repository, number) = (thread.thread.repository_id, thread.thread.number);
         self.read("comment excerpts", |tx| {
+            let pending = PendingChores::read(tx)?;
             let params = params![&thread.host, repository, number, ids];
-            tx.query_readable(Sql::per_dialect(&sqlite, &postgres), &params, read_excerpt)
+            let mut excerpts =
+                tx.query_readable(Sql::per_dialect(&sqlite, &postgres), &params, read_excerpt)?;
+            excerpts.rows.iter_mut().for_each(|excerpt| pending.rename_comment(&mut excerpt.row));
+            Ok(excerpts)
         })
     }
 

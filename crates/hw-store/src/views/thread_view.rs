@@ -6,6 +6,7 @@ use hw_rules::thread_address::ThreadAddress;
 
 use super::comment_list::{self, CommentRow};
 use super::completeness::Completeness;
+use super::pending_chores::PendingChores;
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use super::thread_list::{ThreadRow, ThreadTable};
 use crate::Store;
@@ -55,7 +56,10 @@ impl Store {
         number: i64,
     ) -> Result<Option<ThreadView>, StoreError> {
         self.read("thread", |tx| {
-            let row = find_by_number(tx, host, repository.id, number)?;
+            let pending = PendingChores::read(tx)?;
+            let mut row = find_by_number(tx, host, repository.id, number)?;
+            row.iter_mut().for_each(|row| pending.rename_thread(row));
+            let row = row.filter(|_| !pending.is_hidden(host, repository.id));
             let found = row.map(|row| FoundThread { owner: repository.owner.clone(), row });
             found.map(|thread| read_thread_view(tx, thread)).transpose()
         })
@@ -142,9 +146,12 @@ fn find_threads_at(
     tx: &mut Transaction<'_>,
     address: &ThreadAddress,
 ) -> Result<Vec<FoundThread>, StoreError> {
+    let pending = PendingChores::read(tx)?;
     let mut found = Vec::new();
     for RepositoryOwner { host, id, owner } in find_repositories(tx, address)? {
-        let row = find_by_number(tx, &host, id, address.number)?;
+        let mut row = find_by_number(tx, &host, id, address.number)?;
+        row.iter_mut().for_each(|row| pending.rename_thread(row));
+        let row = row.filter(|_| !pending.is_hidden(&host, id));
         let row = row.filter(|row| address.is_at_host_of(&row.thread.url));
         found.extend(row.map(|row| FoundThread { owner, row }));
     }
@@ -218,9 +225,10 @@ fn read_comments(
         comment_list::COMMENT_COLUMNS,
         comment_list::order_clause(tx.dialect())
     );
-    tx.query_readable(
-        Sql::portable(&text),
-        &params![host, repository_id, number],
-        comment_list::read_comment,
-    )
+    let pending = PendingChores::read(tx)?;
+    let params = params![host, repository_id, number];
+    let mut comments =
+        tx.query_readable(Sql::portable(&text), &params, comment_list::read_comment)?;
+    comments.rows.iter_mut().for_each(|row| pending.rename_comment(row));
+    Ok(comments)
 }

@@ -13,8 +13,8 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, comment, comment_fragment, lane_for_kind, observed_at, open_store,
-    pump_repository, repositories_page, search_hits, search_ids, thread, threads_page,
+    HOST, PUMP_ID, comment, comment_fragment, finish_chores, lane_for_kind, observed_at,
+    open_store, pump_repository, repositories_page, search_hits, search_ids, thread, threads_page,
     with_observed_at,
 };
 
@@ -47,6 +47,7 @@ fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &Da
         let is_due = store.lane_state(&lane).unwrap().sweep_due_ms.is_some();
         assert_eq!(is_due, is_swept, "a walk that has read up to {newest:?}");
         store.clear_lane(&lease, &lane_for_kind(ItemKind::Issue)).unwrap();
+        finish_chores(&store, &lease);
         store.release_lease(&lease).unwrap();
     }
 }
@@ -130,21 +131,25 @@ fn comments_are_removed_with_their_thread_and_can_return(location: &DatabaseLoca
 fn comments_are_removed_with_their_repository(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 1)])).unwrap();
+    finish_chores(&store, &lease);
     for kind in ItemKind::COMMENTS {
         store.ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
     let lane = Lane::owner_repositories(HOST, "acme");
     store.remove_repositories(&lease, &lane, &[(PUMP_ID, observed_at(50))], false).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!((all_comments(&store), search_ids(&store, "x")), (vec![], vec![]));
 }
 
 fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 1)])).unwrap();
+    finish_chores(&store, &lease);
     for kind in ItemKind::COMMENTS {
         store.ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store, &lease);
     for row in all_comments(&store) {
         assert_eq!(row.repository, "valve");
         let fragment = comment_fragment(row.comment.kind);
@@ -164,6 +169,7 @@ fn comment_ids_are_independent_between_kinds(location: &DatabaseLocation) {
     }
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (4, 4));
     store.clear_lane(&lease, &lane_for_kind(ItemKind::Review)).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (3, 3));
 }
 
@@ -219,6 +225,7 @@ fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLoc
         "a page without an ETag removes none"
     );
     store.clear_lane(&lease, &lane).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(store.lane_etag(&lane, "github.com/1").unwrap(), None, "its rows are gone");
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use hw_store::{DatabaseLocation, DatabaseTimeouts, IngestPage, Lease, Store, StoreError};
 
 use crate::fixture::{
-    SchemaDatabase, execute_raw, issue, issue_bodies, issue_lane, issues_page, issues_page_through,
-    open_store, search_ids,
+    SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issue_lane, issues_page,
+    issues_page_through, open_store, search_ids,
 };
 use crate::proxy::{FaultProxy, ProxyFault};
 
@@ -91,6 +91,8 @@ fn migrations_and_the_wipe_ignore_the_statement_timeout() {
     );
     let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
     let store = Store::open_with_timeouts(&schema.location, limited).unwrap();
+    let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(store.object_counts().unwrap().issues, 0);
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{
     Comment, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem, PullRequestDetails,
@@ -12,8 +13,8 @@ use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{
-    DatabaseLocation, Hit, IngestPage, Lease, SearchEngine, SearchRequest, Store, ThreadFilter,
-    ThreadRow, Workspace,
+    ChoreChunk, DatabaseLocation, Hit, IngestPage, Lease, SearchEngine, SearchRequest, Store,
+    ThreadFilter, ThreadRow, Workspace,
 };
 
 pub(crate) use crate::databases::{
@@ -34,6 +35,16 @@ pub(crate) fn open_store(location: &DatabaseLocation) -> (Store, Lease) {
 /// Returns a clone of the store that crashes at one point.
 pub(crate) fn crash_at(store: &Store, point: &'static str) -> Store {
     store.clone().with_crash_hook(Arc::new(move |at| at == point))
+}
+
+/// Runs all pending chores. A chore that never ends fails the test.
+pub(crate) fn finish_chores(store: &Store, lease: &Lease) {
+    for _ in 0..1_000 {
+        if store.run_chore(lease, MAX_CHUNK_ROWS).unwrap() == ChoreChunk::NothingLeft {
+            return;
+        }
+    }
+    panic!("a chore does not end");
 }
 
 pub(crate) fn issue_lane() -> Lane {

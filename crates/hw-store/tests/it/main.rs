@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod chores;
 mod closing_references;
 mod comments;
 mod concurrency;

@@ -6,10 +6,10 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, execute_raw, issue,
-    issue_bodies, issue_key, issue_lane, issues_page, lane_for_kind, observed_at, open_store,
-    organization_lane, query_raw, repositories_page, repository, search_ids, threads_page,
-    with_observed_at,
+    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, execute_raw, finish_chores,
+    issue, issue_bodies, issue_key, issue_lane, issues_page, lane_for_kind, observed_at,
+    open_store, organization_lane, query_raw, repositories_page, repository, search_ids,
+    threads_page, with_observed_at,
 };
 use crate::removals::{LATE_SECOND, fill_lanes, inventory_page};
 
@@ -68,6 +68,7 @@ fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocati
     let before = store.object_counts().unwrap();
     let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
     store.remove_repositories(&lease, &organization_lane(), &gone, false).unwrap();
+    finish_chores(&store, &lease);
     let removed = only_removed(&store);
     assert_eq!((removed.key.kind, removed.dependents), (ItemKind::Repository, 1_106));
     assert_eq!(removed.reason, RemovalReason::RepositoryGone);
@@ -152,6 +153,7 @@ fn restore_works_after_clearing_a_lane_and_changing_the_guid(location: &Database
     store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     confirm_gone(&store, &lease, &[5]);
     store.clear_lane(&lease, &issue_lane()).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(restore_item(&store, &lease, &only_removed(&store)), 1);
     assert_eq!((issue_bodies(&store).len(), search_ids(&store, "leaks")), (1, vec![5]));
     confirm_gone(&store, &lease, &[5]);
@@ -159,6 +161,7 @@ fn restore_works_after_clearing_a_lane_and_changing_the_guid(location: &Database
     execute_raw(location, "update schema_version set guid = 'another'");
     let store = Store::open(location).unwrap();
     let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(store.object_counts().unwrap(), ObjectCounts::default());
     assert_eq!(restore_item(&store, &lease, &only_removed(&store)), 1);
     assert_eq!((issue_bodies(&store).len(), search_ids(&store, "leaks")), (1, vec![5]));

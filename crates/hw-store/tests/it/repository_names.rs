@@ -4,9 +4,9 @@ use hw_rules::lane::Lane;
 use hw_store::{DatabaseLocation, IngestPage, Store, SweepPage};
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, count_search_rows, issue, issue_in, issues_page, observed_at,
-    open_store, organization_lane, pump_repository, repositories_page, repository, search_hits,
-    search_ids, stored_issues, with_observed_at,
+    HOST, PUMP_ID, as_thread_mut, count_search_rows, finish_chores, issue, issue_in, issues_page,
+    observed_at, open_store, organization_lane, pump_repository, repositories_page, repository,
+    search_hits, search_ids, stored_issues, with_observed_at,
 };
 
 both![
@@ -28,6 +28,7 @@ fn rename_moves_issues_and_their_search_rows(location: &DatabaseLocation) {
         .unwrap();
     assert_eq!(search_ids(&store, "pump leaks"), [5]);
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(stored_names(&store), ["valve"]);
     assert_eq!(issue_paths(&store), ["valve/issues/5", "valve/issues/6"]);
     assert_eq!(search_ids(&store, "valve leaks"), [5]);
@@ -37,6 +38,7 @@ fn rename_moves_issues_and_their_search_rows(location: &DatabaseLocation) {
 fn rename_applies_to_issues_that_were_read_before_it(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store, &lease);
     store
         .ingest_page(&lease, &issues_page(vec![issue_in(PUMP_ID, "pump", 5, 10, "leaks")]))
         .unwrap();
@@ -47,6 +49,7 @@ fn repository_name_that_is_reused_mixes_no_threads(location: &DatabaseLocation) 
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "old")])).unwrap();
     store.ingest_page(&lease, &repositories_page(vec![repository(2, "pump", 20)])).unwrap();
+    finish_chores(&store, &lease);
     let newer = issue_in(2, "pump", 9, 21, "new");
     let mut same_url = newer.clone();
     let thread = as_thread_mut(&mut same_url);
@@ -60,6 +63,7 @@ fn repository_name_that_is_reused_mixes_no_threads(location: &DatabaseLocation) 
         [1, 2]
     );
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump-old", 30)])).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(stored_names(&store), ["pump", "pump-old"]);
     assert_eq!(issue_paths(&store), ["pump-old/issues/5", "pump/issues/5"]);
     assert_eq!(search_ids(&store, "old"), [5]);
@@ -68,6 +72,7 @@ fn repository_name_that_is_reused_mixes_no_threads(location: &DatabaseLocation) 
 fn repository_names_can_be_swapped(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &repositories_page(vec![repository(2, "valve", 0)])).unwrap();
+    finish_chores(&store, &lease);
     store
         .ingest_page(
             &lease,
@@ -76,6 +81,7 @@ fn repository_names_can_be_swapped(location: &DatabaseLocation) {
         .unwrap();
     let swapped = vec![pump_repository("valve", 20), repository(2, "pump", 20)];
     store.ingest_page(&lease, &repositories_page(swapped)).unwrap();
+    finish_chores(&store, &lease);
     let ids: Vec<_> = store.repositories(HOST).unwrap().iter().map(|row| row.id).collect();
     assert_eq!(
         (stored_names(&store), ids),
@@ -109,13 +115,16 @@ fn repository_that_lost_its_name_gets_it_back_at_its_next_observation(location: 
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     store.ingest_page(&lease, &repositories_page(vec![repository(2, "pump", 20)])).unwrap();
+    finish_chores(&store, &lease);
     store.ingest_page(&lease, &repositories_page(vec![repository(2, "valve", 30)])).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(
         (stored_names(&store), issue_paths(&store)),
         (vec!["pump~1".into(), "valve".into()], vec!["pump~1/issues/5".into()])
     );
     let unchanged = with_observed_at(pump_repository("pump", 0), 31);
     store.ingest_page(&lease, &repositories_page(vec![unchanged.clone()])).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(
         (stored_names(&store), issue_paths(&store)),
         (vec!["pump".into(), "valve".into()], vec!["pump/issues/5".into()])
@@ -128,6 +137,7 @@ fn repository_that_lost_its_name_gets_it_back_at_its_next_observation(location: 
 fn rename_frees_the_urls_it_needs(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &repositories_page(vec![repository(2, "valve", 0)])).unwrap();
+    finish_chores(&store, &lease);
     let mut twin = issue_in(2, "valve", 9, 10, "y");
     as_thread_mut(&mut twin).url = "https://github.com/acme/valve/issues/5".to_owned();
     store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x"), twin])).unwrap();
@@ -135,6 +145,7 @@ fn rename_frees_the_urls_it_needs(location: &DatabaseLocation) {
     store.ingest_page(&lease, &issues_page(vec![stray])).unwrap();
     let swapped = vec![pump_repository("valve", 20), repository(2, "pump", 20)];
     store.ingest_page(&lease, &repositories_page(swapped)).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(issue_paths(&store), ["valve/issues/5", "pump/issues/5", "nozzle/issues/5000"]);
     store.ingest_page(&lease, &issues_page(vec![issue(5_000, 11, "ours")])).unwrap();
     store.ingest_page(&lease, &issues_page(vec![issue_in(77, "nozzle", 6_000, 10, "z")])).unwrap();
@@ -142,6 +153,7 @@ fn rename_frees_the_urls_it_needs(location: &DatabaseLocation) {
         .ingest_page(&lease, &issues_page(vec![issue(6_001, 11, "ours"), issue(6_000, 9, "old")]))
         .unwrap();
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("nozzle", 30)])).unwrap();
+    finish_chores(&store, &lease);
     let urls: BTreeSet<_> = stored_issues(&store).into_iter().map(|row| row.thread.url).collect();
     assert_eq!(urls.len(), 5, "each has a URL of its own");
 }
@@ -155,6 +167,7 @@ fn repository_with_many_issues_is_renamed_and_removed_completely(location: &Data
             .unwrap();
     }
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store, &lease);
     assert!(issue_paths(&store).iter().all(|path| path.starts_with("valve/issues/")));
     assert_eq!(search_hits(&store, "valve", 5_000).len(), 1_200);
     assert_eq!((search_ids(&store, "pump"), count_search_rows(location)), (vec![], 1_200));
@@ -164,6 +177,7 @@ fn repository_with_many_issues_is_renamed_and_removed_completely(location: &Data
     store
         .finish_sweep(&lease, &organization_lane(), &[(PUMP_ID, observed_at(900))], false)
         .unwrap();
+    finish_chores(&store, &lease);
     let counts = store.object_counts().unwrap();
     assert_eq!((counts.issues, counts.tombstones, count_search_rows(location)), (0, 1_201, 0));
 }

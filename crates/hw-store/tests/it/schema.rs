@@ -9,8 +9,9 @@ use hw_store::{
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
-    HOST, SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, issues_page_through,
-    open_store, query_raw, repositories_page, search_ids, thread, threads_page,
+    HOST, SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issues_page,
+    issues_page_through, open_store, query_raw, repositories_page, search_ids, thread,
+    threads_page,
 };
 
 both![
@@ -65,13 +66,16 @@ fn schema_that_is_newer_is_rejected(location: &DatabaseLocation) {
     drop(open_store(location));
     execute_raw(
         location,
-        "insert into migrations (number, name, digest) values (999, 'later', 'x')",
+        "insert into migrations (number, name, digest) values (999, 'later', 'x');
+         update schema_version set guid = 'another', number = 999",
     );
-    for refused in [Store::open(location).err(), Store::open_reader(location).err()] {
-        let refused = refused.expect("a newer schema is refused");
+    for open in [Store::open, Store::open_without_refetch, Store::open_reader] {
+        let refused = open(location).err().expect("a newer schema is refused");
         assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused:?}");
         assert!(refused.to_string().contains("newer highwater"), "{refused}");
     }
+    let kept = query_raw(location, "select cast(count(*) as text) from repositories");
+    assert_eq!(kept, [["1"]], "another guid does not matter then");
 }
 
 fn migration_that_was_changed_is_rejected(location: &DatabaseLocation) {
@@ -96,6 +100,9 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     let refused = Store::open_reader(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
     let store = Store::open(location).unwrap();
+    assert_eq!((search_ids(&store, "x"), issue_bodies(&store)), (vec![], vec![]), "at once");
+    let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(
         (store.object_counts().unwrap(), search_ids(&store, "x")),
         (ObjectCounts::default(), vec![])
@@ -231,13 +238,15 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migrations 9 and 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 11 to 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
         "drop table sources; alter table last_pulls rename column source to organization"
             .to_owned(),
-        "create table principals (
+        "alter table lanes drop column sweep_request_ms;
+         alter table schema_version drop column search_index; drop table chores;
+         create table principals (
             name text primary key, paused_until_ms bigint, pause_reason text,
             minute_started_ms bigint, reserved_requests bigint not null default 0);
          insert into principals (name, paused_until_ms, pause_reason)

@@ -137,9 +137,13 @@ fn seed_names_and_urls_are_unique_beside_the_id_keys(location: &DatabaseLocation
 fn schema_version_has_one_row(location: &DatabaseLocation) {
     for _ in 0..2 {
         drop(Store::open(location).unwrap());
-        assert_eq!(table_columns(location, "schema_version"), name_set(&["guid", "number"]));
-        let versions = query_raw(location, "select guid, cast(number as text) from schema_version");
-        assert_eq!(versions, [[SCHEMA_GUID, "9"]]);
+        assert_eq!(
+            table_columns(location, "schema_version"),
+            name_set(&["guid", "number", "search_index"])
+        );
+        let columns = "guid, cast(number as text), cast(search_index as text)";
+        let versions = query_raw(location, &format!("select {columns} from schema_version"));
+        assert_eq!(versions, [[SCHEMA_GUID, "11", "1"]]);
     }
 }
 

@@ -10,10 +10,10 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, issue, issue_key,
-    issue_lane, issues_page, issues_page_through, observed_at, open_store, organization_lane,
-    pump_repository, repositories_page, repository, search_ids, source_time, stored_issues,
-    thread_in_repository, threads_page, with_observed_at,
+    HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, finish_chores, issue,
+    issue_key, issue_lane, issues_page, issues_page_through, observed_at, open_store,
+    organization_lane, pump_repository, repositories_page, repository, search_ids, source_time,
+    stored_issues, thread_in_repository, threads_page, with_observed_at,
 };
 
 both![
@@ -29,6 +29,7 @@ both![
     url_of_a_thread_returns_to_the_row_that_was_observed_last,
     sweep_ignores_items_below_the_coverage,
     sweep_that_restarts_stays_due,
+    sweep_that_is_requested_during_another_stays_due_after_it,
     sweep_that_crashes_before_the_commit_removes_nothing,
     repository_is_removed_with_its_issues_and_read_again_when_it_returns,
     sweep_keeps_items_that_another_lane_has_read_since,
@@ -290,6 +291,22 @@ fn sweep_that_restarts_stays_due(location: &DatabaseLocation) {
     assert_eq!((sweep.began_at, sweep.listed), (observed_at(LATE_SECOND + 9), 1));
 }
 
+fn sweep_that_is_requested_during_another_stays_due_after_it(location: &DatabaseLocation) {
+    let (store, lease) = open_store(location);
+    store.request_sweep(&issue_lane(), 7).unwrap();
+    let first = sweep_page(LATE_SECOND, &[5, 6], false);
+    store.stage_sweep_page(&lease, &issue_lane(), &first).unwrap();
+    assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, Some(7), "it is under way");
+    store.request_sweep(&issue_lane(), 9).unwrap();
+    for (due_ms, listed) in [(Some(9), 3), (None, 1)] {
+        let last = sweep_page(LATE_SECOND + 1, &[7], true);
+        store.stage_sweep_page(&lease, &issue_lane(), &last).unwrap();
+        assert_eq!(store.sweep_state(&issue_lane()).unwrap().unwrap().listed, listed);
+        store.finish_sweep(&lease, &issue_lane(), &[], false).unwrap();
+        assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, due_ms);
+    }
+}
+
 fn sweep_that_crashes_before_the_commit_removes_nothing(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
@@ -314,6 +331,8 @@ fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
     let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
     let done = store.finish_sweep(&lease, &organization_lane(), &gone, false).unwrap();
     assert_eq!(done, RemovalResult { removed: 1 });
+    assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
+    finish_chores(&store, &lease);
     assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
     assert!(!store.cell(HOST, ItemKey { kind: ItemKind::Issue, id: 5 }).unwrap().is_present());

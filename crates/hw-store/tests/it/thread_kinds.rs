@@ -9,9 +9,10 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, count_search_rows, lane_for_kind, observed_at, open_store,
-    organization_lane, pump_repository, repositories_page, repository, search_hits, search_ids,
-    source_time, stored_threads, thread, thread_in_repository, threads_page, with_observed_at,
+    HOST, PUMP_ID, as_thread_mut, count_search_rows, finish_chores, lane_for_kind, observed_at,
+    open_store, organization_lane, pump_repository, repositories_page, repository, search_hits,
+    search_ids, source_time, stored_threads, thread, thread_in_repository, threads_page,
+    with_observed_at,
 };
 
 both![
@@ -107,6 +108,7 @@ fn rename_moves_threads_of_every_kind(location: &DatabaseLocation) {
         store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store, &lease);
     assert_eq!(thread_urls(&store), ["valve/discussions/5", "valve/issues/5", "valve/pull/5"]);
     assert_eq!((search_ids(&store, "valve leaks").len(), search_ids(&store, "pump").len()), (3, 0));
     assert_eq!(count_search_rows(location), 3);
@@ -122,6 +124,7 @@ fn kind_facet_survives_a_rename(location: &DatabaseLocation) {
         .map(|kind| format!("\u{e000}type\u{e000}{kind}"));
     for name in ["pump", "valve"] {
         store.ingest_page(&lease, &repositories_page(vec![pump_repository(name, 20)])).unwrap();
+        finish_chores(&store, &lease);
         assert_eq!(
             facets.each_ref().map(|facet| count_with_facet(location, facet)),
             ["1", "2", "3"],
@@ -133,15 +136,19 @@ fn kind_facet_survives_a_rename(location: &DatabaseLocation) {
 fn threads_read_before_their_repository_follow_its_name(location: &DatabaseLocation) {
     let (store, lease) = open_store(location);
     store.clear_lane(&lease, &organization_lane()).unwrap();
+    finish_chores(&store, &lease);
     for kind in ItemKind::THREADS {
         let early =
             [thread_in_repository(kind, PUMP_ID, "pump", 5, 10, "a"), thread(kind, 6, 10, "b")];
         store.ingest_page(&lease, &threads_page(kind, early.to_vec())).unwrap();
     }
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 20)])).unwrap();
+    finish_chores(&store, &lease);
     assert!(thread_urls(&store).iter().all(|url| url.starts_with("pump/")));
     store.clear_lane(&lease, &organization_lane()).unwrap();
+    finish_chores(&store, &lease);
     store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 30)])).unwrap();
+    finish_chores(&store, &lease);
     assert!(
         thread_urls(&store).iter().all(|url| url.starts_with("valve/")),
         "{:?}",
