@@ -120,7 +120,7 @@ impl Store {
             "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
         );
         let released = self.write(LEASE, |tx| {
-            tx.execute(RELEASE, &params![&lease.name, &lease.owner, lease.epoch]).map(drop)
+            tx.send_statement(RELEASE, &params![&lease.name, &lease.owner, lease.epoch])
         });
         self.inner.locks.lock_table().release_lock(&lease.name, lease.epoch);
         released
@@ -160,7 +160,7 @@ fn read_holder(tx: &mut Transaction<'_>, name: &str) -> Result<Option<LeaseHolde
 /// Makes every owner fail at its next write, because its knowledge of the database is outdated.
 pub(crate) fn revoke_all(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     const END: Sql = Sql::portable("update leases set owner = null, epoch = epoch + 1");
-    tx.execute(END, &[]).map(drop)
+    tx.send_statement(END, &[])
 }
 
 /// Rejects a write whose owner has lost the lease.

@@ -106,7 +106,7 @@ impl Store {
                 let latest = SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS);
                 source_clocks::redate_lane(tx, StoredLane { id, lane }, latest)?;
             }
-            tx.execute(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
+            tx.send_statement(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
             Ok(StageOutcome::Stored)
         })
     }
@@ -326,7 +326,7 @@ fn is_settled(tx: &mut Transaction<'_>, lane: i64, began: ObservedAt) -> Result<
 fn end_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const DONE: Sql = Sql::portable("update lanes set sweep_due_ms = null where id = $1");
     discard_staged_sweep(tx, lane)?;
-    tx.execute(DONE, &params![lane]).map(drop)
+    tx.send_statement(DONE, &params![lane])
 }
 
 /// Discards the staged inventory and its progress.
@@ -338,6 +338,6 @@ pub(crate) fn discard_staged_sweep(tx: &mut Transaction<'_>, lane: i64) -> Resul
                 sweep_complete = $1
           where id = $2",
     );
-    tx.execute(ROWS, &params![lane])?;
-    tx.execute(STATE, &params![false, lane]).map(drop)
+    tx.send_statement(ROWS, &params![lane])?;
+    tx.send_statement(STATE, &params![false, lane])
 }

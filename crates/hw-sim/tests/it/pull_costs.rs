@@ -1,9 +1,10 @@
 //! The cost of a pull: the pages that must be read, and one request for every 33 repositories.
 
 use hw_sim::{ThreadKind, WorldSpec};
+use hw_store::Store;
 
 use crate::harness::shortcuts::USUAL_PULL;
-use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time};
+use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time, postgres_location};
 
 #[test]
 fn pull_into_an_empty_store_reads_each_page_once() {
@@ -16,6 +17,23 @@ fn pull_into_an_empty_store_reads_each_page_once() {
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
         let pages = 50 * (2 + 2 + 1);
         assert!(requests <= pages * 105 / 100 + listing_requests(50) + 3, "{requests} requests");
+    });
+}
+
+/// A request waits for the database several times: a database that is milliseconds away must not set the pace.
+#[test]
+fn pull_into_postgres_takes_few_round_trips_per_request() {
+    let location = postgres_location(&format!("round_trips_{}", std::process::id()));
+    let counts = ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 };
+    let store = Store::open(&location).unwrap();
+    let fixture = SimFixture::with_store(&organization_spec(10, counts), 1, store);
+    on_virtual_time(async {
+        let before = fixture.store.round_trips();
+        let requests = pull_and_count(&fixture).await;
+        let trips = fixture.store.round_trips() - before;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        assert!(trips > 0, "no round trip was counted, so nothing was proven");
+        assert!(trips <= 12 * requests, "{trips} round trips for {requests} requests");
     });
 }
 
