@@ -1,7 +1,6 @@
 //! The interface that both databases implement: sessions, transactions and statements.
 
 use std::ops::ControlFlow;
-use std::pin::Pin;
 use std::time::Duration;
 
 use crate::error::DriverError;
@@ -83,5 +82,6 @@ pub(crate) trait DatabaseSession {
 pub(crate) enum PendingRows {
     /// Read at once: this database has no round trips to save.
     Read(Vec<SqlRow>),
-    Sent(Pin<Box<dyn Future<Output = Result<Vec<SqlRow>, DriverError>> + Send>>),
+    /// The position of the query among those of its session.
+    Sent(usize),
 }

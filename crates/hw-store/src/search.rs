@@ -103,8 +103,9 @@ impl PendingRowids {
     }
 
     /// Finds a free row id for each item, in the order of `updated_at`.
-    fn assign(self, tx: &mut Transaction<'_>) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    pub(crate) fn assign(self, tx: &mut Transaction<'_>) -> Result<AssignedRowids, StoreError> {
         let Self { mut requests, mut taken } = self;
+        let replaced = requests.iter().filter_map(|request| request.current).collect();
         let mut assigned = BTreeMap::new();
         let mut used = BTreeSet::new();
         loop {
@@ -120,7 +121,7 @@ impl PendingRowids {
                 true
             });
             if requests.is_empty() {
-                return Ok(assigned);
+                return Ok(AssignedRowids { rowids: assigned, replaced });
             }
             taken = send_taken_rowids(tx, &requests)?;
         }
@@ -140,15 +141,20 @@ fn send_taken_rowids(
     tx.send_query(TAKEN, &params![rowids.as_slice()])
 }
 
+/// The ids of search rows for items.
+pub(crate) struct AssignedRowids {
+    rowids: BTreeMap<ItemKey, i64>,
+    /// The rows that these items have had.
+    replaced: Vec<i64>,
+}
+
 /// Replaces the search rows of items, and returns the row ids.
 pub(crate) fn index_items(
     tx: &mut Transaction<'_>,
-    rowids: PendingRowids,
+    AssignedRowids { rowids, replaced }: AssignedRowids,
     items: &[(ItemKey, SearchRow<'_>)],
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
-    let old_rowids: Vec<_> = rowids.requests.iter().filter_map(|request| request.current).collect();
-    let rowids = rowids.assign(tx)?;
-    remove_rows(tx, &old_rowids)?;
+    remove_rows(tx, &replaced)?;
     let rows: Vec<_> =
         items.iter().filter_map(|(key, row)| Some((*rowids.get(key)?, row))).collect();
     insert_rows(tx, &rows)?;

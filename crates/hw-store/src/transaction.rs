@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::Store;
 use crate::driver::{DatabaseSession, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
-use crate::leases::{self, Lease};
+use crate::leases::{Lease, PendingLeaseCheck};
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 use crate::views::change_counter;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
@@ -63,8 +63,15 @@ impl Store {
         job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.write(step, |tx| {
-            leases::check_lease(tx, lease)?;
-            let done = job(tx)?;
+            let check = PendingLeaseCheck::send(tx, lease)?;
+            let done = job(tx);
+            // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
+            let checked = check.read(tx);
+            if let Err(lost @ StoreError::LeaseLost { .. }) = checked {
+                return Err(lost);
+            }
+            let done = done?;
+            checked?;
             change_counter::bump_change_counter(tx)?;
             Ok(done)
         })

@@ -33,7 +33,7 @@ fn pull_into_postgres_takes_few_round_trips_per_request() {
         let trips = fixture.store.round_trips() - before;
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
         assert!(trips > 0, "no round trip was counted, so nothing was proven");
-        assert!(trips <= 12 * requests, "{trips} round trips for {requests} requests");
+        assert!(trips <= 10 * requests, "{trips} round trips for {requests} requests");
     });
 }
 

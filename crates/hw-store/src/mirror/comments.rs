@@ -90,7 +90,7 @@ pub(crate) fn store_comments(
         return Ok(BTreeMap::new());
     }
     let times = comments.iter().map(|comment| (comment.key(), comment.updated_at.instant()));
-    let rowids = PendingRowids::send(tx, stored, times)?;
+    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
     let comments: Vec<_> =
         comments.iter().map(|comment| to_stored_comment(comment, names)).collect();
     write_comments(tx, host, &comments)?;

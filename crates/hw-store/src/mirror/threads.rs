@@ -49,10 +49,13 @@ pub(crate) fn store_threads(
         let urls: Vec<_> =
             rows.iter().map(|row| ThreadUrl { id: row.thread.id, url: row.url.clone() }).collect();
         repository_names::free_urls(tx, host, *kind, &urls)?;
-        write_threads(tx, host, &rows)?;
-        all.extend(rows);
+        all.push(rows);
     }
-    let rows: Vec<_> = all.iter().map(|row| (row.thread.key(), search_row(host, row))).collect();
+    // read before the first write is sent, which would have to be awaited as well
+    let rowids = rowids.assign(tx)?;
+    all.iter().try_for_each(|rows| write_threads(tx, host, rows))?;
+    let rows: Vec<_> =
+        all.iter().flatten().map(|row| (row.thread.key(), search_row(host, row))).collect();
     search::index_items(tx, rowids, &rows)
 }
 

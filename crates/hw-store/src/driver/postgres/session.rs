@@ -4,6 +4,7 @@
 //! its first statement, and statements that return nothing travel with the next query or the commit. A server that is
 //! milliseconds away costs one round trip for each query, not for each statement.
 
+use std::collections::VecDeque;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -36,20 +37,45 @@ pub(super) struct PostgresSession<'a> {
     is_read_only: bool,
     /// The beginning of the transaction, until its answer is awaited.
     sent_begin: Option<SentBegin>,
+    /// The queries of this transaction whose rows are read later. Those that were read are none.
+    sent_queries: Vec<Option<SentQuery>>,
     /// The statements whose answers nobody has awaited, in order.
-    unanswered: Vec<Answer<u64>>,
-    /// Something was sent since the last answer was awaited, so the next wait is a round trip.
-    has_sent: bool,
+    unanswered: VecDeque<SentStatement>,
+    /// The number of messages that were sent.
+    sent: u64,
+    /// The number of messages whose answers have arrived: an answer that is awaited brings all that were sent before.
+    answered: u64,
     /// The server missed a deadline. Its answer may still arrive, in the middle of a later exchange.
     has_timed_out: bool,
     /// The time limit for each answer; none in a transaction whose limit was lifted.
     deadline: Option<Duration>,
 }
 
+/// A statement that was sent, and its number among the messages.
+struct SentStatement {
+    number: u64,
+    answer: Answer<u64>,
+}
+
 /// A transaction's beginning that was sent.
 struct SentBegin {
+    number: u64,
     script: String,
     answer: Answer<()>,
+}
+
+/// A query that was sent.
+struct SentQuery {
+    number: u64,
+    answer: Answer<Vec<SqlRow>, DriverError>,
+    /// Present if the query was sent with the beginning of the transaction, and may be lost with it.
+    copy: Option<QueryCopy>,
+}
+
+/// What it takes to send a query again.
+struct QueryCopy {
+    text: String,
+    params: Vec<EncodedParam>,
 }
 
 /// The connection of a transaction that has begun.
@@ -81,8 +107,10 @@ impl<'a> PostgresSession<'a> {
             in_transaction: false,
             is_read_only: false,
             sent_begin: None,
-            unanswered: Vec::new(),
-            has_sent: false,
+            sent_queries: Vec::new(),
+            unanswered: VecDeque::new(),
+            sent: 0,
+            answered: 0,
             has_timed_out: false,
             deadline: Some(driver.timeouts.write_deadline()),
         })
@@ -91,16 +119,16 @@ impl<'a> PostgresSession<'a> {
     fn begin_transaction(&mut self, script: String) {
         self.in_transaction = true;
         let answer = self.send_script(script.clone());
-        self.sent_begin = Some(SentBegin { script, answer });
+        self.sent_begin = Some(SentBegin { number: self.sent, script, answer });
     }
 
     /// Waits until the transaction has begun. Replaces a connection that broke or stopped responding while it was idle,
-    /// which loses nothing but the statement that was sent with the beginning.
+    /// which loses nothing but the statements that were sent with the beginning.
     fn confirm_begin(&mut self) -> Result<BegunOn, DriverError> {
-        let Some(SentBegin { script, answer }) = self.sent_begin.take() else {
+        let Some(SentBegin { number, script, answer }) = self.sent_begin.take() else {
             return Ok(BegunOn::SameConnection);
         };
-        self.count_round_trip();
+        self.count_round_trip(number);
         let begun = self.driver.wait_for(Some(self.driver.timeouts.begin_deadline()), answer);
         let client = &self.pooled_client().client;
         match begun {
@@ -111,6 +139,7 @@ impl<'a> PostgresSession<'a> {
             Ok(Err(_)) | Err(ResponseTimeout) => {
                 self.pooled = Some(self.driver.connect()?);
                 self.run_script(script)?;
+                self.resend_queries()?;
                 Ok(BegunOn::NewConnection)
             }
         }
@@ -144,50 +173,76 @@ impl<'a> PostgresSession<'a> {
             SentParams::Values(params) => values::encode_params(params, statement.params())?,
             SentParams::Columns(rows) => values::encode_columns(rows, statement.params())?,
         };
-        self.has_sent = true;
+        self.sent += 1;
         Ok(send(Arc::clone(&self.pooled_client().client), statement, params))
+    }
+
+    /// Sends the queries again that were sent with the beginning of the transaction.
+    fn resend_queries(&mut self) -> Result<(), DriverError> {
+        for index in 0..self.sent_queries.len() {
+            let lost = self.sent_queries[index].take().and_then(|query| query.copy);
+            let Some(QueryCopy { text, params }) = lost else { continue };
+            let statement = self.prepare_statement(Sql::portable(&text))?;
+            let client = Arc::clone(&self.pooled_client().client);
+            let answer = query_all_prepared(client, statement, params);
+            self.sent += 1;
+            self.sent_queries[index] = Some(SentQuery { number: self.sent, answer, copy: None });
+        }
+        Ok(())
     }
 
     /// Sends a statement whose answer is awaited with a later one.
     fn send_unanswered(&mut self, sql: Sql<'_>, params: SentParams<'_>) -> Result<(), DriverError> {
         let answer = self.send_prepared(sql, params, execute_prepared)?;
-        self.unanswered.push(answer);
+        self.unanswered.push_back(SentStatement { number: self.sent, answer });
         if self.unanswered.len() < MAX_UNANSWERED_STATEMENTS { Ok(()) } else { self.settle() }
     }
 
     /// Waits for the answers to all statements that were sent.
     fn settle(&mut self) -> Result<(), DriverError> {
-        let mut unanswered = std::mem::take(&mut self.unanswered).into_iter();
-        unanswered.try_for_each(|answer| self.wait_for(answer).map(drop))
+        self.settle_before(u64::MAX)
+    }
+
+    /// Waits for the answers to the statements that were sent before a message, so that the first failure is reported.
+    fn settle_before(&mut self, message: u64) -> Result<(), DriverError> {
+        while let Some(SentStatement { number, answer }) =
+            self.unanswered.pop_front_if(|first| first.number < message)
+        {
+            self.wait_for(number, answer)?;
+        }
+        Ok(())
     }
 
     fn send_script(&mut self, script: String) -> Answer<()> {
-        self.has_sent = true;
+        self.sent += 1;
         let client = Arc::clone(&self.pooled_client().client);
         send_message(async move { client.batch_execute(&script).await })
     }
 
     fn run_script(&mut self, script: String) -> Result<(), DriverError> {
         let answer = self.send_script(script);
-        self.wait_for(answer)
+        self.wait_for(self.sent, answer)
     }
 
-    /// Waits for an answer. A session whose server missed a deadline fails at once.
+    /// Waits for the answer to a message. A session whose server missed a deadline fails at once.
     fn wait_for<T, E: Into<DriverError>>(
         &mut self,
+        number: u64,
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, DriverError> {
         if self.has_timed_out {
             return Err(ResponseTimeout.into());
         }
-        self.count_round_trip();
+        self.count_round_trip(number);
         let answer = self.driver.wait_for(self.deadline, answer);
         self.has_timed_out = answer.is_err();
         answer?.map_err(Into::into)
     }
 
-    fn count_round_trip(&mut self) {
-        if std::mem::take(&mut self.has_sent) {
+    /// Counts a round trip if the answer to this message has not arrived with an earlier one.
+    fn count_round_trip(&mut self, number: u64) {
+        if number > self.answered {
+            self.answered = self.sent;
             self.driver.round_trips.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -202,14 +257,14 @@ impl<'a> PostgresSession<'a> {
             return Ok(statement.clone());
         }
         self.confirm_begin()?;
-        self.has_sent = true;
+        self.sent += 1;
         let client = Arc::clone(&self.pooled_client().client);
         let prepared = send_message({
             let text = text.to_owned();
             async move { client.prepare(&text).await }
         });
         self.settle()?;
-        let statement = self.wait_for(prepared)?;
+        let statement = self.wait_for(self.sent, prepared)?;
         if let Some(pooled) = &mut self.pooled {
             pooled.statements.insert(text.to_owned(), statement.clone());
         }
@@ -311,7 +366,7 @@ impl DatabaseSession for PostgresSession<'_> {
         } else {
             let committed = self.send_script("commit".to_owned());
             self.settle()?;
-            self.wait_for(committed)?;
+            self.wait_for(self.sent, committed)?;
         }
         self.in_transaction = false;
         Ok(())
@@ -333,13 +388,13 @@ impl DatabaseSession for PostgresSession<'_> {
         self.confirm_begin()?;
         let answer = self.send_script(script.to_owned());
         self.settle()?;
-        self.wait_for(answer)
+        self.wait_for(self.sent, answer)
     }
 
     fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError> {
         let answer = self.send_prepared(sql, SentParams::Values(params), execute_prepared)?;
         self.settle()?;
-        self.wait_for(answer)
+        self.wait_for(self.sent, answer)
     }
 
     fn send_statement(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<(), DriverError> {
@@ -366,8 +421,8 @@ impl DatabaseSession for PostgresSession<'_> {
     ) -> Result<(), DriverError> {
         let answer = self.send_prepared(sql, SentParams::Values(params), query_prepared)?;
         self.settle()?;
-        let mut rows = pin!(self.wait_for(answer)?);
-        while let Some(row) = self.wait_for(rows.next().map(Option::transpose))? {
+        let mut rows = pin!(self.wait_for(self.sent, answer)?);
+        while let Some(row) = self.wait_for(self.sent, rows.next().map(Option::transpose))? {
             if each(values::read_row(&row)?).is_break() {
                 break;
             }
@@ -380,16 +435,29 @@ impl DatabaseSession for PostgresSession<'_> {
         sql: Sql<'_>,
         params: &[SqlParam<'_>],
     ) -> Result<PendingRows, DriverError> {
-        let answer = self.send_prepared(sql, SentParams::Values(params), query_all_prepared)?;
-        Ok(PendingRows::Sent(answer))
+        let statement = self.prepare_statement(sql)?;
+        let encoded = values::encode_params(params, statement.params())?;
+        let copy = self.sent_begin.as_ref().map(|_| QueryCopy {
+            text: sql.text_for(Dialect::Postgres).to_owned(),
+            params: encoded.clone(),
+        });
+        let client = Arc::clone(&self.pooled_client().client);
+        let answer = query_all_prepared(client, statement, encoded);
+        self.sent += 1;
+        self.sent_queries.push(Some(SentQuery { number: self.sent, answer, copy }));
+        Ok(PendingRows::Sent(self.sent_queries.len() - 1))
     }
 
     fn read_pending(&mut self, pending: PendingRows) -> Result<Vec<SqlRow>, DriverError> {
-        let answer = match pending {
+        let index = match pending {
             PendingRows::Read(rows) => return Ok(rows),
-            PendingRows::Sent(answer) => answer,
+            PendingRows::Sent(index) => index,
         };
-        self.settle()?;
-        self.wait_for(answer)
+        self.confirm_begin()?;
+        let sent = self.sent_queries.get_mut(index).and_then(Option::take);
+        let SentQuery { number, answer, .. } =
+            sent.ok_or("the query was sent in another session")?;
+        self.settle_before(number)?;
+        self.wait_for(number, answer)
     }
 }

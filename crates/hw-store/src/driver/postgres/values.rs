@@ -41,7 +41,7 @@ impl ToSql for SqlParam<'_> {
 }
 
 /// A parameter in the format in which it is sent. It borrows nothing, so its statement can be sent now and awaited later.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct EncodedParam(Option<BytesMut>);
 
 impl EncodedParam {
