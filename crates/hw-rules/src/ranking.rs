@@ -3,6 +3,8 @@
 //! The databases' own ranking counts every text that contains a word before it ranks the first one, which takes longer
 //! the more common the word is. Instead, each row of the index stores a profile with the counts of its words.
 
+use std::collections::BTreeSet;
+
 /// The word counts of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WordProfile {
@@ -22,18 +24,19 @@ const MAX_PROFILE_WORDS: usize = 4_000;
 impl WordProfile {
     /// Builds the profile of a text from its words and their weights.
     pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, u32)>) -> Self {
-        let mut counts = std::collections::BTreeMap::<u32, u32>::new();
-        let mut length = 0_u32;
-        for (word, weight) in words {
-            length = length.saturating_add(1);
-            let has_space = counts.len() < MAX_PROFILE_WORDS;
-            let hash = hash_word(word);
-            if has_space || counts.contains_key(&hash) {
-                *counts.entry(hash).or_default() += weight;
-            }
-        }
-        let words = counts
+        let mut hashes: Vec<WeightedHash> = words
             .into_iter()
+            .map(|(word, weight)| WeightedHash { hash: hash_word(word), weight })
+            .collect();
+        let length = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+        if hashes.len() > MAX_PROFILE_WORDS {
+            drop_further_words(&mut hashes);
+        }
+        // cheaper than a map: most texts have a few hundred words
+        hashes.sort_unstable_by_key(|word| word.hash);
+        let words = hashes
+            .chunk_by(|a, b| a.hash == b.hash)
+            .map(|same| (same[0].hash, same.iter().map(|word| word.weight).sum::<u32>()))
             .filter(|(_, count)| *count > 1)
             .flat_map(|(hash, count)| (hash << 8 | count.min(255)).to_be_bytes())
             .collect();
@@ -47,6 +50,21 @@ impl WordProfile {
         let found = entries.binary_search_by_key(&hash, |entry| u32::from_be_bytes(*entry) >> 8);
         found.map_or(1, |at| (u32::from_be_bytes(entries[at]) & 255).max(1))
     }
+}
+
+/// One occurrence of a word.
+struct WeightedHash {
+    hash: u32,
+    weight: u32,
+}
+
+/// Drops the words of a long text that have no space in its profile: all but the first different ones.
+fn drop_further_words(hashes: &mut Vec<WeightedHash>) {
+    let mut known = BTreeSet::new();
+    hashes.retain(|word| {
+        let has_space = known.len() < MAX_PROFILE_WORDS;
+        known.contains(&word.hash) || (has_space && known.insert(word.hash))
+    });
 }
 
 /// Hashes a word to three bytes (FNV-1a). Collisions within a text are rare, and only shift a score.

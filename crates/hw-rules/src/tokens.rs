@@ -3,7 +3,6 @@
 //! A token contains no space, no ASCII symbol and no capital letter, so no database tokenizer splits it again.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
@@ -117,17 +116,19 @@ impl WordScanner {
     }
 
     fn end_word(&mut self) {
-        let (token, is_single) = (std::mem::take(&mut self.token), self.is_single_char);
-        self.is_single_char = false;
-        if token.is_empty() {
+        let is_single = std::mem::take(&mut self.is_single_char);
+        if self.token.is_empty() {
             return;
         }
         let range = self.range.clone();
-        if token.is_ascii() {
+        if self.token.is_ascii() {
+            // copied, not taken: a copy is allocated once, at its final length
+            let token = self.token.clone();
             self.words.push(WordOccurrence { range, token, is_single_char: is_single });
         } else {
-            self.push_composed(strip_latin_marks(&token), &range, is_single);
+            self.push_composed(strip_latin_marks(&self.token), &range, is_single);
         }
+        self.token.clear();
     }
 
     /// Adds a word in its composed form, so that both spellings of an accented letter match. Korean letters compose
@@ -213,13 +214,20 @@ pub fn literal_token(chunk: &str) -> Option<String> {
 fn encode_literal(literal: &str) -> String {
     let mut token = String::from("zq");
     for byte in fold_case(literal).bytes() {
-        write!(token, "{byte:02x}").expect("writing to a string cannot fail");
+        token.extend([byte >> 4, byte & 15].map(hex_digit));
     }
     token
 }
 
+fn hex_digit(half_byte: u8) -> char {
+    char::from_digit(half_byte.into(), 16).expect("half a byte is one digit")
+}
+
 /// Normalizes a text for comparisons of names: lower case, composed letters.
 pub fn fold_case(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.to_lowercase().nfc().collect()
 }
 

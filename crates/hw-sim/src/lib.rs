@@ -1,9 +1,10 @@
 //! A simulated GitHub, and an oracle to check its readers against.
 //!
 //! The service is a function from request bytes and a time to a response: it reads no clock, opens no socket (only
-//! [`server`] does) and uses only seeded random numbers. It knows none of the reader's rules. [`World::truth`] returns
+//! [`server`] and [`delay_proxy`] do) and uses only seeded random numbers. It knows none of the reader's rules. [`World::truth`] returns
 //! the content of the simulated world, independently of any response.
 
+pub mod delay_proxy;
 mod faults;
 mod github;
 mod json_writer;

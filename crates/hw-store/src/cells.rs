@@ -8,6 +8,7 @@ use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::{ContentDigest, ItemVersion, ObservedAt};
 
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::Transaction;
@@ -55,45 +56,54 @@ pub(crate) fn read_cells(
     host: &str,
     keys: impl IntoIterator<Item = ItemKey>,
 ) -> Result<StoredCells, StoreError> {
-    let mut by_kind: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
-    for key in keys {
-        by_kind.entry(key.kind).or_default().push(key.id);
-    }
-    let mut stored = StoredCells::default();
-    for (kind, ids) in by_kind {
-        read_cells_of_kind(tx, host, kind, &ids, &mut stored)?;
-    }
-    Ok(stored)
+    PendingCells::send(tx, host, keys)?.read(tx)
 }
 
-fn read_cells_of_kind(
-    tx: &mut Transaction<'_>,
-    host: &str,
-    kind: ItemKind,
-    ids: &[i64],
-    stored: &mut StoredCells,
-) -> Result<(), StoreError> {
-    const SELECT_CELLS: Sql = Sql::per_dialect(
-        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
-                updated_at_ms, search_rowid
-           from cells
-          where host = $1 and kind = $2 and id in (select value from json_each($3))",
-        "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
-                updated_at_ms, search_rowid
-           from cells
-          where host = $1 and kind = $2 and id = any($3)",
-    );
-    // an item whose cell is damaged is read again as if it were new
-    let readable =
-        tx.query_readable(SELECT_CELLS, &params![host, kind.name(), ids], |mut row| {
-            let key = ItemKey { kind, id: row.int(0)? };
-            Ok(StoredCell { key, search_rowid: row.maybe_int(8)?, cell: read_cell(&mut row)? })
-        })?;
-    for StoredCell { key, cell, search_rowid } in readable.rows {
-        stored.cells.insert(key, cell);
-        stored.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
+/// Cells that were requested, by kind.
+pub(crate) struct PendingCells(Vec<(ItemKind, PendingRows)>);
+
+impl PendingCells {
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        keys: impl IntoIterator<Item = ItemKey>,
+    ) -> Result<Self, StoreError> {
+        const SELECT_CELLS: Sql = Sql::per_dialect(
+            "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
+                    updated_at_ms, search_rowid
+               from cells
+              where host = $1 and kind = $2 and id in (select value from json_each($3))",
+            "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
+                    updated_at_ms, search_rowid
+               from cells
+              where host = $1 and kind = $2 and id = any($3)",
+        );
+        let mut by_kind: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
+        for key in keys {
+            by_kind.entry(key.kind).or_default().push(key.id);
+        }
+        let sent = by_kind.into_iter().map(|(kind, ids)| {
+            let params = params![host, kind.name(), ids.as_slice()];
+            Ok((kind, tx.send_query(SELECT_CELLS, &params)?))
+        });
+        Ok(Self(sent.collect::<Result<_, StoreError>>()?))
     }
-    Ok(())
+
+    /// Returns the cells. An item whose cell is damaged has none, and is read again as if it were new.
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<StoredCells, StoreError> {
+        let mut stored = StoredCells::default();
+        for (kind, rows) in self.0 {
+            let readable = tx.read_pending_readable(rows, |mut row| {
+                let key = ItemKey { kind, id: row.int(0)? };
+                Ok(StoredCell { key, search_rowid: row.maybe_int(8)?, cell: read_cell(&mut row)? })
+            })?;
+            for StoredCell { key, cell, search_rowid } in readable.rows {
+                stored.cells.insert(key, cell);
+                stored.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
+            }
+        }
+        Ok(stored)
+    }
 }
 
 /// Reads the cells of a lane within a range of ids, including tombstones. A cell of another kind is damaged: its item is
@@ -164,6 +174,23 @@ pub(crate) fn count_present(tx: &mut Transaction<'_>, lane: i64) -> Result<u64, 
     tx.query_count(PRESENT, &params![lane])
 }
 
+macro_rules! upsert_cells {
+    ($rows:literal) => {
+        concat!(
+            "insert into cells (host, kind, id, lane_id, updated_at_ms, updated_at, observed_at_ms,
+                                observed_request, digest, tombstone_at_ms, tombstone_request, search_rowid) ",
+            $rows,
+            " on conflict (host, kind, id) do update
+                 set lane_id = excluded.lane_id, updated_at_ms = excluded.updated_at_ms,
+                     updated_at = excluded.updated_at, observed_at_ms = excluded.observed_at_ms,
+                     observed_request = excluded.observed_request, digest = excluded.digest,
+                     tombstone_at_ms = excluded.tombstone_at_ms,
+                     tombstone_request = excluded.tombstone_request,
+                     search_rowid = excluded.search_rowid",
+        )
+    };
+}
+
 /// Writes cells without comparing them: the rules did that in this transaction.
 pub(crate) fn store_cells(
     tx: &mut Transaction<'_>,
@@ -171,19 +198,16 @@ pub(crate) fn store_cells(
     lane: i64,
     rows: &[CellRow<'_>],
 ) -> Result<(), StoreError> {
-    const UPSERT: Sql = Sql::portable(
-        "insert into cells (host, kind, id, lane_id, updated_at_ms, updated_at, observed_at_ms,
-                            observed_request, digest, tombstone_at_ms, tombstone_request, search_rowid)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-         on conflict (host, kind, id) do update
-            set lane_id = excluded.lane_id, updated_at_ms = excluded.updated_at_ms,
-                updated_at = excluded.updated_at, observed_at_ms = excluded.observed_at_ms,
-                observed_request = excluded.observed_request, digest = excluded.digest,
-                tombstone_at_ms = excluded.tombstone_at_ms, tombstone_request = excluded.tombstone_request,
-                search_rowid = excluded.search_rowid",
+    const UPSERT: Sql = Sql::per_dialect(
+        upsert_cells!("values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
+        upsert_cells!(
+            "select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+                                  $6::text[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bigint[],
+                                  $11::bigint[], $12::bigint[])"
+        ),
     );
     let rows: Vec<_> = rows.iter().map(|row| cell_params(host, lane, row)).collect();
-    tx.execute_each(UPSERT, &rows)
+    tx.insert_rows(UPSERT, &rows)
 }
 
 /// Makes the next observation of these items count as an edit: their stored texts differ from the observed ones.

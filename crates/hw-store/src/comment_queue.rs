@@ -2,16 +2,17 @@
 //!
 //! A thread is queued in the transaction that stores its change, as soon as the lane of its comments is followed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::Store;
 use crate::error::StoreError;
 use crate::lanes;
+use crate::lanes::lane_rows::FollowedLanes;
 use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
@@ -104,7 +105,7 @@ impl Store {
                 return Ok(());
             }
             let params = params![kind.name(), &lane.host, repository];
-            tx.execute(ALL.for_kind(kind), &params)?;
+            tx.send_statement(ALL.for_kind(kind), &params)?;
             lanes::advance_coverage(tx, id, lane, &coverage.open_per_thread())
         })
     }
@@ -121,38 +122,55 @@ fn thread_scope(lane: &Lane) -> Option<(ItemKind, i64)> {
 pub(crate) fn queue_moved_threads(
     tx: &mut Transaction<'_>,
     host: &str,
+    followed: &FollowedLanes,
     writes: &[CellWrite],
     observations: &[ItemObservation],
 ) -> Result<(), StoreError> {
     let moved = writes.iter().filter(|write| is_thread_move(write.change));
     let moved = moved.filter_map(|write| observations.get(write.text_index?));
-    queue_threads(tx, host, &moved.map(|observation| &observation.item).collect::<Vec<_>>())
+    let items: Vec<_> = moved.map(|observation| &observation.item).collect();
+    queue_threads(tx, host, followed, &items)
+}
+
+/// Returns the lane that reads a thread's comments thread by thread, if there is such a lane.
+pub(crate) fn per_thread_lane(host: &str, thread: &Thread) -> Option<Lane> {
+    let surface = Surface::per_thread_surface(thread.kind())?;
+    Some(Lane::for_repository(host, thread.repository_id, surface))
+}
+
+/// Returns the lanes that read the comments of these items' threads thread by thread.
+pub(crate) fn per_thread_lanes(host: &str, items: &[&MirrorItem]) -> BTreeSet<Lane> {
+    threads_among(items).filter_map(|thread| per_thread_lane(host, thread)).collect()
 }
 
 /// Queues the threads among these items whose comments are followed.
 pub(crate) fn queue_threads(
     tx: &mut Transaction<'_>,
     host: &str,
+    followed: &FollowedLanes,
     items: &[&MirrorItem],
 ) -> Result<(), StoreError> {
-    const QUEUE: Sql = Sql::portable(
+    const QUEUE: Sql = Sql::per_dialect(
         "insert into comment_queue (host, kind, id, repository_id) values ($1, $2, $3, $4)
          on conflict (host, kind, id) do update set repository_id = excluded.repository_id",
+        "insert into comment_queue (host, kind, id, repository_id)
+         select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[])
+         on conflict (host, kind, id) do update set repository_id = excluded.repository_id",
     );
-    let mut moved: BTreeMap<(ItemKind, i64), Vec<i64>> = BTreeMap::new();
-    for item in items {
-        let MirrorItem::Thread(thread) = item else { continue };
-        moved.entry((thread.kind(), thread.repository_id)).or_default().push(thread.id);
-    }
-    for ((kind, repository), ids) in moved {
-        let Some(surface) = Surface::per_thread_surface(kind) else { continue };
-        if lanes::find_lane_id(tx, &Lane::for_repository(host, repository, surface))?.is_some() {
-            let rows: Vec<_> =
-                ids.iter().map(|id| params![host, kind.name(), *id, repository].to_vec()).collect();
-            tx.execute_each(QUEUE, &rows)?;
-        }
-    }
-    Ok(())
+    let rows: Vec<_> = threads_among(items)
+        .filter(|thread| {
+            per_thread_lane(host, thread).is_some_and(|lane| followed.contains_key(&lane))
+        })
+        .map(|thread| params![host, thread.kind().name(), thread.id, thread.repository_id].to_vec())
+        .collect();
+    tx.insert_rows(QUEUE, &rows)
+}
+
+fn threads_among<'a>(items: &[&'a MirrorItem]) -> impl Iterator<Item = &'a Thread> {
+    items.iter().filter_map(|item| match item {
+        MirrorItem::Thread(thread) => Some(thread),
+        MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+    })
 }
 
 fn is_thread_move(change: CellChange) -> bool {
@@ -202,5 +220,5 @@ pub(crate) fn forget_threads(
     if Surface::per_thread_surface(kind).is_none() {
         return Ok(());
     }
-    tx.execute(FORGET, &params![host, kind.name(), ids]).map(drop)
+    tx.send_statement(FORGET, &params![host, kind.name(), ids])
 }

@@ -27,6 +27,10 @@ pub(crate) trait DatabaseDriver: Send + Sync {
     fn read_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError>;
     /// Closes the idle reading connections if they cache anything of the database.
     fn drop_idle_readers(&self) {}
+    /// Returns how often sessions have waited for a server; 0 if there is none.
+    fn round_trips(&self) -> u64 {
+        0
+    }
 }
 
 /// Receives each row of a result; `Break` ends the query.
@@ -50,13 +54,34 @@ pub(crate) trait DatabaseSession {
     fn execute_batch(&mut self, script: &str) -> Result<(), DriverError>;
     /// Runs a statement and returns the number of rows it changed.
     fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError>;
-    /// Runs one statement for each row of parameters, in order, without waiting in between.
+    /// Runs a statement without waiting for its answer. A later call reports its failure, at the latest the commit.
+    fn send_statement(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<(), DriverError>;
+    /// Runs one statement for each row of parameters, in order, without waiting for the answers.
     fn execute_each(&mut self, sql: Sql<'_>, rows: &[Vec<SqlParam<'_>>])
     -> Result<(), DriverError>;
+    /// Inserts rows without waiting for the answer. PostgreSQL's text of the statement inserts all of them: its
+    /// parameters are the columns, as arrays.
+    fn insert_rows(&mut self, sql: Sql<'_>, rows: &[Vec<SqlParam<'_>>]) -> Result<(), DriverError>;
     fn query_each(
         &mut self,
         sql: Sql<'_>,
         params: &[SqlParam<'_>],
         each: &mut RowCallback<'_>,
     ) -> Result<(), DriverError>;
+    /// Sends a query without waiting for its rows, so that several of them share a round trip.
+    fn send_query(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<PendingRows, DriverError>;
+    /// Returns the rows of a query that was sent in this session.
+    fn read_pending(&mut self, pending: PendingRows) -> Result<Vec<SqlRow>, DriverError>;
+}
+
+/// The rows of a query that was sent.
+pub(crate) enum PendingRows {
+    /// Read at once: this database has no round trips to save.
+    Read(Vec<SqlRow>),
+    /// The position of the query among those of its session.
+    Sent(usize),
 }

@@ -1,25 +1,31 @@
 //! Ingests pages: writes a page's items and the lane's progress in one transaction.
 
+use std::collections::BTreeMap;
+
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemKind, ItemObservation};
+use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::Lane;
 use hw_rules::source_time::SourceInstant;
 
 use crate::Store;
-use crate::cells::{self, CellRow, StoredCells};
+use crate::cells::{self, CellRow};
 use crate::comment_queue;
 use crate::error::StoreError;
 use crate::id_conflicts;
 use crate::lanes;
 use crate::late_threads;
 use crate::leases::Lease;
-use crate::mirror;
+use crate::mirror::{self, repository_names};
 use crate::quarantine::{self, UnreadableItem};
 use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
+
+mod page_state;
+
+use page_state::PageState;
 
 /// One page to ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,25 +119,24 @@ impl Store {
 
 /// Compares a page with the stored items, including those from earlier pages of the same response.
 fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCounts, StoreError> {
-    let lane = lanes::ensure_lane_id(tx, &page.lane)?;
     let host = page.lane.host.as_str();
-    let mut stored =
-        cells::read_cells(tx, host, page.observations.iter().map(ItemObservation::key))?;
-    let claims = id_conflicts::claim_ids(tx, &mut stored, page)?;
+    let mut state = PageState::read(tx, page)?;
+    let claims = id_conflicts::claim_ids(tx, &mut state.cells, page)?;
     if !claims.taken.is_empty() {
         return write_page(tx, &id_conflicts::quarantine_taken_ids(page, &claims.taken));
     }
-    let writes = rule::diff_cells(&stored.cells, &page.observations);
+    let writes = rule::diff_cells(&state.cells.cells, &page.observations);
     let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
-    write_changes(tx, host, lane, &stored, &writes, &page.observations)?;
+    write_changes(tx, host, &state, &writes, &page.observations)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
     id_conflicts::reclaim_urls(tx, host, &writes)?;
-    late_threads::request_comment_sweeps(tx, host, &writes, &page.observations)?;
-    comment_queue::queue_moved_threads(tx, host, &writes, &page.observations)?;
+    let followed = &state.comment_lanes;
+    late_threads::request_comment_sweeps(tx, host, followed, &writes, &page.observations)?;
+    comment_queue::queue_moved_threads(tx, host, followed, &writes, &page.observations)?;
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
-    quarantine::update_quarantine(tx, lane, page)?;
-    advance_lane(tx, lane, page)?;
+    quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
+    advance_lane(tx, state.lane, page)?;
     Ok(count_changes(&writes, page.quarantined.len() as u64))
 }
 
@@ -139,8 +144,7 @@ fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCount
 fn write_changes(
     tx: &mut Transaction<'_>,
     host: &str,
-    lane: i64,
-    stored: &StoredCells,
+    state: &PageState,
     writes: &[CellWrite],
     observations: &[ItemObservation],
 ) -> Result<(), StoreError> {
@@ -151,8 +155,7 @@ fn write_changes(
         .collect();
     let displaced = mirror::repositories::store_repositories(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let mut new_rowids = mirror::threads::store_threads(tx, host, stored, &items)?;
-    new_rowids.extend(mirror::comments::store_comments(tx, host, stored, &items)?);
+    let new_rowids = store_texts(tx, host, state, &items)?;
     let removed = writes.iter().filter(|write| write.change == CellChange::Removed);
     let removed = removed.map(|write| (write.key, &write.cell));
     mirror::tombstones::remove_items(
@@ -161,17 +164,42 @@ fn write_changes(
         removed,
         RemovalCause::new(RemovalReason::NotListed),
     )?;
+    let old_rowids = &state.cells.search_rowids;
     let rows: Vec<_> = writes
         .iter()
         .filter(|write| write.change != CellChange::Unchanged)
         .map(|CellWrite { key, cell, .. }| {
-            let rowid = new_rowids.get(key).or_else(|| stored.search_rowids.get(key)).copied();
+            let rowid = new_rowids.get(key).or_else(|| old_rowids.get(key)).copied();
             CellRow { key: *key, cell, search_rowid: rowid.filter(|_| cell.is_present()) }
         })
         .collect();
-    cells::store_cells(tx, host, lane, &rows)?;
-    lanes::object_count::add_objects(tx, lane, writes.iter().map(count_delta).sum())?;
+    cells::store_cells(tx, host, state.lane, &rows)?;
+    lanes::object_count::add_objects(tx, state.lane, writes.iter().map(count_delta).sum())?;
     cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
+}
+
+/// Writes threads and comments with their search rows, and returns the rowids of the latter.
+fn store_texts(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    state: &PageState,
+    items: &[&MirrorItem],
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    let repositories = mirror::text_repositories(items.iter().copied());
+    if repositories.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    // a repository of the same page may have been renamed since the state was read
+    let is_renamed = items.iter().any(|item| matches!(item, MirrorItem::Repository(_)));
+    let renamed = if is_renamed {
+        Some(repository_names::read_repository_names(tx, host, &repositories)?)
+    } else {
+        None
+    };
+    let names = renamed.as_ref().unwrap_or(&state.names);
+    let mut rowids = mirror::threads::store_threads(tx, host, &state.cells, names, items)?;
+    rowids.extend(mirror::comments::store_comments(tx, host, &state.cells, names, items)?);
+    Ok(rowids)
 }
 
 /// Returns the change in the number of items that a write makes.
@@ -192,7 +220,7 @@ fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Resul
         lanes::store_etag(tx, lane, etag)?;
     }
     lanes::record_checks(tx, &page.checked_lanes)?;
-    tx.execute(PAGE_SIZE, &params![i64::from(page.page_size), lane]).map(drop)
+    tx.send_statement(PAGE_SIZE, &params![i64::from(page.page_size), lane])
 }
 
 fn count_changes(writes: &[CellWrite], quarantined: u64) -> IngestCounts {

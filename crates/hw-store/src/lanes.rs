@@ -11,6 +11,7 @@ use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
 
 use crate::Store;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::Etag;
 use crate::leases::Lease;
@@ -18,8 +19,12 @@ use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{source_clocks, sweeps};
 
+pub(crate) mod lane_rows;
 pub(crate) mod object_count;
 pub(crate) mod restart;
+
+use lane_rows::insert_missing_lanes;
+pub(crate) use lane_rows::{ensure_lane_id, find_lane_id};
 
 /// A lane, its state, and the message of its last failed turn.
 pub type LaneRow = (Lane, LaneState, Option<String>);
@@ -116,8 +121,7 @@ impl Store {
         let message = safe_text::sanitize_for_storage(&message);
         self.write_with_lease(lease, POSTPONE, |tx| {
             let id = ensure_lane_id(tx, lane)?;
-            tx.execute(RECORD_FAILURE, &params![due_ms, failures, page_size, &message, id])
-                .map(drop)
+            tx.send_statement(RECORD_FAILURE, &params![due_ms, failures, page_size, &message, id])
         })
     }
 
@@ -127,7 +131,7 @@ impl Store {
             Sql::portable("update lanes set failure_count = 0, last_error = null where id = $1");
         self.write_with_lease(lease, FINISH_TURN, |tx| {
             let id = ensure_lane_id(tx, lane)?;
-            tx.execute(CLEAR_FAILURE, &params![id]).map(drop)
+            tx.send_statement(CLEAR_FAILURE, &params![id])
         })
     }
 
@@ -136,7 +140,7 @@ impl Store {
         const SET_DUE: Sql = Sql::portable("update lanes set due_ms = 0 where id = $1");
         self.write_with_lease(lease, MAKE_DUE, |tx| {
             let id = ensure_lane_id(tx, lane)?;
-            tx.execute(SET_DUE, &params![id]).map(drop)
+            tx.send_statement(SET_DUE, &params![id])
         })
     }
 
@@ -148,16 +152,14 @@ impl Store {
         );
         self.write(REQUEST_SWEEP, |tx| {
             let id = ensure_lane_id(tx, lane)?;
-            tx.execute(SET_SWEEP_DUE, &params![due_ms, id]).map(drop)
+            tx.send_statement(SET_SWEEP_DUE, &params![due_ms, id])
         })
     }
 
     /// Creates the rows of lanes before any of them is read. A lane that is excluded on purpose has no row.
     pub fn follow_lanes(&self, lease: &Lease, lanes: &[&Lane]) -> Result<(), StoreError> {
         for chunk in lanes.chunks(LANES_PER_TRANSACTION) {
-            self.write_with_lease(lease, FOLLOW, |tx| {
-                chunk.iter().try_for_each(|lane| ensure_lane_id(tx, lane).map(drop))
-            })?;
+            self.write_with_lease(lease, FOLLOW, |tx| insert_missing_lanes(tx, chunk))?;
         }
         Ok(())
     }
@@ -199,39 +201,7 @@ pub(crate) fn store_etag(
         "update lanes set etag = $1, etag_principal = $2, etag_sent_at_ms = $3 where id = $4",
     );
     let at_ms = etag.sent_at.map(|at| at.0);
-    tx.execute(UPDATE_ETAG, &params![&etag.value, &etag.principal, at_ms, lane]).map(drop)
-}
-
-/// Returns the id of a lane's row, and creates the row if it is missing.
-pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i64, StoreError> {
-    const INSERT: Sql = Sql::portable(
-        "insert into lanes (name, host, organization, repository_id, surface, coverage, page_size)
-         values ($1, $2, $3, $4, $5, $6, $7)
-         returning id",
-    );
-    if let Some(id) = find_lane_id(tx, lane)? {
-        return Ok(id);
-    }
-    let (organization, repository) = match &lane.scope {
-        Scope::Owner(login) => (Some(login.as_str()), None),
-        Scope::Repository(id) => (None, Some(*id)),
-        Scope::SingleRepositories => (None, None),
-    };
-    let (name, surface) = (lane.to_string(), lane.surface.name());
-    let coverage = serialize_coverage(&Coverage::default());
-    let size = i64::from(FIRST_PAGE_SIZE);
-    let params = params![&name, &lane.host, organization, repository, surface, &coverage, size];
-    tx.query_first(INSERT, &params, |mut row| row.int(0))?
-        .ok_or_else(|| StoreError::Damaged(format!("the lane {name} has no row")))
-}
-
-/// Returns the id of a lane's row, if it has one.
-pub(crate) fn find_lane_id(
-    tx: &mut Transaction<'_>,
-    lane: &Lane,
-) -> Result<Option<i64>, StoreError> {
-    const ID: Sql = Sql::portable("select id from lanes where name = $1");
-    tx.query_first(ID, &params![&lane.to_string()], |mut row| row.int(0))
+    tx.send_statement(UPDATE_ETAG, &params![&etag.value, &etag.principal, at_ms, lane])
 }
 
 /// Returns the kind of the items that a lane lists; none if there is no such lane.
@@ -245,9 +215,22 @@ pub(crate) fn find_lane_kind(
 }
 
 pub(crate) fn read_coverage(tx: &mut Transaction<'_>, id: i64) -> Result<Coverage, StoreError> {
-    const COVERAGE: Sql = Sql::portable("select coverage from lanes where id = $1");
-    let text = tx.query_first(COVERAGE, &params![id], |mut row| row.text(0))?;
-    Ok(parse_coverage(&text.unwrap_or_default()))
+    PendingCoverage::send(tx, id)?.read(tx)
+}
+
+/// A lane's coverage that was requested.
+struct PendingCoverage(PendingRows);
+
+impl PendingCoverage {
+    fn send(tx: &mut Transaction<'_>, id: i64) -> Result<Self, StoreError> {
+        const COVERAGE: Sql = Sql::portable("select coverage from lanes where id = $1");
+        Ok(Self(tx.send_query(COVERAGE, &params![id])?))
+    }
+
+    fn read(self, tx: &mut Transaction<'_>) -> Result<Coverage, StoreError> {
+        let text = tx.read_pending(self.0, |mut row| row.text(0))?.into_iter().next();
+        Ok(parse_coverage(&text.unwrap_or_default()))
+    }
 }
 
 /// Advances a lane's coverage. A watermark that would move back is a bug and is rejected.
@@ -260,15 +243,16 @@ pub(crate) fn advance_coverage(
     lane: &Lane,
     coverage: &Coverage,
 ) -> Result<(), StoreError> {
-    let stored = read_coverage(tx, id)?;
+    let stored = PendingCoverage::send(tx, id)?;
+    let total = object_count::PendingTotal::send(tx, id)?;
+    let stored = stored.read(tx)?;
     if let Some(from) = stored.through.filter(|from| coverage.through < Some(*from)) {
         let lane = Box::new(lane.clone());
         return Err(StoreError::WatermarkRegression { lane, from, to: coverage.through });
     }
     let mut coverage = coverage.clone();
     let is_new = coverage.head != stored.head || coverage.is_complete() != stored.is_complete();
-    let has_more_listed =
-        is_new && coverage.record_stored_count(&stored, object_count::total_objects(tx, id)?);
+    let has_more_listed = is_new && coverage.record_stored_count(&stored, total.read(tx)?);
     if has_more_listed || coverage.has_shrunk_since(&stored) {
         // the staged pages may list items that were removed since
         sweeps::discard_staged_sweep(tx, id)?;
@@ -285,10 +269,11 @@ pub(crate) fn settle_object_count(
     listed: u64,
     began: SourceInstant,
 ) -> Result<bool, StoreError> {
-    let mut coverage = read_coverage(tx, id)?;
+    let coverage = PendingCoverage::send(tx, id)?;
+    let total = object_count::PendingTotal::send(tx, id)?;
+    let mut coverage = coverage.read(tx)?;
     let listed = i64::try_from(listed).unwrap_or(i64::MAX);
-    let is_whole =
-        coverage.settle_stored_count(listed, object_count::total_objects(tx, id)?, began);
+    let is_whole = coverage.settle_stored_count(listed, total.read(tx)?, began);
     write_coverage(tx, id, &coverage)?;
     Ok(is_whole)
 }
@@ -296,7 +281,7 @@ pub(crate) fn settle_object_count(
 /// Makes a sweep of a lane due now, even if one is planned for later.
 pub(crate) fn make_sweep_due(tx: &mut Transaction<'_>, id: i64) -> Result<(), StoreError> {
     const SWEEP_IS_DUE: Sql = Sql::portable("update lanes set sweep_due_ms = 0 where id = $1");
-    tx.execute(SWEEP_IS_DUE, &params![id]).map(drop)
+    tx.send_statement(SWEEP_IS_DUE, &params![id])
 }
 
 fn write_coverage(
@@ -307,7 +292,7 @@ fn write_coverage(
     const UPDATE_COVERAGE: Sql =
         Sql::portable("update lanes set coverage = $1, watermark_ms = $2 where id = $3");
     let through = coverage.through.map(|mark| mark.0);
-    tx.execute(UPDATE_COVERAGE, &params![&serialize_coverage(coverage), through, id]).map(drop)
+    tx.send_statement(UPDATE_COVERAGE, &params![&serialize_coverage(coverage), through, id])
 }
 
 /// Records successful checks of lanes, each with the source's time. The time of a lane's last check never moves back.

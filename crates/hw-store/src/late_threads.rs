@@ -13,6 +13,7 @@ use hw_rules::lane::{Lane, Surface};
 
 use crate::error::StoreError;
 use crate::lanes;
+use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
 use crate::sweeps;
 use crate::transaction::Transaction;
 
@@ -20,6 +21,7 @@ use crate::transaction::Transaction;
 pub(crate) fn request_comment_sweeps(
     tx: &mut Transaction<'_>,
     host: &str,
+    followed: &FollowedLanes,
     writes: &[CellWrite],
     observations: &[ItemObservation],
 ) -> Result<(), StoreError> {
@@ -35,10 +37,9 @@ pub(crate) fn request_comment_sweeps(
         }
     }
     for (list, threads) in by_list {
-        let Some(id) = lanes::find_lane_id(tx, &list)? else { continue };
-        let coverage = lanes::read_coverage(tx, id)?;
-        if threads.iter().any(|(change, thread)| is_late(*change, thread, &coverage)) {
-            restart_sweep(tx, id)?;
+        let Some(FollowedLane { id, coverage }) = followed.get(&list) else { continue };
+        if threads.iter().any(|(change, thread)| is_late(*change, thread, coverage)) {
+            restart_sweep(tx, *id)?;
         }
     }
     Ok(())
@@ -65,7 +66,7 @@ fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
 }
 
 /// Returns the lists that contain a thread's comments. Comments that are read thread by thread are due anyway.
-fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
+pub(crate) fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
     let surfaces: &[Surface] = match thread.kind() {
         ItemKind::Issue => &[Surface::IssueComments],
         ItemKind::PullRequest => &[Surface::IssueComments, Surface::ReviewComments],

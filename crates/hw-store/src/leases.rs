@@ -7,6 +7,7 @@
 //! owner's lease available at once, and protects the lease of a living owner.
 
 use crate::Store;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::locks::LockAttempt;
 use crate::sql::{Sql, params};
@@ -120,7 +121,7 @@ impl Store {
             "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
         );
         let released = self.write(LEASE, |tx| {
-            tx.execute(RELEASE, &params![&lease.name, &lease.owner, lease.epoch]).map(drop)
+            tx.send_statement(RELEASE, &params![&lease.name, &lease.owner, lease.epoch])
         });
         self.inner.locks.lock_table().release_lock(&lease.name, lease.epoch);
         released
@@ -160,16 +161,36 @@ fn read_holder(tx: &mut Transaction<'_>, name: &str) -> Result<Option<LeaseHolde
 /// Makes every owner fail at its next write, because its knowledge of the database is outdated.
 pub(crate) fn revoke_all(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     const END: Sql = Sql::portable("update leases set owner = null, epoch = epoch + 1");
-    tx.execute(END, &[]).map(drop)
+    tx.send_statement(END, &[])
 }
 
 /// Rejects a write whose owner has lost the lease.
 pub(crate) fn check_lease(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), StoreError> {
-    const COUNT_MATCHING: Sql =
-        Sql::portable("select count(*) from leases where name = $1 and owner = $2 and epoch = $3");
-    let matching =
-        tx.query_count(COUNT_MATCHING, &params![&lease.name, &lease.owner, lease.epoch])?;
-    if matching == 0 { Err(lease_lost(lease)) } else { Ok(()) }
+    PendingLeaseCheck::send(tx, lease)?.read(tx)
+}
+
+/// A check of a lease that was sent: it shares a round trip with the first questions of its transaction. Nothing may be
+/// committed before it is read.
+pub(crate) struct PendingLeaseCheck<'a> {
+    lease: &'a Lease,
+    rows: PendingRows,
+}
+
+impl<'a> PendingLeaseCheck<'a> {
+    pub(crate) fn send(tx: &mut Transaction<'_>, lease: &'a Lease) -> Result<Self, StoreError> {
+        const COUNT_MATCHING: Sql = Sql::portable(
+            "select count(*) from leases where name = $1 and owner = $2 and epoch = $3",
+        );
+        let params = params![&lease.name, &lease.owner, lease.epoch];
+        Ok(Self { lease, rows: tx.send_query(COUNT_MATCHING, &params)? })
+    }
+
+    /// Fails if the owner has lost the lease.
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+        let counts = tx.read_pending(self.rows, |mut row| row.int(0))?;
+        let is_held = counts.iter().any(|matching| *matching > 0);
+        if is_held { Ok(()) } else { Err(lease_lost(self.lease)) }
+    }
 }
 
 fn lease_lost(lease: &Lease) -> StoreError {

@@ -212,6 +212,11 @@ impl Store {
         self.inner.is_new_schema
     }
 
+    /// Returns how often this store has waited for its server's answer. SQLite has no server.
+    pub fn round_trips(&self) -> u64 {
+        self.inner.driver.round_trips()
+    }
+
     /// Installs a hook that decides at each named point of a write whether to crash there.
     ///
     /// A crash before the commit rolls the write back. After a crash behind the commit the write is stored, but the

@@ -5,3 +5,20 @@ pub(crate) mod repositories;
 pub(crate) mod repository_names;
 pub(crate) mod threads;
 pub(crate) mod tombstones;
+
+use std::collections::BTreeSet;
+
+use hw_rules::item::MirrorItem;
+
+/// Returns the ids of the repositories that the threads and comments among these items belong to.
+pub(crate) fn text_repositories<'a>(items: impl IntoIterator<Item = &'a MirrorItem>) -> Vec<i64> {
+    let ids: BTreeSet<_> = items
+        .into_iter()
+        .filter_map(|item| match item {
+            MirrorItem::Repository(_) => None,
+            MirrorItem::Thread(thread) => Some(thread.repository_id),
+            MirrorItem::Comment(comment) => Some(comment.repository_id),
+        })
+        .collect();
+    ids.into_iter().collect()
+}

@@ -77,7 +77,7 @@ impl Store {
         let reason = safe_text::sanitize_for_storage(reason);
         let (bucket, cause) = (scope_bucket(scope), cause_name(cause));
         let params = params![principal, bucket, cause, until_ms, &reason, latest_ms];
-        self.write(PAUSE, |tx| tx.execute(UPSERT, &params).map(drop))
+        self.write(PAUSE, |tx| tx.send_statement(UPSERT, &params))
     }
 
     /// Deletes a pause that ends no later than `until_ms`.
@@ -88,7 +88,7 @@ impl Store {
         );
         let PauseRow { principal, bucket, cause, .. } = pause;
         let params = params![principal, bucket, cause_name(*cause), until_ms];
-        self.write(PAUSE, |tx| tx.execute(LIFT, &params).map(drop))
+        self.write(PAUSE, |tx| tx.send_statement(LIFT, &params))
     }
 
     /// Returns the pauses that stop requests of a principal to one API, the longest first. They may be over. Pauses that

@@ -9,6 +9,7 @@ use hw_rules::version::{ObservedAt, ordering_instant};
 use hw_rules::{OVERLAP_MS, safe_text};
 
 use crate::Store;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::IngestPage;
 use crate::sql::{Sql, SqlRow, params};
@@ -115,21 +116,25 @@ pub(crate) fn update_quarantine(
     tx: &mut Transaction<'_>,
     lane: i64,
     page: &IngestPage,
+    quarantined: &BTreeSet<String>,
 ) -> Result<(), StoreError> {
-    release_nodes(tx, page)?;
+    release_nodes(tx, page, quarantined)?;
     release_subjects(tx, lane, page)?;
     page.quarantined.iter().try_for_each(|unreadable| quarantine_item(tx, lane, unreadable))
 }
 
 /// Releases the readable nodes of a page from the quarantine of every lane, because a node id is unique. An older
 /// version releases nothing: the unreadable one is still missing.
-fn release_nodes(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<(), StoreError> {
+fn release_nodes(
+    tx: &mut Transaction<'_>,
+    page: &IngestPage,
+    quarantined: &BTreeSet<String>,
+) -> Result<(), StoreError> {
     const RELEASE: Sql = Sql::portable(
         "delete from quarantine
           where subject = $1 and (updated_at_ms is null or updated_at_ms <= $2)
             and lane_id in (select id from lanes where host = $3)",
     );
-    let quarantined = quarantined_nodes(tx, page)?;
     let rows: Vec<_> = page
         .observations
         .iter()
@@ -144,21 +149,23 @@ fn release_nodes(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<(), Stor
     tx.execute_each(RELEASE, &rows)
 }
 
-/// Returns a page's node ids that are in quarantine: nearly always none.
-fn quarantined_nodes(
-    tx: &mut Transaction<'_>,
-    page: &IngestPage,
-) -> Result<BTreeSet<String>, StoreError> {
-    const SELECT_SUBJECTS: Sql = Sql::per_dialect(
-        "select subject from quarantine where subject in (select value from json_each($1))",
-        "select subject from quarantine where subject = any($1)",
-    );
-    let nodes: Vec<_> =
-        page.observations.iter().map(|observation| observation.item.node_id()).collect();
-    Ok(tx
-        .query(SELECT_SUBJECTS, &params![nodes.as_slice()], |mut row| row.text(0))?
-        .into_iter()
-        .collect())
+/// A page's node ids that are in quarantine, requested. There are nearly always none.
+pub(crate) struct PendingNodes(PendingRows);
+
+impl PendingNodes {
+    pub(crate) fn send(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<Self, StoreError> {
+        const SELECT_SUBJECTS: Sql = Sql::per_dialect(
+            "select subject from quarantine where subject in (select value from json_each($1))",
+            "select subject from quarantine where subject = any($1)",
+        );
+        let nodes: Vec<_> =
+            page.observations.iter().map(|observation| observation.item.node_id()).collect();
+        Ok(Self(tx.send_query(SELECT_SUBJECTS, &params![nodes.as_slice()])?))
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<BTreeSet<String>, StoreError> {
+        Ok(tx.read_pending(self.0, |mut row| row.text(0))?.into_iter().collect())
+    }
 }
 
 /// Releases positions of a listing, which identify an item only within their own lane.
@@ -201,7 +208,7 @@ fn quarantine_item(
     let at = updated_at.as_ref().map(SourceTime::as_str);
     let at_ms = updated_at.as_ref().map(|at| ordering_instant(at.instant(), *seen).0);
     let params = params![lane, &subject, &reason, &raw, seen.at_ms, seen.request, at, at_ms];
-    tx.execute(UPSERT, &params).map(drop)
+    tx.send_statement(UPSERT, &params)
 }
 
 /// Makes a lane's quarantined items from beyond `latest` count as a day old, because the source's clock was wrong.
@@ -217,8 +224,8 @@ pub(crate) fn redate_quarantine(
         "update quarantine set observed_at_ms = $1 where lane_id = $2 and observed_at_ms > $3",
     );
     let day_before = latest.minus_ms(SAFE_BACKFILL_MS);
-    tx.execute(UPDATED, &params![day_before.0, lane, latest.0])?;
-    tx.execute(SEEN, &params![day_before.0, lane, latest.0]).map(drop)
+    tx.send_statement(UPDATED, &params![day_before.0, lane, latest.0])?;
+    tx.send_statement(SEEN, &params![day_before.0, lane, latest.0])
 }
 
 /// Releases the nodes of a lane that its complete inventory does not list, and the items known only by their position:
@@ -239,7 +246,7 @@ pub(crate) fn release_unlisted(
             and (observed_at_ms, observed_request) < ($3, $4)",
     );
     let settled_ms = SourceInstant(began.at_ms).minus_ms(OVERLAP_MS).0;
-    tx.execute(RELEASE, &params![lane, settled_ms, began.at_ms, began.request]).map(drop)
+    tx.send_statement(RELEASE, &params![lane, settled_ms, began.at_ms, began.request])
 }
 
 /// Releases the items of a removed repository's lanes, and the repository itself.
@@ -257,12 +264,12 @@ pub(crate) fn release_repository(
           where subject in (select node_id from repositories where host = $1 and id = $2)
             and lane_id in (select id from lanes where host = $1)",
     );
-    tx.execute(THREADS, &params![host, id])?;
-    tx.execute(REPOSITORY, &params![host, id]).map(drop)
+    tx.send_statement(THREADS, &params![host, id])?;
+    tx.send_statement(REPOSITORY, &params![host, id])
 }
 
 /// Releases the items of one lane.
 pub(crate) fn release_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const RELEASE: Sql = Sql::portable("delete from quarantine where lane_id = $1");
-    tx.execute(RELEASE, &params![lane]).map(drop)
+    tx.send_statement(RELEASE, &params![lane])
 }

@@ -57,7 +57,7 @@ impl Store {
         if self.removal_tally(host)? == ItemTally::default() {
             return Ok(());
         }
-        self.write_with_lease(lease, END, |tx| tx.execute(CLEAR, &params![host]).map(drop))
+        self.write_with_lease(lease, END, |tx| tx.send_statement(CLEAR, &params![host]))
     }
 
     /// Counts the items of these kinds in these repositories.
@@ -105,5 +105,5 @@ pub(crate) fn add_removals(
     }
     let [threads, comments] =
         [tally.threads, tally.comments].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-    tx.execute(COUNT, &params![host, threads, comments]).map(drop)
+    tx.send_statement(COUNT, &params![host, threads, comments])
 }

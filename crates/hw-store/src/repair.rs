@@ -104,7 +104,7 @@ fn remove_stray_row(
             });
         sweep_surface(tx, kind, repository_id.ok().flatten().flatten(), now_ms)?;
     }
-    tx.execute(REMOVE.for_kind(kind), &params![rowid]).map(drop)
+    tx.send_statement(REMOVE.for_kind(kind), &params![rowid])
 }
 
 /// Makes a sweep of a repository's list due, or of the lists of all repositories if it is unknown.
@@ -128,7 +128,7 @@ fn sweep_surface(
         None => 0,
     };
     if swept == 0 {
-        tx.execute(ALL, &params![now_ms, surface.name()])?;
+        tx.send_statement(ALL, &params![now_ms, surface.name()])?;
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ pub(crate) fn forget_unlisted(
     let rowids: Vec<i64> = unlisted.iter().filter_map(|(.., rowid)| *rowid).collect();
     search::remove_rows(tx, &rowids)?;
     for (id, host, _) in &unlisted {
-        tx.execute(FORGET, &params![host, kind.name(), *id])?;
+        tx.send_statement(FORGET, &params![host, kind.name(), *id])?;
     }
     lanes::object_count::add_objects(tx, lane, -i64::try_from(unlisted.len()).unwrap_or(0))
 }
@@ -174,7 +174,7 @@ fn sweep_lane(
           where id = (select lane_id from cells where host = $2 and kind = $3 and id = $4)
             and surface <> 'repositories'",
     );
-    tx.execute(SWEEP, &params![now_ms, host, key.kind.name(), key.id]).map(drop)
+    tx.send_statement(SWEEP, &params![now_ms, host, key.kind.name(), key.id])
 }
 
 fn schedule_reread(
@@ -201,6 +201,9 @@ fn schedule_reread(
     });
     let text = before.to_string();
     let digest = REREAD_DIGEST.0.as_slice();
-    tx.execute(BACKDATE_CELL, &params![digest, &text, before.0, host, key.kind.name(), key.id])?;
+    tx.send_statement(
+        BACKDATE_CELL,
+        &params![digest, &text, before.0, host, key.kind.name(), key.id],
+    )?;
     sweep_lane(tx, host, key, now_ms)
 }

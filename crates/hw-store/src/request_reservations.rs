@@ -109,6 +109,6 @@ impl MinuteReservations {
                     reserved_requests = excluded.reserved_requests",
         );
         let params = params![principal, api.bucket(), self.began_ms, self.reserved + count];
-        tx.execute(UPSERT_MINUTE, &params).map(drop)
+        tx.send_statement(UPSERT_MINUTE, &params)
     }
 }

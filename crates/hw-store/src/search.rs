@@ -11,6 +11,7 @@ use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 
 use crate::cells::StoredCells;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
@@ -67,25 +68,10 @@ impl SearchRow<'_> {
     }
 }
 
-/// Replaces the search rows of items, whose ids follow their `updated_at`; returns the row ids.
-pub(crate) fn index_items(
-    tx: &mut Transaction<'_>,
-    stored: &StoredCells,
-    items: &[(ItemKey, SourceInstant, SearchRow<'_>)],
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
-    let mut old_rowids = Vec::new();
-    let mut requests = Vec::new();
-    for (key, updated_at, _) in items {
-        let current = stored.search_rowids.get(key).copied();
-        old_rowids.extend(current);
-        requests.push(RowidRequest { key: *key, rowid: first_rowid(*key, *updated_at), current });
-    }
-    let rowids = assign_rowids(tx, requests)?;
-    remove_rows(tx, &old_rowids)?;
-    let rows: Vec<_> =
-        items.iter().filter_map(|(key, _, row)| Some((*rowids.get(key)?, row))).collect();
-    insert_rows(tx, &rows)?;
-    Ok(rowids)
+/// The ids of search rows for items, requested.
+pub(crate) struct PendingRowids {
+    requests: Vec<RowidRequest>,
+    taken: PendingRows,
 }
 
 /// An item that needs a row id.
@@ -97,27 +83,82 @@ struct RowidRequest {
     current: Option<i64>,
 }
 
-/// Finds a free row id for each item, in the order of `updated_at`.
-fn assign_rowids(
-    tx: &mut Transaction<'_>,
-    mut requests: Vec<RowidRequest>,
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
-    let mut assigned = BTreeMap::new();
-    let mut used = BTreeSet::new();
-    while !requests.is_empty() {
-        let candidates: Vec<_> = requests.iter().map(|request| request.rowid).collect();
-        let taken = taken_rowids(tx, &candidates)?;
-        requests.retain_mut(|RowidRequest { key, rowid, current }| {
-            let is_free = *current == Some(*rowid) || !taken.contains(rowid);
-            if is_free && used.insert(*rowid) {
-                assigned.insert(*key, *rowid);
-                return false;
-            }
-            *rowid = next_rowid(*rowid);
-            true
-        });
+impl PendingRowids {
+    /// Requests row ids that follow the `updated_at` of these items.
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        stored: &StoredCells,
+        items: impl IntoIterator<Item = (ItemKey, SourceInstant)>,
+    ) -> Result<Self, StoreError> {
+        let requests: Vec<_> = items
+            .into_iter()
+            .map(|(key, updated_at)| RowidRequest {
+                key,
+                rowid: first_rowid(key, updated_at),
+                current: stored.search_rowids.get(&key).copied(),
+            })
+            .collect();
+        let taken = send_taken_rowids(tx, &requests)?;
+        Ok(Self { requests, taken })
     }
-    Ok(assigned)
+
+    /// Finds a free row id for each item, in the order of `updated_at`.
+    pub(crate) fn assign(self, tx: &mut Transaction<'_>) -> Result<AssignedRowids, StoreError> {
+        let Self { mut requests, mut taken } = self;
+        let replaced = requests.iter().filter_map(|request| request.current).collect();
+        let mut assigned = BTreeMap::new();
+        let mut used = BTreeSet::new();
+        loop {
+            let rows = tx.read_pending(taken, |mut row| row.int(0))?;
+            let taken_rowids: BTreeSet<_> = rows.into_iter().collect();
+            requests.retain_mut(|RowidRequest { key, rowid, current }| {
+                let is_free = *current == Some(*rowid) || !taken_rowids.contains(rowid);
+                if is_free && used.insert(*rowid) {
+                    assigned.insert(*key, *rowid);
+                    return false;
+                }
+                *rowid = next_rowid(*rowid);
+                true
+            });
+            if requests.is_empty() {
+                return Ok(AssignedRowids { rowids: assigned, replaced });
+            }
+            taken = send_taken_rowids(tx, &requests)?;
+        }
+    }
+}
+
+fn send_taken_rowids(
+    tx: &mut Transaction<'_>,
+    requests: &[RowidRequest],
+) -> Result<PendingRows, StoreError> {
+    const TAKEN: Sql = Sql::per_dialect(
+        "select search_rowid from cells
+          where search_rowid in (select value from json_each($1))",
+        "select search_rowid from cells where search_rowid = any($1)",
+    );
+    let rowids: Vec<_> = requests.iter().map(|request| request.rowid).collect();
+    tx.send_query(TAKEN, &params![rowids.as_slice()])
+}
+
+/// The ids of search rows for items.
+pub(crate) struct AssignedRowids {
+    rowids: BTreeMap<ItemKey, i64>,
+    /// The rows that these items have had.
+    replaced: Vec<i64>,
+}
+
+/// Replaces the search rows of items, and returns the row ids.
+pub(crate) fn index_items(
+    tx: &mut Transaction<'_>,
+    AssignedRowids { rowids, replaced }: AssignedRowids,
+    items: &[(ItemKey, SearchRow<'_>)],
+) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    remove_rows(tx, &replaced)?;
+    let rows: Vec<_> =
+        items.iter().filter_map(|(key, row)| Some((*rowids.get(key)?, row))).collect();
+    insert_rows(tx, &rows)?;
+    Ok(rowids)
 }
 
 fn first_rowid(key: ItemKey, updated_at: SourceInstant) -> i64 {
@@ -127,16 +168,6 @@ fn first_rowid(key: ItemKey, updated_at: SourceInstant) -> i64 {
 /// Returns the next row id within the same second.
 fn next_rowid(rowid: i64) -> i64 {
     (rowid & !LOW_MASK) | ((rowid + 1) & LOW_MASK)
-}
-
-fn taken_rowids(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<BTreeSet<i64>, StoreError> {
-    const TAKEN: Sql = Sql::per_dialect(
-        "select search_rowid from cells
-          where search_rowid in (select value from json_each($1))",
-        "select search_rowid from cells where search_rowid = any($1)",
-    );
-    let rows = tx.query(TAKEN, &params![rowids], |mut row| row.int(0))?;
-    Ok(rows.into_iter().collect())
 }
 
 pub(crate) fn remove_rows(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<(), StoreError> {

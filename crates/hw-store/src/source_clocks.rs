@@ -45,7 +45,7 @@ impl Store {
         );
         let text = serde_json::to_string(clock).expect("a clock is plain numbers, always JSON");
         self.write_with_lease(lease, STORE_CLOCK, |tx| {
-            tx.execute(UPSERT, &params![host, machine, &text]).map(drop)
+            tx.send_statement(UPSERT, &params![host, machine, &text])
         })
     }
 
@@ -116,5 +116,5 @@ pub(crate) fn forget_last_check(
           where id = $2",
     );
     sweeps::discard_staged_sweep(tx, lane)?;
-    tx.execute(FORGET, &params![to.0, lane]).map(drop)
+    tx.send_statement(FORGET, &params![to.0, lane])
 }

@@ -111,8 +111,8 @@ impl Store {
                 let latest = SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS);
                 source_clocks::redate_lane(tx, StoredLane { id, lane }, latest)?;
             }
-            tx.execute(BEGIN_SWEEP, &params![id])?;
-            tx.execute(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
+            tx.send_statement(BEGIN_SWEEP, &params![id])?;
+            tx.send_statement(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
             Ok(StageOutcome::Stored)
         })
     }
@@ -333,7 +333,7 @@ fn is_settled(tx: &mut Transaction<'_>, lane: i64, began: ObservedAt) -> Result<
 /// since.
 fn end_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
     const DONE: Sql = Sql::portable("update lanes set sweep_request_ms = null where id = $1");
-    tx.execute(DONE, &params![lane])?;
+    tx.send_statement(DONE, &params![lane])?;
     discard_staged_sweep(tx, lane)
 }
 
@@ -347,6 +347,6 @@ pub(crate) fn discard_staged_sweep(tx: &mut Transaction<'_>, lane: i64) -> Resul
                 sweep_request_ms = null
           where id = $2",
     );
-    tx.execute(ROWS, &params![lane])?;
-    tx.execute(STATE, &params![false, lane]).map(drop)
+    tx.send_statement(ROWS, &params![lane])?;
+    tx.send_statement(STATE, &params![false, lane])
 }

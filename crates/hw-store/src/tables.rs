@@ -40,7 +40,7 @@ macro_rules! of_kind {
     ($before:literal, $after:literal) => {
         $crate::tables::of_kind!($before, $after, $after)
     };
-    ($before:literal, $sqlite:literal, $postgres:literal) => {
+    ($before:literal, $sqlite:expr, $postgres:expr) => {
         $crate::tables::KindStatements {
             repositories: $crate::tables::table_statement!(
                 "repositories",
@@ -84,7 +84,7 @@ macro_rules! of_kind {
     };
 }
 macro_rules! table_statement {
-    ($table:literal, $before:literal, $sqlite:literal, $postgres:literal) => {
+    ($table:literal, $before:literal, $sqlite:expr, $postgres:expr) => {
         $crate::sql::Sql::per_dialect(
             concat!($before, " ", $table, " ", $sqlite),
             concat!($before, " ", $table, " ", $postgres),

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use crate::Store;
-use crate::driver::{DatabaseSession, error_mapping};
+use crate::driver::{DatabaseSession, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
-use crate::leases::{self, Lease};
+use crate::leases::{Lease, PendingLeaseCheck};
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 use crate::views::change_counter;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
@@ -29,8 +29,8 @@ macro_rules! step {
 }
 pub(crate) use step;
 
-/// The number of statements that are sent to a database before their answers are awaited.
-const MAX_PIPELINED_STATEMENTS: usize = 500;
+/// The number of rows that one statement inserts: more would only take memory.
+const MAX_ROWS_PER_INSERT: usize = 500;
 
 /// An open transaction, rolled back if it is dropped without a commit.
 pub(crate) struct Transaction<'a> {
@@ -63,8 +63,15 @@ impl Store {
         job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.write(step, |tx| {
-            leases::check_lease(tx, lease)?;
-            let done = job(tx)?;
+            let check = PendingLeaseCheck::send(tx, lease)?;
+            let done = job(tx);
+            // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
+            let checked = check.read(tx);
+            if let Err(lost @ StoreError::LeaseLost { .. }) = checked {
+                return Err(lost);
+            }
+            let done = done?;
+            checked?;
             change_counter::bump_change_counter(tx)?;
             Ok(done)
         })
@@ -139,16 +146,68 @@ impl<'a> Transaction<'a> {
         self.session.execute(sql, params).map_err(map_step_error(self.step))
     }
 
-    /// Runs one statement for each row of parameters, in order, a few hundred at a time.
+    /// Runs a statement whose effect nothing in this function depends on. Its failure is reported by a later call, at
+    /// the latest by the commit, so it costs no round trip of its own.
+    pub(crate) fn send_statement(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<(), StoreError> {
+        self.session.send_statement(sql, params).map_err(map_step_error(self.step))
+    }
+
+    /// Runs one statement for each row of parameters, in order. Failures are reported as by `send_statement`.
     pub(crate) fn execute_each(
         &mut self,
         sql: Sql<'_>,
         rows: &[Vec<SqlParam<'_>>],
     ) -> Result<(), StoreError> {
-        let mut chunks = rows.chunks(MAX_PIPELINED_STATEMENTS);
+        self.session.execute_each(sql, rows).map_err(map_step_error(self.step))
+    }
+
+    /// Inserts rows: SQLite runs the statement for each of them, and PostgreSQL once, with each column as an array.
+    /// Failures are reported as by `send_statement`.
+    pub(crate) fn insert_rows(
+        &mut self,
+        sql: Sql<'_>,
+        rows: &[Vec<SqlParam<'_>>],
+    ) -> Result<(), StoreError> {
+        let mut chunks = rows.chunks(MAX_ROWS_PER_INSERT);
         chunks
-            .try_for_each(|rows| self.session.execute_each(sql, rows))
+            .try_for_each(|rows| self.session.insert_rows(sql, rows))
             .map_err(map_step_error(self.step))
+    }
+
+    /// Sends a query whose rows are read later: several of them share a round trip. The rows are those of now.
+    pub(crate) fn send_query(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<PendingRows, StoreError> {
+        self.session.send_query(sql, params).map_err(map_step_error(self.step))
+    }
+
+    /// Returns the rows of a query that was sent, each converted by `read`.
+    pub(crate) fn read_pending<T>(
+        &mut self,
+        pending: PendingRows,
+        read: impl Fn(SqlRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.session.read_pending(pending).map_err(map_step_error(self.step))?;
+        rows.into_iter().map(read).collect()
+    }
+
+    /// Returns the readable rows of a query that was sent, and the number of unreadable ones.
+    pub(crate) fn read_pending_readable<T>(
+        &mut self,
+        pending: PendingRows,
+        read: impl Fn(SqlRow) -> Result<T, StoreError>,
+    ) -> Result<ReadableRows<T>, StoreError> {
+        let mut readable = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
+        for row in self.session.read_pending(pending).map_err(map_step_error(self.step))? {
+            readable.rows.extend(readable.skipped.skip_unreadable(read(row))?);
+        }
+        Ok(readable)
     }
 
     /// Calls `each` with the rows one by one, without collecting them.

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
+use hw_rules::plan::LaneState;
 use hw_rules::probe::LaneNeed;
 use hw_sources::error::SourceError;
 
@@ -158,8 +159,35 @@ async fn run_turn_and_sweep(
     target: &LaneTarget,
     start: TurnStart,
 ) -> Result<PullTally, SyncError> {
+    let mut state = context.store.lane_state(&target.lane)?;
+    if prepare_turn(context, pull, target, &state)? == LanePreparation::Changed {
+        state = context.store.lane_state(&target.lane)?;
+    }
+    let was_due = needs_sweep(context, target, &state);
+    let mut tally = run_turn_when_due(context, target, start, state).await?;
     let state = context.store.lane_state(&target.lane)?;
-    if state.due_ms > 0 {
+    if !was_due && needs_sweep(context, target, &state) {
+        tally.add(&run_turn_when_due(context, target, TurnStart::SweepOnly, state).await?);
+    }
+    Ok(tally)
+}
+
+/// Whether preparing a turn changed the lane's stored state.
+#[derive(PartialEq, Eq)]
+enum LanePreparation {
+    Unchanged,
+    Changed,
+}
+
+/// Makes a postponed lane due, and requests the sweep of a reconciling pull.
+fn prepare_turn(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    target: &LaneTarget,
+    state: &LaneState,
+) -> Result<LanePreparation, SyncError> {
+    let is_postponed = state.due_ms > 0;
+    if is_postponed {
         context.store.make_lane_due(context.lease, &target.lane)?;
     }
     if pull.reconcile && target.can_be_swept() {
@@ -168,19 +196,18 @@ async fn run_turn_and_sweep(
             context.store.restart_sweep(context.lease, &target.lane)?;
         }
         context.store.request_sweep(&target.lane, context.client.clock().now_ms())?;
+        return Ok(LanePreparation::Changed);
     }
-    let was_due = is_sweep_due(context, target)?;
-    let mut tally = run_turn_when_due(context, target, start).await?;
-    if !was_due && is_sweep_due(context, target)? {
-        tally.add(&run_turn_when_due(context, target, TurnStart::SweepOnly).await?);
-    }
-    Ok(tally)
+    Ok(if is_postponed { LanePreparation::Changed } else { LanePreparation::Unchanged })
 }
 
 /// Returns true if the lane needs a sweep: its listing became shorter, so something is gone.
 fn is_sweep_due(context: &PullContext<'_>, target: &LaneTarget) -> Result<bool, SyncError> {
-    let state = context.store.lane_state(&target.lane)?;
-    Ok(target.can_be_swept() && state.is_sweep_due(context.client.clock().now_ms()))
+    Ok(needs_sweep(context, target, &context.store.lane_state(&target.lane)?))
+}
+
+fn needs_sweep(context: &PullContext<'_>, target: &LaneTarget, state: &LaneState) -> bool {
+    target.can_be_swept() && state.is_sweep_due(context.client.clock().now_ms())
 }
 
 /// Runs a turn once the lane no longer has to wait.
@@ -188,13 +215,15 @@ async fn run_turn_when_due(
     context: &PullContext<'_>,
     target: &LaneTarget,
     start: TurnStart,
+    mut state: LaneState,
 ) -> Result<PullTally, SyncError> {
     loop {
-        match run_turn(context, target, start.clone()).await? {
+        match run_turn(context, target, start.clone(), &state).await? {
             TurnOutcome::Done(tally) => return Ok(tally),
             TurnOutcome::Waiting { until_ms, why } => {
                 tracing::info!(lane = %target.lane, ?why, "waiting");
                 context.client.clock().sleep_until(until_ms).await;
+                state = context.store.lane_state(&target.lane)?;
             }
         }
     }

@@ -145,33 +145,33 @@ pub(crate) enum TurnStart {
     SweepOnly,
 }
 
-/// Does what is due in a lane. A failed turn is recorded in the lane's row.
+/// Does what is due in a lane with this stored state. A failed turn is recorded in the lane's row.
 pub(crate) async fn run_turn(
     context: &PullContext<'_>,
     target: &LaneTarget,
     start: TurnStart,
+    state: &LaneState,
 ) -> Result<TurnOutcome, SyncError> {
-    let state = context.store.lane_state(&target.lane)?;
     let mut size = state.page_size;
-    let result = match plan::plan_turn(&state, context.client.clock().now_ms()) {
+    let result = match plan::plan_turn(state, context.client.clock().now_ms()) {
         TurnPlan::Sleep { until_ms, reason: why } => {
             return Ok(TurnOutcome::Waiting { until_ms, why });
         }
-        TurnPlan::Scan => read_changes(context, target, start, &state, &mut size).await,
+        TurnPlan::Scan => read_changes(context, target, start, state, &mut size).await,
         TurnPlan::Sweep if !target.can_be_swept() => {
-            read_changes(context, target, start, &state, &mut size).await
+            read_changes(context, target, start, state, &mut size).await
         }
-        TurnPlan::Sweep => scan_and_sweep(context, target, start, &state, &mut size).await,
+        TurnPlan::Sweep => scan_and_sweep(context, target, start, state, &mut size).await,
     };
     match result {
         Ok(tally) => {
-            context.clear_failures(&target.lane, &state)?;
+            context.clear_failures(&target.lane, state)?;
             Ok(TurnOutcome::Done(tally))
         }
         Err(error) => {
             let error = into_lane_error(error, &target.lane);
             if error.is_lane_error() {
-                context.postpone_lane(&target.lane, &state, size, &error)?;
+                context.postpone_lane(&target.lane, state, size, &error)?;
             }
             Err(error)
         }

@@ -9,6 +9,7 @@ use hw_store::{DatabaseLocation, IngestPage, Store};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use crate::BenchRow;
+use crate::bench_server::PostgresWorkspace;
 
 const ITEMS_PER_PAGE: usize = 100;
 /// GitHub's fastest burst: 2,000 requests a minute, 100 items each.
@@ -16,7 +17,19 @@ const BURST_ITEMS_PER_SECOND: u64 = 3_300;
 
 pub(crate) fn bench_ingest(items: usize) -> Vec<BenchRow> {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&DatabaseLocation::File(folder.path().join("bench.db"))).unwrap();
+    let location = DatabaseLocation::File(folder.path().join("bench.db"));
+    let row = measure_ingest(&location, "SQLite", items);
+    let kept = BURST_ITEMS_PER_SECOND <= row.items * 1_000 / row.ms.max(1).unsigned_abs();
+    vec![row.with_promise(format!("≥ {BURST_ITEMS_PER_SECOND} items/s"), kept)]
+}
+
+pub(crate) fn bench_ingest_postgres(url: &str, items: usize) -> Vec<BenchRow> {
+    let workspace = PostgresWorkspace::new(url, "ingest");
+    vec![measure_ingest(&workspace.location(), "PostgreSQL", items)]
+}
+
+fn measure_ingest(location: &DatabaseLocation, database: &str, items: usize) -> BenchRow {
+    let store = Store::open(location).unwrap();
     let lease = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
@@ -27,18 +40,16 @@ pub(crate) fn bench_ingest(items: usize) -> Vec<BenchRow> {
         store.ingest_page(&lease, &page).unwrap();
         ms += MachineClock.now_ms() - start_ms;
     }
-    let items = items as u64;
-    let row = BenchRow {
-        name: "ingest with search rows, SQLite, bodies of 1 kB".to_owned(),
+    store.release_lease(&lease).unwrap();
+    BenchRow {
+        name: format!("ingest with search rows, {database}, bodies of 1 kB"),
         requests: None,
         points: None,
-        items,
+        items: items as u64,
         ms,
         peak_kb: None,
         promise: None,
-    };
-    let kept = BURST_ITEMS_PER_SECOND <= items * 1_000 / ms.max(1).unsigned_abs();
-    vec![row.with_promise(format!("≥ {BURST_ITEMS_PER_SECOND} items/s"), kept)]
+    }
 }
 
 fn issue_page(number: usize, bodies: &[String]) -> IngestPage {

@@ -2,7 +2,8 @@
 //!
 //! The program pulls from the simulated GitHub over a loopback socket, at GitHub's own limits per minute; the
 //! simulator counts requests and points. Machines differ: compare figures of one run only.
-//! `cargo bench -- --items 50000` takes a minute.
+//! `cargo bench -- --items 50000` takes a minute. `--postgres postgres://user@host:port/database` measures that server
+//! as well.
 
 #![expect(clippy::unwrap_used, reason = "a bench may panic")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -36,6 +37,10 @@ fn main() {
     let items = item_count();
     let mut rows = Vec::new();
     add_measured(&mut rows, ingest::bench_ingest(items / 5));
+    if let Some(url) = argument("--postgres") {
+        add_measured(&mut rows, ingest::bench_ingest_postgres(&url, items / 5));
+        add_measured(&mut rows, pulls::bench_postgres(&url));
+    }
     add_measured(&mut rows, pulls::bench_organization());
     add_measured(&mut rows, pulls::bench_small_repositories());
     add_measured(&mut rows, pulls::bench_settled());
@@ -55,8 +60,12 @@ fn add_measured(rows: &mut Vec<BenchRow>, measured: Vec<BenchRow>) {
 
 /// Returns the size of the largest mirror: `--items N`, or a million.
 fn item_count() -> usize {
-    let mut args = std::env::args().skip_while(|arg| arg != "--items").skip(1);
-    args.next().map_or(1_000_000, |number| number.parse().expect("--items takes a number"))
+    argument("--items").map_or(1_000_000, |number| number.parse().expect("--items takes a number"))
+}
+
+/// Returns the argument after this flag.
+fn argument(flag: &str) -> Option<String> {
+    std::env::args().skip_while(|arg| arg != flag).nth(1)
 }
 
 fn format_table(rows: &[BenchRow]) -> String {

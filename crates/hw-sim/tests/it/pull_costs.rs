@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use hw_sim::{ThreadKind, WorldSpec};
+use hw_store::Store;
 
 use crate::harness::shortcuts::USUAL_PULL;
-use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time};
+use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time, postgres_location};
 
 #[test]
 fn pull_into_an_empty_store_reads_each_page_and_each_hundred_closing_references_once() {
@@ -23,6 +24,23 @@ fn pull_into_an_empty_store_reads_each_page_and_each_hundred_closing_references_
         assert!(points <= 230, "{points} points");
         let pages = requests - open.div_ceil(100);
         assert!(points <= pages * 102 / 100 + open.div_ceil(100), "{points} points");
+    });
+}
+
+/// A request waits for the database several times: a database that is milliseconds away must not set the pace.
+#[test]
+fn pull_into_postgres_takes_few_round_trips_per_request() {
+    let location = postgres_location(&format!("round_trips_{}", std::process::id()));
+    let counts = ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 };
+    let store = Store::open(&location).unwrap();
+    let fixture = SimFixture::with_store(&organization_spec(10, counts), 1, store);
+    on_virtual_time(async {
+        let before = fixture.store.round_trips();
+        let requests = pull_and_count(&fixture).await;
+        let trips = fixture.store.round_trips() - before;
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        assert!(trips > 0, "no round trip was counted, so nothing was proven");
+        assert!(trips <= 10 * requests, "{trips} round trips for {requests} requests");
     });
 }
 

@@ -8,8 +8,8 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use futures_executor::block_on;
@@ -47,11 +47,13 @@ pub(crate) struct PostgresDriver {
     tls_failed: AtomicBool,
     /// This driver created the schema.
     is_new: bool,
+    /// How often a session has waited for the server.
+    round_trips: AtomicU64,
 }
 
 /// A client with its prepared statements.
 struct PooledClient {
-    client: Client,
+    client: Arc<Client>,
     statements: HashMap<String, Statement>,
 }
 
@@ -121,6 +123,7 @@ impl PostgresDriver {
             tls,
             tls_failed: AtomicBool::new(false),
             is_new: false,
+            round_trips: AtomicU64::new(0),
             config,
             schema: schema.to_owned(),
             timeouts,
@@ -154,7 +157,7 @@ impl PostgresDriver {
             Some(tls) if !self.tls_failed.load(Ordering::Relaxed) => self.dial_tls(tls)?,
             _ => self.dial(NoTls)?,
         };
-        let pooled = PooledClient { client, statements: HashMap::new() };
+        let pooled = PooledClient { client: Arc::new(client), statements: HashMap::new() };
         let (schema, limits) = (quote_identifier(&self.schema), self.timeouts.session_script());
         self.run_script(&pooled, &format!("set search_path to {schema}; {limits}"))?;
         Ok(pooled)
@@ -330,6 +333,10 @@ impl DatabaseDriver for PostgresDriver {
 
     fn read_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError> {
         Ok(Box::new(PostgresSession::checkout(self, Some(self.reader_permits.acquire()?))?))
+    }
+
+    fn round_trips(&self) -> u64 {
+        self.round_trips.load(Ordering::Relaxed)
     }
 }
 

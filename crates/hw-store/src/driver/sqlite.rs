@@ -3,6 +3,7 @@
 //! Calls run on the caller's thread. Other processes may write the same file, so a write transaction begins with
 //! `begin immediate`, waits for its turn, and is short.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +12,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ErrorCode, ToSql};
 
 use super::semaphore::{SemaphorePermit, TimedSemaphore};
-use super::{DatabaseDriver, DatabaseSession, MAX_READER_WAIT, MAX_READERS, RowCallback};
+use super::{
+    DatabaseDriver, DatabaseSession, MAX_READER_WAIT, MAX_READERS, PendingRows, RowCallback,
+};
 use crate::error::DriverError;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow, SqlValue};
 
@@ -231,6 +234,14 @@ impl<C: HasConnection> DatabaseSession for C {
         Ok(())
     }
 
+    fn send_statement(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<(), DriverError> {
+        self.execute(sql, params).map(drop)
+    }
+
+    fn insert_rows(&mut self, sql: Sql<'_>, rows: &[Vec<SqlParam<'_>>]) -> Result<(), DriverError> {
+        self.execute_each(sql, rows)
+    }
+
     fn query_each(
         &mut self,
         sql: Sql<'_>,
@@ -248,6 +259,26 @@ impl<C: HasConnection> DatabaseSession for C {
             }
         }
         Ok(())
+    }
+
+    fn send_query(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<PendingRows, DriverError> {
+        let mut rows = Vec::new();
+        self.query_each(sql, params, &mut |row| {
+            rows.push(row);
+            ControlFlow::Continue(())
+        })?;
+        Ok(PendingRows::Read(rows))
+    }
+
+    fn read_pending(&mut self, pending: PendingRows) -> Result<Vec<SqlRow>, DriverError> {
+        match pending {
+            PendingRows::Read(rows) => Ok(rows),
+            PendingRows::Sent(_) => Err("the query was sent to another database".into()),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Counts the items of a lane, for comparison with the total that its listing reports.
 
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
@@ -15,14 +16,23 @@ pub(crate) fn add_objects(
     if gained == 0 {
         return Ok(());
     }
-    tx.execute(COUNT, &params![gained, lane]).map(drop)
+    tx.send_statement(COUNT, &params![gained, lane])
 }
 
-/// Returns the number of a lane's items, including quarantined ones.
-pub(crate) fn total_objects(tx: &mut Transaction<'_>, lane: i64) -> Result<i64, StoreError> {
-    const STORED: Sql = Sql::portable(
-        "select object_count + (select count(*) from quarantine where quarantine.lane_id = lanes.id)
-           from lanes where id = $1",
-    );
-    Ok(tx.query_first(STORED, &params![lane], |mut row| row.int(0))?.unwrap_or(0))
+/// The number of a lane's items, including quarantined ones, that was requested.
+pub(crate) struct PendingTotal(PendingRows);
+
+impl PendingTotal {
+    pub(crate) fn send(tx: &mut Transaction<'_>, lane: i64) -> Result<Self, StoreError> {
+        const STORED: Sql = Sql::portable(
+            "select object_count
+                    + (select count(*) from quarantine where quarantine.lane_id = lanes.id)
+               from lanes where id = $1",
+        );
+        Ok(Self(tx.send_query(STORED, &params![lane])?))
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
+        Ok(tx.read_pending(self.0, |mut row| row.int(0))?.into_iter().next().unwrap_or(0))
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) fn restart_lane(tx: &mut Transaction<'_>, lane: i64) -> Result<(), St
           where id = $4",
     );
     const UNSTAGE: Sql = Sql::portable("delete from sweep_inventory where lane_id = $1");
-    tx.execute(UNSTAGE, &params![lane])?;
+    tx.send_statement(UNSTAGE, &params![lane])?;
     let coverage = serialize_coverage(&Coverage::default());
-    tx.execute(RESTART, &params![&coverage, false, i64::from(FIRST_PAGE_SIZE), lane]).map(drop)
+    tx.send_statement(RESTART, &params![&coverage, false, i64::from(FIRST_PAGE_SIZE), lane])
 }

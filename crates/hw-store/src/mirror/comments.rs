@@ -1,6 +1,6 @@
 //! Writes comments and their search rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
 use hw_rules::item::{Comment, ItemKey, ItemKind, MirrorItem};
@@ -11,7 +11,7 @@ use super::tombstones::{self, ConfirmedAbsence};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::removed_items::RemovalCause;
-use crate::search::{self, SearchRow};
+use crate::search::{self, PendingRowids, SearchRow};
 use crate::sql::{SqlParam, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
@@ -77,28 +77,26 @@ struct StoredComment<'a> {
     url: String,
 }
 
-/// Writes comments and their search rows. Returns the rowids of the search rows.
+/// Writes comments under the names of their repositories, and their search rows. Returns the rowids of the search rows.
 pub(crate) fn store_comments(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
+    names: &BTreeMap<i64, RepositoryName>,
     items: &[&MirrorItem],
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
     if comments.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let repositories: BTreeSet<_> = comments.iter().map(|comment| comment.repository_id).collect();
-    let repositories: Vec<_> = repositories.into_iter().collect();
-    let names = repository_names::read_repository_names(tx, host, &repositories)?;
+    let times = comments.iter().map(|comment| (comment.key(), comment.updated_at.instant()));
+    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
     let comments: Vec<_> =
-        comments.iter().map(|comment| to_stored_comment(comment, &names)).collect();
+        comments.iter().map(|comment| to_stored_comment(comment, names)).collect();
     write_comments(tx, host, &comments)?;
-    let rows: Vec<_> = comments
-        .iter()
-        .map(|row| (row.comment.key(), row.comment.updated_at.instant(), search_row(host, row)))
-        .collect();
-    search::index_items(tx, stored, &rows)
+    let rows: Vec<_> =
+        comments.iter().map(|row| (row.comment.key(), search_row(host, row))).collect();
+    search::index_items(tx, rowids, &rows)
 }
 
 fn as_comment<'a>(item: &&'a MirrorItem) -> Option<&'a Comment> {
@@ -123,6 +121,25 @@ fn to_stored_comment<'a>(
     StoredComment { comment, repository, url }
 }
 
+/// Builds an upsert of rows, from the table's name on.
+macro_rules! upsert_rows {
+    ($rows:literal) => {
+        concat!(
+            "(host, id, node_id, repository_id, repository, thread_number, reply_to, review_id, url, body,
+              state, path, line, author, author_id, created_at, updated_at) ",
+            $rows,
+            " on conflict (host, id) do update
+                 set node_id = excluded.node_id, repository_id = excluded.repository_id,
+                     repository = excluded.repository, thread_number = excluded.thread_number,
+                     reply_to = excluded.reply_to, review_id = excluded.review_id,
+                     url = excluded.url, body = excluded.body, state = excluded.state,
+                     path = excluded.path, line = excluded.line, author = excluded.author,
+                     author_id = excluded.author_id, created_at = excluded.created_at,
+                     updated_at = excluded.updated_at"
+        )
+    };
+}
+
 fn write_comments(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -130,22 +147,20 @@ fn write_comments(
 ) -> Result<(), StoreError> {
     const UPSERT: KindStatements = of_kind!(
         "insert into",
-        "(host, id, node_id, repository_id, repository, thread_number, reply_to, review_id, url, body,
-          state, path, line, author, author_id, created_at, updated_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-         on conflict (host, id) do update
-            set node_id = excluded.node_id, repository_id = excluded.repository_id,
-                repository = excluded.repository, thread_number = excluded.thread_number,
-                reply_to = excluded.reply_to, review_id = excluded.review_id,
-                url = excluded.url, body = excluded.body, state = excluded.state,
-                path = excluded.path, line = excluded.line, author = excluded.author,
-                author_id = excluded.author_id, created_at = excluded.created_at,
-                updated_at = excluded.updated_at"
+        upsert_rows!(
+            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+        ),
+        upsert_rows!(
+            "select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[],
+                                  $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bytea[],
+                                  $11::text[], $12::text[], $13::bigint[], $14::text[], $15::bigint[],
+                                  $16::text[], $17::text[])"
+        )
     );
     for kind in ItemKind::COMMENTS {
         let of_kind = comments.iter().filter(|row| row.comment.kind == kind);
         let rows: Vec<_> = of_kind.map(|row| comment_params(host, row)).collect();
-        tx.execute_each(UPSERT.for_kind(kind), &rows)?;
+        tx.insert_rows(UPSERT.for_kind(kind), &rows)?;
     }
     Ok(())
 }

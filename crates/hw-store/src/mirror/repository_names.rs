@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::item::{ItemKind, Repository};
 
 use crate::chores::TextBatch;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::search;
 use crate::sql::{Sql, params};
@@ -65,20 +66,40 @@ pub(crate) fn read_repository_names(
     host: &str,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, RepositoryName>, StoreError> {
-    const NAMES: Sql = Sql::per_dialect(
-        "select id, owner, name, url from repositories
-          where host = $1 and id in (select value from json_each($2))",
-        "select id, owner, name, url from repositories where host = $1 and id = any($2)",
-    );
-    let readable = tx.query_readable(NAMES, &params![host, ids], |mut row| {
-        Ok(RepositoryName {
-            id: row.int(0)?,
-            owner: row.text(1)?,
-            name: row.text(2)?,
-            url: row.text(3)?,
-        })
-    })?;
-    Ok(readable.rows.into_iter().map(|name| (name.id, name)).collect())
+    PendingNames::send(tx, host, ids)?.read(tx)
+}
+
+/// The names of repositories, requested.
+pub(crate) struct PendingNames(PendingRows);
+
+impl PendingNames {
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        ids: &[i64],
+    ) -> Result<Self, StoreError> {
+        const NAMES: Sql = Sql::per_dialect(
+            "select id, owner, name, url from repositories
+              where host = $1 and id in (select value from json_each($2))",
+            "select id, owner, name, url from repositories where host = $1 and id = any($2)",
+        );
+        Ok(Self(tx.send_query(NAMES, &params![host, ids])?))
+    }
+
+    pub(crate) fn read(
+        self,
+        tx: &mut Transaction<'_>,
+    ) -> Result<BTreeMap<i64, RepositoryName>, StoreError> {
+        let readable = tx.read_pending_readable(self.0, |mut row| {
+            Ok(RepositoryName {
+                id: row.int(0)?,
+                owner: row.text(1)?,
+                name: row.text(2)?,
+                url: row.text(3)?,
+            })
+        })?;
+        Ok(readable.rows.into_iter().map(|name| (name.id, name)).collect())
+    }
 }
 
 /// Moves the next texts of a repository and their search rows to its current name.

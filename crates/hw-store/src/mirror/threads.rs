@@ -1,6 +1,6 @@
 //! Writes threads of every kind and their search rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hw_rules::item::{
     DiscussionDetails, ItemKey, ItemKind, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
@@ -10,7 +10,7 @@ use hw_rules::source_time::SourceTime;
 use super::repository_names::{self, RepositoryName, ThreadUrl};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
-use crate::search::{self, SearchRow};
+use crate::search::{self, PendingRowids, SearchRow};
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
 
@@ -23,11 +23,12 @@ struct StoredThread<'a> {
     labels: String,
 }
 
-/// Writes threads and their search rows. Returns the rowids of the search rows.
+/// Writes threads under the names of their repositories, and their search rows. Returns the rowids of the search rows.
 pub(crate) fn store_threads(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
+    names: &BTreeMap<i64, RepositoryName>,
     items: &[&MirrorItem],
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let mut threads: BTreeMap<ItemKind, Vec<&Thread>> = BTreeMap::new();
@@ -37,24 +38,23 @@ pub(crate) fn store_threads(
     if threads.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let repositories: BTreeSet<_> =
-        threads.values().flatten().map(|thread| thread.repository_id).collect();
-    let repositories: Vec<_> = repositories.into_iter().collect();
-    let names = repository_names::read_repository_names(tx, host, &repositories)?;
+    let times =
+        threads.values().flatten().map(|thread| (thread.key(), thread.updated_at.instant()));
+    let rowids = PendingRowids::send(tx, stored, times)?;
     let mut all = Vec::new();
     for (kind, threads) in &threads {
-        let rows = to_stored_threads(threads, &names);
+        let rows = to_stored_threads(threads, names);
         let urls: Vec<_> =
             rows.iter().map(|row| ThreadUrl { id: row.thread.id, url: row.url.clone() }).collect();
         repository_names::free_urls(tx, host, *kind, &urls)?;
-        write_threads(tx, host, &rows)?;
-        all.extend(rows);
+        all.push(rows);
     }
-    let rows: Vec<_> = all
-        .iter()
-        .map(|row| (row.thread.key(), row.thread.updated_at.instant(), search_row(host, row)))
-        .collect();
-    search::index_items(tx, stored, &rows)
+    // read before the first write is sent, which would have to be awaited as well
+    let rowids = rowids.assign(tx)?;
+    all.iter().try_for_each(|rows| write_threads(tx, host, rows))?;
+    let rows: Vec<_> =
+        all.iter().flatten().map(|row| (row.thread.key(), search_row(host, row))).collect();
+    search::index_items(tx, rowids, &rows)
 }
 
 fn as_thread<'a>(item: &&'a MirrorItem) -> Option<&'a Thread> {
@@ -109,22 +109,45 @@ fn write_threads(
         ThreadDetails::PullRequest(_) => UPSERT_PULL_REQUEST,
     };
     let rows: Vec<_> = threads.iter().map(|row| thread_params(host, row)).collect();
-    tx.execute_each(sql, &rows)
+    tx.insert_rows(sql, &rows)
 }
 
-/// Builds an upsert of the columns that every thread has, followed by the columns, parameters and assignments of one
-/// kind.
+/// Builds an upsert of the columns that every thread has, followed by those of one kind: their names, their parameters
+/// in SQLite and in PostgreSQL, and their assignments.
 macro_rules! upsert {
-    ($table:literal, $columns:literal, $params:literal, $assignments:literal) => {
-        Sql::portable(concat!(
+    ($table:literal, $columns:literal, $values:literal, $arrays:literal, $assignments:literal) => {
+        Sql::per_dialect(
+            upsert_rows!(
+                $table,
+                $columns,
+                "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17",
+                $values,
+                $assignments
+            ),
+            upsert_rows!(
+                $table,
+                $columns,
+                "select * from unnest(
+                     $1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
+                     $7::text[], $8::text[], $9::bytea[], $10::text[], $11::text[], $12::text[],
+                     $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[]",
+                $arrays,
+                $assignments
+            ),
+        )
+    };
+}
+macro_rules! upsert_rows {
+    ($table:literal, $columns:literal, $rows:literal, $more:literal, $assignments:literal) => {
+        concat!(
             "insert into ",
             $table,
             " (host, id, node_id, number, repository_id, repository, url, title, body, state,
                state_reason, labels, author, author_id, created_at, updated_at, closed_at",
             $columns,
-            ")
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17",
-            $params,
+            ") ",
+            $rows,
+            $more,
             ")
              on conflict (host, id) do update
                 set node_id = excluded.node_id, number = excluded.number,
@@ -135,15 +158,16 @@ macro_rules! upsert {
                     author_id = excluded.author_id, created_at = excluded.created_at,
                     updated_at = excluded.updated_at, closed_at = excluded.closed_at",
             $assignments,
-        ))
+        )
     };
 }
 
-const UPSERT_ISSUE: Sql = upsert!("issues", "", "", "");
+const UPSERT_ISSUE: Sql = upsert!("issues", "", "", "", "");
 const UPSERT_DISCUSSION: Sql = upsert!(
     "discussions",
     ", category, is_answered",
     ", $18, $19",
+    ", $18::text[], $19::boolean[]",
     ", category = excluded.category, is_answered = excluded.is_answered"
 );
 /// An observation does not include the closing references. Those of an open pull request stay until they are read
@@ -151,7 +175,8 @@ const UPSERT_DISCUSSION: Sql = upsert!(
 const UPSERT_PULL_REQUEST: Sql = upsert!(
     "pull_requests",
     ", is_draft, merged_at, head_ref, closes, closes_due",
-    ", $18, $19, $20, '[]', $21",
+    ", $18, $19, $20, $21, $22",
+    ", $18::boolean[], $19::text[], $20::text[], $21::text[], $22::boolean[]",
     ", is_draft = excluded.is_draft, merged_at = excluded.merged_at, head_ref = excluded.head_ref,
        closes = case when excluded.state = 'OPEN' and excluded.node_id = pull_requests.node_id
                      then pull_requests.closes else '[]' end,
@@ -187,7 +212,7 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
         }
         ThreadDetails::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
             let merged_at = merged_at.as_ref().map(SourceTime::as_str);
-            values.extend(params![*is_draft, merged_at, head_ref, thread.is_open()]);
+            values.extend(params![*is_draft, merged_at, head_ref, "[]", thread.is_open()]);
         }
     }
     values

@@ -10,8 +10,9 @@ use hw_rules::version::ObservedAt;
 use super::{RemovedItem, select_removed};
 use crate::cells::{self, StoredCell, StoredCells};
 use crate::error::StoreError;
+use crate::lanes::lane_rows::PendingLanes;
 use crate::leases::Lease;
-use crate::mirror;
+use crate::mirror::{self, repository_names};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{Store, comment_queue, lanes, sources};
@@ -160,8 +161,10 @@ fn write_restored(
 ) -> Result<(), StoreError> {
     let displaced = mirror::repositories::restore_repositories(tx, host, gone)?;
     let items: Vec<&MirrorItem> = gone.iter().map(|observation| &observation.item).collect();
-    let mut rowids = mirror::threads::store_threads(tx, host, stored, &items)?;
-    rowids.extend(mirror::comments::store_comments(tx, host, stored, &items)?);
+    let ids = mirror::text_repositories(items.iter().copied());
+    let names = repository_names::read_repository_names(tx, host, &ids)?;
+    let mut rowids = mirror::threads::store_threads(tx, host, stored, &names, &items)?;
+    rowids.extend(mirror::comments::store_comments(tx, host, stored, &names, &items)?);
     let mut by_lane: BTreeMap<Lane, Vec<StoredCell>> = BTreeMap::new();
     for observation in gone {
         let key = observation.key();
@@ -177,7 +180,9 @@ fn write_restored(
             lanes::make_sweep_due(tx, id)?;
         }
     }
-    comment_queue::queue_threads(tx, host, &items)?;
+    let followed =
+        PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
+    comment_queue::queue_threads(tx, host, &followed, &items)?;
     cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
 }
 
@@ -208,5 +213,5 @@ fn forget_removed(
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
         "delete from removed_items where host = $1 and kind = $2 and id = any($3)",
     );
-    tx.execute(FORGET, &params![host, kind.name(), ids]).map(drop)
+    tx.send_statement(FORGET, &params![host, kind.name(), ids])
 }

@@ -21,24 +21,30 @@ pub(crate) fn insert_rows(
                              created_at, state, boost)
          values ($1, '', '', $2, $3, $4, $5, $6, $7, $8, 1.0)",
         "insert into search (rowid, words, facets, created_at, state, boost)
-         values ($1,
-                 setweight(cast($2::text as tsvector), 'A') || cast($3::text as tsvector)
-                 || cast($4::text as tsvector) || cast($5::text as tsvector),
-                 cast($6::text as tsvector), $7, $8, 1.0)",
+         select rowid,
+                setweight(cast(title as tsvector), 'A') || cast(body as tsvector)
+                || cast(repository as tsvector) || cast(author as tsvector),
+                cast(facets as tsvector), created_at, state, 1.0
+           from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+                       $7::text[], $8::text[])
+             as rows (rowid, title, body, repository, author, facets, created_at, state)",
     );
     let dialect = tx.dialect();
     let mut rows: Vec<_> =
         rows.iter().map(|(rowid, row)| (*rowid, IndexRow::from_search_row(row, dialect))).collect();
     rows.sort_unstable_by_key(|(rowid, _)| *rowid);
     let values: Vec<_> = rows.iter().map(|(rowid, row)| row.index_params(*rowid)).collect();
-    tx.execute_each(INSERT, &values)?;
+    tx.insert_rows(INSERT, &values)?;
     let documents: Vec<_> = rows.iter().map(|(rowid, row)| row.document_params(*rowid)).collect();
-    tx.execute_each(INSERT_DOCUMENT, &documents)
+    tx.insert_rows(INSERT_DOCUMENT, &documents)
 }
 
-const INSERT_DOCUMENT: Sql = Sql::portable(
+const INSERT_DOCUMENT: Sql = Sql::per_dialect(
     "insert into search_documents (rowid, host, repository_id, thread_number, created_ms, token_count, profile)
      values ($1, $2, $3, $4, $5, $6, $7)",
+    "insert into search_documents (rowid, host, repository_id, thread_number, created_ms, token_count, profile)
+     select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[],
+                          $6::bigint[], $7::bytea[])",
 );
 
 /// A search row in the form that the index stores.

@@ -3,7 +3,6 @@
 //! Text is tokenized here and not by the databases: their parsers differ, and PostgreSQL's also depends on the server's
 //! locale.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use hw_rules::tokens;
@@ -56,13 +55,12 @@ pub(crate) fn lost_positions_token() -> String {
 pub(crate) fn has_lost_positions<'a>(tokens: impl IntoIterator<Item = &'a String>) -> bool {
     const MAX_POSITIONS: usize = 16_383 - 4;
     const MAX_POSITIONS_PER_WORD: usize = 255;
-    let mut total = 0;
-    let mut per_word = BTreeMap::<&str, usize>::new();
-    for token in tokens {
-        total += 1;
-        *per_word.entry(token).or_default() += 1;
+    let mut tokens: Vec<&String> = tokens.into_iter().collect();
+    if tokens.len() <= MAX_POSITIONS_PER_WORD || tokens.len() > MAX_POSITIONS {
+        return tokens.len() > MAX_POSITIONS;
     }
-    total > MAX_POSITIONS || per_word.values().any(|count| *count > MAX_POSITIONS_PER_WORD)
+    tokens.sort_unstable();
+    tokens.chunk_by(|a, b| a == b).any(|same| same.len() > MAX_POSITIONS_PER_WORD)
 }
 
 /// Formats tokens as a `tsvector`: each quoted, with its position. The first position stays empty, so that no phrase

@@ -26,5 +26,5 @@ pub(crate) fn bump_change_counter(tx: &mut Transaction<'_>) -> Result<(), StoreE
         "insert into counters (name, value) values ($1, 1)
          on conflict (name) do update set value = counters.value + 1",
     );
-    tx.execute(INCREMENT, &params![COUNTER_NAME]).map(drop)
+    tx.send_statement(INCREMENT, &params![COUNTER_NAME])
 }

@@ -52,8 +52,8 @@ impl Store {
         let error = error.map(safe_text::sanitize_for_storage);
         let params = params![host, source, ended_ms, error.as_deref()];
         self.write_with_lease(lease, END_PULL, |tx| {
-            tx.execute(FORGET_OTHER_CASE, &params![host, source])?;
-            tx.execute(UPSERT, &params).map(drop)
+            tx.send_statement(FORGET_OTHER_CASE, &params![host, source])?;
+            tx.send_statement(UPSERT, &params)
         })
     }
 

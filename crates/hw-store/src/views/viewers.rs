@@ -19,7 +19,7 @@ pub(crate) fn store_viewer(
         "insert into viewers (host, login) values ($1, $2)
          on conflict (host) do update set login = excluded.login",
     );
-    tx.execute(UPSERT, &params![host, login]).map(drop)
+    tx.send_statement(UPSERT, &params![host, login])
 }
 
 /// Returns the repositories in which a viewer has opened a thread, by host.

@@ -40,6 +40,7 @@ mod quarantine;
 mod removals;
 mod removed_items;
 mod repository_names;
+mod round_trips;
 mod schema;
 mod search;
 mod seed_schema;

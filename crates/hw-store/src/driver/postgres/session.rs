@@ -1,18 +1,31 @@
 //! A session on a pooled client, used by one caller at a time.
+//!
+//! A message is sent at once, and its answer is awaited only where it is needed: a transaction's beginning travels with
+//! its first statement, and statements that return nothing travel with the next query or the commit. A server that is
+//! milliseconds away costs one round trip for each query, not for each statement.
 
-use std::pin::pin;
+use std::collections::VecDeque;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use futures_util::future::try_join_all;
-use tokio_postgres::Statement;
-use tokio_postgres::types::ToSql;
+use futures_util::future::{FutureExt as _, ready};
+use tokio_postgres::{Client, Error, RowStream, Statement};
 
-use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key, values};
+use super::values::{self, EncodedParam};
+use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key};
 use crate::driver::semaphore::SemaphorePermit;
-use crate::driver::{DatabaseSession, RowCallback};
+use crate::driver::{DatabaseSession, PendingRows, RowCallback};
 use crate::error::DriverError;
-use crate::sql::{Dialect, Sql, SqlParam};
+use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
+
+/// The number of statements that are sent before their answers are awaited.
+const MAX_UNANSWERED_STATEMENTS: usize = 500;
+
+/// The answer to a message that was sent.
+type Answer<T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 
 /// A session that returns its client to the pool when it is dropped.
 pub(super) struct PostgresSession<'a> {
@@ -21,10 +34,56 @@ pub(super) struct PostgresSession<'a> {
     _permit: Option<SemaphorePermit<'a>>,
     /// A transaction is open. A client with an open transaction is closed instead of pooled.
     in_transaction: bool,
+    is_read_only: bool,
+    /// The beginning of the transaction, until its answer is awaited.
+    sent_begin: Option<SentBegin>,
+    /// The queries of this transaction whose rows are read later. Those that were read are none.
+    sent_queries: Vec<Option<SentQuery>>,
+    /// The statements whose answers nobody has awaited, in order.
+    unanswered: VecDeque<SentStatement>,
+    /// The number of messages that were sent.
+    sent: u64,
+    /// The number of messages whose answers have arrived: an answer that is awaited brings all that were sent before.
+    answered: u64,
     /// The server missed a deadline. Its answer may still arrive, in the middle of a later exchange.
     has_timed_out: bool,
     /// The time limit for each answer; none in a transaction whose limit was lifted.
     deadline: Option<Duration>,
+}
+
+/// A statement that was sent, and its number among the messages.
+struct SentStatement {
+    number: u64,
+    answer: Answer<u64>,
+}
+
+/// A transaction's beginning that was sent.
+struct SentBegin {
+    number: u64,
+    script: String,
+    answer: Answer<()>,
+}
+
+/// A query that was sent.
+struct SentQuery {
+    number: u64,
+    answer: Answer<Vec<SqlRow>, DriverError>,
+    /// Present if the query was sent with the beginning of the transaction, and may be lost with it.
+    copy: Option<QueryCopy>,
+}
+
+/// What it takes to send a query again.
+struct QueryCopy {
+    text: String,
+    params: Vec<EncodedParam>,
+}
+
+/// The connection of a transaction that has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum BegunOn {
+    SameConnection,
+    /// The first connection was lost, and with it everything that was sent.
+    NewConnection,
 }
 
 impl Drop for PostgresSession<'_> {
@@ -46,48 +105,146 @@ impl<'a> PostgresSession<'a> {
             pooled: Some(driver.checkout_client()?),
             _permit: permit,
             in_transaction: false,
+            is_read_only: false,
+            sent_begin: None,
+            sent_queries: Vec::new(),
+            unanswered: VecDeque::new(),
+            sent: 0,
+            answered: 0,
             has_timed_out: false,
             deadline: Some(driver.timeouts.write_deadline()),
         })
     }
 
-    /// Begins a transaction. Replaces a connection that broke or stopped responding while it was idle, which loses
-    /// nothing.
-    fn begin_transaction(&mut self, script: &str) -> Result<(), DriverError> {
+    fn begin_transaction(&mut self, script: String) {
         self.in_transaction = true;
+        let answer = self.send_script(script.clone());
+        self.sent_begin = Some(SentBegin { number: self.sent, script, answer });
+    }
+
+    /// Waits until the transaction has begun. Replaces a connection that broke or stopped responding while it was idle,
+    /// which loses nothing but the statements that were sent with the beginning.
+    fn confirm_begin(&mut self) -> Result<BegunOn, DriverError> {
+        let Some(SentBegin { number, script, answer }) = self.sent_begin.take() else {
+            return Ok(BegunOn::SameConnection);
+        };
+        self.count_round_trip(number);
+        let begun = self.driver.wait_for(Some(self.driver.timeouts.begin_deadline()), answer);
         let client = &self.pooled_client().client;
-        let begun = self
-            .driver
-            .wait_for(Some(self.driver.timeouts.begin_deadline()), client.batch_execute(script));
         match begun {
             Ok(Err(error)) if !client.is_closed() && !is_server_shutdown(&error) => {
                 Err(error.into())
             }
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(())) => Ok(BegunOn::SameConnection),
             Ok(Err(_)) | Err(ResponseTimeout) => {
                 self.pooled = Some(self.driver.connect()?);
-                self.execute_batch(script)
+                self.run_script(script)?;
+                self.resend_queries()?;
+                Ok(BegunOn::NewConnection)
             }
         }
     }
 
-    /// Waits for an answer. A session whose server missed a deadline fails at once.
-    fn wait_for<F: Future>(&self, answer: F) -> Result<F::Output, ResponseTimeout> {
-        if self.has_timed_out {
-            Err(ResponseTimeout)
-        } else {
-            self.driver.wait_for(self.deadline, answer)
+    /// Sends a statement.
+    ///
+    /// The first one of a transaction is sent together with the beginning, and again if that connection was lost. If the
+    /// beginning fails, the server rejects the statement too: it comes after an error in an open transaction.
+    fn send_prepared<A>(
+        &mut self,
+        sql: Sql<'_>,
+        params: SentParams<'_>,
+        send: fn(Arc<Client>, Statement, Vec<EncodedParam>) -> A,
+    ) -> Result<A, DriverError> {
+        let answer = self.send_once(sql, params, send)?;
+        match self.confirm_begin()? {
+            BegunOn::SameConnection => Ok(answer),
+            BegunOn::NewConnection => self.send_once(sql, params, send),
         }
     }
 
-    /// Runs `job`, and records if the server misses its deadline.
-    fn track_timeout<T>(
+    fn send_once<A>(
         &mut self,
-        job: impl FnOnce(&Self) -> Result<T, DriverError>,
+        sql: Sql<'_>,
+        params: SentParams<'_>,
+        send: fn(Arc<Client>, Statement, Vec<EncodedParam>) -> A,
+    ) -> Result<A, DriverError> {
+        let statement = self.prepare_statement(sql)?;
+        let params = match params {
+            SentParams::Values(params) => values::encode_params(params, statement.params())?,
+            SentParams::Columns(rows) => values::encode_columns(rows, statement.params())?,
+        };
+        self.sent += 1;
+        Ok(send(Arc::clone(&self.pooled_client().client), statement, params))
+    }
+
+    /// Sends the queries again that were sent with the beginning of the transaction.
+    fn resend_queries(&mut self) -> Result<(), DriverError> {
+        for index in 0..self.sent_queries.len() {
+            let lost = self.sent_queries[index].take().and_then(|query| query.copy);
+            let Some(QueryCopy { text, params }) = lost else { continue };
+            let statement = self.prepare_statement(Sql::portable(&text))?;
+            let client = Arc::clone(&self.pooled_client().client);
+            let answer = query_all_prepared(client, statement, params);
+            self.sent += 1;
+            self.sent_queries[index] = Some(SentQuery { number: self.sent, answer, copy: None });
+        }
+        Ok(())
+    }
+
+    /// Sends a statement whose answer is awaited with a later one.
+    fn send_unanswered(&mut self, sql: Sql<'_>, params: SentParams<'_>) -> Result<(), DriverError> {
+        let answer = self.send_prepared(sql, params, execute_prepared)?;
+        self.unanswered.push_back(SentStatement { number: self.sent, answer });
+        if self.unanswered.len() < MAX_UNANSWERED_STATEMENTS { Ok(()) } else { self.settle() }
+    }
+
+    /// Waits for the answers to all statements that were sent.
+    fn settle(&mut self) -> Result<(), DriverError> {
+        self.settle_before(u64::MAX)
+    }
+
+    /// Waits for the answers to the statements that were sent before a message, so that the first failure is reported.
+    fn settle_before(&mut self, message: u64) -> Result<(), DriverError> {
+        while let Some(SentStatement { number, answer }) =
+            self.unanswered.pop_front_if(|first| first.number < message)
+        {
+            self.wait_for(number, answer)?;
+        }
+        Ok(())
+    }
+
+    fn send_script(&mut self, script: String) -> Answer<()> {
+        self.sent += 1;
+        let client = Arc::clone(&self.pooled_client().client);
+        send_message(async move { client.batch_execute(&script).await })
+    }
+
+    fn run_script(&mut self, script: String) -> Result<(), DriverError> {
+        let answer = self.send_script(script);
+        self.wait_for(self.sent, answer)
+    }
+
+    /// Waits for the answer to a message. A session whose server missed a deadline fails at once.
+    fn wait_for<T, E: Into<DriverError>>(
+        &mut self,
+        number: u64,
+        answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, DriverError> {
-        let done = job(self);
-        self.has_timed_out |= done.as_ref().is_err_and(|error| error.is::<ResponseTimeout>());
-        done
+        if self.has_timed_out {
+            return Err(ResponseTimeout.into());
+        }
+        self.count_round_trip(number);
+        let answer = self.driver.wait_for(self.deadline, answer);
+        self.has_timed_out = answer.is_err();
+        answer?.map_err(Into::into)
+    }
+
+    /// Counts a round trip if the answer to this message has not arrived with an earlier one.
+    fn count_round_trip(&mut self, number: u64) {
+        if number > self.answered {
+            self.answered = self.sent;
+            self.driver.round_trips.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     fn pooled_client(&self) -> &PooledClient {
@@ -99,8 +256,15 @@ impl<'a> PostgresSession<'a> {
         if let Some(statement) = self.pooled_client().statements.get(text) {
             return Ok(statement.clone());
         }
-        let statement = self
-            .track_timeout(|this| Ok(this.wait_for(this.pooled_client().client.prepare(text))??))?;
+        self.confirm_begin()?;
+        self.sent += 1;
+        let client = Arc::clone(&self.pooled_client().client);
+        let prepared = send_message({
+            let text = text.to_owned();
+            async move { client.prepare(&text).await }
+        });
+        self.settle()?;
+        let statement = self.wait_for(self.sent, prepared)?;
         if let Some(pooled) = &mut self.pooled {
             pooled.statements.insert(text.to_owned(), statement.clone());
         }
@@ -108,8 +272,58 @@ impl<'a> PostgresSession<'a> {
     }
 }
 
+/// The parameters of a statement.
+#[derive(Clone, Copy)]
+enum SentParams<'a> {
+    Values(&'a [SqlParam<'a>]),
+    /// Rows, of which the statement takes each column as an array.
+    Columns(&'a [Vec<SqlParam<'a>>]),
+}
+
+/// Sends a message: its first poll writes it to the connection's queue. The server answers in order.
+fn send_message<T: Send + 'static, E: Send + 'static>(
+    message: impl Future<Output = Result<T, E>> + Send + 'static,
+) -> Answer<T, E> {
+    let mut message = Box::pin(message);
+    match message.as_mut().now_or_never() {
+        Some(answered) => Box::pin(ready(answered)),
+        None => message,
+    }
+}
+
+fn execute_prepared(
+    client: Arc<Client>,
+    statement: Statement,
+    params: Vec<EncodedParam>,
+) -> Answer<u64> {
+    send_message(async move { client.execute_raw(&statement, params).await })
+}
+
+fn query_prepared(
+    client: Arc<Client>,
+    statement: Statement,
+    params: Vec<EncodedParam>,
+) -> Answer<RowStream> {
+    send_message(async move { client.query_raw(&statement, params).await })
+}
+
+fn query_all_prepared(
+    client: Arc<Client>,
+    statement: Statement,
+    params: Vec<EncodedParam>,
+) -> Answer<Vec<SqlRow>, DriverError> {
+    send_message(async move {
+        let mut rows = pin!(client.query_raw(&statement, params).await?);
+        let mut read = Vec::new();
+        while let Some(row) = rows.next().await {
+            read.push(values::read_row(&row?)?);
+        }
+        Ok(read)
+    })
+}
+
 /// Returns true if the server closed the connection (class 57P: shutdown, termination).
-fn is_server_shutdown(error: &tokio_postgres::Error) -> bool {
+fn is_server_shutdown(error: &Error) -> bool {
     error.code().is_some_and(|state| state.code().starts_with("57P"))
 }
 
@@ -120,17 +334,20 @@ impl DatabaseSession for PostgresSession<'_> {
 
     fn begin_write(&mut self) -> Result<(), DriverError> {
         let lock = advisory_lock_key(&self.driver.schema);
-        self.begin_transaction(&format!(
+        self.begin_transaction(format!(
             "begin isolation level read committed; select pg_advisory_xact_lock({lock})"
-        ))
+        ));
+        Ok(())
     }
 
     fn begin_read(&mut self) -> Result<(), DriverError> {
+        self.is_read_only = true;
         self.deadline = Some(self.driver.timeouts.read_deadline());
         let limits = self.driver.timeouts.read_script();
-        self.begin_transaction(&format!(
+        self.begin_transaction(format!(
             "begin isolation level repeatable read read only; {limits}"
-        ))
+        ));
+        Ok(())
     }
 
     fn lift_time_limit(&mut self) -> Result<(), DriverError> {
@@ -139,8 +356,18 @@ impl DatabaseSession for PostgresSession<'_> {
         Ok(())
     }
 
+    /// Sends the commit behind the unanswered statements: if one of them failed, the server rolls back instead.
+    ///
+    /// A reader has nothing to commit, and does not wait: whoever uses the connection next is answered after it.
     fn commit(&mut self) -> Result<(), DriverError> {
-        self.execute_batch("commit")?;
+        self.confirm_begin()?;
+        if self.is_read_only {
+            drop(self.send_script("rollback".to_owned()));
+        } else {
+            let committed = self.send_script("commit".to_owned());
+            self.settle()?;
+            self.wait_for(self.sent, committed)?;
+        }
         self.in_transaction = false;
         Ok(())
     }
@@ -150,23 +377,28 @@ impl DatabaseSession for PostgresSession<'_> {
         if self.has_timed_out || self.pooled_client().client.is_closed() {
             return Ok(());
         }
-        self.execute_batch("rollback")?;
+        self.sent_begin = None;
+        self.unanswered.clear();
+        self.run_script("rollback".to_owned())?;
         self.in_transaction = false;
         Ok(())
     }
 
     fn execute_batch(&mut self, script: &str) -> Result<(), DriverError> {
-        self.track_timeout(|this| {
-            Ok(this.wait_for(this.pooled_client().client.batch_execute(script))??)
-        })
+        self.confirm_begin()?;
+        let answer = self.send_script(script.to_owned());
+        self.settle()?;
+        self.wait_for(self.sent, answer)
     }
 
     fn execute(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<u64, DriverError> {
-        let statement = self.prepare_statement(sql)?;
-        self.track_timeout(|this| {
-            let client = &this.pooled_client().client;
-            Ok(this.wait_for(client.execute_raw(&statement, param_refs(params)))??)
-        })
+        let answer = self.send_prepared(sql, SentParams::Values(params), execute_prepared)?;
+        self.settle()?;
+        self.wait_for(self.sent, answer)
+    }
+
+    fn send_statement(&mut self, sql: Sql<'_>, params: &[SqlParam<'_>]) -> Result<(), DriverError> {
+        self.send_unanswered(sql, SentParams::Values(params))
     }
 
     fn execute_each(
@@ -174,14 +406,11 @@ impl DatabaseSession for PostgresSession<'_> {
         sql: Sql<'_>,
         rows: &[Vec<SqlParam<'_>>],
     ) -> Result<(), DriverError> {
-        let statement = self.prepare_statement(sql)?;
-        self.track_timeout(|this| {
-            let client = &this.pooled_client().client;
-            // each statement is sent without waiting for the answer to the one before, and the server runs them in order
-            let runs = rows.iter().map(|params| client.execute_raw(&statement, param_refs(params)));
-            this.wait_for(try_join_all(runs))??;
-            Ok(())
-        })
+        rows.iter().try_for_each(|row| self.send_unanswered(sql, SentParams::Values(row)))
+    }
+
+    fn insert_rows(&mut self, sql: Sql<'_>, rows: &[Vec<SqlParam<'_>>]) -> Result<(), DriverError> {
+        if rows.is_empty() { Ok(()) } else { self.send_unanswered(sql, SentParams::Columns(rows)) }
     }
 
     fn query_each(
@@ -190,23 +419,45 @@ impl DatabaseSession for PostgresSession<'_> {
         params: &[SqlParam<'_>],
         each: &mut RowCallback<'_>,
     ) -> Result<(), DriverError> {
-        let statement = self.prepare_statement(sql)?;
-        self.track_timeout(|this| {
-            let client = &this.pooled_client().client;
-            let rows = this.wait_for(client.query_raw(&statement, param_refs(params)))??;
-            let mut rows = pin!(rows);
-            while let Some(row) = this.wait_for(rows.next())? {
-                if each(values::read_row(&row?)?).is_break() {
-                    break;
-                }
+        let answer = self.send_prepared(sql, SentParams::Values(params), query_prepared)?;
+        self.settle()?;
+        let mut rows = pin!(self.wait_for(self.sent, answer)?);
+        while let Some(row) = self.wait_for(self.sent, rows.next().map(Option::transpose))? {
+            if each(values::read_row(&row)?).is_break() {
+                break;
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
-}
 
-fn param_refs<'a>(
-    params: &'a [SqlParam<'a>],
-) -> impl ExactSizeIterator<Item = &'a (dyn ToSql + Sync)> {
-    params.iter().map(|param| param as &(dyn ToSql + Sync))
+    fn send_query(
+        &mut self,
+        sql: Sql<'_>,
+        params: &[SqlParam<'_>],
+    ) -> Result<PendingRows, DriverError> {
+        let statement = self.prepare_statement(sql)?;
+        let encoded = values::encode_params(params, statement.params())?;
+        let copy = self.sent_begin.as_ref().map(|_| QueryCopy {
+            text: sql.text_for(Dialect::Postgres).to_owned(),
+            params: encoded.clone(),
+        });
+        let client = Arc::clone(&self.pooled_client().client);
+        let answer = query_all_prepared(client, statement, encoded);
+        self.sent += 1;
+        self.sent_queries.push(Some(SentQuery { number: self.sent, answer, copy }));
+        Ok(PendingRows::Sent(self.sent_queries.len() - 1))
+    }
+
+    fn read_pending(&mut self, pending: PendingRows) -> Result<Vec<SqlRow>, DriverError> {
+        let index = match pending {
+            PendingRows::Read(rows) => return Ok(rows),
+            PendingRows::Sent(index) => index,
+        };
+        self.confirm_begin()?;
+        let sent = self.sent_queries.get_mut(index).and_then(Option::take);
+        let SentQuery { number, answer, .. } =
+            sent.ok_or("the query was sent in another session")?;
+        self.settle_before(number)?;
+        self.wait_for(number, answer)
+    }
 }

@@ -40,6 +40,65 @@ impl ToSql for SqlParam<'_> {
     to_sql_checked!();
 }
 
+/// A parameter in the format in which it is sent. It borrows nothing, so its statement can be sent now and awaited later.
+#[derive(Debug, Clone)]
+pub(super) struct EncodedParam(Option<BytesMut>);
+
+impl EncodedParam {
+    fn encode(param: &impl ToSql, ty: &Type) -> Result<Self, DriverError> {
+        let mut bytes = BytesMut::new();
+        Ok(match param.to_sql(ty, &mut bytes)? {
+            IsNull::Yes => Self(None),
+            IsNull::No => Self(Some(bytes)),
+        })
+    }
+}
+
+impl ToSql for EncodedParam {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> ToSqlResult {
+        let Some(bytes) = &self.0 else { return Ok(IsNull::Yes) };
+        out.extend_from_slice(bytes);
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// Encodes the parameters of a statement by their types.
+pub(super) fn encode_params(
+    params: &[SqlParam<'_>],
+    types: &[Type],
+) -> Result<Vec<EncodedParam>, DriverError> {
+    check_count(params.len(), types)?;
+    params.iter().zip(types).map(|(param, ty)| EncodedParam::encode(param, ty)).collect()
+}
+
+/// Encodes each column of these rows as an array.
+pub(super) fn encode_columns(
+    rows: &[Vec<SqlParam<'_>>],
+    types: &[Type],
+) -> Result<Vec<EncodedParam>, DriverError> {
+    rows.iter().try_for_each(|row| check_count(row.len(), types))?;
+    let columns = types.iter().enumerate().map(|(column, ty)| {
+        let values: Vec<_> = rows.iter().filter_map(|row| row.get(column)).collect();
+        EncodedParam::encode(&values, ty)
+    });
+    columns.collect()
+}
+
+fn check_count(params: usize, types: &[Type]) -> Result<(), DriverError> {
+    let expected = types.len();
+    if params == expected {
+        Ok(())
+    } else {
+        Err(format!("{params} parameters for a statement with {expected}").into())
+    }
+}
+
 /// Converts a row of PostgreSQL.
 pub(super) fn read_row(row: &PostgresRow) -> Result<SqlRow, DriverError> {
     let values = row.columns().iter().enumerate().map(|(column, described)| {

@@ -1,0 +1,142 @@
+//! Finds the rows of lanes, and creates missing ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hw_rules::coverage::Coverage;
+use hw_rules::lane::{Lane, Scope};
+
+use super::{FIRST_PAGE_SIZE, parse_coverage, serialize_coverage};
+use crate::driver::PendingRows;
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::transaction::Transaction;
+
+/// Returns the id of a lane's row, and creates the row if it is missing.
+pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i64, StoreError> {
+    let pending = PendingLaneId::send(tx, lane)?;
+    pending.read_or_insert(tx)
+}
+
+/// A lane's id that was requested.
+pub(crate) struct PendingLaneId<'a> {
+    lane: &'a Lane,
+    rows: PendingRows,
+}
+
+impl<'a> PendingLaneId<'a> {
+    pub(crate) fn send(tx: &mut Transaction<'_>, lane: &'a Lane) -> Result<Self, StoreError> {
+        const ID: Sql = Sql::portable("select id from lanes where name = $1");
+        Ok(Self { lane, rows: tx.send_query(ID, &params![&lane.to_string()])? })
+    }
+
+    fn read(self, tx: &mut Transaction<'_>) -> Result<Option<i64>, StoreError> {
+        Ok(tx.read_pending(self.rows, |mut row| row.int(0))?.into_iter().next())
+    }
+
+    /// Returns the id, and creates the row if it is missing.
+    pub(crate) fn read_or_insert(self, tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
+        let lane = self.lane;
+        if let Some(id) = self.read(tx)? {
+            return Ok(id);
+        }
+        insert_missing_lanes(tx, &[lane])?;
+        find_lane_id(tx, lane)?
+            .ok_or_else(|| StoreError::Damaged(format!("the lane {lane} has no row")))
+    }
+}
+
+macro_rules! insert_lanes {
+    ($rows:literal) => {
+        concat!(
+            "insert into lanes (name, host, organization, repository_id, surface, coverage, page_size) ",
+            $rows,
+            " on conflict (name) do nothing"
+        )
+    };
+}
+
+/// Creates the rows of those of these lanes that have none.
+pub(super) fn insert_missing_lanes(
+    tx: &mut Transaction<'_>,
+    lanes: &[&Lane],
+) -> Result<(), StoreError> {
+    const INSERT: Sql = Sql::per_dialect(
+        insert_lanes!("values ($1, $2, $3, $4, $5, $6, $7)"),
+        insert_lanes!(
+            "select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[],
+                                  $6::text[], $7::bigint[])"
+        ),
+    );
+    let coverage = serialize_coverage(&Coverage::default());
+    let names: Vec<_> = lanes.iter().map(ToString::to_string).collect();
+    let rows: Vec<_> = lanes
+        .iter()
+        .zip(&names)
+        .map(|(lane, name)| {
+            let (organization, repository) = match &lane.scope {
+                Scope::Owner(login) => (Some(login.as_str()), None),
+                Scope::Repository(id) => (None, Some(*id)),
+                Scope::SingleRepositories => (None, None),
+            };
+            let (surface, size) = (lane.surface.name(), i64::from(FIRST_PAGE_SIZE));
+            params![name, &lane.host, organization, repository, surface, &coverage, size].to_vec()
+        })
+        .collect();
+    tx.insert_rows(INSERT, &rows)
+}
+
+/// Returns the id of a lane's row, if it has one.
+pub(crate) fn find_lane_id(
+    tx: &mut Transaction<'_>,
+    lane: &Lane,
+) -> Result<Option<i64>, StoreError> {
+    PendingLaneId::send(tx, lane)?.read(tx)
+}
+
+/// The followed ones of some lanes, with what each of them claims.
+pub(crate) type FollowedLanes = BTreeMap<Lane, FollowedLane>;
+
+/// A lane that has a row.
+pub(crate) struct FollowedLane {
+    pub(crate) id: i64,
+    pub(crate) coverage: Coverage,
+}
+
+/// Lanes that were requested.
+pub(crate) struct PendingLanes {
+    by_name: BTreeMap<String, Lane>,
+    rows: Option<PendingRows>,
+}
+
+impl PendingLanes {
+    /// Requests the rows of these lanes.
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        lanes: BTreeSet<Lane>,
+    ) -> Result<Self, StoreError> {
+        const LANES: Sql = Sql::per_dialect(
+            "select name, id, coverage from lanes where name in (select value from json_each($1))",
+            "select name, id, coverage from lanes where name = any($1)",
+        );
+        let by_name: BTreeMap<_, _> =
+            lanes.into_iter().map(|lane| (lane.to_string(), lane)).collect();
+        let names: Vec<_> = by_name.keys().map(String::as_str).collect();
+        let rows = if names.is_empty() {
+            None
+        } else {
+            Some(tx.send_query(LANES, &params![names.as_slice()])?)
+        };
+        Ok(Self { by_name, rows })
+    }
+
+    /// Returns those that have a row.
+    pub(crate) fn read(mut self, tx: &mut Transaction<'_>) -> Result<FollowedLanes, StoreError> {
+        let Some(rows) = self.rows else { return Ok(FollowedLanes::new()) };
+        let rows = tx.read_pending(rows, |mut row| {
+            let (name, id) = (row.text(0)?, row.int(1)?);
+            Ok((name, FollowedLane { id, coverage: parse_coverage(&row.text(2)?) }))
+        })?;
+        let rows = rows.into_iter();
+        Ok(rows.filter_map(|(name, row)| Some((self.by_name.remove(&name)?, row))).collect())
+    }
+}

@@ -1,0 +1,87 @@
+//! Counts the round trips to PostgreSQL: each costs milliseconds if the server runs on another machine.
+
+use hw_rules::item::ItemObservation;
+use hw_rules::lane::{Lane, Surface};
+use hw_store::{Lease, Store, StoreError};
+
+use crate::fixture::{
+    HOST, SchemaDatabase, execute_raw, issue, issue_bodies, issue_lane, issues_page_through,
+    open_store,
+};
+
+#[test]
+fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
+    let database = WarmDatabase::new();
+    for issues in [10..=10, 101..=200] {
+        let page = issues_page_through(issue_observations(issues), 300);
+        let trips = database.count_trips(|store, lease| store.ingest_page(lease, &page).map(drop));
+        assert_eq!(trips, 4, "lease and stored state, free ids and URLs, counts, commit");
+    }
+    assert_eq!(issue_bodies(&database.store).len(), 102);
+}
+
+#[test]
+fn round_trips_of_a_view_are_one_per_question() {
+    let database = WarmDatabase::new();
+    let trips = database.count_trips(|store, _| store.lane_state(&issue_lane()).map(drop));
+    assert_eq!(trips, 1, "its transaction begins and ends with the question");
+}
+
+#[test]
+fn round_trips_of_following_lanes_do_not_grow_with_their_number() {
+    let database = WarmDatabase::new();
+    let lanes: Vec<_> =
+        (100..400).map(|id| Lane::for_repository(HOST, id, Surface::Issues)).collect();
+    let lanes: Vec<_> = lanes.iter().collect();
+    let trips = database.count_trips(|store, lease| store.follow_lanes(lease, &lanes));
+    assert_eq!(trips, 2, "begin and lease, commit");
+    assert_eq!(database.store.lanes().unwrap().len(), 300 + 2);
+}
+
+/// The last statements of a transaction travel with its commit. The server rolls back if one of them fails, and
+/// reports the commit itself as successful.
+#[test]
+fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
+    let database = WarmDatabase::new();
+    execute_raw(
+        &database.schema.location,
+        "create function refuse() returns trigger language plpgsql as
+            'begin raise exception ''refused''; end';
+         create trigger refuse before update on counters for each row execute function refuse()",
+    );
+    let page = issues_page_through(issue_observations(20..=29), 300);
+    let refused = database.store.ingest_page(&database.lease, &page);
+    assert!(refused.is_err(), "nothing is stored, so nothing may be claimed");
+    assert_eq!(issue_bodies(&database.store).len(), 1);
+    execute_raw(&database.schema.location, "drop trigger refuse on counters");
+    database.store.ingest_page(&database.lease, &page).unwrap();
+    assert_eq!(issue_bodies(&database.store).len(), 11);
+}
+
+/// A database whose connection has prepared its statements.
+struct WarmDatabase {
+    store: Store,
+    lease: Lease,
+    schema: SchemaDatabase,
+}
+
+impl WarmDatabase {
+    fn new() -> Self {
+        let schema = SchemaDatabase::new();
+        let (store, lease) = open_store(&schema.location);
+        store.ingest_page(&lease, &issues_page_through(issue_observations(1..=1), 1)).unwrap();
+        store.follow_lanes(&lease, &[&issue_lane()]).unwrap();
+        store.lane_state(&issue_lane()).unwrap();
+        Self { store, lease, schema }
+    }
+
+    fn count_trips(&self, job: impl FnOnce(&Store, &Lease) -> Result<(), StoreError>) -> u64 {
+        let before = self.store.round_trips();
+        job(&self.store, &self.lease).unwrap();
+        self.store.round_trips() - before
+    }
+}
+
+fn issue_observations(ids: std::ops::RangeInclusive<i64>) -> Vec<ItemObservation> {
+    ids.map(|id| issue(id, id, &format!("text {id}"))).collect()
+}
