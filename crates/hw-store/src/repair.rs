@@ -40,6 +40,8 @@ impl Store {
     }
 
     /// Removes search rows that belong to no item. Such a row can block the row of an item that is read again.
+    ///
+    /// A cell whose kind is damaged belongs to no item, either. A sweep would take it for the item itself.
     pub fn remove_stray_search_rows(&self, lease: &Lease) -> Result<(), StoreError> {
         const STRAY: Sql = Sql::portable(
             "select rowid from search_documents
@@ -48,7 +50,13 @@ impl Store {
              select rowid from search
               where rowid not in (select search_rowid from cells where search_rowid is not null)",
         );
+        const STRAY_CELLS: Sql = Sql::portable(
+            "delete from cells
+              where kind not in ('repository', 'discussion', 'issue', 'pull_request', 'issue_comment',
+                                 'review_comment', 'review', 'discussion_comment')",
+        );
         self.write_with_lease(lease, REMOVE_STRAY_ROWS, |tx| {
+            tx.execute(STRAY_CELLS, &[])?;
             let stray = tx.query(STRAY, &[], |mut row| row.int(0))?;
             search::remove_rows(tx, &stray)
         })

@@ -231,8 +231,8 @@ impl ExpectedState {
         None
     }
 
-    /// Checks that a URL begins with that of its repository and ends with the thread's number or the comment's fragment.
-    /// A URL with `~` is displaced.
+    /// Checks that a URL begins with that of its repository, ends with the thread's number or the comment's fragment, and
+    /// has only characters that a URL can have. A URL with `~` is displaced.
     fn has_right_address(&self, text: &TextRow, item: &MirrorItem) -> bool {
         let (url, ending) = match item {
             MirrorItem::Repository(_) => return true,
@@ -244,7 +244,8 @@ impl ExpectedState {
             text.identity.repository.as_ref() == Some(&name.name)
                 && url.starts_with(&format!("{}/", name.url))
         });
-        is_in_repository && (url.contains('~') || own.ends_with(&ending))
+        let is_printable = url.chars().all(|c| !c.is_control() && !c.is_whitespace());
+        is_in_repository && is_printable && (url.contains('~') || own.ends_with(&ending))
     }
 
     fn is_searchable(&self, text: &TextRow, key: ItemKey) -> bool {

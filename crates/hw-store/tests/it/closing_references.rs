@@ -133,7 +133,9 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
              alter table pull_requests drop column closes_due;
              update pull_requests set closes = '[3]' where id in (5, 6);
              update cells set digest = {other_digest} where id in (5, 6, 8);
-             delete from migrations where number >= 9"
+             alter table lanes drop column sweep_request_ms;
+             alter table schema_version drop column search_index; drop table chores;
+             delete from migrations where number >= 10"
         ),
     );
     let store = Store::open(location).unwrap();
