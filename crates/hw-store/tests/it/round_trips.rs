@@ -58,6 +58,22 @@ fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
     assert_eq!(issue_bodies(&database.store).len(), 11);
 }
 
+/// A new connection prepares its statements while rows that were requested before are on their way, and nothing reads
+/// from the server while such rows wait.
+#[test]
+fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
+    let database = WarmDatabase::new();
+    let lanes: Vec<_> =
+        (100..1_100).map(|id| Lane::for_repository(HOST, id, Surface::Issues)).collect();
+    database.store.follow_lanes(&database.lease, &lanes.iter().collect::<Vec<_>>()).unwrap();
+    let mut page = issues_page_through(issue_observations(1..=2_000), 3_000);
+    page.checked_lanes = lanes.into_iter().map(|lane| (lane, 1)).collect();
+    database.store.ingest_page(&database.lease, &page).unwrap();
+    let store = Store::open(&database.schema.location).unwrap();
+    store.ingest_page(&database.lease, &page).unwrap();
+    assert_eq!(issue_bodies(&store).len(), 2_000);
+}
+
 /// A database whose connection has prepared its statements.
 struct WarmDatabase {
     store: Store,

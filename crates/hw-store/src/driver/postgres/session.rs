@@ -67,9 +67,21 @@ struct SentBegin {
 /// A query that was sent.
 struct SentQuery {
     number: u64,
-    answer: Answer<Vec<SqlRow>, DriverError>,
+    answer: QueryAnswer,
     /// Present if the query was sent with the beginning of the transaction, and may be lost with it.
     copy: Option<QueryCopy>,
+}
+
+/// The rows of a query that was sent.
+enum QueryAnswer {
+    Sent(Answer<Vec<SqlRow>, DriverError>),
+    Arrived(Vec<SqlRow>),
+}
+
+/// A query whose rows have not arrived: its place among the queries, and among all messages.
+struct WaitingQuery {
+    index: usize,
+    number: u64,
 }
 
 /// What it takes to send a query again.
@@ -138,7 +150,8 @@ impl<'a> PostgresSession<'a> {
             Ok(Ok(())) => Ok(BegunOn::SameConnection),
             Ok(Err(_)) | Err(ResponseTimeout) => {
                 self.pooled = Some(self.driver.connect()?);
-                self.run_script(script)?;
+                let begun = self.send_script(script);
+                self.wait_for(self.sent, begun)?;
                 self.resend_queries()?;
                 Ok(BegunOn::NewConnection)
             }
@@ -179,12 +192,14 @@ impl<'a> PostgresSession<'a> {
 
     /// Sends the queries again that were sent with the beginning of the transaction.
     fn resend_queries(&mut self) -> Result<(), DriverError> {
-        for index in 0..self.sent_queries.len() {
-            let lost = self.sent_queries[index].take().and_then(|query| query.copy);
-            let Some(QueryCopy { text, params }) = lost else { continue };
+        let lost: Vec<_> = self.sent_queries.iter_mut().map(Option::take).collect();
+        for (index, lost) in lost.into_iter().enumerate() {
+            let Some(QueryCopy { text, params }) = lost.and_then(|query| query.copy) else {
+                continue;
+            };
             let statement = self.prepare_statement(Sql::portable(&text))?;
             let client = Arc::clone(&self.pooled_client().client);
-            let answer = query_all_prepared(client, statement, params);
+            let answer = QueryAnswer::Sent(query_all_prepared(client, statement, params));
             self.sent += 1;
             self.sent_queries[index] = Some(SentQuery { number: self.sent, answer, copy: None });
         }
@@ -198,18 +213,52 @@ impl<'a> PostgresSession<'a> {
         if self.unanswered.len() < MAX_UNANSWERED_STATEMENTS { Ok(()) } else { self.settle() }
     }
 
-    /// Waits for the answers to all statements that were sent.
+    /// Waits for the answers to everything that was sent.
     fn settle(&mut self) -> Result<(), DriverError> {
         self.settle_before(u64::MAX)
     }
 
-    /// Waits for the answers to the statements that were sent before a message, so that the first failure is reported.
+    /// Waits for the answers to everything that was sent before a message, so that the first failure is reported.
+    ///
+    /// They are read in the order in which they arrive: the client stops reading from the server while rows wait that
+    /// nobody takes, so an answer behind them would never come.
     fn settle_before(&mut self, message: u64) -> Result<(), DriverError> {
-        while let Some(SentStatement { number, answer }) =
-            self.unanswered.pop_front_if(|first| first.number < message)
-        {
-            self.wait_for(number, answer)?;
+        loop {
+            let query = self.first_waiting_query().filter(|query| query.number < message);
+            let until = query.as_ref().map_or(message, |query| query.number);
+            if let Some(SentStatement { number, answer }) =
+                self.unanswered.pop_front_if(|first| first.number < until)
+            {
+                self.wait_for(number, answer)?;
+            } else if let Some(query) = query {
+                self.receive_rows(query.index)?;
+            } else {
+                return Ok(());
+            }
         }
+    }
+
+    /// Returns the first query whose rows have not arrived.
+    fn first_waiting_query(&self) -> Option<WaitingQuery> {
+        self.sent_queries.iter().enumerate().find_map(|(index, query)| {
+            let SentQuery { number, answer: QueryAnswer::Sent(_), .. } = query.as_ref()? else {
+                return None;
+            };
+            Some(WaitingQuery { index, number: *number })
+        })
+    }
+
+    /// Waits for the rows of a query and keeps them.
+    fn receive_rows(&mut self, index: usize) -> Result<(), DriverError> {
+        let Some(SentQuery { number, answer, .. }) = self.sent_queries[index].take() else {
+            return Ok(());
+        };
+        let rows = match answer {
+            QueryAnswer::Sent(answer) => self.wait_for(number, answer)?,
+            QueryAnswer::Arrived(rows) => rows,
+        };
+        let answer = QueryAnswer::Arrived(rows);
+        self.sent_queries[index] = Some(SentQuery { number, answer, copy: None });
         Ok(())
     }
 
@@ -221,6 +270,7 @@ impl<'a> PostgresSession<'a> {
 
     fn run_script(&mut self, script: String) -> Result<(), DriverError> {
         let answer = self.send_script(script);
+        self.settle()?;
         self.wait_for(self.sent, answer)
     }
 
@@ -379,6 +429,7 @@ impl DatabaseSession for PostgresSession<'_> {
         }
         self.sent_begin = None;
         self.unanswered.clear();
+        self.sent_queries.clear();
         self.run_script("rollback".to_owned())?;
         self.in_transaction = false;
         Ok(())
@@ -442,7 +493,7 @@ impl DatabaseSession for PostgresSession<'_> {
             params: encoded.clone(),
         });
         let client = Arc::clone(&self.pooled_client().client);
-        let answer = query_all_prepared(client, statement, encoded);
+        let answer = QueryAnswer::Sent(query_all_prepared(client, statement, encoded));
         self.sent += 1;
         self.sent_queries.push(Some(SentQuery { number: self.sent, answer, copy }));
         Ok(PendingRows::Sent(self.sent_queries.len() - 1))
@@ -454,10 +505,13 @@ impl DatabaseSession for PostgresSession<'_> {
             PendingRows::Sent(index) => index,
         };
         self.confirm_begin()?;
-        let sent = self.sent_queries.get_mut(index).and_then(Option::take);
-        let SentQuery { number, answer, .. } =
-            sent.ok_or("the query was sent in another session")?;
+        let sent = self.sent_queries.get(index).and_then(Option::as_ref);
+        let number = sent.ok_or("the query was sent in another session")?.number;
         self.settle_before(number)?;
-        self.wait_for(number, answer)
+        self.receive_rows(index)?;
+        match self.sent_queries.get_mut(index).and_then(Option::take) {
+            Some(SentQuery { answer: QueryAnswer::Arrived(rows), .. }) => Ok(rows),
+            Some(_) | None => Err("the rows of a query did not arrive".into()),
+        }
     }
 }
