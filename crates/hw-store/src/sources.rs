@@ -110,7 +110,7 @@ impl Store {
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, repository_id])?;
             }
-            delete_lanes(tx, DELETE_LANES_OF_REPOSITORY, &params![host, repository_id])
+            delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, repository_id])
         })
     }
 
@@ -134,7 +134,7 @@ impl Store {
         self.write_with_lease(lease, FORGET_SOURCE, |tx| {
             let single = lanes::ensure_lane_id(tx, &Lane::single_repositories(host))?;
             tx.execute(HAND_OVER, &params![single, host, &name])?;
-            delete_lanes(tx, DELETE_LANES_OF_OWNER, &params![host, &name])?;
+            delete_lanes(tx, &DELETE_LANES_OF_OWNER, &params![host, &name])?;
             for sql in [DELETE_LAST_PULL, DELETE_SOURCE] {
                 tx.execute(sql, &params![host, &name])?;
             }
@@ -176,7 +176,7 @@ const DELETE_LANES_OF_REPOSITORY: LaneDeletion = LaneDeletion {
 
 fn delete_lanes(
     tx: &mut Transaction<'_>,
-    deletion: LaneDeletion,
+    deletion: &LaneDeletion,
     params: &[SqlParam<'_>],
 ) -> Result<(), StoreError> {
     for sql in [deletion.quarantine, deletion.inventory, deletion.lanes] {

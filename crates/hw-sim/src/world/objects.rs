@@ -64,6 +64,8 @@ impl CommentKind {
 #[derive(Debug, Clone)]
 pub(crate) struct SimOwner {
     pub(crate) kind: OwnerKind,
+    /// True if the account is not found, for example because it is suspended.
+    pub(crate) is_hidden: bool,
     pub(crate) id: i64,
     pub(crate) node_id: Arc<str>,
     pub(crate) login: Arc<str>,

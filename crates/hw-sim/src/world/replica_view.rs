@@ -85,7 +85,8 @@ impl<'w> ReplicaView<'w> {
     }
 
     pub(crate) fn owner_by_login(self, login: &str) -> Option<&'w SimOwner> {
-        self.world.owners.iter().find(|owner| owner.login.eq_ignore_ascii_case(login))
+        let mut visible = self.world.owners.iter().filter(|owner| !owner.is_hidden);
+        visible.find(|owner| owner.login.eq_ignore_ascii_case(login))
     }
 
     pub(crate) fn viewer(self) -> &'w SimUser {

@@ -21,6 +21,14 @@ impl World {
         self.record_name_holder(index);
     }
 
+    /// Hides an account, so that its list is not found; its repositories still are, by id.
+    pub fn hide_owner(&mut self, login: &str) {
+        self.owners
+            .iter_mut()
+            .filter(|owner| &*owner.login == login)
+            .for_each(|owner| owner.is_hidden = true);
+    }
+
     /// Renames a repository; its old name leads to it until another repository takes that name.
     pub fn rename_repository(&mut self, id: i64, name: &str, now_ms: i64) {
         let index = self.repository_index(id);

@@ -230,6 +230,7 @@ fn owners_of_spec(spec: &WorldSpec) -> Vec<SimOwner> {
     owners
         .map(|(id, (login, kind))| SimOwner {
             kind,
+            is_hidden: false,
             id,
             node_id: node_id(kind.node_prefix(), id),
             login: login.into(),

@@ -101,12 +101,15 @@ fn owner_that_cannot_be_listed_loses_nothing() {
     let fixture = SimFixture::new(&world_spec(), 5).with_sources(&["carol"]);
     on_virtual_time(async {
         fixture.pull(&USUAL_PULL).await.unwrap();
-        let before = stored_names(&fixture);
-        let unknown = FollowedSource::from_text("nobody");
-        let sources = [fixture.sources.clone(), vec![unknown]].concat();
-        let fixture = SimFixture { sources, ..fixture };
-        fixture.pull(&SWEEP_PULL).await.unwrap();
-        assert_eq!(stored_names(&fixture), before);
+        fixture.with_github(|github| github.world_mut().hide_owner("carol"));
+        fixture.clock.advance_by(60_000).await;
+        let summary = fixture.pull(&SWEEP_PULL).await.unwrap();
+        assert_eq!(summary.failures.len(), 1, "{:?}", summary.failures);
+        assert_eq!(summary.failures[0].scope, "carol");
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        let failed = fixture.store.failed_pulls().unwrap();
+        let failed: Vec<&str> = failed.iter().map(|failed| failed.source.as_str()).collect();
+        assert_eq!(failed, ["carol"], "answers say what may be missing");
     });
 }
 

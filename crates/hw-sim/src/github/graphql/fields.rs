@@ -51,7 +51,7 @@ impl<'a> QueryExecution<'a> {
             "description" => self.out.write_text(&repository.description),
             "url" => self.out.write_string(&self.view.repository_url(repository)),
             "owner" => {
-                self.write_object(GraphqlObject::Owner(self.view.owner_of(repository)), field)
+                self.write_object(GraphqlObject::Owner(self.view.owner_of(repository)), field);
             }
             "isArchived" => self.out.write_bool(repository.is_archived),
             "isFork" => self.out.write_bool(repository.is_fork),

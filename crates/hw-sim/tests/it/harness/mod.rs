@@ -125,7 +125,8 @@ impl SimFixture {
         for name in names {
             let source = FollowedSource::from_text(name);
             if let FollowedSource::Repository(name) = &source {
-                let repositories = self.with_github(|github| github.world().truth().repositories);
+                // before anything happens in the world
+                let repositories = self.github.lock().unwrap().world().truth().repositories;
                 let mut named = repositories.values();
                 let found = named.find(|found| name.is_name_of(&found.owner, &found.name));
                 self.single_ids.insert(found.unwrap().id);
