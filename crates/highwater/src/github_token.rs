@@ -34,7 +34,7 @@ pub(crate) fn token_from_gh(host: &str) -> anyhow::Result<SecretString> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let token = config::parse_token(&text)
-        .map_err(|reason| anyhow::anyhow!("`gh auth token` printed no token: {reason}"))?;
+        .map_err(|reason| anyhow::anyhow!("`gh auth token` printed something that is {reason}"))?;
     terminal::update_mask(|mask| mask.hide_token(token.expose_secret()));
     Ok(token)
 }

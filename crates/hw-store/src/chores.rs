@@ -15,7 +15,7 @@ use hw_rules::version::ObservedAt;
 use crate::Store;
 use crate::error::StoreError;
 use crate::leases::Lease;
-use crate::mirror::repository_names::{self, RepositoryName};
+use crate::mirror::repository_names::{self, NamedRepository};
 use crate::mirror::tombstones::{self, RemovedRepository};
 use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::search::reindex;
@@ -213,7 +213,7 @@ fn run_chunk(tx: &mut Transaction<'_>, chore: &Chore, max_rows: i64) -> Result<(
 
 /// A chore with everything that its chunks need.
 enum ChoreJob<'a> {
-    RenameTexts { host: &'a str, name: RepositoryName },
+    RenameTexts { host: &'a str, name: NamedRepository },
     RemoveTexts(RemovedRepository<'a>),
     ClearLane { lane_id: i64, host: &'a str, kind: ItemKind },
     RebuildIndex,

@@ -99,7 +99,7 @@ impl SettingKind {
 pub(crate) fn parse_token(text: &str) -> Result<SecretString, String> {
     let text = text.trim();
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
-        return Err("empty, or contains characters not allowed in a token".to_owned());
+        return Err("not a token: expected printable ASCII without spaces".to_owned());
     }
     Ok(SecretString::from(text.to_owned()))
 }

@@ -143,7 +143,7 @@ fn doctor_checks_the_token() {
     assert_eq!(status, "warn");
     let words = fixture.doctor_command(&["github", "-t", "two words"]).output().unwrap();
     let printed = String::from_utf8(words.stderr).unwrap();
-    assert!(printed.contains("contains characters not allowed in a token"), "{printed}");
+    assert!(printed.contains("expected printable ASCII without spaces"), "{printed}");
     assert!(!printed.contains("two words"), "{printed}");
     fixture.with_github(|github| github.arm_fault(ApiFault::Unauthorized, 10));
     let (status, detail) = token(&fixture);

@@ -83,7 +83,7 @@ fn refused_malformed_token_is_not_sent() {
     let output = command.arg(home.path()).env("GITHUB_TOKEN", "two words").output().unwrap();
     let (code, stderr) = failure_output(&output);
     assert_eq!((code, fixture.request_count()), (Some(1), 0));
-    assert!(stderr.contains("contains characters not allowed in a token"), "{stderr}");
+    assert!(stderr.contains("expected printable ASCII without spaces"), "{stderr}");
     assert!(!stderr.contains("two words"), "{stderr}");
 }
 

@@ -129,7 +129,7 @@ fn token_from_a_gh_that_fails_or_hangs_is_reported_with_its_reason() {
         ("hangs", "`gh auth token` did not answer within 5 s"),
         (
             "two words",
-            "`gh auth token` printed no token: empty, or contains characters not allowed in a token",
+            "`gh auth token` printed something that is not a token: expected printable ASCII without spaces",
         ),
     ] {
         let home = tempfile::tempdir().unwrap();

@@ -76,7 +76,7 @@ struct PullRequestNode {
     id: String,
     updated_at: SourceTime,
     state: String,
-    repository: RepositoryNode,
+    repository: ReferenceRepository,
     closing_issues_references: ReferenceList,
 }
 
@@ -89,12 +89,12 @@ struct ReferenceList {
 #[derive(Deserialize)]
 struct IssueReference {
     number: i64,
-    repository: RepositoryNode,
+    repository: ReferenceRepository,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RepositoryNode {
+struct ReferenceRepository {
     database_id: i64,
 }
 

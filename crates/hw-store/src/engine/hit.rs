@@ -9,7 +9,7 @@ use hw_rules::source_time::SourceTime;
 
 use super::scoring::{Candidate, ThreadKey};
 use crate::error::StoreError;
-use crate::mirror::repository_names::{self, RepositoryName};
+use crate::mirror::repository_names::{self, NamedRepository};
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 use crate::views::comment_list::{self, CommentRow};
@@ -56,7 +56,7 @@ impl Hit {
     }
 
     /// Gives the hit the new name and URL of its repository.
-    pub(super) fn move_to(&mut self, name: &RepositoryName) {
+    pub(super) fn move_to(&mut self, name: &NamedRepository) {
         self.repository.clone_from(&name.name);
         let comment_url = self.matched_comment.iter_mut().map(|comment| &mut comment.url);
         for url in comment_url.chain([&mut self.url]) {

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::lanes::lane_rows::{FollowedLanes, PendingLaneId, PendingLanes};
 use crate::late_threads;
 use crate::mirror;
-use crate::mirror::repository_names::{PendingNames, RepositoryName};
+use crate::mirror::repository_names::{NamedRepository, PendingNames};
 use crate::quarantine::PendingNodes;
 use crate::transaction::Transaction;
 
@@ -21,7 +21,7 @@ pub(super) struct PageState {
     pub(super) lane: i64,
     pub(super) cells: StoredCells,
     /// The names of the repositories that the page's texts belong to.
-    pub(super) names: BTreeMap<i64, RepositoryName>,
+    pub(super) names: BTreeMap<i64, NamedRepository>,
     /// The followed lanes of the comments of the page's threads.
     pub(super) comment_lanes: FollowedLanes,
     /// The page's nodes that are in quarantine.

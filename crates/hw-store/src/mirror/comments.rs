@@ -6,7 +6,7 @@ use hw_rules::cells::ItemCell;
 use hw_rules::item::{Comment, ItemKey, ItemKind, MirrorItem};
 use hw_rules::version::ObservedAt;
 
-use super::repository_names::{self, RepositoryName};
+use super::repository_names::{self, NamedRepository};
 use super::tombstones::{self, ConfirmedAbsence};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
@@ -82,7 +82,7 @@ pub(crate) fn store_comments(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
-    names: &BTreeMap<i64, RepositoryName>,
+    names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
@@ -108,7 +108,7 @@ fn as_comment<'a>(item: &&'a MirrorItem) -> Option<&'a Comment> {
 
 fn to_stored_comment<'a>(
     comment: &'a Comment,
-    names: &BTreeMap<i64, RepositoryName>,
+    names: &BTreeMap<i64, NamedRepository>,
 ) -> StoredComment<'a> {
     let (repository, url) = match names.get(&comment.repository_id) {
         Some(current) => {

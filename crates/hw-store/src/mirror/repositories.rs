@@ -7,7 +7,7 @@ use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 
-use super::repository_names::{self, RepositoryName};
+use super::repository_names::{self, NamedRepository};
 use crate::chores;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
@@ -113,7 +113,7 @@ impl NameClaim {
 /// A repository's name with its claim to it.
 #[derive(Clone)]
 struct ClaimedName {
-    name: RepositoryName,
+    name: NamedRepository,
     claim: NameClaim,
 }
 
@@ -138,7 +138,7 @@ impl NameAssignments {
     fn confirm_names<'a>(&mut self, observed: impl Iterator<Item = ClaimedRepository<'a>>) {
         for ClaimedRepository { repository, claim } in observed {
             if let Some(current) = self.now.get_mut(&repository.id)
-                && current.name == RepositoryName::from_repository(repository)
+                && current.name == NamedRepository::from_repository(repository)
             {
                 current.claim = claim.max(current.claim);
             }
@@ -153,7 +153,7 @@ impl NameAssignments {
             }
         }
         for ClaimedRepository { repository, claim } in repositories {
-            let name = RepositoryName::from_repository(repository);
+            let name = NamedRepository::from_repository(repository);
             let mut holders: Vec<_> =
                 self.now.values_mut().filter(|holder| holder.name.conflicts_with(&name)).collect();
             let is_lost = holders.iter().any(|holder| *claim < holder.claim);
@@ -168,20 +168,20 @@ impl NameAssignments {
     }
 
     /// Returns the new names of renamed repositories.
-    fn renamed_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
+    fn renamed_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
         self.before.iter().filter_map(|(id, before)| {
             self.now.get(id).map(|now| &now.name).filter(|name| **name != before.name)
         })
     }
 
     /// Returns the names of repositories that had no row.
-    fn new_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
+    fn new_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
         let new = self.now.iter().filter(|(id, _)| !self.before.contains_key(id));
         new.map(|(_, now)| &now.name)
     }
 
     /// Returns the names of repositories that lost theirs to another.
-    fn displaced_repositories(&self) -> impl Iterator<Item = &RepositoryName> {
+    fn displaced_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
         self.now.values().map(|now| &now.name).filter(|name| name.is_displaced())
     }
 }
@@ -219,7 +219,7 @@ fn read_claims(
 
 fn read_claim(mut row: SqlRow) -> Result<ClaimedName, StoreError> {
     let id = row.int(0)?;
-    let name = RepositoryName { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
+    let name = NamedRepository { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
     let seen = row.maybe_int(4)?.zip(row.maybe_int(5)?);
     let seen = seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
     let claim = NameClaim { seen, updated_at: row.maybe_int(6)?.map(SourceInstant), id };
@@ -279,7 +279,7 @@ fn write_repositories(
 fn repository_params<'a>(
     host: &'a str,
     repository: &'a Repository,
-    name: &'a RepositoryName,
+    name: &'a NamedRepository,
 ) -> Vec<SqlParam<'a>> {
     params![
         host,

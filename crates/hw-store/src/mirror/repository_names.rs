@@ -17,14 +17,14 @@ use crate::transaction::Transaction;
 
 /// The owner, name and URL of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RepositoryName {
+pub(crate) struct NamedRepository {
     pub(crate) id: i64,
     pub(crate) owner: String,
     pub(crate) name: String,
     pub(crate) url: String,
 }
 
-impl RepositoryName {
+impl NamedRepository {
     pub(crate) fn from_repository(repository: &Repository) -> Self {
         Self {
             id: repository.id,
@@ -65,7 +65,7 @@ pub(crate) fn read_repository_names(
     tx: &mut Transaction<'_>,
     host: &str,
     ids: &[i64],
-) -> Result<BTreeMap<i64, RepositoryName>, StoreError> {
+) -> Result<BTreeMap<i64, NamedRepository>, StoreError> {
     PendingNames::send(tx, host, ids)?.read(tx)
 }
 
@@ -89,9 +89,9 @@ impl PendingNames {
     pub(crate) fn read(
         self,
         tx: &mut Transaction<'_>,
-    ) -> Result<BTreeMap<i64, RepositoryName>, StoreError> {
+    ) -> Result<BTreeMap<i64, NamedRepository>, StoreError> {
         let readable = tx.read_pending_readable(self.0, |mut row| {
-            Ok(RepositoryName {
+            Ok(NamedRepository {
                 id: row.int(0)?,
                 owner: row.text(1)?,
                 name: row.text(2)?,
@@ -106,7 +106,7 @@ impl PendingNames {
 pub(crate) fn rename_texts(
     tx: &mut Transaction<'_>,
     host: &str,
-    name: &RepositoryName,
+    name: &NamedRepository,
     kind: ItemKind,
     after: i64,
     limit: i64,
@@ -129,7 +129,7 @@ pub(crate) fn rename_texts(
 fn next_urls(
     tx: &mut Transaction<'_>,
     host: &str,
-    name: &RepositoryName,
+    name: &NamedRepository,
     kind: ItemKind,
     after: i64,
     limit: i64,
@@ -151,8 +151,8 @@ fn next_urls(
 pub(crate) fn repositories_with_strays<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
-    repositories: &[&'a RepositoryName],
-) -> Result<Vec<&'a RepositoryName>, StoreError> {
+    repositories: &[&'a NamedRepository],
+) -> Result<Vec<&'a NamedRepository>, StoreError> {
     const WITH_THREADS: KindStatements = of_kind!(
         "select distinct repository_id from",
         "where host = $1 and repository_id in (select value from json_each($2))",
@@ -178,7 +178,7 @@ pub(crate) fn repositories_with_strays<'a>(
 fn has_strays(
     tx: &mut Transaction<'_>,
     host: &str,
-    name: &RepositoryName,
+    name: &NamedRepository,
     kind: ItemKind,
 ) -> Result<bool, StoreError> {
     const STRAY: KindStatements = of_kind!(

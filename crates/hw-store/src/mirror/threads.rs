@@ -7,7 +7,7 @@ use hw_rules::item::{
 };
 use hw_rules::source_time::SourceTime;
 
-use super::repository_names::{self, RepositoryName, ThreadUrl};
+use super::repository_names::{self, NamedRepository, ThreadUrl};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::search::{self, PendingRowids, SearchRow};
@@ -28,7 +28,7 @@ pub(crate) fn store_threads(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
-    names: &BTreeMap<i64, RepositoryName>,
+    names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let mut threads: BTreeMap<ItemKind, Vec<&Thread>> = BTreeMap::new();
@@ -66,7 +66,7 @@ fn as_thread<'a>(item: &&'a MirrorItem) -> Option<&'a Thread> {
 
 fn to_stored_threads<'a>(
     threads: &[&'a Thread],
-    names: &BTreeMap<i64, RepositoryName>,
+    names: &BTreeMap<i64, NamedRepository>,
 ) -> Vec<StoredThread<'a>> {
     let urls = thread_urls(threads, names);
     threads
@@ -85,7 +85,7 @@ fn to_stored_threads<'a>(
 }
 
 /// Returns the current URLs of threads, in their order.
-fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, RepositoryName>) -> Vec<ThreadUrl> {
+fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, NamedRepository>) -> Vec<ThreadUrl> {
     let urls = threads.iter().map(|thread| {
         let url = match names.get(&thread.repository_id) {
             Some(current) => repository_names::thread_url(&current.url, &thread.url),

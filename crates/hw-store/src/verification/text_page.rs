@@ -11,7 +11,7 @@ use super::{
 };
 use crate::cells::{self, StoredCells};
 use crate::error::StoreError;
-use crate::mirror::repository_names::{self, RepositoryName};
+use crate::mirror::repository_names::{self, NamedRepository};
 use crate::sql::{Dialect, Sql, SqlRow, params};
 use crate::transaction::Transaction;
 use crate::views::pending_chores::PendingChores;
@@ -32,7 +32,7 @@ struct TextRow {
 /// The data that the rows of a page are compared with.
 struct ExpectedState {
     stored_cells: BTreeMap<String, StoredCells>,
-    repository_names: BTreeMap<(String, i64), RepositoryName>,
+    repository_names: BTreeMap<(String, i64), NamedRepository>,
     indexed_rowids: BTreeSet<i64>,
 }
 
@@ -189,7 +189,7 @@ impl ExpectedState {
         }
     }
 
-    fn stored_repository(&self, text: &TextRow) -> Option<&RepositoryName> {
+    fn stored_repository(&self, text: &TextRow) -> Option<&NamedRepository> {
         self.repository_names.get(&(text.identity.host.clone()?, text.repository_id()?))
     }
 

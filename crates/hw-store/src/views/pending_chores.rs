@@ -7,7 +7,7 @@ use super::repository_match::HostIds;
 use super::thread_list::ThreadRow;
 use crate::chores::ChoreKind;
 use crate::error::StoreError;
-use crate::mirror::repository_names::{self, RepositoryName};
+use crate::mirror::repository_names::{self, NamedRepository};
 use crate::sql::{Sql, SqlRow};
 use crate::transaction::Transaction;
 
@@ -15,7 +15,7 @@ use crate::transaction::Transaction;
 #[derive(Default)]
 pub(crate) struct PendingChores {
     /// The names of repositories whose texts may be stored under an older one, by host and id.
-    renamed: BTreeMap<(String, i64), RepositoryName>,
+    renamed: BTreeMap<(String, i64), NamedRepository>,
     /// Removed repositories that still have texts.
     removed: HostIds,
     /// Everything is about to be fetched again.
@@ -78,7 +78,7 @@ impl PendingChores {
     }
 
     /// Returns the name of a repository whose texts may be stored under an older one.
-    pub(crate) fn new_name(&self, host: &str, repository_id: i64) -> Option<&RepositoryName> {
+    pub(crate) fn new_name(&self, host: &str, repository_id: i64) -> Option<&NamedRepository> {
         if self.renamed.is_empty() {
             return None;
         }
@@ -107,7 +107,7 @@ struct PendingChore {
     kind: Option<ChoreKind>,
     host: String,
     repository_id: i64,
-    name: Option<RepositoryName>,
+    name: Option<NamedRepository>,
 }
 
 impl PendingChore {
@@ -115,8 +115,12 @@ impl PendingChore {
         let (kind, host, repository_id) = (row.text(0)?, row.text(1)?, row.int(2)?);
         let (owner, name, url) = (row.maybe_text(3)?, row.maybe_text(4)?, row.maybe_text(5)?);
         let name = owner.zip(name).zip(url);
-        let name =
-            name.map(|((owner, name), url)| RepositoryName { id: repository_id, owner, name, url });
+        let name = name.map(|((owner, name), url)| NamedRepository {
+            id: repository_id,
+            owner,
+            name,
+            url,
+        });
         let kind = ChoreKind::ALL.into_iter().find(|known| known.name() == kind);
         Ok(Self { kind, host, repository_id, name })
     }
