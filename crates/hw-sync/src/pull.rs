@@ -11,7 +11,7 @@ use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::second_lookup;
 use hw_store::{IngestPage, Store};
 
-use crate::api_client::ApiClient;
+use crate::api_client::GithubClient;
 use crate::comment_lanes::MovedSurfaces;
 use crate::database_outage::DatabaseOutage;
 use crate::discover::{DiscoveryResult, SkippedRepository};
@@ -78,7 +78,7 @@ impl From<FollowedSource> for PullSource {
 /// are stored with their progress, and a page that may or may not have been stored is simply stored again.
 pub async fn run_pull(
     store: &Store,
-    client: &ApiClient,
+    client: &GithubClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let mut outage = DatabaseOutage::default();
@@ -101,7 +101,7 @@ pub async fn run_pull(
 
 async fn pull_once(
     store: &Store,
-    client: &ApiClient,
+    client: &GithubClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let mut guard =

@@ -9,11 +9,11 @@ use hw_rules::pace::{self, RequestPace};
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::{LimitWait, RateLimit, RateLimitKind, SourceError};
-use hw_sources::github::limits::RateLimitSample;
 use hw_sources::limiter_state::{
     AdmissionDecision, AdmissionRequest, ConnectionAdvice, LONGEST_PAUSE_MS, LimiterState,
     RequestOutcome,
 };
+use hw_sources::response_meta::RateLimitSample;
 use hw_store::{NewPause, PauseRow, Store};
 
 use crate::SyncError;

@@ -9,13 +9,14 @@ use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Surface};
 use hw_rules::plan::{self, LaneState, SleepReason, TurnPlan};
 use hw_rules::source_time::SourceInstant;
-use hw_rules::walk::ListingFloor;
+use hw_rules::walk::{ListingFloor, PageCursor};
+use hw_sources::github::threads::ThreadListing;
 use hw_store::{IngestCounts, IngestPage, Lease, Store, TurnFailure};
 
 use crate::SyncError;
-use crate::api_client::{ApiClient, FetchError};
+use crate::api_client::{FetchError, GithubClient};
 use crate::progress::ProgressEvent;
-use crate::retry_policy::{RepositoryRetryBudget, RetryPolicy};
+use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
 use crate::{newest_first, quarantine, since, sweep, thread_comments};
 
@@ -73,16 +74,27 @@ impl LaneTarget {
         self.surface() != Surface::IssueComments || self.repository.has_issues_enabled
     }
 
-    /// Returns the policy with the repository's shared retry budget.
-    pub(crate) fn retry_policy(&self, policy: RetryPolicy<'static>) -> RetryPolicy<'_> {
-        policy.with_budget(&self.repository.retry_budget)
+    /// Returns the lane's listing of threads, from a cursor on.
+    pub(crate) fn thread_listing<'a>(&'a self, after: Option<&'a PageCursor>) -> ThreadListing<'a> {
+        let repository = &self.repository;
+        ThreadListing {
+            surface: self.surface(),
+            repository_id: repository.id,
+            node_id: &repository.node_id,
+            after,
+        }
+    }
+
+    /// Returns the options with the repository's shared retry budget.
+    pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
+        options.with_budget(&self.repository.retry_budget)
     }
 }
 
 /// Everything that the turns of a pull share.
 pub(crate) struct PullContext<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) client: &'a ApiClient,
+    pub(crate) client: &'a GithubClient,
     pub(crate) lease: &'a Lease,
     /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
