@@ -10,6 +10,7 @@ pub mod source;
 pub mod threads;
 pub mod token_info;
 pub mod viewer;
+pub mod writes;
 
 mod duplicate_ids;
 mod lookup;

@@ -9,7 +9,9 @@ use hw_rules::page_size;
 use hw_rules::rate_limit::{ApiKind, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
+use hw_sources::github::rest::RestEndpoint;
 use hw_sources::github::source::GithubSource;
+use hw_sources::github::writes::{RestWrite, WRITE_POINTS, WriteOutcome};
 use hw_sources::limiter_state::ConnectionAdvice;
 use hw_sources::query::{ApiEndpoint as _, Query};
 use hw_sources::response_meta::ResponseMeta;
@@ -29,6 +31,8 @@ use crate::source_time::SourceTimeTracker;
 
 /// Longer than GitHub's own timeout of 10 s, which answers first.
 const REQUEST_TIMEOUT_MS: i64 = 12_000;
+/// The points that a read costs of a minute's budget.
+const READ_POINTS: i64 = 1;
 
 /// Dependencies and settings of a client.
 #[derive(Clone)]
@@ -177,6 +181,7 @@ impl<S: Source> ApiClient<S> {
             let permit = self.acquire_permit(PermitRequest {
                 api: Q::Endpoint::API,
                 class: options.class,
+                points: READ_POINTS,
                 may_be_free: request.is_conditional(),
             });
             let permit = permit.await?;
@@ -209,6 +214,35 @@ impl<S: Source> ApiClient<S> {
             });
             self.clock().sleep_until(self.clock().now_ms() + wait).await;
         }
+    }
+
+    /// Sends a write and never repeats it, because the source would do it twice. Waits for a permit first, and obeys all
+    /// pauses.
+    ///
+    /// After [`WriteOutcome::Unknown`] the caller has to look at the source before it sends the write again.
+    pub async fn send_once(
+        &self,
+        write: &RestWrite,
+        class: RequestClass,
+    ) -> Result<WriteOutcome, SyncError>
+    where
+        S: AsRef<RestEndpoint>,
+    {
+        let endpoint: &RestEndpoint = self.config.source.as_ref();
+        let api = RestEndpoint::API;
+        let wanted = PermitRequest { api, class, points: WRITE_POINTS, may_be_free: false };
+        let permit = self.acquire_permit(wanted).await?;
+        lock_unpoisoned(&self.cost).requests += 1;
+        let response = self.exchange_in_time(endpoint.build_write(write)).await;
+        let mut outcome = WriteOutcome::classify(response);
+        if let WriteOutcome::Done(response) = &mut outcome
+            && let Err(error) = self.record_response(api, permit.request_id, &mut response.meta)?
+        {
+            // the write is done, whatever the source's clock says
+            tracing::warn!(%error, "cannot date the response to a write");
+        }
+        self.settle(permit, outcome.to_error().as_ref())?;
+        Ok(outcome)
     }
 
     async fn acquire_permit(&self, wanted: PermitRequest) -> Result<RequestPermit<'_>, SyncError> {
@@ -265,6 +299,7 @@ impl<S: Source> ApiClient<S> {
         let wanted = PermitRequest {
             api: <S::Ping as Query>::Endpoint::API,
             class: RequestClass::Mirror,
+            points: READ_POINTS,
             may_be_free: false,
         };
         let permit = self.acquire_permit(wanted).await?;
