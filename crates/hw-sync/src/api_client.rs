@@ -17,7 +17,7 @@ use hw_sources::query::{ApiEndpoint as _, Query};
 use hw_sources::response_meta::ResponseMeta;
 use hw_sources::source::{ApiBudget, Source};
 use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
-use hw_store::Store;
+use hw_store::StoreWriter;
 
 use crate::SyncError;
 use crate::clock::Clock;
@@ -91,7 +91,7 @@ impl<E: Into<SyncError>> From<E> for FetchError {
 }
 
 impl<S: Source> ApiClient<S> {
-    pub fn new(config: ClientConfig<S>, store: Store, principal: &str) -> Self {
+    pub fn new(config: ClientConfig<S>, store: StoreWriter, principal: &str) -> Self {
         let settings = LimiterConfig {
             clock: Arc::clone(&config.clock),
             crash_points: config.crash_points.clone(),

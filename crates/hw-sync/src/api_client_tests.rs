@@ -186,7 +186,7 @@ impl JournalFixture {
             largest_page: 100,
             seed: 1,
         };
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         Self { client: ApiClient::new(config, store, "journal.example"), transport }
     }
 

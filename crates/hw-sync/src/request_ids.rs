@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use hw_rules::rate_limit::ApiKind;
-use hw_store::{RequestReservation, ReserveOutcome, Store};
+use hw_store::{RequestReservation, ReserveOutcome, StoreWriter};
 
 use crate::SyncError;
 
@@ -35,7 +35,7 @@ impl RequestIdPool {
     /// Reserves a block for the API if too little is left of the last one for a request of this many points.
     pub(crate) fn reserve_ahead(
         &mut self,
-        store: &Store,
+        store: &StoreWriter,
         principal: &str,
         api: ApiKind,
         points: i64,
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn request_ids_of_two_processes_are_distinct_and_share_the_minute() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let mut pools = [RequestIdPool::default(), RequestIdPool::default()];
         let mut drawn = BTreeSet::new();
         for number in 0..1_000 {
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn request_ids_of_writes_take_several_points_of_the_minute() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let mut pool = RequestIdPool::default();
         let mut drawn = 0;
         let api = ApiKind::Rest;
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn request_ids_increase_with_every_request_whatever_its_api() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let mut pool = RequestIdPool::default();
         let mut last = 0;
         for number in 0..100 {
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    fn draw_id(pool: &mut RequestIdPool, store: &Store, api: ApiKind) -> i64 {
+    fn draw_id(pool: &mut RequestIdPool, store: &StoreWriter, api: ApiKind) -> i64 {
         let reserved = pool.reserve_ahead(store, "host/1", api, 1, 1_000).unwrap();
         assert_eq!(reserved, IdReservation::Available);
         pool.draw(api, 1).unwrap()

@@ -11,7 +11,7 @@ use hw_rules::plan::{self, LaneState, SleepReason, TurnPlan};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
-use hw_store::{IngestCounts, IngestPage, Lease, Store, TurnFailure};
+use hw_store::{IngestCounts, IngestPage, LeasedStore, TurnFailure};
 
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
@@ -93,9 +93,8 @@ impl LaneTarget {
 
 /// Everything that the turns of a pull share.
 pub(crate) struct PullContext<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) store: &'a LeasedStore,
     pub(crate) client: &'a GithubClient,
-    pub(crate) lease: &'a Lease,
     /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
@@ -273,7 +272,7 @@ impl PullContext<'_> {
         page: &IngestPage,
         tally: &mut PullTally,
     ) -> Result<(), SyncError> {
-        let counts = self.store.ingest_page(self.lease, page)?;
+        let counts = self.store.ingest_page(page)?;
         let seen = page.observations.len();
         tally.count_page(&counts, seen);
         self.emit_page_stored(page.lane.surface, tally.pages, seen, &counts);
@@ -300,7 +299,7 @@ impl PullContext<'_> {
     /// Clears the record of earlier failures.
     fn clear_failures(&self, lane: &Lane, state: &LaneState) -> Result<(), SyncError> {
         if state.failures > 0 {
-            self.store.finish_turn(self.lease, lane)?;
+            self.store.finish_turn(lane)?;
         }
         Ok(())
     }
@@ -317,7 +316,7 @@ impl PullContext<'_> {
         let wait = backoff::failed_turn_delay_ms(failures, self.client.jitter());
         let due_ms = self.client.clock().now_ms() + wait;
         let failure = TurnFailure { due_ms, failures, page_size, message: error.to_string() };
-        Ok(self.store.postpone_lane(self.lease, lane, failure)?)
+        Ok(self.store.postpone_lane(lane, failure)?)
     }
 
     /// Resets a watermark that lies beyond the source's own time, `date`.
@@ -326,6 +325,6 @@ impl PullContext<'_> {
         lane: &Lane,
         date: SourceInstant,
     ) -> Result<(), SyncError> {
-        Ok(self.store.reset_lane(self.lease, lane, date, "it is later than the source's clock")?)
+        Ok(self.store.reset_lane(lane, date, "it is later than the source's clock")?)
     }
 }

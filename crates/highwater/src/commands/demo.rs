@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
-use hw_store::{DatabaseLocation, Store, Workspace, WorkspaceHandle};
+use hw_store::{DatabaseLocation, StoreWriter, Workspace, WorkspaceHandle};
 use hw_sync::api_client::GithubClient;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::pull::{PullSpec, run_pull};
@@ -104,7 +104,7 @@ async fn open_web_server(args: &DemoArgs) -> anyhow::Result<WebServer> {
 
 /// Pulls at an interval until the process is stopped.
 async fn pull_repeatedly(
-    store: &Store,
+    store: &StoreWriter,
     client: &GithubClient,
     spec: &PullSpec,
 ) -> anyhow::Result<()> {

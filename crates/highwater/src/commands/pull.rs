@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hw_rules::page_size;
 use hw_sources::github::source::GithubSource;
 use hw_sources::http_transport::HttpTransport;
-use hw_store::{DatabaseLocation, RemoveCondition, Store, WorkspaceRemoval};
+use hw_store::{DatabaseLocation, RemoveCondition, StoreWriter, WorkspaceRemoval};
 use hw_sync::PullSummary;
 use hw_sync::RetryPolicy;
 use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
@@ -141,7 +141,7 @@ fn choose_progress_sink(
 fn new_api_client(
     progress: ProgressSink,
     options: &PullCommandOptions,
-    store: &Store,
+    store: &StoreWriter,
     stop: &CancellationToken,
 ) -> anyhow::Result<GithubClient> {
     let PullCommandOptions { graphql_url, rest_url, token, .. } = options;

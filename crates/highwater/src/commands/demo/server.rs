@@ -8,7 +8,7 @@ use hw_rules::page_size;
 use hw_sim::{ActivitySpec, GroundTruth, SimulatedGitHub, WorldSpec};
 use hw_sources::github::source::GithubSource;
 use hw_sources::http_transport::HttpTransport;
-use hw_store::Store;
+use hw_store::StoreWriter;
 use hw_sync::RetryPolicy;
 use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -74,7 +74,7 @@ impl DemoServer {
     }
 
     /// Returns a client for the server, over real HTTP.
-    pub(super) fn api_client(&self, store: &Store) -> anyhow::Result<GithubClient> {
+    pub(super) fn api_client(&self, store: &StoreWriter) -> anyhow::Result<GithubClient> {
         let graphql_url = format!("{}/graphql", self.url);
         let config = ClientConfig {
             source: GithubSource::new(&graphql_url, &self.url, &TOKEN.into()),
