@@ -177,7 +177,7 @@ impl SimFixture {
         run_pull(&store, &client, &self.build_pull(pull)).await
     }
 
-    fn open_process_via(
+    pub(crate) fn open_process_via(
         &self,
         transport: Arc<dyn Transport>,
         crash_hook: Option<CrashTrigger>,
