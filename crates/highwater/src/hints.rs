@@ -54,7 +54,6 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         | StoreError::Brake { .. }
         | StoreError::WatermarkRegression { .. }
         | StoreError::NoCompleteSweep { .. }
-        | StoreError::ReadOnly
         | StoreError::Database { .. } => {
             "the problem is in the database, not on GitHub; everything read so far is saved"
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use hw_store::{DatabaseLocation, Store, StoreError, Workspace};
+use hw_store::{DatabaseLocation, StoreError, StoreWriter, Workspace};
 use secrecy::ExposeSecret as _;
 
 use crate::config::{self, AppSettings};
@@ -65,24 +65,24 @@ pub(crate) fn database_path(home: &Path, name: &str) -> PathBuf {
 
 /// A workspace that was opened for writing.
 pub(crate) struct OpenedWorkspace {
-    pub(crate) store: Store,
+    pub(crate) store: StoreWriter,
     /// True if opening created it.
     pub(crate) is_new: bool,
 }
 
 /// Opens a workspace for a pull. Missing files and folders are created, readable only by their owner.
 pub(crate) fn open_for_pull(location: &DatabaseLocation) -> anyhow::Result<OpenedWorkspace> {
-    open_with(location, Store::open)
+    open_with(location, StoreWriter::open)
 }
 
 /// Opens a workspace for a command that writes, but does not fetch.
 pub(crate) fn open_for_writing(location: &DatabaseLocation) -> anyhow::Result<OpenedWorkspace> {
-    open_with(location, Store::open_without_refetch)
+    open_with(location, StoreWriter::open_without_refetch)
 }
 
 fn open_with(
     location: &DatabaseLocation,
-    open: fn(&DatabaseLocation) -> Result<Store, StoreError>,
+    open: fn(&DatabaseLocation) -> Result<StoreWriter, StoreError>,
 ) -> anyhow::Result<OpenedWorkspace> {
     let is_new_file = match location {
         DatabaseLocation::File(path) => create_database_file(path)

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use hw_rules::item::{ItemKind, Thread, ThreadDetails};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceTime;
-use hw_store::{SkippedRows, Store, ThreadCursor, ThreadFilter, ThreadRow, WorkspaceHandle};
+use hw_store::{SkippedRows, StoreReader, ThreadCursor, ThreadFilter, ThreadRow, WorkspaceHandle};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{ToolArguments, ToolParameter};
@@ -85,7 +85,7 @@ impl ListTool {
     /// Collects the items that fit on a page, and counts all that match from there on.
     fn collect_items(
         &self,
-        store: &Store,
+        store: &StoreReader,
         selection: &FieldSelection,
         filter: &ThreadFilter,
     ) -> Result<ListedItems, ToolError> {
@@ -136,7 +136,7 @@ impl ListTool {
     }
 
     /// Counts the matches on all pages.
-    fn count_matches(&self, store: &Store, filter: &ThreadFilter) -> Result<u64, ToolError> {
+    fn count_matches(&self, store: &StoreReader, filter: &ThreadFilter) -> Result<u64, ToolError> {
         let all = ThreadFilter { after: None, limit: Some(1), ..filter.clone() };
         let found = store
             .each_thread_with_total(self.surface.kind(), &all, &mut |_| ControlFlow::Break(()))?;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::driver::{error_mapping, sqlite};
 use crate::error::StoreError;
-use crate::{DatabaseLocation, Store};
+use crate::{DatabaseLocation, StoreReader};
 
-impl Store {
+impl StoreReader {
     /// Copies the whole database into an empty file, as of one moment, while others read and write.
     ///
     /// Only a database file can be copied this way; PostgreSQL has `pg_dump`.

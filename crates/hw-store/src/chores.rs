@@ -12,15 +12,14 @@ mod queue;
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::version::ObservedAt;
 
-use crate::Store;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::mirror::repository_names::{self, NamedRepository};
 use crate::mirror::tombstones::{self, RemovedRepository};
 use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::search::reindex;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 use crate::{lanes, removals};
 
 /// The rows that change with one text: the text, its cell, two rows of the search index, and a removed item.
@@ -123,24 +122,26 @@ impl TextBatch {
     }
 }
 
-impl Store {
+impl StoreReader {
+    /// Returns the number of chores that are not done.
+    pub fn count_chores(&self) -> Result<u64, StoreError> {
+        const COUNT: Sql = Sql::portable("select count(*) from chores");
+        self.read("chores", |tx| tx.query_count(COUNT, &[]))
+    }
+}
+
+impl LeasedStore {
     /// Does the next chunk of the oldest chore: at most this many rows, in one transaction.
-    pub fn run_chore(&self, lease: &Lease, max_rows: u32) -> Result<ChoreChunk, StoreError> {
+    pub fn run_chore(&self, max_rows: u32) -> Result<ChoreChunk, StoreError> {
         if self.count_chores()? == 0 {
             return Ok(ChoreChunk::NothingLeft);
         }
-        self.write_with_lease(lease, CHORE, |tx| {
+        self.write_with_lease(CHORE, |tx| {
             tx.lift_time_limit()?;
             let Some(chore) = queue::read_oldest(tx)? else { return Ok(ChoreChunk::NothingLeft) };
             run_chunk(tx, &chore, i64::from(max_rows))?;
             Ok(ChoreChunk::Done)
         })
-    }
-
-    /// Returns the number of chores that are not done.
-    pub fn count_chores(&self) -> Result<u64, StoreError> {
-        const COUNT: Sql = Sql::portable("select count(*) from chores");
-        self.read("chores", |tx| tx.query_count(COUNT, &[]))
     }
 }
 

@@ -8,12 +8,11 @@ use std::collections::BTreeMap;
 use hw_rules::closing_references::{self as rule, ClosingReferences, ReferencesVerdict};
 use hw_rules::source_time::SourceTime;
 
-use crate::Store;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::repositories::parse_time;
+use crate::{LeasedStore, StoreReader};
 
 /// An open pull request whose closing references are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub struct ReadReferences {
 
 const STORE_REFERENCES: TransactionStep = step!("store closing references");
 
-impl Store {
+impl StoreReader {
     /// Returns the next open pull requests of these repositories whose closing references are to be read, by id.
     pub fn pull_requests_to_read_references_of(
         &self,
@@ -65,15 +64,16 @@ impl Store {
             })
         })
     }
+}
 
+impl LeasedStore {
     /// Stores closing references. Each is compared with its row: the pull request may have changed in the meantime.
     pub fn store_closing_references(
         &self,
-        lease: &Lease,
         host: &str,
         read: &[ReadReferences],
     ) -> Result<(), StoreError> {
-        self.write_with_lease(lease, STORE_REFERENCES, |tx| store_references(tx, host, read))
+        self.write_with_lease(STORE_REFERENCES, |tx| store_references(tx, host, read))
     }
 }
 
@@ -170,11 +170,11 @@ fn read_open_rows(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DatabaseLocation;
+    use crate::{DatabaseLocation, StoreWriter};
 
     #[test]
     fn closing_references_that_are_due_are_found_by_their_index_in_order() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let text =
             format!("explain query plan {}", SELECT_DUE.text_for(crate::sql::Dialect::Sqlite));
         let repositories: &[i64] = &[7, 8];

@@ -9,14 +9,13 @@ use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Scope, Surface};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::lanes;
 use crate::lanes::lane_rows::FollowedLanes;
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 
 /// A thread whose comments are due.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub struct DueThread {
 
 const QUEUE: TransactionStep = step!("queue comments");
 
-impl Store {
+impl StoreReader {
     /// Returns the lanes that have queued threads.
     pub fn lanes_with_due_threads(&self) -> Result<BTreeSet<Lane>, StoreError> {
         const DUE: Sql =
@@ -88,17 +87,19 @@ impl Store {
             })
         })
     }
+}
 
+impl LeasedStore {
     /// Follows the comments of all stored and future threads. A lane that is already followed stays unchanged, even if
     /// its first read is incomplete.
-    pub fn follow_thread_comments(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
+    pub fn follow_thread_comments(&self, lane: &Lane) -> Result<(), StoreError> {
         const ALL: KindStatements = of_kind!(
             "insert into comment_queue (host, kind, id, repository_id)
              select host, $1, id, repository_id from",
             "where host = $2 and repository_id = $3 on conflict (host, kind, id) do nothing"
         );
         let Some((kind, repository)) = thread_scope(lane) else { return Ok(()) };
-        self.write_with_lease(lease, QUEUE, |tx| {
+        self.write_with_lease(QUEUE, |tx| {
             let id = lanes::ensure_lane_id(tx, lane)?;
             let coverage = lanes::read_coverage(tx, id)?;
             if coverage.from.is_some() {

@@ -52,8 +52,6 @@ pub enum StoreError {
         "the PostgreSQL schema {schema:?} also contains {other:?}, which highwater did not create"
     )]
     SharedSchema { schema: String, other: String },
-    #[error("the store was opened for reading only")]
-    ReadOnly,
     #[error("that file is not a highwater database")]
     NotADatabase,
     #[error("the database is damaged: {0}")]

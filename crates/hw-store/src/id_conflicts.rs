@@ -6,7 +6,7 @@ use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemKey, ItemKind, ItemObservation};
 use hw_rules::item_validation::{ImpossibleItem, is_different_node};
 
-use crate::Store;
+use crate::StoreReader;
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::IngestPage;
@@ -95,7 +95,7 @@ pub(crate) fn read_node_ids(
     Ok(readable.rows.into_iter().collect())
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the node id of a stored item.
     pub fn node_id(
         &self,

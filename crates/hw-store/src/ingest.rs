@@ -8,14 +8,13 @@ use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::Lane;
 use hw_rules::source_time::SourceInstant;
 
-use crate::Store;
+use crate::LeasedStore;
 use crate::cells::{self, CellRow};
 use crate::comment_queue;
 use crate::error::StoreError;
 use crate::id_conflicts;
 use crate::lanes;
 use crate::late_threads;
-use crate::leases::Lease;
 use crate::mirror::{self, repository_names};
 use crate::quarantine::{self, UnreadableItem};
 use crate::removed_items::{RemovalCause, RemovalReason};
@@ -94,26 +93,16 @@ pub struct IngestCounts {
 
 const INGEST: TransactionStep = step!("ingest");
 
-impl Store {
+impl LeasedStore {
     /// Compares a page with the stored items and writes the changes, all of them or none.
-    pub fn ingest_page(
-        &self,
-        lease: &Lease,
-        page: &IngestPage,
-    ) -> Result<IngestCounts, StoreError> {
-        let counts = self.ingest_pages(lease, std::slice::from_ref(page))?;
+    pub fn ingest_page(&self, page: &IngestPage) -> Result<IngestCounts, StoreError> {
+        let counts = self.ingest_pages(std::slice::from_ref(page))?;
         Ok(counts.into_iter().next().unwrap_or_default())
     }
 
     /// Ingests the pages of several lanes from one response in order, all of them or none.
-    pub fn ingest_pages(
-        &self,
-        lease: &Lease,
-        pages: &[IngestPage],
-    ) -> Result<Vec<IngestCounts>, StoreError> {
-        self.write_with_lease(lease, INGEST, |tx| {
-            pages.iter().map(|page| write_page(tx, page)).collect()
-        })
+    pub fn ingest_pages(&self, pages: &[IngestPage]) -> Result<Vec<IngestCounts>, StoreError> {
+        self.write_with_lease(INGEST, |tx| pages.iter().map(|page| write_page(tx, page)).collect())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Checks the integrity of the database file, and rebuilds its indexes.
 
-use crate::Store;
 use crate::chores::TextPosition;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::search;
 use crate::sql::{Dialect, Sql};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 
 use hw_rules::item::ItemKind;
 
@@ -33,7 +32,7 @@ pub enum IntegrityReport {
 
 const REPAIR: TransactionStep = step!("repair");
 
-impl Store {
+impl StoreReader {
     /// Checks the whole file.
     pub fn check_integrity(&self, check: IntegrityCheck) -> Result<IntegrityReport, StoreError> {
         let done = self.read("integrity", |tx| match tx.dialect() {
@@ -46,33 +45,34 @@ impl Store {
         }
     }
 
-    /// Rebuilds what derives from the texts: the indexes, and the search rows if they are damaged.
-    ///
-    /// Fails if the file stays damaged. Then only a backup or a fresh pull helps.
-    pub fn rebuild_indexes(&self, lease: &Lease) -> Result<(), StoreError> {
-        let IntegrityReport::Damaged(found) = self.check_integrity(IntegrityCheck::Full)? else {
-            return Ok(());
-        };
-        tracing::warn!(?found, "the database is damaged; rebuilding its indexes");
-        self.write_with_lease(lease, REPAIR, |tx| {
-            rebuild_cells(tx).and_then(|()| tx.execute_batch("reindex"))
-        })
-        .map_err(into_beyond_repair)?;
-        if let IntegrityReport::Damaged(_) = self.recheck_integrity()? {
-            self.write_with_lease(lease, REPAIR, rebuild_search_rows)
-                .map_err(into_beyond_repair)?;
-        }
-        match self.recheck_integrity()? {
-            IntegrityReport::Damaged(found) => Err(StoreError::BeyondRepair(found.join("; "))),
-            IntegrityReport::Sound | IntegrityReport::NotChecked { .. } => Ok(()),
-        }
-    }
-
     /// Checks the file again on a new connection: one that read a damaged search index caches a part of it, and still
     /// reports the damage after the repair.
     fn recheck_integrity(&self) -> Result<IntegrityReport, StoreError> {
         self.inner.driver.drop_idle_readers();
         self.check_integrity(IntegrityCheck::Full)
+    }
+}
+
+impl LeasedStore {
+    /// Rebuilds what derives from the texts: the indexes, and the search rows if they are damaged.
+    ///
+    /// Fails if the file stays damaged. Then only a backup or a fresh pull helps.
+    pub fn rebuild_indexes(&self) -> Result<(), StoreError> {
+        let IntegrityReport::Damaged(found) = self.check_integrity(IntegrityCheck::Full)? else {
+            return Ok(());
+        };
+        tracing::warn!(?found, "the database is damaged; rebuilding its indexes");
+        self.write_with_lease(REPAIR, |tx| {
+            rebuild_cells(tx).and_then(|()| tx.execute_batch("reindex"))
+        })
+        .map_err(into_beyond_repair)?;
+        if let IntegrityReport::Damaged(_) = self.recheck_integrity()? {
+            self.write_with_lease(REPAIR, rebuild_search_rows).map_err(into_beyond_repair)?;
+        }
+        match self.recheck_integrity()? {
+            IntegrityReport::Damaged(found) => Err(StoreError::BeyondRepair(found.join("; "))),
+            IntegrityReport::Sound | IntegrityReport::NotChecked { .. } => Ok(()),
+        }
     }
 }
 

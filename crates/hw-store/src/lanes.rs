@@ -10,13 +10,12 @@ use hw_rules::safe_text;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
 
-use crate::Store;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::Etag;
-use crate::leases::Lease;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader, StoreWriter};
 use crate::{source_clocks, sweeps};
 
 pub(crate) mod lane_rows;
@@ -57,7 +56,7 @@ pub(crate) struct StoredLane<'a> {
     pub(crate) lane: &'a Lane,
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
     pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
         const STATE: Sql = Sql::portable(
@@ -104,46 +103,9 @@ impl Store {
             })
         })
     }
+}
 
-    /// Records a failed turn.
-    pub fn postpone_lane(
-        &self,
-        lease: &Lease,
-        lane: &Lane,
-        failure: TurnFailure,
-    ) -> Result<(), StoreError> {
-        const RECORD_FAILURE: Sql = Sql::portable(
-            "update lanes set due_ms = $1, failure_count = $2, page_size = $3, last_error = $4
-              where id = $5",
-        );
-        let TurnFailure { due_ms, failures, page_size, message } = failure;
-        let (failures, page_size) = (i64::from(failures), i64::from(page_size));
-        let message = safe_text::sanitize_for_storage(&message);
-        self.write_with_lease(lease, POSTPONE, |tx| {
-            let id = ensure_lane_id(tx, lane)?;
-            tx.send_statement(RECORD_FAILURE, &params![due_ms, failures, page_size, &message, id])
-        })
-    }
-
-    /// Records a successful turn, which clears earlier failures.
-    pub fn finish_turn(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
-        const CLEAR_FAILURE: Sql =
-            Sql::portable("update lanes set failure_count = 0, last_error = null where id = $1");
-        self.write_with_lease(lease, FINISH_TURN, |tx| {
-            let id = ensure_lane_id(tx, lane)?;
-            tx.send_statement(CLEAR_FAILURE, &params![id])
-        })
-    }
-
-    /// Makes a lane due at once, regardless of any backoff, because the user requested it.
-    pub fn make_lane_due(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
-        const SET_DUE: Sql = Sql::portable("update lanes set due_ms = 0 where id = $1");
-        self.write_with_lease(lease, MAKE_DUE, |tx| {
-            let id = ensure_lane_id(tx, lane)?;
-            tx.send_statement(SET_DUE, &params![id])
-        })
-    }
-
+impl StoreWriter {
     /// Requests a sweep. An earlier due time stays.
     pub fn request_sweep(&self, lane: &Lane, due_ms: i64) -> Result<(), StoreError> {
         const SET_SWEEP_DUE: Sql = Sql::portable(
@@ -155,11 +117,47 @@ impl Store {
             tx.send_statement(SET_SWEEP_DUE, &params![due_ms, id])
         })
     }
+}
+
+impl LeasedStore {
+    /// Records a failed turn.
+    pub fn postpone_lane(&self, lane: &Lane, failure: TurnFailure) -> Result<(), StoreError> {
+        const RECORD_FAILURE: Sql = Sql::portable(
+            "update lanes set due_ms = $1, failure_count = $2, page_size = $3, last_error = $4
+              where id = $5",
+        );
+        let TurnFailure { due_ms, failures, page_size, message } = failure;
+        let (failures, page_size) = (i64::from(failures), i64::from(page_size));
+        let message = safe_text::sanitize_for_storage(&message);
+        self.write_with_lease(POSTPONE, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.send_statement(RECORD_FAILURE, &params![due_ms, failures, page_size, &message, id])
+        })
+    }
+
+    /// Records a successful turn, which clears earlier failures.
+    pub fn finish_turn(&self, lane: &Lane) -> Result<(), StoreError> {
+        const CLEAR_FAILURE: Sql =
+            Sql::portable("update lanes set failure_count = 0, last_error = null where id = $1");
+        self.write_with_lease(FINISH_TURN, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.send_statement(CLEAR_FAILURE, &params![id])
+        })
+    }
+
+    /// Makes a lane due at once, regardless of any backoff, because the user requested it.
+    pub fn make_lane_due(&self, lane: &Lane) -> Result<(), StoreError> {
+        const SET_DUE: Sql = Sql::portable("update lanes set due_ms = 0 where id = $1");
+        self.write_with_lease(MAKE_DUE, |tx| {
+            let id = ensure_lane_id(tx, lane)?;
+            tx.send_statement(SET_DUE, &params![id])
+        })
+    }
 
     /// Creates the rows of lanes before any of them is read. A lane that is excluded on purpose has no row.
-    pub fn follow_lanes(&self, lease: &Lease, lanes: &[&Lane]) -> Result<(), StoreError> {
+    pub fn follow_lanes(&self, lanes: &[&Lane]) -> Result<(), StoreError> {
         for chunk in lanes.chunks(LANES_PER_TRANSACTION) {
-            self.write_with_lease(lease, FOLLOW, |tx| insert_missing_lanes(tx, chunk))?;
+            self.write_with_lease(FOLLOW, |tx| insert_missing_lanes(tx, chunk))?;
         }
         Ok(())
     }
@@ -169,13 +167,12 @@ impl Store {
     /// The lane then claims nothing later than a day before `base`, has a gap, and is due for a sweep.
     pub fn reset_lane(
         &self,
-        lease: &Lease,
         lane: &Lane,
         base: SourceInstant,
         why: &str,
     ) -> Result<(), StoreError> {
         let to = base.minus_ms(SAFE_BACKFILL_MS);
-        self.write_with_lease(lease, RESET, |tx| {
+        self.write_with_lease(RESET, |tx| {
             let id = ensure_lane_id(tx, lane)?;
             let before = read_coverage(tx, id)?;
             let after = match lane.surface.read_strategy() {

@@ -6,12 +6,12 @@
 //! While a lease on a database file is held, the operating system locks a file beside it. The lock makes a dead
 //! owner's lease available at once, and protects the lease of a living owner.
 
-use crate::Store;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::locks::LockAttempt;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader, StoreWriter};
 
 /// The right to write, until another process takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,14 @@ impl LeaseHolder {
 
 const LEASE: TransactionStep = step!("lease");
 
-impl Store {
+impl StoreReader {
+    /// Returns the recorded holder of a lease, which may have expired.
+    pub fn lease_holder(&self, name: &str) -> Result<Option<LeaseHolder>, StoreError> {
+        self.read("lease", |tx| read_holder(tx, name))
+    }
+}
+
+impl StoreWriter {
     /// Takes a lease that is free or has expired, or returns its holder. A lease that would last a day longer than
     /// requested counts as expired.
     ///
@@ -54,7 +61,7 @@ impl Store {
         owner: &str,
         now_ms: i64,
         ttl_ms: i64,
-    ) -> Result<Result<Lease, LeaseHolder>, StoreError> {
+    ) -> Result<Result<LeasedStore, LeaseHolder>, StoreError> {
         self.take_lease_unless_renewed(name, owner, None, now_ms, ttl_ms)
     }
 
@@ -66,10 +73,7 @@ impl Store {
         dead: Option<&LeaseHolder>,
         now_ms: i64,
         ttl_ms: i64,
-    ) -> Result<Result<Lease, LeaseHolder>, StoreError> {
-        if self.inner.read_only {
-            return Err(StoreError::ReadOnly);
-        }
+    ) -> Result<Result<LeasedStore, LeaseHolder>, StoreError> {
         let mut locks = self.inner.locks.lock_table();
         let attempt = locks.try_lock(name)?;
         let expires_ms = now_ms.saturating_add(ttl_ms);
@@ -95,31 +99,29 @@ impl Store {
         if let Ok(lease) = &taken {
             locks.store_lock(name, lease.epoch, attempt);
         }
-        Ok(taken)
+        Ok(taken.map(|lease| self.with_lease(lease)))
     }
+}
 
-    /// Returns the recorded holder of a lease, which may have expired.
-    pub fn lease_holder(&self, name: &str) -> Result<Option<LeaseHolder>, StoreError> {
-        self.read("lease", |tx| read_holder(tx, name))
-    }
-
-    /// Extends a lease. Fails if another process has taken it.
-    pub fn renew_lease(&self, lease: &Lease, now_ms: i64, ttl_ms: i64) -> Result<(), StoreError> {
+impl LeasedStore {
+    /// Extends the lease. Fails if another process has taken it.
+    pub fn renew_lease(&self, now_ms: i64, ttl_ms: i64) -> Result<(), StoreError> {
         const RENEW: Sql = Sql::portable(
             "update leases set expires_ms = $1 where name = $2 and owner = $3 and epoch = $4",
         );
-        let expires_ms = now_ms.saturating_add(ttl_ms);
+        let (lease, expires_ms) = (self.lease(), now_ms.saturating_add(ttl_ms));
         self.write(LEASE, |tx| {
             let params = params![expires_ms, &lease.name, &lease.owner, lease.epoch];
             if tx.execute(RENEW, &params)? == 0 { Err(lease_lost(lease)) } else { Ok(()) }
         })
     }
 
-    /// Releases a lease. Does nothing if it is already lost.
-    pub fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+    /// Releases the lease. Does nothing if it is already lost.
+    pub fn release_lease(&self) -> Result<(), StoreError> {
         const RELEASE: Sql = Sql::portable(
             "update leases set owner = null where name = $1 and owner = $2 and epoch = $3",
         );
+        let lease = self.lease();
         let released = self.write(LEASE, |tx| {
             tx.send_statement(RELEASE, &params![&lease.name, &lease.owner, lease.epoch])
         });

@@ -6,13 +6,15 @@
 //! open per workspace, in either database, so the pure rules of `hw_rules` decide on a state that cannot change
 //! under them.
 //!
+//! Three handles share one open database: a [`StoreReader`] answers, a [`StoreWriter`] also stores what needs no lease,
+//! and a [`LeasedStore`] also stores what was fetched. A frontend has no lease, so it cannot write fetched data.
+//!
 //! The store is synchronous. SQLite works on the caller's thread anyway, a write takes a few milliseconds, and a test
 //! that repeats the same calls in the same order gets the same results. The PostgreSQL driver has a small runtime of
 //! its own for its sockets. Callers on an async runtime wrap their calls in `block_in_place`.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 mod backup;
 mod cells;
@@ -27,6 +29,7 @@ mod ingest;
 mod integrity;
 mod lanes;
 mod late_threads;
+mod leased_store;
 mod leases;
 mod locks;
 mod migrations;
@@ -42,6 +45,8 @@ mod search;
 mod source_clocks;
 mod sources;
 mod sql;
+mod store_reader;
+mod store_writer;
 mod sweeps;
 mod tables;
 mod transaction;
@@ -63,6 +68,7 @@ pub use error::StoreError;
 pub use ingest::{Etag, IngestCounts, IngestPage};
 pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{LaneRow, TurnFailure};
+pub use leased_store::LeasedStore;
 pub use leases::{Lease, LeaseHolder};
 pub use migrations::SCHEMA_GUID;
 pub use pauses::{NewPause, PauseRow};
@@ -71,6 +77,8 @@ pub use removal_tally::ItemTally;
 pub use removed_items::{RETENTION_MS, RemovalReason, RemovedItem, RemovedQuery, RestoreResult};
 pub use request_reservations::{RequestReservation, ReserveOutcome};
 pub use sources::{RepositoryList, StoredSource};
+pub use store_reader::StoreReader;
+pub use store_writer::StoreWriter;
 pub use sweeps::{RemovalResult, StageOutcome, SweepFindings, SweepPage, SweepState};
 pub use verification::{DamagedItem, VerifiedPage, VerifyCursor};
 pub use views::comment_list::{CommentFilter, CommentRow};
@@ -88,12 +96,7 @@ pub use workspace::Workspace;
 pub use workspace_handle::{OpenWorkspaceError, WorkspaceHandle};
 pub use workspace_removal::{RemoveCondition, WorkspaceRemoval, remove_database_file};
 
-use driver::DatabaseDriver;
-use driver::postgres::PostgresDriver;
-use driver::sqlite::SqliteDriver;
 use locks::DatabaseLocks;
-use migrations::RefetchPolicy;
-use transaction::map_step_error;
 
 /// The location of a workspace's database.
 #[derive(Clone, PartialEq, Eq)]
@@ -110,134 +113,6 @@ pub enum DatabaseLocation {
 
 /// PostgreSQL truncates longer names, so two workspaces could end up in one schema.
 const MAX_SCHEMA_NAME_BYTES: usize = 63;
-
-/// Decides at a named point whether the process "crashes" there.
-type CrashHook = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
-
-/// A workspace's database. Clones share it.
-#[derive(Clone)]
-pub struct Store {
-    inner: Arc<StoreInner>,
-    crash_hook: Option<CrashHook>,
-}
-
-struct StoreInner {
-    driver: Box<dyn DatabaseDriver>,
-    read_only: bool,
-    locks: DatabaseLocks,
-    location: DatabaseLocation,
-    /// Opening this store created the schema.
-    is_new_schema: bool,
-}
-
-impl Store {
-    /// Opens the database for a pull; creates it when it is missing and brings its schema up to date. A mirror in an
-    /// older format is emptied by a chore.
-    pub fn open(location: &DatabaseLocation) -> Result<Self, StoreError> {
-        Self::open_with_timeouts(location, DatabaseTimeouts::default())
-    }
-
-    /// Opens the database for other writers. Rejects a mirror in an older format, because they do not fetch.
-    pub fn open_without_refetch(location: &DatabaseLocation) -> Result<Self, StoreError> {
-        Self::open_writer(location, DatabaseTimeouts::default(), RefetchPolicy::Refused)
-    }
-
-    /// Opens the database for a pull, with other limits on the time a server may take.
-    pub fn open_with_timeouts(
-        location: &DatabaseLocation,
-        timeouts: DatabaseTimeouts,
-    ) -> Result<Self, StoreError> {
-        Self::open_writer(location, timeouts, RefetchPolicy::Allowed)
-    }
-
-    fn open_writer(
-        location: &DatabaseLocation,
-        timeouts: DatabaseTimeouts,
-        refetch: RefetchPolicy,
-    ) -> Result<Self, StoreError> {
-        location.check_schema_name()?;
-        let mut is_new_schema = false;
-        let driver: Box<dyn DatabaseDriver> = match location {
-            DatabaseLocation::Memory => {
-                Box::new(SqliteDriver::open_in_memory().map_err(map_step_error("open"))?)
-            }
-            DatabaseLocation::File(path) => {
-                Box::new(SqliteDriver::open_or_create(path).map_err(map_step_error("open"))?)
-            }
-            DatabaseLocation::Postgres { url, schema } => {
-                let driver = PostgresDriver::open_or_create(url, schema, timeouts)
-                    .map_err(map_step_error("open"))?;
-                is_new_schema = driver.is_new();
-                Box::new(driver)
-            }
-        };
-        let inner = StoreInner::new(driver, location);
-        let inner = Arc::new(StoreInner { is_new_schema, ..inner });
-        let store = Self { inner, crash_hook: None };
-        migrations::apply_migrations(&store, refetch)?;
-        Ok(store)
-    }
-
-    /// Opens an existing database for views; never creates, migrates or writes.
-    pub fn open_reader(location: &DatabaseLocation) -> Result<Self, StoreError> {
-        Self::open_reader_with_timeouts(location, DatabaseTimeouts::default())
-    }
-
-    /// Opens an existing database for views, with other limits on the time a server may take.
-    pub fn open_reader_with_timeouts(
-        location: &DatabaseLocation,
-        timeouts: DatabaseTimeouts,
-    ) -> Result<Self, StoreError> {
-        location.check_schema_name()?;
-        let driver: Box<dyn DatabaseDriver> = match location {
-            DatabaseLocation::Memory => return Err(location.no_database()),
-            DatabaseLocation::File(path) if !path.is_file() => return Err(location.no_database()),
-            DatabaseLocation::File(path) => {
-                Box::new(SqliteDriver::open_existing(path).map_err(map_step_error("open"))?)
-            }
-            DatabaseLocation::Postgres { url, schema } => {
-                let found = PostgresDriver::open_existing(url, schema, timeouts)
-                    .map_err(map_step_error("open"))?;
-                Box::new(found.ok_or_else(|| location.no_database())?)
-            }
-        };
-        let inner = Arc::new(StoreInner { read_only: true, ..StoreInner::new(driver, location) });
-        let store = Self { inner, crash_hook: None };
-        migrations::check_schema(&store)?;
-        Ok(store)
-    }
-
-    /// Returns true if opening this store created its PostgreSQL schema.
-    pub fn is_new_schema(&self) -> bool {
-        self.inner.is_new_schema
-    }
-
-    /// Returns how often this store has waited for its server's answer. SQLite has no server.
-    pub fn round_trips(&self) -> u64 {
-        self.inner.driver.round_trips()
-    }
-
-    /// Installs a hook that decides at each named point of a write whether to crash there.
-    ///
-    /// A crash before the commit rolls the write back. After a crash behind the commit the write is stored, but the
-    /// caller does not know it.
-    #[must_use]
-    pub fn with_crash_hook(self, hook: Arc<dyn Fn(&'static str) -> bool + Send + Sync>) -> Self {
-        Self { inner: self.inner, crash_hook: Some(hook) }
-    }
-
-    /// Returns true if both are clones of one opened store.
-    pub(crate) fn is_same_database(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
-    }
-}
-
-impl StoreInner {
-    fn new(driver: Box<dyn DatabaseDriver>, location: &DatabaseLocation) -> Self {
-        let (locks, location) = (location.database_locks(), location.clone());
-        Self { driver, read_only: false, locks, location, is_new_schema: false }
-    }
-}
 
 /// Omits the URL, which may contain a password.
 impl fmt::Debug for DatabaseLocation {

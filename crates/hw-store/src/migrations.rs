@@ -10,11 +10,10 @@ use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{chores, leases};
+use crate::{StoreReader, StoreWriter, chores, leases};
 
 /// A format of the tables that can be fetched again, and the first migration that it belongs to.
 struct MirrorFormat {
@@ -171,7 +170,10 @@ struct AppliedMigration {
 /// Applies the missing migrations, each in a transaction of its own, and decides what has to be fetched or indexed again.
 ///
 /// A migration may rewrite a table of millions of rows, so it has no time limit.
-pub(crate) fn apply_migrations(store: &Store, refetch: RefetchPolicy) -> Result<(), StoreError> {
+pub(crate) fn apply_migrations(
+    store: &StoreWriter,
+    refetch: RefetchPolicy,
+) -> Result<(), StoreError> {
     store.write(MIGRATE, |tx| {
         tx.execute_batch(CREATE_MIGRATIONS)?;
         let applied = read_applied(tx)?;
@@ -200,7 +202,7 @@ pub(crate) fn apply_migrations(store: &Store, refetch: RefetchPolicy) -> Result<
 }
 
 /// Rejects a database whose schema is not the current one, for stores that must not upgrade it.
-pub(crate) fn check_schema(store: &Store) -> Result<(), StoreError> {
+pub(crate) fn check_schema(store: &StoreReader) -> Result<(), StoreError> {
     store.read("open", |tx| {
         if tx.query_count(HAS_MIGRATIONS, &[])? == 0 {
             return Err(store.inner.location.no_database());

@@ -3,10 +3,10 @@
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
 use hw_rules::safe_text;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{TransactionStep, step};
+use crate::{StoreReader, StoreWriter};
 
 /// A pause of a principal's requests. It may be over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,35 +62,7 @@ fn cause_name(cause: PauseCause) -> &'static str {
     }
 }
 
-impl Store {
-    /// Pauses requests of a principal. A longer pause stays, unless it ends after `latest_ms`: no limit lasts that long,
-    /// so it was written under a wrong clock.
-    pub fn store_pause(&self, pause: NewPause<'_>, latest_ms: i64) -> Result<(), StoreError> {
-        const UPSERT: Sql = Sql::portable(
-            "insert into pauses (principal, bucket, cause, until_ms, reason)
-             values ($1, $2, $3, $4, $5)
-             on conflict (principal, bucket, cause) do update
-                set until_ms = excluded.until_ms, reason = excluded.reason
-              where pauses.until_ms < excluded.until_ms or $6 < pauses.until_ms",
-        );
-        let NewPause { principal, scope, cause, until_ms, reason } = pause;
-        let reason = safe_text::sanitize_for_storage(reason);
-        let (bucket, cause) = (scope_bucket(scope), cause_name(cause));
-        let params = params![principal, bucket, cause, until_ms, &reason, latest_ms];
-        self.write(PAUSE, |tx| tx.send_statement(UPSERT, &params))
-    }
-
-    /// Deletes a pause that ends no later than `until_ms`.
-    pub fn lift_pause(&self, pause: &PauseRow, until_ms: i64) -> Result<(), StoreError> {
-        const LIFT: Sql = Sql::portable(
-            "delete from pauses
-              where principal = $1 and bucket = $2 and cause = $3 and until_ms <= $4",
-        );
-        let PauseRow { principal, bucket, cause, .. } = pause;
-        let params = params![principal, bucket, cause_name(*cause), until_ms];
-        self.write(PAUSE, |tx| tx.send_statement(LIFT, &params))
-    }
-
+impl StoreReader {
     /// Returns the pauses that stop requests of a principal to one API, the longest first. They may be over. Pauses that
     /// end after `latest_ms` are ignored.
     ///
@@ -129,6 +101,36 @@ impl Store {
               where $1 < until_ms order by principal, bucket, cause",
         );
         self.read("pauses", |tx| tx.query(PAUSES, &params![now_ms], read_pause))
+    }
+}
+
+impl StoreWriter {
+    /// Pauses requests of a principal. A longer pause stays, unless it ends after `latest_ms`: no limit lasts that long,
+    /// so it was written under a wrong clock.
+    pub fn store_pause(&self, pause: NewPause<'_>, latest_ms: i64) -> Result<(), StoreError> {
+        const UPSERT: Sql = Sql::portable(
+            "insert into pauses (principal, bucket, cause, until_ms, reason)
+             values ($1, $2, $3, $4, $5)
+             on conflict (principal, bucket, cause) do update
+                set until_ms = excluded.until_ms, reason = excluded.reason
+              where pauses.until_ms < excluded.until_ms or $6 < pauses.until_ms",
+        );
+        let NewPause { principal, scope, cause, until_ms, reason } = pause;
+        let reason = safe_text::sanitize_for_storage(reason);
+        let (bucket, cause) = (scope_bucket(scope), cause_name(cause));
+        let params = params![principal, bucket, cause, until_ms, &reason, latest_ms];
+        self.write(PAUSE, |tx| tx.send_statement(UPSERT, &params))
+    }
+
+    /// Deletes a pause that ends no later than `until_ms`.
+    pub fn lift_pause(&self, pause: &PauseRow, until_ms: i64) -> Result<(), StoreError> {
+        const LIFT: Sql = Sql::portable(
+            "delete from pauses
+              where principal = $1 and bucket = $2 and cause = $3 and until_ms <= $4",
+        );
+        let PauseRow { principal, bucket, cause, .. } = pause;
+        let params = params![principal, bucket, cause_name(*cause), until_ms];
+        self.write(PAUSE, |tx| tx.send_statement(LIFT, &params))
     }
 }
 

@@ -8,7 +8,7 @@ use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::{ObservedAt, ordering_instant};
 use hw_rules::{OVERLAP_MS, safe_text};
 
-use crate::Store;
+use crate::StoreReader;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::IngestPage;
@@ -57,10 +57,10 @@ macro_rules! quarantined {
     };
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the first thousand items in quarantine with their raw texts, by lane and subject.
     ///
-    /// [`Store::object_counts`] returns their total number.
+    /// [`StoreReader::object_counts`] returns their total number.
     pub fn quarantined_items(&self) -> Result<Vec<QuarantinedItem>, StoreError> {
         const ALL: Sql = quarantined!("order by lanes.name, subject limit 1000");
         self.read("quarantine", |tx| tx.query(ALL, &[], read_quarantined))

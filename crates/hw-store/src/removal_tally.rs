@@ -5,12 +5,11 @@
 
 use hw_rules::item::ItemKind;
 
-use crate::Store;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 
 /// The items of a run, in the groups that the brake counts separately.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +36,7 @@ impl ItemTally {
 
 const END: TransactionStep = step!("end removals");
 
-impl Store {
+impl StoreReader {
     /// Returns the number of items that the current run has removed.
     pub fn removal_tally(&self, host: &str) -> Result<ItemTally, StoreError> {
         const TALLY: Sql =
@@ -49,15 +48,6 @@ impl Store {
             })
         })?;
         Ok(tally.unwrap_or_default())
-    }
-
-    /// Ends a run that the brake did not stop, so the next one counts from zero.
-    pub fn reset_removal_tally(&self, lease: &Lease, host: &str) -> Result<(), StoreError> {
-        const CLEAR: Sql = Sql::portable("delete from removal_tallies where host = $1");
-        if self.removal_tally(host)? == ItemTally::default() {
-            return Ok(());
-        }
-        self.write_with_lease(lease, END, |tx| tx.send_statement(CLEAR, &params![host]))
     }
 
     /// Counts the items of these kinds in these repositories.
@@ -82,6 +72,17 @@ impl Store {
             }
             Ok(tally)
         })
+    }
+}
+
+impl LeasedStore {
+    /// Ends a run that the brake did not stop, so the next one counts from zero.
+    pub fn reset_removal_tally(&self, host: &str) -> Result<(), StoreError> {
+        const CLEAR: Sql = Sql::portable("delete from removal_tallies where host = $1");
+        if self.removal_tally(host)? == ItemTally::default() {
+            return Ok(());
+        }
+        self.write_with_lease(END, |tx| tx.send_statement(CLEAR, &params![host]))
     }
 }
 

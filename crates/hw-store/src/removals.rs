@@ -9,37 +9,19 @@ use hw_rules::version::ObservedAt;
 use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::lanes::StoredLane;
-use crate::leases::Lease;
 use crate::mirror::tombstones::{self, ConfirmedAbsence};
 use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::sweeps::RemovalResult;
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::item_names;
-use crate::{Store, cells, chores, lanes, quarantine, removal_tally};
+use crate::{LeasedStore, StoreReader, cells, chores, lanes, quarantine, removal_tally};
 
 const REMOVE: TransactionStep = step!("remove repositories");
 const CLEAR: TransactionStep = step!("clear");
 
-impl Store {
-    /// Removes repositories that were confirmed gone, with their content. Removing several needs `allow_mass_removal`.
-    /// `lane` is the organization's listing.
-    pub fn remove_repositories(
-        &self,
-        lease: &Lease,
-        lane: &Lane,
-        gone: &[(i64, ObservedAt)],
-        allow_mass_removal: bool,
-    ) -> Result<RemovalResult, StoreError> {
-        let gone = absences_of_kind(ItemKind::Repository, gone);
-        self.write_with_lease(lease, REMOVE, |tx| {
-            let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
-            let removed = remove_confirmed(tx, lane, &gone, allow_mass_removal)?;
-            Ok(RemovalResult { removed })
-        })
-    }
-
-    /// Returns the ids of the items that [`Store::finish_sweep`] would remove from a lane, or its brake. Changes nothing.
+impl StoreReader {
+    /// Returns the ids of the items that [`LeasedStore::finish_sweep`] would remove from a lane, or its brake. Changes nothing.
     pub fn check_removal(
         &self,
         lane: &Lane,
@@ -54,13 +36,31 @@ impl Store {
             find_removals(tx, lane, &gone, allow_mass_removal)
         })
     }
+}
+
+impl LeasedStore {
+    /// Removes repositories that were confirmed gone, with their content. Removing several needs `allow_mass_removal`.
+    /// `lane` is the organization's listing.
+    pub fn remove_repositories(
+        &self,
+        lane: &Lane,
+        gone: &[(i64, ObservedAt)],
+        allow_mass_removal: bool,
+    ) -> Result<RemovalResult, StoreError> {
+        let gone = absences_of_kind(ItemKind::Repository, gone);
+        self.write_with_lease(REMOVE, |tx| {
+            let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
+            let removed = remove_confirmed(tx, lane, &gone, allow_mass_removal)?;
+            Ok(RemovalResult { removed })
+        })
+    }
 
     /// Resets the coverage of a lane, so that it is read again. A chore removes its items, including tombstones.
     ///
     /// Repositories stay until a request confirms them gone: the threads of a forgotten repository would never be
     /// removed. Their next observation is written in any case.
-    pub fn clear_lane(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
-        self.write_with_lease(lease, CLEAR, |tx| {
+    pub fn clear_lane(&self, lane: &Lane) -> Result<(), StoreError> {
+        self.write_with_lease(CLEAR, |tx| {
             let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(()) };
             chores::request_clearing(tx, &lane.host, id)?;
             quarantine::release_lane(tx, id)?;

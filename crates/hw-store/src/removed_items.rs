@@ -9,11 +9,10 @@ mod writer;
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::source_time::SourceInstant;
 
-use crate::Store;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 
 pub use restore::RestoreResult;
 pub(crate) use writer::{RemovalCause, store_removed};
@@ -103,7 +102,7 @@ const IS_ROOT: &str = "root_kind = kind and root_id = id";
 
 const PURGE: TransactionStep = step!("purge removed");
 
-impl Store {
+impl StoreReader {
     /// Returns the removed items that have not returned, newest first, without those removed with them.
     pub fn removed_items(&self, limit: u64) -> Result<Vec<RemovedItem>, StoreError> {
         let condition =
@@ -137,9 +136,11 @@ impl Store {
         let condition = format!("{condition} order by removed_at_ms desc, kind, id");
         self.read("removed items", |tx| select_removed(tx, &condition, &[param]))
     }
+}
 
+impl LeasedStore {
     /// Deletes the items that were removed before a time, a few hundred rows per transaction. Returns their number.
-    pub fn purge_removed(&self, lease: &Lease, before: SourceInstant) -> Result<u64, StoreError> {
+    pub fn purge_removed(&self, before: SourceInstant) -> Result<u64, StoreError> {
         const OLD: Sql = Sql::portable(
             "delete from removed_items
               where (host, kind, id) in (select host, kind, id from removed_items
@@ -155,7 +156,7 @@ impl Store {
             if next.is_none() {
                 return Ok(purged);
             }
-            purged += self.write_with_lease(lease, PURGE, |tx| {
+            purged += self.write_with_lease(PURGE, |tx| {
                 tx.execute(OLD, &params![before.0, PURGE_BATCH_ROWS])
             })?;
         }

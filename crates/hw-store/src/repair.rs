@@ -8,33 +8,42 @@ use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
-use crate::Store;
 use crate::cells;
 use crate::error::StoreError;
 use crate::lanes;
-use crate::leases::Lease;
 use crate::mirror::tombstones;
 use crate::search;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::verification::{DamagedItem, DamagedRowKind, REREAD_DIGEST};
+use crate::{LeasedStore, StoreReader};
 
 const MARK: TransactionStep = step!("mark damaged");
 const REMOVE_STRAY_ROWS: TransactionStep = step!("remove stray search rows");
 
-impl Store {
+impl StoreReader {
+    /// Counts the damaged items that are waiting to be read again.
+    pub fn count_waiting_repairs(&self) -> Result<u64, StoreError> {
+        const COUNT_WAITING: Sql = Sql::portable(
+            "select count(*) from cells
+              where digest = $1 and kind <> 'repository'
+                and (tombstone_at_ms is null
+                     or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
+        );
+        self.read("repairs", |tx| {
+            tx.query_count(COUNT_WAITING, &params![REREAD_DIGEST.0.as_slice()])
+        })
+    }
+}
+
+impl LeasedStore {
     /// Schedules these items to be read again, and removes rows that belong to no item.
-    pub fn mark_damaged(
-        &self,
-        lease: &Lease,
-        damaged: &[DamagedItem],
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
+    pub fn mark_damaged(&self, damaged: &[DamagedItem], now_ms: i64) -> Result<(), StoreError> {
         if damaged.is_empty() {
             return Ok(());
         }
-        self.write_with_lease(lease, MARK, |tx| {
+        self.write_with_lease(MARK, |tx| {
             damaged.iter().try_for_each(|item| mark_item(tx, item, now_ms))
         })
     }
@@ -42,7 +51,7 @@ impl Store {
     /// Removes search rows that belong to no item. Such a row can block the row of an item that is read again.
     ///
     /// A cell whose kind is damaged belongs to no item, either. A sweep would take it for the item itself.
-    pub fn remove_stray_search_rows(&self, lease: &Lease) -> Result<(), StoreError> {
+    pub fn remove_stray_search_rows(&self) -> Result<(), StoreError> {
         const STRAY: Sql = Sql::portable(
             "select rowid from search_documents
               where rowid not in (select search_rowid from cells where search_rowid is not null)
@@ -55,23 +64,10 @@ impl Store {
               where kind not in ('repository', 'discussion', 'issue', 'pull_request', 'issue_comment',
                                  'review_comment', 'review', 'discussion_comment')",
         );
-        self.write_with_lease(lease, REMOVE_STRAY_ROWS, |tx| {
+        self.write_with_lease(REMOVE_STRAY_ROWS, |tx| {
             tx.execute(STRAY_CELLS, &[])?;
             let stray = tx.query(STRAY, &[], |mut row| row.int(0))?;
             search::remove_rows(tx, &stray)
-        })
-    }
-
-    /// Counts the damaged items that are waiting to be read again.
-    pub fn count_waiting_repairs(&self) -> Result<u64, StoreError> {
-        const COUNT_WAITING: Sql = Sql::portable(
-            "select count(*) from cells
-              where digest = $1 and kind <> 'repository'
-                and (tombstone_at_ms is null
-                     or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
-        );
-        self.read("repairs", |tx| {
-            tx.query_count(COUNT_WAITING, &params![REREAD_DIGEST.0.as_slice()])
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use hw_rules::rate_limit::ApiKind;
 
-use crate::Store;
+use crate::StoreWriter;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
@@ -27,7 +27,7 @@ const RESERVE: TransactionStep = step!("reserve");
 
 const MINUTE_MS: i64 = 60_000;
 
-impl Store {
+impl StoreWriter {
     /// Reserves up to `count` request numbers for one API. All processes of the principal together get `per_minute` of
     /// them in a minute.
     ///

@@ -7,15 +7,14 @@ use hw_rules::source_time::SourceInstant;
 use crate::cells::{self, StoredCell};
 use crate::error::StoreError;
 use crate::lanes::StoredLane;
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{Store, lanes, quarantine, sweeps};
+use crate::{LeasedStore, StoreReader, lanes, quarantine, sweeps};
 
 const STORE_CLOCK: TransactionStep = step!("store clock");
 const REDATE: TransactionStep = step!("redate lanes");
 
-impl Store {
+impl StoreReader {
     /// Returns this machine's estimate of a source's clock.
     pub fn source_clock(
         &self,
@@ -30,11 +29,12 @@ impl Store {
         // an unreadable estimate is replaced after the next response
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
     }
+}
 
+impl LeasedStore {
     /// Stores this machine's estimate of a source's clock.
     pub fn store_source_clock(
         &self,
-        lease: &Lease,
         host: &str,
         machine: &str,
         clock: &SourceClock,
@@ -44,7 +44,7 @@ impl Store {
              on conflict (host, machine) do update set clock = excluded.clock",
         );
         let text = serde_json::to_string(clock).expect("a clock is plain numbers, always JSON");
-        self.write_with_lease(lease, STORE_CLOCK, |tx| {
+        self.write_with_lease(STORE_CLOCK, |tx| {
             tx.send_statement(UPSERT, &params![host, machine, &text])
         })
     }
@@ -53,29 +53,24 @@ impl Store {
     /// the lanes due that were checked later than that. Returns the number of both.
     ///
     /// A lane that claims nothing yet may contain items of an interrupted first read, so its items are redated as well.
-    pub fn reset_lanes_beyond(
-        &self,
-        lease: &Lease,
-        host: &str,
-        base: SourceInstant,
-    ) -> Result<u64, StoreError> {
+    pub fn reset_lanes_beyond(&self, host: &str, base: SourceInstant) -> Result<u64, StoreError> {
         const FORGET: Sql = Sql::portable(
             "update lanes set checked_at_ms = $1 where host = $2 and checked_at_ms > $3",
         );
         let mut count = 0;
         for (lane, state, _) in self.lanes()?.into_iter().filter(|(lane, ..)| lane.host == host) {
             if state.coverage.latest_claim() > Some(base) {
-                self.reset_lane(lease, &lane, base, "it is later than the source's clock")?;
+                self.reset_lane(&lane, base, "it is later than the source's clock")?;
                 count += 1;
             } else {
-                self.write_with_lease(lease, REDATE, |tx| {
+                self.write_with_lease(REDATE, |tx| {
                     let id = lanes::ensure_lane_id(tx, &lane)?;
                     redate_lane(tx, StoredLane { id, lane: &lane }, base)
                 })?;
             }
         }
         let checked_at = base.minus_ms(OVERLAP_MS);
-        let forgotten = self.write_with_lease(lease, REDATE, |tx| {
+        let forgotten = self.write_with_lease(REDATE, |tx| {
             tx.execute(FORGET, &params![checked_at.0, host, base.0])
         })?;
         Ok(count + forgotten)

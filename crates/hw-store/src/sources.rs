@@ -5,11 +5,10 @@ use hw_rules::item::ItemKind;
 use hw_rules::lane::Lane;
 
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{Store, lanes};
+use crate::{LeasedStore, StoreReader, lanes};
 
 const ADD: TransactionStep = step!("add source");
 const RESOLVE: TransactionStep = step!("resolve source");
@@ -32,44 +31,10 @@ pub struct RepositoryList {
     pub lane: Lane,
 }
 
-impl Store {
+impl StoreReader {
     /// Returns everything that the workspace follows, by host and name.
     pub fn sources(&self) -> Result<Vec<StoredSource>, StoreError> {
         self.read("sources", read_sources)
-    }
-
-    /// Adds a source to those that are followed. Names ignore case.
-    pub fn add_source(
-        &self,
-        lease: &Lease,
-        host: &str,
-        source: &FollowedSource,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
-        const INSERT: Sql = Sql::portable(
-            "insert into sources (host, name, added_ms) values ($1, $2, $3) on conflict do nothing",
-        );
-        let name = source.to_string();
-        self.write_with_lease(lease, ADD, |tx| {
-            tx.execute(INSERT, &params![host, &name, now_ms]).map(drop)
-        })
-    }
-
-    /// Records the repository that was found under the name of a single repository.
-    pub fn resolve_source(
-        &self,
-        lease: &Lease,
-        host: &str,
-        source: &FollowedSource,
-        repository_id: i64,
-    ) -> Result<(), StoreError> {
-        const UPDATE: Sql = Sql::portable(
-            "update sources set repository_id = $1 where host = $2 and lower(name) = lower($3)",
-        );
-        let name = source.to_string();
-        self.write_with_lease(lease, RESOLVE, |tx| {
-            tx.execute(UPDATE, &params![repository_id, host, &name]).map(drop)
-        })
     }
 
     /// Returns the list that each of these repositories was last read through.
@@ -93,19 +58,46 @@ impl Store {
             })
         })
     }
+}
 
-    /// Forgets a repository that is no longer followed, once its lanes are cleared.
-    pub fn forget_repository(
+impl LeasedStore {
+    /// Adds a source to those that are followed. Names ignore case.
+    pub fn add_source(
         &self,
-        lease: &Lease,
         host: &str,
+        source: &FollowedSource,
+        now_ms: i64,
+    ) -> Result<(), StoreError> {
+        const INSERT: Sql = Sql::portable(
+            "insert into sources (host, name, added_ms) values ($1, $2, $3) on conflict do nothing",
+        );
+        let name = source.to_string();
+        self.write_with_lease(ADD, |tx| tx.execute(INSERT, &params![host, &name, now_ms]).map(drop))
+    }
+
+    /// Records the repository that was found under the name of a single repository.
+    pub fn resolve_source(
+        &self,
+        host: &str,
+        source: &FollowedSource,
         repository_id: i64,
     ) -> Result<(), StoreError> {
+        const UPDATE: Sql = Sql::portable(
+            "update sources set repository_id = $1 where host = $2 and lower(name) = lower($3)",
+        );
+        let name = source.to_string();
+        self.write_with_lease(RESOLVE, |tx| {
+            tx.execute(UPDATE, &params![repository_id, host, &name]).map(drop)
+        })
+    }
+
+    /// Forgets a repository that is no longer followed, once its lanes are cleared.
+    pub fn forget_repository(&self, host: &str, repository_id: i64) -> Result<(), StoreError> {
         const DELETE_CELL: Sql =
             Sql::portable("delete from cells where host = $1 and kind = 'repository' and id = $2");
         const DELETE_REMOVED: Sql =
             Sql::portable("delete from removed_items where host = $1 and repository_id = $2");
-        self.write_with_lease(lease, FORGET_REPOSITORY, |tx| {
+        self.write_with_lease(FORGET_REPOSITORY, |tx| {
             tombstones::remove_texts(tx, host, ItemKind::Repository, &[repository_id])?;
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, repository_id])?;
@@ -115,12 +107,7 @@ impl Store {
     }
 
     /// Stops following a source, whose repositories were forgotten before, and forgets its list and its last pull.
-    pub fn forget_source(
-        &self,
-        lease: &Lease,
-        host: &str,
-        source: &FollowedSource,
-    ) -> Result<(), StoreError> {
+    pub fn forget_source(&self, host: &str, source: &FollowedSource) -> Result<(), StoreError> {
         const DELETE_SOURCE: Sql =
             Sql::portable("delete from sources where host = $1 and lower(name) = lower($2)");
         const DELETE_LAST_PULL: Sql =
@@ -131,7 +118,7 @@ impl Store {
                 (select id from lanes where host = $2 and organization = lower($3))",
         );
         let name = source.to_string();
-        self.write_with_lease(lease, FORGET_SOURCE, |tx| {
+        self.write_with_lease(FORGET_SOURCE, |tx| {
             let single = lanes::ensure_lane_id(tx, &Lane::single_repositories(host))?;
             tx.execute(HAND_OVER, &params![single, host, &name])?;
             delete_lanes(tx, &DELETE_LANES_OF_OWNER, &params![host, &name])?;

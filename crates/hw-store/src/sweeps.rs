@@ -17,10 +17,12 @@ use hw_rules::walk::{ListingFloor, PageCursor};
 
 use crate::error::StoreError;
 use crate::lanes::{StoredLane, lane_rows};
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{Store, cells, id_conflicts, lanes, quarantine, removals, repair, source_clocks};
+use crate::{
+    LeasedStore, StoreReader, cells, id_conflicts, lanes, quarantine, removals, repair,
+    source_clocks,
+};
 
 /// The progress of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,57 +74,12 @@ const STAGE: TransactionStep = step!("stage");
 const RESTART: TransactionStep = step!("restart sweep");
 const SWEEP: TransactionStep = step!("sweep");
 
-impl Store {
+impl StoreReader {
     /// Returns the unfinished sweep of a lane.
     pub fn sweep_state(&self, lane: &Lane) -> Result<Option<SweepState>, StoreError> {
         self.read("sweep", |tx| {
             let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(None) };
             read_sweep_state(tx, id)
-        })
-    }
-
-    /// Stages one more page of a sweep, unless the inventory lists several nodes under one id.
-    pub fn stage_sweep_page(
-        &self,
-        lease: &Lease,
-        lane: &Lane,
-        page: &SweepPage,
-    ) -> Result<StageOutcome, StoreError> {
-        // the first page takes the request over, so that a later one is told apart from it
-        const BEGIN_SWEEP: Sql = Sql::portable(
-            "update lanes set sweep_request_ms = sweep_due_ms, sweep_due_ms = null
-              where id = $1 and sweep_started_at_ms is null",
-        );
-        const ADVANCE_SWEEP: Sql = Sql::portable(
-            "update lanes
-                set sweep_started_at_ms = coalesce(sweep_started_at_ms, $1),
-                    sweep_started_request = coalesce(sweep_started_request, $2),
-                    sweep_cursor = $3, sweep_complete = $4
-              where id = $5",
-        );
-        self.write_with_lease(lease, STAGE, |tx| {
-            let id = lanes::ensure_lane_id(tx, lane)?;
-            if let Some(shared) = find_shared_id(tx, id, &page.rows)? {
-                return Ok(StageOutcome::SharedId(shared));
-            }
-            stage_rows(tx, id, &page.rows)?;
-            let ObservedAt { at_ms, request, .. } = page.began_at;
-            let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
-            if page.complete {
-                let latest = SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS);
-                source_clocks::redate_lane(tx, StoredLane { id, lane }, latest)?;
-            }
-            tx.send_statement(BEGIN_SWEEP, &params![id])?;
-            tx.send_statement(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
-            Ok(StageOutcome::Stored)
-        })
-    }
-
-    /// Discards the staged pages of a sweep, so that it starts over. It stays due.
-    pub fn restart_sweep(&self, lease: &Lease, lane: &Lane) -> Result<(), StoreError> {
-        self.write_with_lease(lease, RESTART, |tx| {
-            let id = lanes::ensure_lane_id(tx, lane)?;
-            discard_staged_sweep(tx, id)
         })
     }
 
@@ -153,6 +110,52 @@ impl Store {
             Ok(found)
         })
     }
+}
+
+impl LeasedStore {
+    /// Stages one more page of a sweep, unless the inventory lists several nodes under one id.
+    pub fn stage_sweep_page(
+        &self,
+        lane: &Lane,
+        page: &SweepPage,
+    ) -> Result<StageOutcome, StoreError> {
+        // the first page takes the request over, so that a later one is told apart from it
+        const BEGIN_SWEEP: Sql = Sql::portable(
+            "update lanes set sweep_request_ms = sweep_due_ms, sweep_due_ms = null
+              where id = $1 and sweep_started_at_ms is null",
+        );
+        const ADVANCE_SWEEP: Sql = Sql::portable(
+            "update lanes
+                set sweep_started_at_ms = coalesce(sweep_started_at_ms, $1),
+                    sweep_started_request = coalesce(sweep_started_request, $2),
+                    sweep_cursor = $3, sweep_complete = $4
+              where id = $5",
+        );
+        self.write_with_lease(STAGE, |tx| {
+            let id = lanes::ensure_lane_id(tx, lane)?;
+            if let Some(shared) = find_shared_id(tx, id, &page.rows)? {
+                return Ok(StageOutcome::SharedId(shared));
+            }
+            stage_rows(tx, id, &page.rows)?;
+            let ObservedAt { at_ms, request, .. } = page.began_at;
+            let cursor = page.next.as_ref().map(|cursor| cursor.0.as_str());
+            if page.complete {
+                let latest = SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS);
+                source_clocks::redate_lane(tx, StoredLane { id, lane }, latest)?;
+            }
+            tx.send_statement(BEGIN_SWEEP, &params![id])?;
+            tx.send_statement(ADVANCE_SWEEP, &params![at_ms, request, cursor, page.complete, id])?;
+            Ok(StageOutcome::Stored)
+        })
+    }
+
+    /// Discards the staged pages of a sweep, so that it starts over. It stays due.
+    pub fn restart_sweep(&self, lane: &Lane) -> Result<(), StoreError> {
+        self.write_with_lease(RESTART, |tx| {
+            let id = lanes::ensure_lane_id(tx, lane)?;
+            discard_staged_sweep(tx, id)
+        })
+    }
 
     /// Ends a complete sweep: removes items that were confirmed gone, unless the brake stops it, and releases unlisted
     /// items from quarantine.
@@ -160,12 +163,11 @@ impl Store {
     /// The lane stays due for a sweep while a stored item is unlisted and too new to be suspected.
     pub fn finish_sweep(
         &self,
-        lease: &Lease,
         lane: &Lane,
         gone: &[(i64, ObservedAt)],
         allow_mass_removal: bool,
     ) -> Result<RemovalResult, StoreError> {
-        self.write_with_lease(lease, SWEEP, |tx| {
+        self.write_with_lease(SWEEP, |tx| {
             let CompleteSweep { lane_id: id, state } = find_complete_sweep(tx, lane)?;
             let kind = lane.surface.kind();
             let gone = removals::absences_of_kind(kind, gone);

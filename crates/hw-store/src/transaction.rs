@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::Store;
 use crate::driver::{DatabaseSession, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
-use crate::leases::{Lease, PendingLeaseCheck};
+use crate::leases::PendingLeaseCheck;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 use crate::views::change_counter;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
+use crate::{LeasedStore, StoreReader, StoreWriter};
 
 /// The name of a write transaction, and its two crash points.
 #[derive(Clone, Copy)]
@@ -39,55 +39,7 @@ pub(crate) struct Transaction<'a> {
     is_open: bool,
 }
 
-impl Store {
-    /// Runs `job` in a write transaction. An error of `job`, or a crash before the commit, rolls everything back.
-    pub(crate) fn write<T>(
-        &self,
-        step: TransactionStep,
-        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let mut tx = self.begin_write(step)?;
-        let done = job(&mut tx)?;
-        self.check_crash_point(step.before_commit)?;
-        tx.commit()?;
-        self.check_crash_point(step.after_commit)?;
-        Ok(done)
-    }
-
-    /// Runs `job` in a write transaction if the lease is still valid, and bumps the change counter so that the user
-    /// interfaces refresh.
-    pub(crate) fn write_with_lease<T>(
-        &self,
-        lease: &Lease,
-        step: TransactionStep,
-        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.write(step, |tx| {
-            let check = PendingLeaseCheck::send(tx, lease)?;
-            let done = job(tx);
-            // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
-            let checked = check.read(tx);
-            if let Err(lost @ StoreError::LeaseLost { .. }) = checked {
-                return Err(lost);
-            }
-            let done = done?;
-            checked?;
-            change_counter::bump_change_counter(tx)?;
-            Ok(done)
-        })
-    }
-
-    fn begin_write(&self, step: TransactionStep) -> Result<Transaction<'_>, StoreError> {
-        if self.inner.read_only {
-            return Err(StoreError::ReadOnly);
-        }
-        let session = self.inner.driver.write_session();
-        let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
-        tx.session.begin_write().map_err(map_step_error(step.name))?;
-        tx.is_open = true;
-        Ok(tx)
-    }
-
+impl StoreReader {
     /// Runs `job` on a consistent snapshot of the database.
     pub(crate) fn read<T>(
         &self,
@@ -102,10 +54,58 @@ impl Store {
         tx.commit()?;
         Ok(answer)
     }
+}
+
+impl StoreWriter {
+    /// Runs `job` in a write transaction. An error of `job`, or a crash before the commit, rolls everything back.
+    pub(crate) fn write<T>(
+        &self,
+        step: TransactionStep,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut tx = self.begin_write(step)?;
+        let done = job(&mut tx)?;
+        self.check_crash_point(step.before_commit)?;
+        tx.commit()?;
+        self.check_crash_point(step.after_commit)?;
+        Ok(done)
+    }
+
+    fn begin_write(&self, step: TransactionStep) -> Result<Transaction<'_>, StoreError> {
+        let session = self.inner.driver.write_session();
+        let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
+        tx.session.begin_write().map_err(map_step_error(step.name))?;
+        tx.is_open = true;
+        Ok(tx)
+    }
 
     fn check_crash_point(&self, point: &'static str) -> Result<(), StoreError> {
         let crashes = self.crash_hook.as_ref().is_some_and(|hook| hook(point));
         if crashes { Err(StoreError::Interrupted(point)) } else { Ok(()) }
+    }
+}
+
+impl LeasedStore {
+    /// Runs `job` in a write transaction if the lease is still valid, and bumps the change counter so that the user
+    /// interfaces refresh.
+    pub(crate) fn write_with_lease<T>(
+        &self,
+        step: TransactionStep,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.write(step, |tx| {
+            let check = PendingLeaseCheck::send(tx, self.lease())?;
+            let done = job(tx);
+            // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
+            let checked = check.read(tx);
+            if let Err(lost @ StoreError::LeaseLost { .. }) = checked {
+                return Err(lost);
+            }
+            let done = done?;
+            checked?;
+            change_counter::bump_change_counter(tx)?;
+            Ok(done)
+        })
     }
 }
 

@@ -9,7 +9,7 @@ mod text_page;
 use hw_rules::item::{ItemKind, MirrorItem};
 use hw_rules::version::ContentDigest;
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Sql, SqlRow, params};
 use crate::tables::{KindStatements, of_kind};
@@ -88,7 +88,7 @@ pub struct VerifiedPage {
     pub next: Option<VerifyCursor>,
 }
 
-impl Store {
+impl StoreReader {
     /// Verifies the next few hundred items.
     pub fn verify_page(&self, after: Option<&VerifyCursor>) -> Result<VerifiedPage, StoreError> {
         let first = VerifyCursor { kind: 0, stage: VerifyStage::Texts(RowPosition::START) };

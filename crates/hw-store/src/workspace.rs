@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::StoreError;
-use crate::{DatabaseLocation, Store};
+use crate::{DatabaseLocation, StoreReader};
 
 /// A handle to a workspace that may not exist yet. Clones share the opened database.
 #[derive(Clone)]
@@ -15,7 +15,7 @@ pub struct Workspace {
 
 /// An open database, with the identity of its file when it was opened.
 struct OpenDatabase {
-    store: Store,
+    store: StoreReader,
     file: Option<FileId>,
 }
 
@@ -33,7 +33,7 @@ impl Workspace {
     }
 
     /// Creates a handle to an opened workspace.
-    pub fn from_store(store: Store) -> Self {
+    pub fn from_store(store: StoreReader) -> Self {
         let location = store.inner.location.clone();
         let opened = OpenDatabase { store, file: current_file_id(&location) };
         Self { location, opened: Arc::new(Mutex::new(Some(opened))) }
@@ -41,14 +41,14 @@ impl Workspace {
 
     /// Returns the store. While there is no database, each call checks for one and fails if it is still missing. A
     /// file that was removed or replaced is closed and opened again.
-    pub fn open_store(&self) -> Result<Store, StoreError> {
+    pub fn open_store(&self) -> Result<StoreReader, StoreError> {
         let mut open = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let file = current_file_id(&self.location);
         if let Some(opened) = open.as_ref().filter(|opened| opened.file == file) {
             return Ok(opened.store.clone());
         }
         *open = None;
-        let store = Store::open_reader(&self.location)?;
+        let store = StoreReader::open(&self.location)?;
         *open = Some(OpenDatabase { store: store.clone(), file });
         Ok(store)
     }

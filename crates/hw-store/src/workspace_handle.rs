@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::engine::SearchEngine;
 use crate::error::StoreError;
-use crate::{Store, Workspace};
+use crate::{StoreReader, Workspace};
 
 /// Finds the workspace, or returns the reason why it cannot be determined.
 type FindWorkspaceFn = dyn Fn() -> Result<Workspace, String> + Send + Sync;
@@ -39,7 +39,7 @@ impl WorkspaceHandle {
     }
 
     /// Opens the store. Callers do this for each request, because the workspace notices when its file was replaced.
-    pub fn store(&self) -> Result<Store, OpenWorkspaceError> {
+    pub fn store(&self) -> Result<StoreReader, OpenWorkspaceError> {
         Ok(self.get_or_open()?.workspace.open_store()?)
     }
 

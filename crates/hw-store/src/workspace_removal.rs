@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::leases::{self, Lease, LeaseHolder};
+use crate::leases::{self, LeaseHolder};
 use crate::locks::{DatabaseLocks, LockAttempt, lock_path};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{DatabaseLocation, Store, migrations};
+use crate::{DatabaseLocation, LeasedStore, StoreReader, migrations};
 
 const REMOVE: TransactionStep = step!("remove workspace");
 
@@ -45,14 +45,14 @@ pub fn remove_database_file(
     let locks = DatabaseLocks::beside_file(&path);
     let _lock = match locks.lock_table().try_lock(lease)? {
         LockAttempt::HeldElsewhere => {
-            let reader = Store::open_reader(&DatabaseLocation::File(path)).ok();
+            let reader = StoreReader::open(&DatabaseLocation::File(path)).ok();
             let holder = reader.and_then(|store| store.lease_holder(lease).ok().flatten());
             return Ok(WorkspaceRemoval::Busy(holder));
         }
         lock @ (LockAttempt::NotNeeded | LockAttempt::Acquired(_)) => lock,
     };
     if let RemoveCondition::IfUntouched { now_ms } = condition
-        && !Store::open_reader(&DatabaseLocation::File(path.clone()))?.is_untouched(now_ms)?
+        && !StoreReader::open(&DatabaseLocation::File(path.clone()))?.is_untouched(now_ms)?
     {
         return Ok(WorkspaceRemoval::InUse);
     }
@@ -75,31 +75,7 @@ fn path_with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(path)
 }
 
-impl Store {
-    /// Removes the PostgreSQL schema of this workspace, for the holder of its lease.
-    pub fn remove_schema(
-        &self,
-        lease: &Lease,
-        condition: RemoveCondition,
-    ) -> Result<WorkspaceRemoval, StoreError> {
-        const SCHEMA: Sql = Sql::per_dialect("select null", "select current_schema()::text");
-        if let RemoveCondition::IfUntouched { now_ms } = condition
-            && !self.is_untouched(now_ms)?
-        {
-            return Ok(WorkspaceRemoval::InUse);
-        }
-        // `write_with_lease` would bump the change counter, whose table is gone at that point
-        self.write(REMOVE, |tx| {
-            leases::check_lease(tx, lease)?;
-            tx.lift_time_limit()?;
-            let schema = tx.query_first(SCHEMA, &[], |mut row| row.maybe_text(0))?.flatten();
-            let Some(schema) = schema else { return Err(StoreError::ReadOnly) };
-            refuse_foreign_relations(tx, &schema)?;
-            tx.execute_batch(&format!("drop schema \"{}\" cascade", schema.replace('"', "\"\"")))?;
-            Ok(WorkspaceRemoval::Removed)
-        })
-    }
-
+impl StoreReader {
     /// Returns the size of the workspace, including its indexes and its write-ahead log.
     pub fn size_bytes(&self) -> Result<u64, StoreError> {
         const SIZE: Sql = Sql::per_dialect(
@@ -123,6 +99,34 @@ impl Store {
     /// Returns true if no pull has stored anything yet and no rate limit is pending.
     fn is_untouched(&self, now_ms: i64) -> Result<bool, StoreError> {
         Ok(self.object_counts()?.repositories == 0 && self.pauses(now_ms)?.is_empty())
+    }
+}
+
+impl LeasedStore {
+    /// Removes the PostgreSQL schema of this workspace, for the holder of its lease.
+    pub fn remove_schema(
+        &self,
+        condition: RemoveCondition,
+    ) -> Result<WorkspaceRemoval, StoreError> {
+        const SCHEMA: Sql = Sql::per_dialect("select null", "select current_schema()::text");
+        if let RemoveCondition::IfUntouched { now_ms } = condition
+            && !self.is_untouched(now_ms)?
+        {
+            return Ok(WorkspaceRemoval::InUse);
+        }
+        // `write_with_lease` would bump the change counter, whose table is gone at that point
+        self.write(REMOVE, |tx| {
+            leases::check_lease(tx, self.lease())?;
+            tx.lift_time_limit()?;
+            let schema = tx.query_first(SCHEMA, &[], |mut row| row.maybe_text(0))?.flatten();
+            let Some(schema) = schema else {
+                let reason = "only a PostgreSQL schema can be dropped".to_owned();
+                return Err(StoreError::Database { step: REMOVE.name, reason });
+            };
+            refuse_foreign_relations(tx, &schema)?;
+            tx.execute_batch(&format!("drop schema \"{}\" cascade", schema.replace('"', "\"\"")))?;
+            Ok(WorkspaceRemoval::Removed)
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use hw_sources::github::rest::{self, RestContent, RestEndpoint, RestRequest};
 use hw_sources::github::token_info;
 use hw_sources::limiter_state::ConnectionAdvice;
 use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
-use hw_store::Store;
+use hw_store::StoreWriter;
 
 use crate::SyncError;
 use crate::api_codec::{ApiCodec, GRAPHQL_CODEC, REST_CODEC};
@@ -84,7 +84,7 @@ impl<E: Into<SyncError>> From<E> for FetchError {
 }
 
 impl ApiClient {
-    pub fn new(config: ClientConfig, store: Store, principal: &str) -> Self {
+    pub fn new(config: ClientConfig, store: StoreWriter, principal: &str) -> Self {
         let settings = LimiterConfig {
             clock: Arc::clone(&config.clock),
             crash_points: config.crash_points.clone(),

@@ -184,7 +184,7 @@ impl ReferencesReader<'_> {
         if read.is_empty() {
             return Ok(());
         }
-        Ok(self.context.store.store_closing_references(self.context.lease, self.host, &read)?)
+        Ok(self.context.store.store_closing_references(self.host, &read)?)
     }
 
     fn request_sweep(&self, absent: &OpenPullRequest) -> Result<(), SyncError> {

@@ -489,7 +489,7 @@ impl RepositoryDiscovery<'_> {
     }
 
     fn store_page(&mut self, page: &IngestPage) -> Result<(), SyncError> {
-        let ingested = self.context.store.ingest_page(self.context.lease, page)?;
+        let ingested = self.context.store.ingest_page(page)?;
         self.result.tally.count_page(&ingested, page.observations.len());
         Ok(())
     }

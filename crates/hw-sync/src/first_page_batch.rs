@@ -146,7 +146,7 @@ async fn store_batch(
             next
         }));
     }
-    let counts = context.store.ingest_pages(context.lease, &ingest_pages)?;
+    let counts = context.store.ingest_pages(&ingest_pages)?;
     let mut stored_pages = ingest_pages.iter().zip(&counts);
     let outcomes = coverages.into_iter().map(|next| {
         let stored = next.and_then(|next| Some((next, stored_pages.next()?)));

@@ -78,7 +78,7 @@ pub(crate) fn store_moved_items(
         let id = comment.id;
         let page = IngestPage::new(lane, state.page_size);
         let page = IngestPage { observations: vec![observation], ..page };
-        context.store.ingest_page(context.lease, &page)?;
+        context.store.ingest_page(&page)?;
         stored.push(id);
     }
     Ok(stored)

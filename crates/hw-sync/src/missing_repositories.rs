@@ -201,7 +201,7 @@ fn store_present(
     for (lane, observations) in by_lane {
         let page_size = context.store.lane_state(&lane)?.page_size;
         let page = IngestPage { observations, ..IngestPage::new(lane, page_size) };
-        context.store.ingest_page(context.lease, &page)?;
+        context.store.ingest_page(&page)?;
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ fn remove_by_list(
     }
     let mut removed = 0;
     for (lane, gone) in by_lane {
-        let result = context.store.remove_repositories(context.lease, &lane, &gone, allow)?;
+        let result = context.store.remove_repositories(&lane, &gone, allow)?;
         removed += result.removed;
     }
     Ok(removed)

@@ -7,7 +7,7 @@ use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::probe::{self, ExpectedRows, LaneNeed, ListingProbe};
 use hw_rules::source_time::SourceInstant;
-use hw_store::Store;
+use hw_store::StoreReader;
 
 use crate::SyncError;
 use crate::pull::PullSpec;
@@ -35,7 +35,7 @@ pub(crate) struct MirrorSnapshot {
 }
 
 impl MirrorSnapshot {
-    pub(crate) fn from_store(store: &Store, pull: &PullSpec) -> Result<Self, SyncError> {
+    pub(crate) fn from_store(store: &StoreReader, pull: &PullSpec) -> Result<Self, SyncError> {
         let mut repositories = store.repositories(&pull.host)?;
         repositories.retain(|repository| pull.is_known(repository));
         let lanes = store.lanes()?.into_iter();

@@ -9,7 +9,7 @@ use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelect
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::second_lookup;
-use hw_store::{IngestPage, Store};
+use hw_store::{IngestPage, StoreWriter};
 
 use crate::api_client::ApiClient;
 use crate::comment_lanes::MovedSurfaces;
@@ -78,7 +78,7 @@ impl From<FollowedSource> for PullSource {
 /// A pull that loses its connection to the database restarts once there is a new one. This is safe because pages
 /// are stored with their progress, and a page that may or may not have been stored is simply stored again.
 pub async fn run_pull(
-    store: &Store,
+    store: &StoreWriter,
     client: &ApiClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
@@ -101,17 +101,16 @@ pub async fn run_pull(
 }
 
 async fn pull_once(
-    store: &Store,
+    store: &StoreWriter,
     client: &ApiClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let mut guard =
         lease::LeaseGuard::acquire(store, client.clock(), PULL_LEASE, &pull.owner).await?;
-    let lease = guard.lease().clone();
+    let store = guard.store().clone();
     let context = PullContext {
-        store,
+        store: &store,
         client,
-        lease: &lease,
         window_days: pull.window_days,
         allow_mass_removal: pull.allow_mass_removal,
         removals: RunRemovals::default(),
@@ -121,7 +120,7 @@ async fn pull_once(
         client.crash_points().pass_point(crash_points::LEASE_TAKEN)?;
         pull_with_lease(&context, pull).await
     };
-    let mut result = lease::run_with_lease(store, client.clock(), &lease, work).await;
+    let mut result = lease::run_with_lease(&store, client.clock(), work).await;
     if !result.as_ref().is_err_and(SyncError::has_lost_lease) {
         result = sources::record_pull_end(&context, pull, result);
     }
@@ -138,7 +137,7 @@ pub(crate) fn store_source_clock(
 ) -> Result<(), hw_store::StoreError> {
     let clock = context.client.source_time().clock().cloned();
     let Some(clock) = clock else { return Ok(()) };
-    context.store.store_source_clock(context.lease, &pull.host, &pull.machine, &clock)
+    context.store.store_source_clock(&pull.host, &pull.machine, &clock)
 }
 
 async fn pull_with_lease(
@@ -171,7 +170,7 @@ async fn pull_with_lease(
     summary.add_unlisted_failures(context, pull, &known, &discovery);
     summary.failed_sources = std::mem::take(&mut discovery.failed_sources);
     drop_unstored(context, pull, &mut discovery, &mut summary)?;
-    context.store.follow_lanes(context.lease, &known.new_lanes(&discovery.lanes))?;
+    context.store.follow_lanes(&known.new_lanes(&discovery.lanes))?;
     emit_moved(context, pull.thread_surfaces(), &discovery.lanes);
     let moved = comment_lanes::moved_surfaces(&discovery.lanes);
 
@@ -222,7 +221,7 @@ fn reset_future_lanes(
     let base = step.map_or(latest, |base| base.min(latest));
     let mut reset = 0;
     if step.is_some() || known.has_claims_beyond(&pull.host, base) {
-        reset = context.store.reset_lanes_beyond(context.lease, &pull.host, base)?;
+        reset = context.store.reset_lanes_beyond(&pull.host, base)?;
     }
     if step.is_some() {
         context.client.source_time().resolve_step();
@@ -335,7 +334,7 @@ async fn read_comments(
         let page_size = context.store.lane_state(&lane)?.page_size;
         let page =
             IngestPage { checked_lanes: due.fresh_lanes, ..IngestPage::new(lane, page_size) };
-        context.store.ingest_page(context.lease, &page)?;
+        context.store.ingest_page(&page)?;
     }
     for outcome in run_lanes(context, pull, due.lanes).await? {
         summary.add_outcome(context, outcome);
@@ -402,7 +401,7 @@ fn exclude_suspects<'a>(
 /// Runs the chores that are pending, or that this pull has decided on.
 async fn run_chores(context: &PullContext<'_>) -> Result<(), SyncError> {
     let client = context.client;
-    chores::run_chores(context.store, context.lease, client.clock(), client.crash_points()).await
+    chores::run_chores(context.store, client.clock(), client.crash_points()).await
 }
 
 /// Has the chosen items deleted lane by lane; each lane starts over.
@@ -417,12 +416,12 @@ fn clear_chosen_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<(), 
     for repository in known.repositories.iter().filter(|stored| pull.is_chosen(stored)) {
         for surface in pull.thread_surfaces().chain(pull.comment_surfaces()) {
             let lane = Lane::for_repository(&pull.host, repository.id, surface);
-            context.store.clear_lane(context.lease, &lane)?;
+            context.store.clear_lane(&lane)?;
         }
     }
     if pull.items.contains(&PullItem::Repositories) && pull.only_repositories.is_empty() {
         for lane in pull.listing_lanes() {
-            context.store.clear_lane(context.lease, &lane)?;
+            context.store.clear_lane(&lane)?;
         }
     }
     Ok(())

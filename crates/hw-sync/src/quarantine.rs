@@ -121,7 +121,7 @@ async fn retry_rows(
                 // a row that stays listed but is never found causes fewer and fewer sweeps
                 if row.tries < FREQUENT_SWEEP_TRIES || row.tries.is_power_of_two() {
                     // an inventory in progress may still list it
-                    context.store.restart_sweep(context.lease, &target.lane)?;
+                    context.store.restart_sweep(&target.lane)?;
                     context.store.request_sweep(&target.lane, context.client.clock().now_ms())?;
                 }
                 page.quarantined.push(quarantine_row(&unreadable));

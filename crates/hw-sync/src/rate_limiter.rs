@@ -14,7 +14,7 @@ use hw_sources::limiter_state::{
     AdmissionDecision, AdmissionRequest, ConnectionAdvice, LONGEST_PAUSE_MS, LimiterState,
     RequestOutcome,
 };
-use hw_store::{NewPause, PauseRow, Store};
+use hw_store::{NewPause, PauseRow, StoreWriter};
 
 use crate::SyncError;
 use crate::clock::Clock;
@@ -27,7 +27,7 @@ use crate::request_ids::{IdReservation, RequestIdPool};
 const SECONDARY_LIMIT_REASON: &str = "secondary limit; afterwards one request every 5 to 10 s \
                                       until eight in a row succeed";
 pub(crate) struct RateLimiter {
-    store: Store,
+    store: StoreWriter,
     config: LimiterConfig,
     /// Host and user whose limits apply, never a token.
     principal: Mutex<String>,
@@ -104,7 +104,7 @@ pub(crate) struct RequestPermit<'a> {
 }
 
 impl RateLimiter {
-    pub(crate) fn new(store: Store, principal: &str, config: LimiterConfig) -> Self {
+    pub(crate) fn new(store: StoreWriter, principal: &str, config: LimiterConfig) -> Self {
         Self {
             store,
             principal: Mutex::new(principal.to_owned()),

@@ -3,7 +3,7 @@
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{Lease, Store};
+use hw_store::{LeasedStore, StoreWriter};
 
 use crate::SyncError;
 use crate::chores::run_chores;
@@ -27,16 +27,16 @@ pub enum SourceRemoval {
 ///
 /// The source goes last: a removal that is interrupted is completed when it is repeated.
 pub async fn remove_source(
-    store: &Store,
+    store: &StoreWriter,
     clock: &dyn Clock,
     owner: &str,
     host: &str,
     source: &FollowedSource,
 ) -> Result<SourceRemoval, SyncError> {
     let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
-    let lease = guard.lease().clone();
-    let work = remove_with_lease(store, clock, &lease, host, source);
-    let result = lease::run_with_lease(store, clock, &lease, work).await;
+    let store = guard.store().clone();
+    let work = remove_with_lease(&store, clock, host, source);
+    let result = lease::run_with_lease(&store, clock, work).await;
     if result.as_ref().is_err_and(SyncError::has_lost_lease) {
         guard.abandon();
     }
@@ -44,9 +44,8 @@ pub async fn remove_source(
 }
 
 async fn remove_with_lease(
-    store: &Store,
+    store: &LeasedStore,
     clock: &dyn Clock,
-    lease: &Lease,
     host: &str,
     source: &FollowedSource,
 ) -> Result<SourceRemoval, SyncError> {
@@ -66,13 +65,13 @@ async fn remove_with_lease(
         stored.filter(|repository| !sources::is_mirrored(&remaining, repository)).collect();
     for repository in &forgotten {
         for surface in Surface::THREADS.into_iter().chain(Surface::COMMENTS) {
-            store.clear_lane(lease, &Lane::for_repository(host, repository.id, surface))?;
+            store.clear_lane(&Lane::for_repository(host, repository.id, surface))?;
         }
     }
-    run_chores(store, lease, clock, &CrashPoints::default()).await?;
+    run_chores(store, clock, &CrashPoints::default()).await?;
     for repository in &forgotten {
-        store.forget_repository(lease, host, repository.id)?;
+        store.forget_repository(host, repository.id)?;
     }
-    store.forget_source(lease, host, source)?;
+    store.forget_source(host, source)?;
     Ok(SourceRemoval::Removed { repositories: forgotten.len() })
 }

@@ -1,7 +1,8 @@
 //! Removes a workspace, unless a pull is running in it.
 
 use hw_store::{
-    DatabaseLocation, LeaseHolder, RemoveCondition, Store, WorkspaceRemoval, remove_database_file,
+    DatabaseLocation, LeaseHolder, RemoveCondition, StoreWriter, WorkspaceRemoval,
+    remove_database_file,
 };
 
 use crate::SyncError;
@@ -22,7 +23,7 @@ pub async fn remove_workspace(
     if let DatabaseLocation::File(path) = location {
         return Ok(remove_database_file(path, PULL_LEASE, condition)?);
     }
-    let store = Store::open(location)?;
+    let store = StoreWriter::open(location)?;
     let mut guard = match LeaseGuard::acquire(&store, clock, PULL_LEASE, owner).await {
         Err(SyncError::Busy { owner, since_ms }) => {
             let holder = LeaseHolder { owner, since_ms, expires_ms: clock.now_ms() };
@@ -30,7 +31,7 @@ pub async fn remove_workspace(
         }
         other => other?,
     };
-    let removed = store.remove_schema(guard.lease(), condition)?;
+    let removed = guard.store().remove_schema(condition)?;
     if removed == WorkspaceRemoval::Removed {
         // the lease's row was removed with the schema
         guard.abandon();

@@ -16,13 +16,13 @@ pub struct RepairSummary {
 ///
 /// Yields between pages, so that the lease is renewed.
 pub(crate) async fn mark_damaged(context: &PullContext<'_>) -> Result<RepairSummary, SyncError> {
-    context.store.rebuild_indexes(context.lease)?;
+    context.store.rebuild_indexes()?;
     let mut repair = RepairSummary::default();
     let mut next = None;
     loop {
         let page = context.store.verify_page(next.as_ref())?;
         let now_ms = context.client.clock().now_ms();
-        context.store.mark_damaged(context.lease, &page.damaged, now_ms)?;
+        context.store.mark_damaged(&page.damaged, now_ms)?;
         repair.found += page.damaged.len() as u64;
         tokio::task::yield_now().await;
         match page.next {
@@ -30,6 +30,6 @@ pub(crate) async fn mark_damaged(context: &PullContext<'_>) -> Result<RepairSumm
             None => break,
         }
     }
-    context.store.remove_stray_search_rows(context.lease)?;
+    context.store.remove_stray_search_rows()?;
     Ok(repair)
 }

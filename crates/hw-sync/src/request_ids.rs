@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use hw_rules::rate_limit::ApiKind;
-use hw_store::{RequestReservation, ReserveOutcome, Store};
+use hw_store::{RequestReservation, ReserveOutcome, StoreWriter};
 
 use crate::SyncError;
 
@@ -35,7 +35,7 @@ impl RequestIdPool {
     /// Reserves a block for the API if none is left of the last one.
     pub(crate) fn reserve_ahead(
         &mut self,
-        store: &Store,
+        store: &StoreWriter,
         principal: &str,
         api: ApiKind,
         now_ms: i64,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn request_ids_of_two_processes_are_distinct_and_share_the_minute() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let mut pools = [RequestIdPool::default(), RequestIdPool::default()];
         let mut drawn = BTreeSet::new();
         for number in 0..1_000 {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn request_ids_increase_with_every_request_whatever_its_api() {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let mut pool = RequestIdPool::default();
         let mut last = 0;
         for number in 0..100 {
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    fn draw_id(pool: &mut RequestIdPool, store: &Store, api: ApiKind) -> i64 {
+    fn draw_id(pool: &mut RequestIdPool, store: &StoreWriter, api: ApiKind) -> i64 {
         let reserved = pool.reserve_ahead(store, "host/1", api, 1_000).unwrap();
         assert_eq!(reserved, IdReservation::Available);
         pool.draw(api).unwrap()

@@ -75,8 +75,7 @@ pub(crate) fn apply_removals(
     }
     for PlannedRemoval { target, gone, .. } in planned {
         let allow = context.allow_mass_removal;
-        let removed =
-            context.store.finish_sweep(context.lease, &target.lane, &gone, allow)?.removed;
+        let removed = context.store.finish_sweep(&target.lane, &gone, allow)?.removed;
         count_removed(context, &target, removed, summary);
     }
     Ok(())
@@ -194,11 +193,11 @@ pub(crate) fn finish_removals(
     summary: &PullSummary,
 ) -> Result<(), SyncError> {
     if !summary.failures.iter().any(|failure| failure.is_brake) {
-        context.store.reset_removal_tally(context.lease, &pull.host)?;
+        context.store.reset_removal_tally(&pull.host)?;
     }
     // the earlier of both clocks counts, so that one wrong clock purges nothing too early
     let Some(date) = context.client.last_source_date() else { return Ok(()) };
     let now = date.min(SourceInstant(context.client.clock().now_ms()));
-    context.store.purge_removed(context.lease, now.minus_ms(RETENTION_MS))?;
+    context.store.purge_removed(now.minus_ms(RETENTION_MS))?;
     Ok(())
 }

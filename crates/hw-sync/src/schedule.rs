@@ -188,12 +188,12 @@ fn prepare_turn(
 ) -> Result<LanePreparation, SyncError> {
     let is_postponed = state.due_ms > 0;
     if is_postponed {
-        context.store.make_lane_due(context.lease, &target.lane)?;
+        context.store.make_lane_due(&target.lane)?;
     }
     if pull.reconcile && target.can_be_swept() {
         // an unfinished sweep began too early to know what was deleted since
         if state.is_sweeping {
-            context.store.restart_sweep(context.lease, &target.lane)?;
+            context.store.restart_sweep(&target.lane)?;
         }
         context.store.request_sweep(&target.lane, context.client.clock().now_ms())?;
         return Ok(LanePreparation::Changed);

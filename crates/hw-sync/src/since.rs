@@ -278,7 +278,7 @@ impl SinceReader<'_> {
             checked_lanes: checked_lane.into_iter().collect(),
             ..IngestPage::new(lane.clone(), *self.page_size)
         };
-        Ok(context.store.ingest_page(context.lease, &page).map(drop)?)
+        Ok(context.store.ingest_page(&page).map(drop)?)
     }
 
     async fn fetch_list(

@@ -53,7 +53,7 @@ pub(crate) fn store_source(
     let now_ms = context.client.clock().now_ms();
     for followed in pull.sources.iter_mut().filter(|followed| followed.source.is_same(source)) {
         if std::mem::take(&mut followed.is_new) {
-            context.store.add_source(context.lease, &pull.host, source, now_ms)?;
+            context.store.add_source(&pull.host, source, now_ms)?;
         }
     }
     Ok(())
@@ -74,7 +74,7 @@ pub(crate) fn resolve_names(
             if followed.repository_id.is_none() {
                 followed.repository_id = Some(found.repository_id);
                 let id = found.repository_id;
-                context.store.resolve_source(context.lease, &pull.host, &source, id)?;
+                context.store.resolve_source(&pull.host, &source, id)?;
             }
         }
     }
@@ -115,8 +115,8 @@ fn record_source_ends(
             }
             Err(error) => Some(error.reason()),
         };
-        let (lease, host, name) = (context.lease, &pull.host, source.to_string());
-        context.store.record_pull_end(lease, host, &name, now_ms, error.as_deref())?;
+        let (host, name) = (&pull.host, source.to_string());
+        context.store.record_pull_end(host, &name, now_ms, error.as_deref())?;
     }
     Ok(())
 }

@@ -74,7 +74,7 @@ pub(crate) async fn sweep_lane(
     };
     let mut recheck = sweep.reconcile_inventory().await?;
     if is_resumed && (sweep.has_absent_items || !recheck.is_vouched_for) {
-        context.store.restart_sweep(context.lease, &target.lane)?;
+        context.store.restart_sweep(&target.lane)?;
         sweep.is_resumed = false;
         (sweep.guard, sweep.since_guard) = (PageGuard::default(), SinceGuard::default());
         recheck = sweep.reconcile_inventory().await?;
@@ -85,7 +85,7 @@ pub(crate) async fn sweep_lane(
     }
     if recheck.gone.is_empty() {
         let allow = context.allow_mass_removal;
-        context.store.finish_sweep(context.lease, &target.lane, &[], allow)?;
+        context.store.finish_sweep(&target.lane, &[], allow)?;
     } else {
         context.removals.add_confirmed(target, recheck.gone);
     }

@@ -52,7 +52,7 @@ pub(crate) async fn scan_thread_comments(
     state: &LaneState,
     size: u32,
 ) -> Result<PullTally, FetchError> {
-    context.store.follow_thread_comments(context.lease, &target.lane)?;
+    context.store.follow_thread_comments(&target.lane)?;
     let checked_at = context.threads_checked_at(target)?;
     let mut reader = ThreadCommentReader::new(context, target, size);
     let mut after = i64::MIN;
@@ -298,7 +298,7 @@ impl<'a> ThreadCommentReader<'a> {
             coverage: Some(coverage),
             ..self.empty_page()
         };
-        self.context.store.ingest_page(self.context.lease, &page)?;
+        self.context.store.ingest_page(&page)?;
         Ok(())
     }
 

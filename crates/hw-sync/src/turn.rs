@@ -10,7 +10,7 @@ use hw_rules::lane::{Lane, ReadStrategy, Surface};
 use hw_rules::plan::{self, LaneState, SleepReason, TurnPlan};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
-use hw_store::{IngestCounts, IngestPage, Lease, Store, TurnFailure};
+use hw_store::{IngestCounts, IngestPage, LeasedStore, TurnFailure};
 
 use crate::SyncError;
 use crate::api_client::{ApiClient, FetchError};
@@ -81,9 +81,8 @@ impl LaneTarget {
 
 /// Everything that the turns of a pull share.
 pub(crate) struct PullContext<'a> {
-    pub(crate) store: &'a Store,
+    pub(crate) store: &'a LeasedStore,
     pub(crate) client: &'a ApiClient,
-    pub(crate) lease: &'a Lease,
     /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
@@ -261,7 +260,7 @@ impl PullContext<'_> {
         page: &IngestPage,
         tally: &mut PullTally,
     ) -> Result<(), SyncError> {
-        let counts = self.store.ingest_page(self.lease, page)?;
+        let counts = self.store.ingest_page(page)?;
         let seen = page.observations.len();
         tally.count_page(&counts, seen);
         self.emit_page_stored(page.lane.surface, tally.pages, seen, &counts);
@@ -288,7 +287,7 @@ impl PullContext<'_> {
     /// Clears the record of earlier failures.
     fn clear_failures(&self, lane: &Lane, state: &LaneState) -> Result<(), SyncError> {
         if state.failures > 0 {
-            self.store.finish_turn(self.lease, lane)?;
+            self.store.finish_turn(lane)?;
         }
         Ok(())
     }
@@ -305,7 +304,7 @@ impl PullContext<'_> {
         let wait = backoff::failed_turn_delay_ms(failures, self.client.jitter());
         let due_ms = self.client.clock().now_ms() + wait;
         let failure = TurnFailure { due_ms, failures, page_size, message: error.to_string() };
-        Ok(self.store.postpone_lane(self.lease, lane, failure)?)
+        Ok(self.store.postpone_lane(lane, failure)?)
     }
 
     /// Resets a watermark that lies beyond the source's own time, `date`.
@@ -314,6 +313,6 @@ impl PullContext<'_> {
         lane: &Lane,
         date: SourceInstant,
     ) -> Result<(), SyncError> {
-        Ok(self.store.reset_lane(self.lease, lane, date, "it is later than the source's clock")?)
+        Ok(self.store.reset_lane(lane, date, "it is later than the source's clock")?)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hw_store::{Store, StoreError, WorkspaceHandle};
+use hw_store::{StoreError, StoreReader, WorkspaceHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::allowed_hosts::AllowedHosts;
@@ -40,7 +40,7 @@ impl AppState {
     /// Runs a query against the store on a thread that may block.
     pub(crate) async fn query_store<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+        query: impl FnOnce(&StoreReader) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, PageError> {
         let workspace = self.workspace.clone();
         run_blocking(move || Ok(query(&workspace.store()?)?)).await

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::thread_address::ThreadAddress;
-use hw_store::{Store, StoreError};
+use hw_store::{StoreError, StoreReader};
 
 use crate::format;
 use crate::markdown::references::{ReferenceTarget, find_references};
@@ -44,7 +44,7 @@ struct ThreadReference {
 impl ThreadLinks {
     /// Looks up the threads that these texts refer to.
     pub(crate) fn read<'a>(
-        store: &Store,
+        store: &StoreReader,
         home: HomeRepository,
         texts: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, StoreError> {

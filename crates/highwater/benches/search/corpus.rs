@@ -10,7 +10,7 @@ use hw_rules::item::{
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
-use hw_store::{DatabaseLocation, IngestPage, Lease, Store};
+use hw_store::{DatabaseLocation, IngestPage, LeasedStore, StoreWriter};
 
 pub(crate) const TEXTS_PER_PAGE: usize = 1_000;
 pub(crate) const HOST: &str = "github.com";
@@ -27,27 +27,27 @@ pub(crate) const MEDIUM_WORDS: usize = 20;
 pub(crate) const RARE_WORDS: usize = 10_000;
 
 /// Opens the mirror, or creates one with this many texts.
-pub(crate) fn open_or_create(path: &Path, documents: usize) -> Store {
-    let store = Store::open(&DatabaseLocation::File(path.to_owned())).unwrap();
+pub(crate) fn open_or_create(path: &Path, documents: usize) -> StoreWriter {
+    let store = StoreWriter::open(&DatabaseLocation::File(path.to_owned())).unwrap();
     let counts = store.object_counts().unwrap();
     let stored = counts.issues + counts.pull_requests + counts.discussions + counts.comments;
     if stored != 0 {
         return store;
     }
-    let lease = take_lease(&store);
-    store.ingest_page(&lease, &repository_page()).unwrap();
+    let leased = take_lease(&store);
+    leased.ingest_page(&repository_page()).unwrap();
     for number in 0..documents / TEXTS_PER_PAGE {
         let pages = new_pages(number * TEXTS_PER_PAGE..(number + 1) * TEXTS_PER_PAGE);
-        store.ingest_pages(&lease, &pages).unwrap();
+        leased.ingest_pages(&pages).unwrap();
         if number.is_multiple_of(100) {
             eprintln!("made {} of {documents} texts", number * TEXTS_PER_PAGE);
         }
     }
-    store.release_lease(&lease).unwrap();
+    leased.release_lease().unwrap();
     store
 }
 
-pub(crate) fn take_lease(store: &Store) -> Lease {
+pub(crate) fn take_lease(store: &StoreWriter) -> LeasedStore {
     store.take_lease("pull", "bench", 0, i64::MAX / 2).unwrap().unwrap()
 }
 

@@ -23,7 +23,7 @@ mod search_times;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hw_store::{DatabaseLocation, SearchEngine, Store, Workspace};
+use hw_store::{DatabaseLocation, SearchEngine, StoreReader, StoreWriter, Workspace};
 use mcp_client::McpBenchClient;
 use query_classes::QueryClass;
 use search_times::{SearchTimes, measure_searches};
@@ -77,13 +77,13 @@ fn main() {
 }
 
 fn open_engine(path: &Path) -> SearchEngine {
-    let reader = Store::open_reader(&DatabaseLocation::File(path.to_owned())).unwrap();
+    let reader = StoreReader::open(&DatabaseLocation::File(path.to_owned())).unwrap();
     SearchEngine::new(Workspace::from_store(reader))
 }
 
 /// Measures searches while pages of a hundred new texts are written without a pause.
 fn search_while_writing(
-    store: &Store,
+    store: &StoreWriter,
     engine: &SearchEngine,
     classes: &[&QueryClass],
     documents: usize,
@@ -91,10 +91,10 @@ fn search_while_writing(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let lease = corpus::take_lease(store);
+            let store = corpus::take_lease(store);
             let mut next = documents;
             while !is_over.load(Ordering::Relaxed) {
-                store.ingest_pages(&lease, &corpus::new_pages(next..next + 100)).unwrap();
+                store.ingest_pages(&corpus::new_pages(next..next + 100)).unwrap();
                 next += 100;
             }
             next - documents

@@ -136,7 +136,7 @@ impl BenchServer {
             Some(database) => database.location(),
             None => DatabaseLocation::File(self.home.path().join("db/acme.db")),
         };
-        let store = hw_store::Store::open_reader(&location).unwrap();
+        let store = hw_store::StoreReader::open(&location).unwrap();
         let counts = store.object_counts().unwrap();
         counts.issues + counts.pull_requests + counts.discussions + counts.comments
     }

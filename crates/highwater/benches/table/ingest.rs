@@ -5,7 +5,7 @@ use hw_rules::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use hw_rules::lane::Lane;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
-use hw_store::{DatabaseLocation, IngestPage, Store};
+use hw_store::{DatabaseLocation, IngestPage, StoreWriter};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use crate::BenchRow;
@@ -29,18 +29,18 @@ pub(crate) fn bench_ingest_postgres(url: &str, items: usize) -> Vec<BenchRow> {
 }
 
 fn measure_ingest(location: &DatabaseLocation, database: &str, items: usize) -> BenchRow {
-    let store = Store::open(location).unwrap();
-    let lease = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
+    let store = StoreWriter::open(location).unwrap();
+    let store = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
     let mut ms = 0;
     for page in 0..items / ITEMS_PER_PAGE {
         let page = issue_page(page, &bodies);
         let start_ms = MachineClock.now_ms();
-        store.ingest_page(&lease, &page).unwrap();
+        store.ingest_page(&page).unwrap();
         ms += MachineClock.now_ms() - start_ms;
     }
-    store.release_lease(&lease).unwrap();
+    store.release_lease().unwrap();
     BenchRow {
         name: format!("ingest with search rows, {database}, bodies of 1 kB"),
         requests: None,

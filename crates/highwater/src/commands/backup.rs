@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hw_rules::format::group_digits;
-use hw_store::{DatabaseLocation, IntegrityCheck, IntegrityReport, Store};
+use hw_store::{DatabaseLocation, IntegrityCheck, IntegrityReport, StoreReader};
 use serde_json::json;
 
 use super::read_command;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &BackupArgs, settings: &AppSettings) -> anyhow::Result<(
     read_command::with_reader(settings, |store| write_backup(args, store))
 }
 
-fn write_backup(args: &BackupArgs, store: &Store) -> anyhow::Result<()> {
+fn write_backup(args: &BackupArgs, store: &StoreReader) -> anyhow::Result<()> {
     let file = &args.file;
     if file.exists() && !args.force {
         let error = anyhow::anyhow!("{} already exists", file.display());
@@ -49,7 +49,7 @@ fn write_backup(args: &BackupArgs, store: &Store) -> anyhow::Result<()> {
 
 /// Checks that the copy is intact and returns its size.
 fn verify_copy(copy: &Path) -> anyhow::Result<u64> {
-    let report = Store::open_reader(&DatabaseLocation::File(copy.to_owned()))?
+    let report = StoreReader::open(&DatabaseLocation::File(copy.to_owned()))?
         .check_integrity(IntegrityCheck::Full)?;
     if let IntegrityReport::Damaged(found) = report {
         let error = anyhow::anyhow!("the copy is damaged: {}", found.join("; "));

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
-use hw_store::{DatabaseLocation, Store, Workspace, WorkspaceHandle};
+use hw_store::{DatabaseLocation, StoreWriter, Workspace, WorkspaceHandle};
 use hw_sync::api_client::ApiClient;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::pull::{PullSpec, run_pull};
@@ -103,7 +103,11 @@ async fn open_web_server(args: &DemoArgs) -> anyhow::Result<WebServer> {
 }
 
 /// Pulls at an interval until the process is stopped.
-async fn pull_repeatedly(store: &Store, client: &ApiClient, spec: &PullSpec) -> anyhow::Result<()> {
+async fn pull_repeatedly(
+    store: &StoreWriter,
+    client: &ApiClient,
+    spec: &PullSpec,
+) -> anyhow::Result<()> {
     print_result("\npulling what the simulated users write; stop with Ctrl-C")?;
     loop {
         MachineClock.sleep_until(MachineClock.now_ms() + PULL_INTERVAL_MS).await;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::Surface;
-use hw_store::Store;
+use hw_store::StoreReader;
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExportArgs, settings: &AppSettings) -> anyhow::Result<(
     read_command::with_reader(settings, |store| export_threads(args, store))
 }
 
-fn export_threads(args: &ExportArgs, store: &Store) -> anyhow::Result<()> {
+fn export_threads(args: &ExportArgs, store: &StoreReader) -> anyhow::Result<()> {
     let folder = &args.markdown;
     create_folder(folder)?;
     let start_ms = MachineClock.now_ms();

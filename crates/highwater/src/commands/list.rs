@@ -6,7 +6,7 @@ mod repositories;
 mod threads;
 
 use hw_rules::lane::Surface;
-use hw_store::Store;
+use hw_store::StoreReader;
 
 use super::read_command;
 use crate::cli::ListCommand;
@@ -18,7 +18,7 @@ pub(crate) fn run(command: ListCommand, settings: &AppSettings) -> anyhow::Resul
     read_command::with_reader(settings, |store| run_list(&command, store))
 }
 
-fn run_list(command: &ListCommand, store: &Store) -> anyhow::Result<()> {
+fn run_list(command: &ListCommand, store: &StoreReader) -> anyhow::Result<()> {
     match command {
         ListCommand::Issues(args) => threads::run(args, Surface::Issues, store),
         ListCommand::Prs(args) => threads::run_pull_requests(args, store),

@@ -11,7 +11,7 @@ use hw_rules::page_size;
 use hw_sources::github::graphql::GraphqlEndpoint;
 use hw_sources::github::rest::RestEndpoint;
 use hw_sources::http_transport::HttpTransport;
-use hw_store::{DatabaseLocation, RemoveCondition, Store, WorkspaceRemoval};
+use hw_store::{DatabaseLocation, RemoveCondition, StoreWriter, WorkspaceRemoval};
 use hw_sync::PullSummary;
 use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -141,7 +141,7 @@ fn choose_progress_sink(
 fn new_api_client(
     progress: ProgressSink,
     options: &PullCommandOptions,
-    store: &Store,
+    store: &StoreWriter,
     stop: &CancellationToken,
 ) -> anyhow::Result<ApiClient> {
     let PullCommandOptions { token, .. } = options;

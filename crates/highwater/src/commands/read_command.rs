@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
-use hw_store::{Completeness, ReadableRows, SkippedRows, Store, StoreError};
+use hw_store::{Completeness, ReadableRows, SkippedRows, StoreError, StoreReader};
 
 use crate::config::AppSettings;
 use crate::report::ErrorHint;
 use crate::{hints, report, workspace};
 
 /// Opens the store that the settings select, for reading.
-pub(super) fn open_reader(settings: &AppSettings) -> anyhow::Result<Store> {
+pub(super) fn open_reader(settings: &AppSettings) -> anyhow::Result<StoreReader> {
     let location = workspace::resolve_location(settings)?;
-    Store::open_reader(&location).map_err(|error| {
+    StoreReader::open(&location).map_err(|error| {
         let names_location = matches!(error, StoreError::NoDatabase(_));
         let name =
             if names_location { "the workspace".to_owned() } else { location.display_name() };
@@ -24,7 +24,7 @@ pub(super) fn open_reader(settings: &AppSettings) -> anyhow::Result<Store> {
 /// Runs a command's work on that store; an error names the database and carries a hint.
 pub(super) fn with_reader(
     settings: &AppSettings,
-    work: impl FnOnce(&Store) -> anyhow::Result<()>,
+    work: impl FnOnce(&StoreReader) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let result = open_reader(settings).and_then(|store| work(&store));
     result.map_err(|error| hints::add_database_hint(name_database(error, settings)))
@@ -49,7 +49,7 @@ pub(super) fn warn_incomplete(completeness: &Completeness) {
 
 /// Warns of everything that may be missing from threads and their comments, each sentence once.
 pub(super) fn warn_incomplete_threads(
-    store: &Store,
+    store: &StoreReader,
     threads: &[Surface],
     repository: Option<&str>,
 ) -> anyhow::Result<()> {
@@ -83,7 +83,9 @@ pub(super) struct HostedRepository {
 }
 
 /// Reads all stored repositories, by host and name.
-pub(super) fn read_repositories(store: &Store) -> anyhow::Result<ReadableRows<HostedRepository>> {
+pub(super) fn read_repositories(
+    store: &StoreReader,
+) -> anyhow::Result<ReadableRows<HostedRepository>> {
     let hosts: BTreeSet<String> =
         store.lanes()?.into_iter().map(|(lane, _, _)| lane.host).collect();
     let mut stored = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };

@@ -2,7 +2,9 @@
 
 use hw_rules::format::group_digits;
 use hw_rules::snippet::SnippetPiece;
-use hw_store::{Hit, MatchCount, RankedMatches, SearchEngine, SearchResults, Store, Workspace};
+use hw_store::{
+    Hit, MatchCount, RankedMatches, SearchEngine, SearchResults, StoreReader, Workspace,
+};
 
 use super::read_command;
 use crate::cli::SearchArgs;
@@ -17,7 +19,7 @@ pub(crate) fn run(args: &SearchArgs, settings: &AppSettings) -> anyhow::Result<(
     read_command::with_reader(settings, |store| run_search(args, store, style))
 }
 
-fn run_search(args: &SearchArgs, store: &Store, style: MatchStyle) -> anyhow::Result<()> {
+fn run_search(args: &SearchArgs, store: &StoreReader, style: MatchStyle) -> anyhow::Result<()> {
     let mut writer = RowWriter::open(&args.output, hit_columns())?;
     let query = args.query.join(" ");
     let request =

@@ -3,7 +3,7 @@
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
 use hw_rules::thread_address::ThreadAddress;
-use hw_store::{Store, ThreadView};
+use hw_store::{StoreReader, ThreadView};
 
 use super::read_command;
 use crate::cli::ShowThreadArgs;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ShowThreadArgs, settings: &AppSettings) -> anyhow::Resu
     read_command::with_reader(settings, |store| show_thread(args, store))
 }
 
-fn show_thread(args: &ShowThreadArgs, store: &Store) -> anyhow::Result<()> {
+fn show_thread(args: &ShowThreadArgs, store: &StoreReader) -> anyhow::Result<()> {
     if let urls @ [_, _, ..] = store.thread_urls(&args.thread)?.as_slice() {
         let error = anyhow::anyhow!("{} matches several threads: {}", args.thread, urls.join(", "));
         let hint = "include the owner, as in owner/repo#12, or pass the URL";
@@ -53,7 +53,7 @@ fn thread_json(view: &ThreadView) -> String {
 }
 
 /// Warns of what may be missing from the thread's own list, and from its comments.
-fn warn_if_incomplete(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
+fn warn_if_incomplete(store: &StoreReader, view: &ThreadView) -> anyhow::Result<()> {
     let repository = Some(view.row.repository.as_str());
     let kind = view.row.thread.kind();
     let own = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
@@ -61,7 +61,7 @@ fn warn_if_incomplete(store: &Store, view: &ThreadView) -> anyhow::Result<()> {
 }
 
 /// Explains why the thread is not found, as far as the workspace can tell, and suggests what to do.
-fn not_found_error(store: &Store, address: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
+fn not_found_error(store: &StoreReader, address: &ThreadAddress) -> anyhow::Result<anyhow::Error> {
     let ThreadAddress { owner, repository, number, host } = address;
     let stored = read_command::read_repositories(store)?.rows;
     let has_repository = stored.iter().any(|hosted| is_repository_of(address, &hosted.repository));

@@ -3,7 +3,7 @@
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::format_count;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{LastPull, Store, StoredSource};
+use hw_store::{LastPull, StoreReader, StoredSource};
 use hw_sync::SyncError;
 use hw_sync::clock::MachineClock;
 use hw_sync::remove_source::{SourceRemoval, remove_source};
@@ -47,7 +47,7 @@ struct SourceRow {
 }
 
 impl SourceRow {
-    fn read_all(store: &Store) -> Result<Vec<Self>, hw_store::StoreError> {
+    fn read_all(store: &StoreReader) -> Result<Vec<Self>, hw_store::StoreError> {
         let pulls = store.last_pulls()?;
         let mut rows = Vec::new();
         for stored in store.sources()? {
@@ -57,7 +57,7 @@ impl SourceRow {
     }
 
     fn read(
-        store: &Store,
+        store: &StoreReader,
         stored: StoredSource,
         pulls: &[LastPull],
     ) -> Result<Self, hw_store::StoreError> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hw_rules::format::group_digits;
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    DatabaseLocation, LastPull, RemoveCondition, Store, StoreError, StoredSource, WorkspaceRemoval,
+    DatabaseLocation, LastPull, RemoveCondition, StoreError, StoreReader, StoredSource,
+    WorkspaceRemoval,
 };
 use hw_sync::clock::MachineClock;
 use hw_sync::remove_workspace::remove_workspace;
@@ -56,7 +57,7 @@ struct WorkspaceContents {
 
 impl<'a> WorkspaceRow<'a> {
     fn read(workspace: &'a NamedWorkspace) -> Self {
-        let contents = Store::open_reader(&workspace.location)
+        let contents = StoreReader::open(&workspace.location)
             .and_then(|store| WorkspaceContents::read(&store));
         Self { name: &workspace.name, location: workspace.location.display_name(), contents }
     }
@@ -103,7 +104,7 @@ impl WorkspaceContents {
         self.sources.iter().filter(|source| !source.contains('/')).collect()
     }
 
-    fn read(store: &Store) -> Result<Self, StoreError> {
+    fn read(store: &StoreReader) -> Result<Self, StoreError> {
         let mut sources: BTreeMap<String, String> = BTreeMap::new();
         for StoredSource { source, .. } in store.sources()? {
             sources.insert(source.to_string().to_lowercase(), source.to_string());

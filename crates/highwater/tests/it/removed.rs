@@ -127,14 +127,14 @@ fn removed_restore_does_not_wait_and_names_the_running_pull() {
     });
     fixture.pull_json(home.path(), &["--reconcile"]);
     let location = hw_store::DatabaseLocation::File(home.path().join("db").join("acme.db"));
-    let store = hw_store::Store::open(&location).unwrap();
-    let lease =
+    let store = hw_store::StoreWriter::open(&location).unwrap();
+    let store =
         store.take_lease("pull", "somebody", MachineClock.now_ms(), 60_000).unwrap().unwrap();
     let (code, stderr) = failure_output(&run_command(home.path(), "removed", &["restore", &issue]));
     assert_eq!(code, Some(1));
     let expected = "Error: cannot restore\n  caused by: another pull is running: somebody, since ";
     assert!(stderr.contains(expected), "{stderr}");
-    store.release_lease(&lease).unwrap();
+    store.release_lease().unwrap();
     success_stdout(&run_command(home.path(), "removed", &["restore", &issue]));
 }
 

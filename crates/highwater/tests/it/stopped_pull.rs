@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use hw_sim::{ApiFault, WorldSpec};
-use hw_store::{DatabaseLocation, Store};
+use hw_store::{DatabaseLocation, StoreReader};
 use hw_sync::clock::{Clock as _, MachineClock};
 use rusqlite::Connection;
 
@@ -71,7 +71,7 @@ fn survive_a_stop(
     let was_stopped = output.status.code() != Some(0);
     if was_stopped {
         assert_interrupted(&output, took_ms);
-        match Store::open_reader(location) {
+        match StoreReader::open(location) {
             // a pull that is stopped before it stores anything leaves no database
             Err(hw_store::StoreError::NoDatabase(_)) => {}
             store => {

@@ -280,13 +280,13 @@ async fn skip_new_issue(fixture: &SimFixture) {
             github.world_mut().edit_issue(id, None, Some("newer"), fixture.world_now_ms());
         });
     }
-    let lease = hw_sync::lease::acquire_lease(&fixture.store, &*fixture.clock, "pull", "test")
+    let store = hw_sync::lease::acquire_lease(&fixture.store, &*fixture.clock, "pull", "test")
         .await
         .unwrap();
     let mut coverage = fixture.store.lane_state(&lane).unwrap().coverage;
     coverage.through = Some(SourceInstant(fixture.world_now_ms()));
-    fixture.store.ingest_page(&lease, &coverage_only_page(&lane, coverage)).unwrap();
-    fixture.store.release_lease(&lease).unwrap();
+    store.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
+    store.release_lease().unwrap();
     fixture.clock.advance_by(300_000).await;
 }
 

@@ -9,7 +9,7 @@ use hw_sim::{
     ActivitySpec, ApiFault, FaultRates, OwnerKind, OwnerSpec, PaginationLoop, RateLimitSpec,
     SimulatedGitHub, ThreadKind, TokenEcho, WorldSpec,
 };
-use hw_store::Store;
+use hw_store::StoreWriter;
 use hw_sync::PullSummary;
 use hw_sync::crash_points::CrashTrigger;
 
@@ -99,7 +99,7 @@ fn mirror_always_ends_equal_to_the_world_on_postgres() {
     for seed in postgres_seeds() {
         let spec = random_spec(seed);
         let location = postgres_location(&format!("converge_{}_{seed}", std::process::id()));
-        let store = Store::open(&location).unwrap();
+        let store = StoreWriter::open(&location).unwrap();
         let fixture = SimFixture::with_store(&spec, seed, store)
             .with_clock_skew(random_skew(seed))
             .with_sources(random_sources(seed));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hw_sim::WorldSpec;
-use hw_store::{DatabaseLocation, DatabaseTimeouts, Store};
+use hw_store::{DatabaseLocation, DatabaseTimeouts, StoreWriter};
 use hw_sync::progress::{ProgressEvent, ProgressSink};
 
 use crate::harness::shortcuts::USUAL_PULL;
@@ -73,7 +73,7 @@ fn open_behind_proxy(name: &str, arm: &dyn Fn(&FaultProxy)) -> OutageFixture {
     let DatabaseLocation::Postgres { url, schema } = location else { panic!("not PostgreSQL") };
     let proxy = FaultProxy::in_front_of(&url);
     let location = DatabaseLocation::Postgres { url: proxy.url(&url), schema };
-    let store = Store::open_with_timeouts(&location, SHORT_TIMEOUTS).unwrap();
+    let store = StoreWriter::open_with_timeouts(&location, SHORT_TIMEOUTS).unwrap();
     arm(&proxy);
     let spec = WorldSpec { repositories: 3, issues: 30, ..WorldSpec::small() };
     OutageFixture {

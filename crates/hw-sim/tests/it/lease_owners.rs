@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use hw_sim::WorldSpec;
-use hw_store::{DatabaseLocation, Store};
+use hw_store::{DatabaseLocation, StoreWriter};
 use hw_sync::clock::{Clock, SleepFuture};
 
 use crate::harness::shortcuts::{crash_at, issue_ids};
@@ -89,10 +89,10 @@ fn lease_of_a_dead_owner_is_taken_once_it_expires() {
 fn lease_of_a_file_store_stays_locked_while_its_owner_stalls() {
     let folder = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::File(folder.path().join("one.db"));
-    let fixture = SimFixture::with_store(&world_spec(), 1, Store::open(&location).unwrap());
+    let fixture = SimFixture::with_store(&world_spec(), 1, StoreWriter::open(&location).unwrap());
     on_virtual_time(async {
         let other =
-            SimFixture { store: Store::open(&location).unwrap(), ..share_fixture(&fixture) };
+            SimFixture { store: StoreWriter::open(&location).unwrap(), ..share_fixture(&fixture) };
         let stalled = TestPull { owner: "stalled", ..TestPull::default() };
         let mut stalled = pin!(fixture.pull(&stalled));
         assert!(!fixture.poll_until_requests(&mut stalled, 2).await, "the pull is still running");
@@ -122,13 +122,16 @@ fn stall_one_of_two(location: impl Fn(u64) -> DatabaseLocation) {
         let (spec, location) = (world_spec(), location(stall_after));
         let fixture = SimFixture {
             largest_page: 5,
-            ..SimFixture::with_store(&spec, stall_after, Store::open(&location).unwrap())
+            ..SimFixture::with_store(&spec, stall_after, StoreWriter::open(&location).unwrap())
         };
         on_virtual_time(async {
             let other = match &location {
                 DatabaseLocation::Memory => share_fixture(&fixture),
                 location @ (DatabaseLocation::File(_) | DatabaseLocation::Postgres { .. }) => {
-                    SimFixture { store: Store::open(location).unwrap(), ..share_fixture(&fixture) }
+                    SimFixture {
+                        store: StoreWriter::open(location).unwrap(),
+                        ..share_fixture(&fixture)
+                    }
                 }
             };
             let stalled = TestPull { owner: "stalled", ..TestPull::default() };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use hw_sim::{ThreadKind, WorldSpec};
-use hw_store::Store;
+use hw_store::StoreWriter;
 
 use crate::harness::shortcuts::USUAL_PULL;
 use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time, postgres_location};
@@ -32,7 +32,7 @@ fn pull_into_an_empty_store_reads_each_page_and_each_hundred_closing_references_
 fn pull_into_postgres_takes_few_round_trips_per_request() {
     let location = postgres_location(&format!("round_trips_{}", std::process::id()));
     let counts = ThreadCounts { issues: 200, pull_requests: 200, discussions: 20 };
-    let store = Store::open(&location).unwrap();
+    let store = StoreWriter::open(&location).unwrap();
     let fixture = SimFixture::with_store(&organization_spec(10, counts), 1, store);
     on_virtual_time(async {
         let before = fixture.store.round_trips();

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::PullItem;
 use hw_sim::{ThreadKind, WorldSpec};
-use hw_store::{Hit, SearchEngine, SearchRequest, Store, Workspace};
+use hw_store::{Hit, SearchEngine, SearchRequest, StoreReader, StoreWriter, Workspace};
 use hw_sync::PullSummary;
 use hw_sync::crash_points::CrashTrigger;
 
@@ -30,16 +30,16 @@ const LISTS_SETTLE_MS: u64 = 300_000;
 
 #[test]
 fn reconcile_finds_every_change_with_few_requests() {
-    run_whole_scenario(Store::open(&hw_store::DatabaseLocation::Memory).unwrap());
+    run_whole_scenario(StoreWriter::open(&hw_store::DatabaseLocation::Memory).unwrap());
 }
 
 #[test]
 fn reconcile_finds_every_change_on_postgres() {
     let location = postgres_location(&format!("reconcile_{}", std::process::id()));
-    run_whole_scenario(Store::open(&location).unwrap());
+    run_whole_scenario(StoreWriter::open(&location).unwrap());
 }
 
-fn run_whole_scenario(store: Store) {
+fn run_whole_scenario(store: StoreWriter) {
     let fixture = SimFixture::with_store(&large_spec(), 1, store);
     on_virtual_time(async {
         let scenario = ReconcileScenario::pull_first(&fixture).await;
@@ -283,7 +283,7 @@ fn check_uniqueness(fixture: &SimFixture) {
 }
 
 /// Returns every hit of a search.
-fn search_hits(store: &Store, query: &str) -> Vec<Hit> {
+fn search_hits(store: &StoreReader, query: &str) -> Vec<Hit> {
     let engine = SearchEngine::new(Workspace::from_store(store.clone()));
     engine.search(&SearchRequest { limit: 100_000, ..SearchRequest::new(query) }).unwrap().hits
 }

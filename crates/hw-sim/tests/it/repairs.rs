@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hw_rules::lane::PullItem;
 use hw_sim::WorldSpec;
-use hw_store::{DamagedItem, DatabaseLocation, Store};
+use hw_store::{DamagedItem, DatabaseLocation, StoreReader, StoreWriter};
 
 use crate::harness::shortcuts::USUAL_PULL;
 use crate::harness::{
@@ -51,7 +51,7 @@ fn repair_fixes_flipped_bits_or_reports_that_it_cannot() {
             let SimFixture { github, clock, .. } = first;
             let rng = &mut fastrand::Rng::with_seed(seed);
             flip_bits(&path, rng);
-            let Ok(store) = Store::open(&DatabaseLocation::File(path.clone())) else {
+            let Ok(store) = StoreWriter::open(&DatabaseLocation::File(path.clone())) else {
                 unrepairable += 1;
                 return;
             };
@@ -129,7 +129,7 @@ fn flip_bits(path: &Path, rng: &mut fastrand::Rng) {
     std::fs::write(path, bytes).unwrap();
 }
 
-fn damaged_items(store: &Store) -> Vec<DamagedItem> {
+fn damaged_items(store: &StoreReader) -> Vec<DamagedItem> {
     let (mut damaged, mut next) = (Vec::new(), None);
     loop {
         let page = store.verify_page(next.as_ref()).unwrap();
@@ -149,6 +149,6 @@ fn open_fixture(path: &Path) -> SimFixture {
     SimFixture::with_store(
         &world_spec(),
         1,
-        Store::open(&DatabaseLocation::File(path.to_owned())).unwrap(),
+        StoreWriter::open(&DatabaseLocation::File(path.to_owned())).unwrap(),
     )
 }

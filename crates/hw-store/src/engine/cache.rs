@@ -7,7 +7,7 @@ use hw_rules::lane::Surface;
 use hw_rules::query::QueryFilters;
 
 use super::scoring::ThreadKey;
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
@@ -21,7 +21,7 @@ pub(super) struct EngineCache(Arc<Mutex<Option<Arc<CachedFacts>>>>);
 pub(super) struct CachedFacts {
     change_counter: i64,
     /// The database that the facts describe: another one can replace it at the same location.
-    store: Store,
+    store: StoreReader,
     completeness: Completeness,
     comment_completeness: Completeness,
     /// The repositories in which a viewer has opened a thread, by host.
@@ -47,7 +47,7 @@ impl CachedFacts {
 
 impl EngineCache {
     /// Returns the cached facts; reads them again if the database has changed.
-    pub(super) fn load(&self, store: &Store) -> Result<Arc<CachedFacts>, StoreError> {
+    pub(super) fn load(&self, store: &StoreReader) -> Result<Arc<CachedFacts>, StoreError> {
         let change_counter = store.change_counter()?;
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(facts) = cached.as_ref()

@@ -11,11 +11,10 @@ use super::{RemovedItem, select_removed};
 use crate::cells::{self, StoredCell, StoredCells};
 use crate::error::StoreError;
 use crate::lanes::lane_rows::PendingLanes;
-use crate::leases::Lease;
 use crate::mirror::{self, repository_names};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{Store, comment_queue, lanes, sources};
+use crate::{LeasedStore, StoreReader, comment_queue, lanes, sources};
 
 /// The maximum number of items that one transaction restores: each is a text, a cell and two search rows.
 const RESTORE_BATCH_ITEMS: i64 = 200;
@@ -29,27 +28,7 @@ pub struct RestoreResult {
     pub items: u64,
 }
 
-impl Store {
-    /// Restores an item, the items removed with it, and its parents if they were removed as well.
-    ///
-    /// A thread returns with its comments and a repository with its content, a few hundred rows per transaction. An
-    /// interrupted restore is completed by restoring the same item again. Tombstones are cleared and each lane becomes
-    /// due for a sweep, so another confirmed absence removes the items again.
-    ///
-    /// `before_batch` runs before each transaction, so that the holder of the lease can renew it.
-    pub fn restore_removed(
-        &self,
-        lease: &Lease,
-        item: &RemovedItem,
-        before_batch: &dyn Fn() -> Result<(), StoreError>,
-    ) -> Result<RestoreResult, StoreError> {
-        let mut restored = RestoreResult::default();
-        for root in self.missing_parents(item)? {
-            restored.items += self.restore_root(lease, &item.host, root, before_batch)?;
-        }
-        Ok(restored)
-    }
-
+impl StoreReader {
     /// Returns the roots that have to be restored for an item, outermost first.
     fn missing_parents(&self, item: &RemovedItem) -> Result<Vec<ItemKey>, StoreError> {
         const REPOSITORY: &str = "host = $1 and kind = 'repository' and id = $2";
@@ -74,11 +53,31 @@ impl Store {
             Ok(roots)
         })
     }
+}
+
+impl LeasedStore {
+    /// Restores an item, the items removed with it, and its parents if they were removed as well.
+    ///
+    /// A thread returns with its comments and a repository with its content, a few hundred rows per transaction. An
+    /// interrupted restore is completed by restoring the same item again. Tombstones are cleared and each lane becomes
+    /// due for a sweep, so another confirmed absence removes the items again.
+    ///
+    /// `before_batch` runs before each transaction, so that the holder of the lease can renew it.
+    pub fn restore_removed(
+        &self,
+        item: &RemovedItem,
+        before_batch: &dyn Fn() -> Result<(), StoreError>,
+    ) -> Result<RestoreResult, StoreError> {
+        let mut restored = RestoreResult::default();
+        for root in self.missing_parents(item)? {
+            restored.items += self.restore_root(&item.host, root, before_batch)?;
+        }
+        Ok(restored)
+    }
 
     /// Restores one root and everything that was removed with it, the root first.
     fn restore_root(
         &self,
-        lease: &Lease,
         host: &str,
         root: ItemKey,
         before_batch: &dyn Fn() -> Result<(), StoreError>,
@@ -88,18 +87,15 @@ impl Store {
             let mut after = i64::MIN;
             loop {
                 before_batch()?;
-                let batch = self.write_with_lease(lease, RESTORE, |tx| {
-                    restore_batch(tx, host, root, kind, after)
-                })?;
+                let batch = self
+                    .write_with_lease(RESTORE, |tx| restore_batch(tx, host, root, kind, after))?;
                 restored += batch.restored;
                 let Some(last) = batch.last else { break };
                 after = last;
             }
         }
         // the root's own row goes last: as long as it exists, an interrupted restore can be found and completed
-        self.write_with_lease(lease, RESTORE, |tx| {
-            forget_removed(tx, host, root.kind, &[root.id])
-        })?;
+        self.write_with_lease(RESTORE, |tx| forget_removed(tx, host, root.kind, &[root.id]))?;
         Ok(restored)
     }
 }

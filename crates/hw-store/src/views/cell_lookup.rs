@@ -4,9 +4,9 @@ use hw_rules::cells::ItemCell;
 use hw_rules::item::ItemKey;
 
 use crate::error::StoreError;
-use crate::{Store, cells};
+use crate::{StoreReader, cells};
 
-impl Store {
+impl StoreReader {
     /// Returns the cell of an object; an empty one if the object was never seen.
     pub fn cell(&self, host: &str, key: ItemKey) -> Result<ItemCell, StoreError> {
         self.read("cell", |tx| {

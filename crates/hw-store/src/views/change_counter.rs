@@ -1,13 +1,13 @@
 //! A counter that moves with every visible change, so that caches know when to reload.
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 
 const COUNTER_NAME: &str = "changes";
 
-impl Store {
+impl StoreReader {
     /// Returns a number that increases whenever an interface may have something new to show. Only inequality has a
     /// meaning.
     pub fn change_counter(&self) -> Result<i64, StoreError> {

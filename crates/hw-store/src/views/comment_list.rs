@@ -11,7 +11,7 @@ use super::pending_chores::PendingChores;
 use super::repositories::parse_time;
 use super::repository_match::RepositoryMatch;
 use super::skipped_rows::SkippedRows;
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Dialect, Sql, SqlRow};
 
@@ -45,7 +45,7 @@ pub(crate) const COMMENT_COLUMNS: &str =
     "host, repository, kind, id, node_id, repository_id, thread_number, reply_to,
     review_id, url, body, state, path, line, author, author_id, created_at, updated_at";
 
-impl Store {
+impl StoreReader {
     /// Calls `each` with the comments of every kind, oldest first, without loading them all; returns the number of
     /// unreadable ones.
     ///

@@ -11,7 +11,7 @@ use hw_rules::since_walk::is_behind_threads;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_address::RepositoryRef;
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::views::lane_names::surface_label;
 use crate::views::pulls::FailedPull;
@@ -31,7 +31,7 @@ const MAX_NAMES: usize = 5;
 /// The states of all lanes.
 type LaneStates = BTreeMap<Lane, LaneState>;
 
-impl Store {
+impl StoreReader {
     /// Reports how complete an answer from these surfaces is, for one repository or for all.
     ///
     /// A surface that was never pulled was left out on purpose, so it is reported only if the answer has no other.

@@ -2,7 +2,7 @@
 
 use super::conditions::ConditionBuilder;
 use super::pending_chores::PendingChores;
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::Sql;
 use crate::transaction::Transaction;
@@ -20,7 +20,7 @@ pub struct ObjectCounts {
     pub tombstones: u64,
 }
 
-impl Store {
+impl StoreReader {
     /// Counts the stored objects of each kind.
     pub fn object_counts(&self) -> Result<ObjectCounts, StoreError> {
         const TOMBSTONES: Sql = Sql::portable(

@@ -5,13 +5,13 @@ use hw_rules::item_names::{ItemNames, MAX_NAMES};
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::SourceInstant;
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 use crate::views::item_names;
 
-impl Store {
+impl StoreReader {
     /// Returns the items whose `updated_at` is later than the newest check of any lane of their host. They are
     /// stored as sent and ordered by the time at which they were read.
     pub fn future_items(&self) -> Result<ItemNames, StoreError> {

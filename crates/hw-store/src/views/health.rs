@@ -1,6 +1,6 @@
 //! The state of the database itself: its schema version and leases.
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::leases::LeaseHolder;
 use crate::sql::Sql;
@@ -14,7 +14,7 @@ pub struct LeaseRow {
     pub is_locked: Option<bool>,
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the number of the newest applied migration.
     pub fn schema_number(&self) -> Result<i64, StoreError> {
         const NUMBER: Sql = Sql::portable("select number from schema_version");

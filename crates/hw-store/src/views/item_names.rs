@@ -3,13 +3,13 @@
 use hw_rules::item::ItemKind;
 use hw_rules::item_names::{ItemNames, MAX_NAMES, format_thread_name};
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 
-impl Store {
+impl StoreReader {
     /// Returns the names of items of one kind, as messages print them.
     pub fn item_names(
         &self,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope, Surface};
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::Sql;
 
@@ -12,7 +12,7 @@ use crate::sql::Sql;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaneNames(BTreeMap<(String, i64), String>);
 
-impl Store {
+impl StoreReader {
     /// Reads the names of all stored repositories.
     pub fn lane_names(&self) -> Result<LaneNames, StoreError> {
         const ALL: Sql = Sql::portable("select host, id, owner, name from repositories");

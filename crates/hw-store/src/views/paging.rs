@@ -11,11 +11,11 @@ use super::comment_list::{CommentFilter, CommentRow};
 use super::cursor::{CommentCursor, ThreadCursor};
 use super::skipped_rows::SkippedRows;
 use super::thread_list::{ThreadFilter, ThreadRow};
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 
-impl Store {
-    /// Like [`Store::each_thread`], page by page.
+impl StoreReader {
+    /// Like [`StoreReader::each_thread`], page by page.
     pub fn each_thread_in_pages<E: From<StoreError>>(
         &self,
         kind: ItemKind,
@@ -31,7 +31,7 @@ impl Store {
         )
     }
 
-    /// Like [`Store::each_comment`], page by page.
+    /// Like [`StoreReader::each_comment`], page by page.
     pub fn each_comment_in_pages<E: From<StoreError>>(
         &self,
         filter: &CommentFilter,

@@ -2,11 +2,10 @@
 
 use hw_rules::safe_text;
 
-use crate::Store;
 use crate::error::StoreError;
-use crate::leases::Lease;
 use crate::sql::{Sql, params};
 use crate::transaction::{TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
 
 const END_PULL: TransactionStep = step!("end pull");
 
@@ -28,35 +27,7 @@ pub struct LastPull {
     pub error: Option<String>,
 }
 
-impl Store {
-    /// Records the end of a pull. After a failed one, answers warn until the next pull that they may be incomplete.
-    ///
-    /// Names ignore case: the end of a pull of `acme` replaces that of a pull of `Acme`.
-    pub fn record_pull_end(
-        &self,
-        lease: &Lease,
-        host: &str,
-        source: &str,
-        ended_ms: i64,
-        error: Option<&str>,
-    ) -> Result<(), StoreError> {
-        const FORGET_OTHER_CASE: Sql = Sql::portable(
-            "delete from last_pulls
-              where host = $1 and lower(source) = lower($2) and source <> $2",
-        );
-        const UPSERT: Sql = Sql::portable(
-            "insert into last_pulls (host, source, ended_ms, error) values ($1, $2, $3, $4)
-             on conflict (host, source) do update
-                set ended_ms = excluded.ended_ms, error = excluded.error",
-        );
-        let error = error.map(safe_text::sanitize_for_storage);
-        let params = params![host, source, ended_ms, error.as_deref()];
-        self.write_with_lease(lease, END_PULL, |tx| {
-            tx.send_statement(FORGET_OTHER_CASE, &params![host, source])?;
-            tx.send_statement(UPSERT, &params)
-        })
-    }
-
+impl StoreReader {
     /// Returns the end of the last pull of each source, ordered by name.
     pub fn last_pulls(&self) -> Result<Vec<LastPull>, StoreError> {
         const LAST: Sql = Sql::portable(
@@ -81,6 +52,35 @@ impl Store {
                 let (source, ended_ms) = (row.text(0)?, row.int(1)?);
                 Ok(FailedPull { source, ended_ms, error: row.text(2)? })
             })
+        })
+    }
+}
+
+impl LeasedStore {
+    /// Records the end of a pull. After a failed one, answers warn until the next pull that they may be incomplete.
+    ///
+    /// Names ignore case: the end of a pull of `acme` replaces that of a pull of `Acme`.
+    pub fn record_pull_end(
+        &self,
+        host: &str,
+        source: &str,
+        ended_ms: i64,
+        error: Option<&str>,
+    ) -> Result<(), StoreError> {
+        const FORGET_OTHER_CASE: Sql = Sql::portable(
+            "delete from last_pulls
+              where host = $1 and lower(source) = lower($2) and source <> $2",
+        );
+        const UPSERT: Sql = Sql::portable(
+            "insert into last_pulls (host, source, ended_ms, error) values ($1, $2, $3, $4)
+             on conflict (host, source) do update
+                set ended_ms = excluded.ended_ms, error = excluded.error",
+        );
+        let error = error.map(safe_text::sanitize_for_storage);
+        let params = params![host, source, ended_ms, error.as_deref()];
+        self.write_with_lease(END_PULL, |tx| {
+            tx.send_statement(FORGET_OTHER_CASE, &params![host, source])?;
+            tx.send_statement(UPSERT, &params)
         })
     }
 }

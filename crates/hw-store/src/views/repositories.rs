@@ -3,13 +3,13 @@
 use hw_rules::item::Repository;
 use hw_rules::source_time::SourceTime;
 
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::Transaction;
 use crate::views::skipped_rows::ReadableRows;
 
-impl Store {
+impl StoreReader {
     /// Returns the readable repositories of one host, ordered by name.
     pub fn repositories(&self, host: &str) -> Result<Vec<Repository>, StoreError> {
         Ok(self.readable_repositories(host)?.rows)

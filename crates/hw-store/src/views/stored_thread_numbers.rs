@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use hw_rules::item::ItemKind;
 
 use super::thread_list::ThreadTable;
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow, params};
 
-impl Store {
+impl StoreReader {
     /// Returns the given numbers that belong to a stored thread of a repository. Names match in any case.
     pub fn stored_thread_numbers(
         &self,

@@ -12,7 +12,7 @@ use super::pending_chores::PendingChores;
 use super::repositories::parse_time;
 use super::repository_match::RepositoryMatch;
 use super::skipped_rows::SkippedRows;
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow};
 use crate::transaction::Transaction;
@@ -47,7 +47,7 @@ pub struct ThreadRow {
     pub closes: Vec<i64>,
 }
 
-impl Store {
+impl StoreReader {
     /// Calls `each` with the threads of one kind, oldest first, without loading them all; returns the number of
     /// unreadable ones. Kinds other than threads have no rows.
     ///
@@ -310,7 +310,7 @@ pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Stor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DatabaseLocation;
+    use crate::{DatabaseLocation, StoreWriter};
 
     #[test]
     fn thread_list_of_a_repository_uses_an_index_in_order() {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn query_plan(kind: ItemKind, filter: &ThreadFilter) -> String {
-        let store = Store::open(&DatabaseLocation::Memory).unwrap();
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
         let table = ThreadTable::for_kind(kind).unwrap();
         let steps = store.read("plan", |tx| {
             let values = filter.resolve_values(tx)?;

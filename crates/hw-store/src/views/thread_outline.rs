@@ -11,7 +11,7 @@ use super::pending_chores::PendingChores;
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use super::thread_list::ThreadRow;
 use super::thread_view::{FoundThread, find_thread_at};
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::mirror::repository_names;
 use crate::sql::{Sql, SqlRow, SqlValue, params};
@@ -50,7 +50,7 @@ pub struct CommentExcerpt {
     pub body_bytes: u64,
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the outline of the thread at an address; `None` if it is not stored.
     pub fn thread_outline(
         &self,

@@ -9,7 +9,7 @@ use super::completeness::Completeness;
 use super::pending_chores::PendingChores;
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use super::thread_list::{ThreadRow, ThreadTable};
-use crate::Store;
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
@@ -30,7 +30,7 @@ pub(crate) struct FoundThread {
     pub(crate) row: ThreadRow,
 }
 
-impl Store {
+impl StoreReader {
     /// Returns the thread at an address; `None` if it is not stored.
     pub fn find_thread(&self, address: &ThreadAddress) -> Result<Option<ThreadView>, StoreError> {
         self.read("thread", |tx| {

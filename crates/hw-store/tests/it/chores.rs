@@ -3,14 +3,15 @@
 use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::item::ItemKind;
 use hw_store::{
-    ChoreChunk, DatabaseLocation, Lease, ObjectCounts, Store, StoreError, ThreadFilter,
+    ChoreChunk, DatabaseLocation, LeasedStore, ObjectCounts, StoreError, StoreReader, StoreWriter,
+    ThreadFilter,
 };
 
 use crate::fixture::{
     PUMP_ID, comment, count_search_rows, crash_at, execute_raw, finish_chores, issue, issue_bodies,
     issue_lane, issues_page, lane_for_kind, observed_at, open_store, organization_lane,
-    pump_repository, query_raw, repositories_page, search_hits, search_ids, stored_issues,
-    threads_page,
+    pump_repository, query_raw, refusals_to_open, repositories_page, search_hits, search_ids,
+    stored_issues, threads_page,
 };
 
 both![
@@ -33,9 +34,9 @@ fn rename_of_many_texts_takes_small_transactions_and_shows_at_once(location: &Da
     const RENAMED: &str = "select cast(count(*) as text) from
         (select repository from issues union all select repository from comments) as texts
         where repository = 'valve'";
-    let (store, lease) = fill_repository(location);
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
-    let transactions = run_with_crashes(&store, &lease, location, RENAMED, || {
+    let store = fill_repository(location);
+    store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    let transactions = run_with_crashes(&store, location, RENAMED, || {
         let issues = stored_issues(&store);
         assert_eq!(issues.len() as i64, ISSUES);
         assert!(issues.iter().all(|row| row.repository == "valve"));
@@ -63,15 +64,15 @@ fn rename_of_many_texts_takes_small_transactions_and_shows_at_once(location: &Da
 }
 
 fn rename_that_follows_another_starts_over(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let issues = (1..=30).map(|id| issue(id, 10, "leaks")).collect();
-    store.ingest_page(&lease, &issues_page(issues)).unwrap();
+    store.ingest_page(&issues_page(issues)).unwrap();
     for (name, second) in [("valve", 20), ("nozzle", 21)] {
         let page = repositories_page(vec![pump_repository(name, second)]);
-        store.ingest_page(&lease, &page).unwrap();
-        assert_eq!(store.run_chore(&lease, 50).unwrap(), ChoreChunk::Done);
+        store.ingest_page(&page).unwrap();
+        assert_eq!(store.run_chore(50).unwrap(), ChoreChunk::Done);
     }
-    finish_chores(&store, &lease);
+    finish_chores(&store);
     let names = query_raw(location, "select distinct repository from issues");
     assert_eq!(names, [["nozzle"]]);
     assert_eq!(search_hits(&store, "nozzle", 50).len(), 30);
@@ -80,10 +81,10 @@ fn rename_that_follows_another_starts_over(location: &DatabaseLocation) {
 fn removal_of_many_texts_takes_small_transactions_and_shows_at_once(location: &DatabaseLocation) {
     const REMOVED: &str =
         "select cast(count(*) as text) from removed_items where kind <> 'repository'";
-    let (store, lease) = fill_repository(location);
+    let store = fill_repository(location);
     let gone = [(PUMP_ID, observed_at(900))];
-    store.remove_repositories(&lease, &organization_lane(), &gone, false).unwrap();
-    let transactions = run_with_crashes(&store, &lease, location, REMOVED, || {
+    store.remove_repositories(&organization_lane(), &gone, false).unwrap();
+    let transactions = run_with_crashes(&store, location, REMOVED, || {
         let counts = store.object_counts().unwrap();
         assert_eq!((counts.repositories, counts.issues, counts.comments), (0, 0, 0));
         assert_eq!((issue_bodies(&store), search_ids(&store, "leaks")), (vec![], vec![]));
@@ -106,10 +107,10 @@ fn removal_of_many_texts_takes_small_transactions_and_shows_at_once(location: &D
 
 fn clearing_of_many_texts_takes_small_transactions(location: &DatabaseLocation) {
     const CLEARED: &str = "select cast(2000 - count(*) as text) from issues";
-    let (store, lease) = fill_repository(location);
-    store.clear_lane(&lease, &issue_lane()).unwrap();
+    let store = fill_repository(location);
+    store.clear_lane(&issue_lane()).unwrap();
     assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage.through, None);
-    let transactions = run_with_crashes(&store, &lease, location, CLEARED, || {});
+    let transactions = run_with_crashes(&store, location, CLEARED, || {});
     assert_eq!(transactions, 11);
     let left =
         ObjectCounts { repositories: 1, comments: COMMENTS as u64, ..ObjectCounts::default() };
@@ -118,37 +119,36 @@ fn clearing_of_many_texts_takes_small_transactions(location: &DatabaseLocation) 
 }
 
 fn search_index_of_an_older_version_is_rebuilt_from_the_stored_texts(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let issues = (1..=450).map(|id| issue(id, 10, "leaks")).collect();
-    store.ingest_page(&lease, &issues_page(issues)).unwrap();
+    store.ingest_page(&issues_page(issues)).unwrap();
     execute_raw(
         location,
         "update schema_version set search_index = 0; delete from search;
          delete from search_documents",
     );
-    assert!(Store::open_reader(location).is_ok(), "search goes on");
-    let newer = Store::open(location).unwrap();
-    let refused = store.ingest_page(&lease, &issues_page(vec![]));
+    assert!(StoreReader::open(location).is_ok(), "search goes on");
+    let newer = StoreWriter::open(location).unwrap();
+    let refused = store.ingest_page(&issues_page(vec![]));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    store.release_lease(&lease).unwrap();
-    let lease = newer.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    store.release_lease().unwrap();
+    let newer = newer.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
     let rows = "select cast(count(*) as text) from search_documents";
-    let transactions = run_with_crashes(&newer, &lease, location, rows, || {
+    let transactions = run_with_crashes(&newer, location, rows, || {
         assert_eq!(newer.object_counts().unwrap().issues, 450, "nothing is fetched again");
     });
     assert_eq!((transactions, count_search_rows(location)), (3, 450));
-    drop(Store::open(location).unwrap());
+    drop(StoreWriter::open(location).unwrap());
     assert_eq!(newer.count_chores().unwrap(), 0, "once is enough");
 }
 
 fn search_index_of_a_newer_version_is_rejected(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set search_index = 99");
-    for open in [Store::open, Store::open_without_refetch, Store::open_reader] {
-        let refused = open(location).err();
-        assert!(matches!(refused, Some(StoreError::NewerIndex { found: 99, .. })), "{refused:?}");
+    for refused in refusals_to_open(location) {
+        assert!(matches!(refused, StoreError::NewerIndex { found: 99, .. }), "{refused:?}");
     }
     assert_eq!(count_search_rows(location), 1);
     assert_eq!(
@@ -158,13 +158,13 @@ fn search_index_of_a_newer_version_is_rejected(location: &DatabaseLocation) {
 }
 
 fn mirror_in_another_format_is_emptied_in_small_transactions(location: &DatabaseLocation) {
-    let (store, _) = fill_repository(location);
+    let store = fill_repository(location);
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
-    let store = Store::open(location).unwrap();
-    let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    let store = StoreWriter::open(location).unwrap();
+    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
     let mut transactions = 0;
-    while store.run_chore(&lease, MAX_CHUNK_ROWS).unwrap() == ChoreChunk::Done {
+    while store.run_chore(MAX_CHUNK_ROWS).unwrap() == ChoreChunk::Done {
         transactions += 1;
         assert_eq!((issue_bodies(&store), search_ids(&store, "leaks")), (vec![], vec![]));
         assert!(transactions < 50);
@@ -176,11 +176,11 @@ fn mirror_in_another_format_is_emptied_in_small_transactions(location: &Database
 }
 
 fn mirror_in_another_format_stays_with_writers_that_do_not_fetch(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
-    let refused = Store::open_without_refetch(location).err().unwrap();
+    let refused = StoreWriter::open_without_refetch(location).err().unwrap();
     assert!(matches!(refused, StoreError::RefetchNeeded), "{refused:?}");
     assert!(refused.to_string().contains("`highwater pull`"), "{refused}");
     assert_eq!(count(location, "select cast(count(*) as text) from issues"), 1);
@@ -188,25 +188,24 @@ fn mirror_in_another_format_stays_with_writers_that_do_not_fetch(location: &Data
 }
 
 /// Opens a store whose repository has thousands of texts.
-fn fill_repository(location: &DatabaseLocation) -> (Store, Lease) {
-    let (store, lease) = open_store(location);
+fn fill_repository(location: &DatabaseLocation) -> LeasedStore {
+    let store = open_store(location);
     for first in (1..=ISSUES).step_by(500) {
         let issues = (first..first + 500).map(|id| issue(id, 10, "leaks")).collect();
-        store.ingest_page(&lease, &issues_page(issues)).unwrap();
+        store.ingest_page(&issues_page(issues)).unwrap();
     }
     let comments =
         (1..=COMMENTS).map(|id| comment(ItemKind::IssueComment, 9_000 + id, id, 10, "drips"));
     let page = threads_page(ItemKind::IssueComment, comments.collect());
     assert_eq!(page.lane, lane_for_kind(ItemKind::IssueComment));
-    store.ingest_page(&lease, &page).unwrap();
-    (store, lease)
+    store.ingest_page(&page).unwrap();
+    store
 }
 
 /// Runs the pending chores. Each transaction is tried twice: the process crashes before its commit, and after it.
 /// Returns the number of transactions; `changed` counts the texts that are done.
 fn run_with_crashes(
-    store: &Store,
-    lease: &Lease,
+    store: &LeasedStore,
     location: &DatabaseLocation,
     changed: &str,
     mut check: impl FnMut(),
@@ -215,13 +214,13 @@ fn run_with_crashes(
     loop {
         check();
         let before = count(location, changed);
-        let crashed = crash_at(store, "chore: before commit").run_chore(lease, MAX_CHUNK_ROWS);
+        let crashed = crash_at(store, "chore: before commit").run_chore(MAX_CHUNK_ROWS);
         if let Ok(ChoreChunk::NothingLeft) = crashed {
             return transactions;
         }
         assert!(matches!(crashed, Err(StoreError::Interrupted(_))), "{crashed:?}");
         assert_eq!(count(location, changed), before, "nothing is half done");
-        let crashed = crash_at(store, "chore: after commit").run_chore(lease, MAX_CHUNK_ROWS);
+        let crashed = crash_at(store, "chore: after commit").run_chore(MAX_CHUNK_ROWS);
         assert!(matches!(crashed, Err(StoreError::Interrupted(_))), "{crashed:?}");
         transactions += 1;
         let texts = count(location, changed) - before;

@@ -4,8 +4,8 @@ use hw_rules::closing_references::ClosingReferences;
 use hw_rules::item::{ItemKind, ItemObservation};
 use hw_rules::version::ObservedAt;
 use hw_store::{
-    DatabaseLocation, IngestPage, Lease, OpenPullRequest, ReadReferences, ReferencesSelection,
-    Store, ThreadFilter,
+    DatabaseLocation, IngestPage, LeasedStore, OpenPullRequest, ReadReferences,
+    ReferencesSelection, StoreReader, StoreWriter, ThreadFilter,
 };
 
 use crate::fixture::{
@@ -27,44 +27,44 @@ both![
 const LATER: i64 = 9_000;
 
 fn closing_references_are_due_from_each_change_until_they_are_read(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest(&store, &lease, pull_request(10, "leaks"));
+    let store = open_store(location);
+    ingest(&store, pull_request(10, "leaks"));
     assert_eq!(references(&store), due(&[]), "it is new");
-    store_references(&store, &lease, 10, 20, &[3]);
+    store_references(&store, 10, 20, &[3]);
     assert_eq!(references(&store), due(&[3]), "it may change again");
-    store_references(&store, &lease, 10, LATER, &[3, 4]);
+    store_references(&store, 10, LATER, &[3, 4]);
     assert_eq!(references(&store), read(&[3, 4]));
-    ingest(&store, &lease, pull_request(11, "leaks"));
+    ingest(&store, pull_request(11, "leaks"));
     assert_eq!(references(&store), due(&[3, 4]), "its time moved");
-    store_references(&store, &lease, 11, LATER, &[4]);
-    ingest(&store, &lease, with_observed_at(pull_request(11, "drips"), 12));
+    store_references(&store, 11, LATER, &[4]);
+    ingest(&store, with_observed_at(pull_request(11, "drips"), 12));
     assert_eq!(references(&store), due(&[4]), "edited within the same second");
 }
 
 fn closing_references_are_cleared_when_a_pull_request_closes(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest(&store, &lease, pull_request(10, "leaks"));
-    store_references(&store, &lease, 10, LATER, &[3]);
+    let store = open_store(location);
+    ingest(&store, pull_request(10, "leaks"));
+    store_references(&store, 10, LATER, &[3]);
     let mut merged = pull_request(11, "leaks");
     "MERGED".clone_into(&mut as_thread_mut(&mut merged).state);
-    ingest(&store, &lease, merged);
+    ingest(&store, merged);
     assert_eq!(references(&store), read(&[]));
-    store_references(&store, &lease, 11, LATER, &[3]);
+    store_references(&store, 11, LATER, &[3]);
     assert_eq!(references(&store), read(&[]), "an answer that was on its way");
-    ingest(&store, &lease, pull_request(12, "leaks"));
+    ingest(&store, pull_request(12, "leaks"));
     assert_eq!(references(&store), due(&[]), "it is open again");
 }
 
 fn closing_references_stay_while_observations_do_not_know_them(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest(&store, &lease, pull_request(10, "leaks"));
-    store_references(&store, &lease, 10, LATER, &[3]);
+    let store = open_store(location);
+    ingest(&store, pull_request(10, "leaks"));
+    store_references(&store, 10, LATER, &[3]);
     for second in [20, LATER, LATER + 1] {
         let page = threads_page(
             ItemKind::PullRequest,
             vec![with_observed_at(pull_request(10, "leaks"), second)],
         );
-        let counts = store.ingest_page(&lease, &page).unwrap();
+        let counts = store.ingest_page(&page).unwrap();
         assert_eq!((counts.edited, counts.unchanged), (0, 1), "second {second}");
     }
     assert_eq!(references(&store), read(&[3]));
@@ -72,36 +72,36 @@ fn closing_references_stay_while_observations_do_not_know_them(location: &Databa
 }
 
 fn closing_references_from_a_lagging_replica_change_nothing(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest(&store, &lease, pull_request(10, "leaks"));
-    store_references(&store, &lease, 9, LATER, &[3]);
+    let store = open_store(location);
+    ingest(&store, pull_request(10, "leaks"));
+    store_references(&store, 9, LATER, &[3]);
     assert_eq!(references(&store), due(&[]));
 }
 
 fn closing_references_of_another_node_are_neither_kept_nor_stored(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest(&store, &lease, pull_request(10, "leaks"));
-    store_references(&store, &lease, 10, LATER, &[3]);
+    let store = open_store(location);
+    ingest(&store, pull_request(10, "leaks"));
+    store_references(&store, 10, LATER, &[3]);
     execute_raw(location, "update pull_requests set node_id = 'PR_other'");
-    store_references(&store, &lease, 10, LATER, &[4]);
+    store_references(&store, 10, LATER, &[4]);
     assert_eq!(references(&store), read(&[3]), "the answer is about the node that was requested");
     let page = threads_page(ItemKind::PullRequest, vec![pull_request(11, "leaks")]);
     let page = IngestPage { absent_nodes: vec!["PR_other".to_owned()], ..page };
-    store.ingest_page(&lease, &page).unwrap();
+    store.ingest_page(&page).unwrap();
     assert_eq!(references(&store), due(&[]));
 }
 
 fn closing_references_are_read_for_chosen_repositories_and_after_a_reconcile_for_all_open(
     location: &DatabaseLocation,
 ) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for id in 5..=7 {
-        ingest(&store, &lease, thread(ItemKind::PullRequest, id, 10, "leaks"));
+        ingest(&store, thread(ItemKind::PullRequest, id, 10, "leaks"));
     }
-    store_references(&store, &lease, 10, LATER, &[3]);
+    store_references(&store, 10, LATER, &[3]);
     let mut closed = thread(ItemKind::PullRequest, 7, 11, "leaks");
     "CLOSED".clone_into(&mut as_thread_mut(&mut closed).state);
-    ingest(&store, &lease, closed);
+    ingest(&store, closed);
     assert_eq!(due_ids(&store), [6]);
     let all_open = ReferencesSelection::AllOpen;
     assert_eq!(selected_ids(&store, all_open, &[PUMP_ID], i64::MIN), [5, 6]);
@@ -113,13 +113,13 @@ fn closing_references_are_read_for_chosen_repositories_and_after_a_reconcile_for
 
 /// Older versions read the references in listings, and stored them for closed pull requests as well.
 fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for id in 5..=8 {
         let mut pull = thread(ItemKind::PullRequest, id, 10, "leaks");
         if id == 6 {
             "MERGED".clone_into(&mut as_thread_mut(&mut pull).state);
         }
-        ingest(&store, &lease, pull);
+        ingest(&store, pull);
     }
     drop(store);
     let other_digest = match location {
@@ -138,7 +138,7 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
              delete from migrations where number >= 10"
         ),
     );
-    let store = Store::open(location).unwrap();
+    let store = StoreWriter::open(location).unwrap();
     assert_eq!(references(&store), read(&[3]));
     assert!(closes_of(&store, 6).is_empty(), "it is merged");
     assert_eq!(
@@ -148,8 +148,8 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
     );
 }
 
-fn ingest(store: &Store, lease: &Lease, observation: ItemObservation) {
-    store.ingest_page(lease, &threads_page(ItemKind::PullRequest, vec![observation])).unwrap();
+fn ingest(store: &LeasedStore, observation: ItemObservation) {
+    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![observation])).unwrap();
 }
 
 fn pull_request(second: i64, text: &str) -> ItemObservation {
@@ -157,7 +157,7 @@ fn pull_request(second: i64, text: &str) -> ItemObservation {
 }
 
 /// Stores an answer about pull request 5 that was updated at one second and read at another.
-fn store_references(store: &Store, lease: &Lease, updated: i64, read_at: i64, closes: &[i64]) {
+fn store_references(store: &LeasedStore, updated: i64, read_at: i64, closes: &[i64]) {
     let node_id = "PR_5".to_owned();
     let pull_request = OpenPullRequest { id: 5, node_id, repository_id: PUMP_ID };
     let answer = ClosingReferences {
@@ -167,15 +167,15 @@ fn store_references(store: &Store, lease: &Lease, updated: i64, read_at: i64, cl
         observed_at: ObservedAt::new(source_time(read_at).instant().0, read_at),
     };
     let answers = [ReadReferences { pull_request, references: answer }];
-    store.store_closing_references(lease, HOST, &answers).unwrap();
+    store.store_closing_references(HOST, &answers).unwrap();
 }
 
-fn due_ids(store: &Store) -> Vec<i64> {
+fn due_ids(store: &StoreReader) -> Vec<i64> {
     selected_ids(store, ReferencesSelection::Due, &[PUMP_ID], i64::MIN)
 }
 
 fn selected_ids(
-    store: &Store,
+    store: &StoreReader,
     selection: ReferencesSelection,
     repositories: &[i64],
     after: i64,
@@ -193,7 +193,7 @@ struct StoredReferences {
     closes: Vec<i64>,
 }
 
-fn references(store: &Store) -> StoredReferences {
+fn references(store: &StoreReader) -> StoredReferences {
     StoredReferences { is_due: due_ids(store).contains(&5), closes: closes_of(store, 5) }
 }
 
@@ -205,7 +205,7 @@ fn read(closes: &[i64]) -> StoredReferences {
     StoredReferences { is_due: false, closes: closes.to_vec() }
 }
 
-fn closes_of(store: &Store, id: i64) -> Vec<i64> {
+fn closes_of(store: &StoreReader, id: i64) -> Vec<i64> {
     let mut closes = Vec::new();
     store
         .each_thread(ItemKind::PullRequest, &ThreadFilter::default(), &mut |row| {
@@ -219,7 +219,7 @@ fn closes_of(store: &Store, id: i64) -> Vec<i64> {
 }
 
 /// Returns the ids of all damaged items.
-fn verify_all(store: &Store) -> Vec<Option<i64>> {
+fn verify_all(store: &StoreReader) -> Vec<Option<i64>> {
     let (mut damaged, mut cursor) = (Vec::new(), None);
     loop {
         let page = store.verify_page(cursor.as_ref()).unwrap();

@@ -8,8 +8,8 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_address::ThreadAddress;
 use hw_rules::walk::ListingFloor;
 use hw_store::{
-    CommentFilter, CommentRow, DatabaseLocation, Etag, IngestCounts, IngestPage, SkippedRows,
-    Store, StoreError,
+    CommentFilter, CommentRow, DatabaseLocation, Etag, IngestCounts, IngestPage, LeasedStore,
+    SkippedRows, StoreError, StoreReader,
 };
 
 use crate::fixture::{
@@ -35,35 +35,32 @@ both![
 
 fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &DatabaseLocation) {
     for (newest, is_swept) in [(None, false), (Some(SourceInstant(50_000)), true)] {
-        let (store, lease) = open_store(location);
+        let store = open_store(location);
         let lane = Lane::for_repository(HOST, PUMP_ID, Surface::IssueComments);
         let walk = SinceWalk { newest, ..SinceWalk::from_floor(ListingFloor::Beginning) };
         let coverage = Coverage { since: Some(walk), ..Coverage::default() };
         let page = IngestPage { coverage: Some(coverage), ..IngestPage::new(lane.clone(), 100) };
-        store.ingest_page(&lease, &page).unwrap();
+        store.ingest_page(&page).unwrap();
         // it was created at second 0, and transferred just now
         let late = thread(ItemKind::Issue, 5, 60, "transferred");
-        store.ingest_page(&lease, &threads_page(ItemKind::Issue, vec![late])).unwrap();
+        store.ingest_page(&threads_page(ItemKind::Issue, vec![late])).unwrap();
         let is_due = store.lane_state(&lane).unwrap().sweep_due_ms.is_some();
         assert_eq!(is_due, is_swept, "a walk that has read up to {newest:?}");
-        store.clear_lane(&lease, &lane_for_kind(ItemKind::Issue)).unwrap();
-        finish_chores(&store, &lease);
-        store.release_lease(&lease).unwrap();
+        store.clear_lane(&lane_for_kind(ItemKind::Issue)).unwrap();
+        finish_chores(&store);
+        store.release_lease().unwrap();
     }
 }
 
 fn comment_excerpts_have_the_start_of_a_body_and_its_full_length(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     store
-        .ingest_page(
-            &lease,
-            &threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]),
-        )
+        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
         .unwrap();
     for (id, body) in [(10, "short\0 text"), (11, "twelve bytes"), (12, "elevenbytes\u{e9}")] {
         let mut comment = comment(ItemKind::IssueComment, id, 5, 10 + id, "");
         as_comment_mut(&mut comment).body = body.to_owned();
-        store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+        store.ingest_page(&threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
     }
     let outline = store.thread_outline(&thread_address(5)).unwrap().unwrap();
     let ids: Vec<i64> = outline.comments.iter().map(|comment| comment.id).collect();
@@ -81,20 +78,17 @@ fn comment_excerpts_have_the_start_of_a_body_and_its_full_length(location: &Data
 }
 
 fn comments_of_each_kind_are_stored_unchanged_and_found(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     store
-        .ingest_page(
-            &lease,
-            &threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]),
-        )
+        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
         .unwrap();
     for (id, kind) in (10..).zip(ItemKind::COMMENTS) {
         let mut observation = comment(kind, id, 5, 10, "drips\0");
         as_comment_mut(&mut observation).body = format!("drips{id}\0 here");
         let page = threads_page(kind, vec![observation.clone()]);
-        let counts = store.ingest_page(&lease, &page).unwrap();
+        let counts = store.ingest_page(&page).unwrap();
         assert_eq!(counts, IngestCounts { created: 1, ..IngestCounts::default() });
-        assert_eq!(store.ingest_page(&lease, &page).unwrap().unchanged, 1);
+        assert_eq!(store.ingest_page(&page).unwrap().unchanged, 1);
         let hits = search_hits(&store, &format!("type:comment drips{id}"), 9);
         let [hit] = hits.as_slice() else { panic!("expected one hit, got {hits:?}") };
         assert_eq!((hit.kind, hit.id, hit.title.as_str()), (kind, id, "title leak"));
@@ -107,49 +101,46 @@ fn comments_of_each_kind_are_stored_unchanged_and_found(location: &DatabaseLocat
 }
 
 fn comments_are_removed_with_their_thread_and_can_return(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let kind = ItemKind::PullRequest;
     store
-        .ingest_page(
-            &lease,
-            &threads_page(kind, vec![thread(kind, 5, 9, "a"), thread(kind, 6, 9, "b")]),
-        )
+        .ingest_page(&threads_page(kind, vec![thread(kind, 5, 9, "a"), thread(kind, 6, 9, "b")]))
         .unwrap();
     for kind in ItemKind::COMMENTS {
         let comments = vec![comment(kind, 1, 5, 10, "gone"), comment(kind, 2, 6, 10, "stays")];
-        store.ingest_page(&lease, &threads_page(kind, comments)).unwrap();
+        store.ingest_page(&threads_page(kind, comments)).unwrap();
     }
-    confirm_gone(&store, &lease, kind, 5);
+    confirm_gone(&store, kind, 5);
     let left: Vec<_> = all_comments(&store).into_iter().map(|row| row.comment.id).collect();
     assert_eq!(left, [2, 2, 2, 2]);
     assert_eq!(search_ids(&store, "gone"), Vec::<i64>::new());
     let again = with_observed_at(comment(ItemKind::Review, 1, 5, 10, "gone"), 99);
-    let done = store.ingest_page(&lease, &threads_page(ItemKind::Review, vec![again])).unwrap();
+    let done = store.ingest_page(&threads_page(ItemKind::Review, vec![again])).unwrap();
     assert_eq!(done.revived, 1, "a later observation revives it");
 }
 
 fn comments_are_removed_with_their_repository(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 1)])).unwrap();
-    finish_chores(&store, &lease);
+    let store = open_store(location);
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 1)])).unwrap();
+    finish_chores(&store);
     for kind in ItemKind::COMMENTS {
-        store.ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
     let lane = Lane::owner_repositories(HOST, "acme");
-    store.remove_repositories(&lease, &lane, &[(PUMP_ID, observed_at(50))], false).unwrap();
-    finish_chores(&store, &lease);
+    store.remove_repositories(&lane, &[(PUMP_ID, observed_at(50))], false).unwrap();
+    finish_chores(&store);
     assert_eq!((all_comments(&store), search_ids(&store, "x")), (vec![], vec![]));
 }
 
 fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 1)])).unwrap();
-    finish_chores(&store, &lease);
+    let store = open_store(location);
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 1)])).unwrap();
+    finish_chores(&store);
     for kind in ItemKind::COMMENTS {
-        store.ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
-    finish_chores(&store, &lease);
+    store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store);
     for row in all_comments(&store) {
         assert_eq!(row.repository, "valve");
         let fragment = comment_fragment(row.comment.kind);
@@ -161,54 +152,52 @@ fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
 }
 
 fn comment_ids_are_independent_between_kinds(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::COMMENTS {
-        store
-            .ingest_page(&lease, &threads_page(kind, vec![comment(kind, 1, 5, 10, "same")]))
-            .unwrap();
+        store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "same")])).unwrap();
     }
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (4, 4));
-    store.clear_lane(&lease, &lane_for_kind(ItemKind::Review)).unwrap();
-    finish_chores(&store, &lease);
+    store.clear_lane(&lane_for_kind(ItemKind::Review)).unwrap();
+    finish_chores(&store);
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (3, 3));
 }
 
 fn comment_queue_contains_changed_threads_once_their_comments_are_followed(
     location: &DatabaseLocation,
 ) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let lane = lane_for_kind(ItemKind::Review);
-    store.ingest_page(&lease, &pull_requests_page(&[1, 2], 10)).unwrap();
+    store.ingest_page(&pull_requests_page(&[1, 2], 10)).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new(), "not followed yet");
-    store.follow_thread_comments(&lease, &lane).unwrap();
+    store.follow_thread_comments(&lane).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), [1, 2]);
     assert!(store.lanes_with_due_threads().unwrap().contains(&lane));
-    ingest_read_threads(&store, &lease, &lane, &[(1, 500), (2, 500)]);
+    ingest_read_threads(&store, &lane, &[(1, 500), (2, 500)]);
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new());
-    store.ingest_page(&lease, &pull_requests_page(&[1, 2], 10)).unwrap();
+    store.ingest_page(&pull_requests_page(&[1, 2], 10)).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new(), "no changes");
-    store.ingest_page(&lease, &pull_requests_page(&[2, 3], 20)).unwrap();
+    store.ingest_page(&pull_requests_page(&[2, 3], 20)).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), [2, 3]);
     let issues = vec![thread(ItemKind::Issue, 9, 20, "x")];
-    store.ingest_page(&lease, &threads_page(ItemKind::Issue, issues)).unwrap();
-    confirm_gone(&store, &lease, ItemKind::PullRequest, 3);
+    store.ingest_page(&threads_page(ItemKind::Issue, issues)).unwrap();
+    confirm_gone(&store, ItemKind::PullRequest, 3);
     assert_eq!(due_thread_ids(&store, &lane), [2], "a removed thread is not read");
 }
 
 fn comment_queue_keeps_a_thread_that_was_read_too_early(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let lane = lane_for_kind(ItemKind::DiscussionComment);
     let moved = vec![thread(ItemKind::Discussion, 1, 100, "x")];
-    store.ingest_page(&lease, &threads_page(ItemKind::Discussion, moved)).unwrap();
-    store.follow_thread_comments(&lease, &lane).unwrap();
-    ingest_read_threads(&store, &lease, &lane, &[(1, 160)]);
+    store.ingest_page(&threads_page(ItemKind::Discussion, moved)).unwrap();
+    store.follow_thread_comments(&lane).unwrap();
+    ingest_read_threads(&store, &lane, &[(1, 160)]);
     assert_eq!(due_thread_ids(&store, &lane), [1], "another comment may be written in that second");
-    ingest_read_threads(&store, &lease, &lane, &[(1, 161)]);
+    ingest_read_threads(&store, &lane, &[(1, 161)]);
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new());
 }
 
 fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let lane = lane_for_kind(ItemKind::IssueComment);
     let etag = Etag {
         principal: "github.com/1".into(),
@@ -216,26 +205,26 @@ fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLoc
         sent_at: Some(SourceInstant(7_000)),
     };
     let page = IngestPage { etag: Some(etag.clone()), ..IngestPage::new(lane.clone(), 100) };
-    store.ingest_page(&lease, &page).unwrap();
+    store.ingest_page(&page).unwrap();
     assert_eq!(store.lane_etag(&lane, "github.com/1").unwrap(), Some(etag));
     assert_eq!(store.lane_etag(&lane, "github.com/2").unwrap(), None);
-    store.ingest_page(&lease, &IngestPage::new(lane.clone(), 100)).unwrap();
+    store.ingest_page(&IngestPage::new(lane.clone(), 100)).unwrap();
     assert!(
         store.lane_etag(&lane, "github.com/1").unwrap().is_some(),
         "a page without an ETag removes none"
     );
-    store.clear_lane(&lease, &lane).unwrap();
-    finish_chores(&store, &lease);
+    store.clear_lane(&lane).unwrap();
+    finish_chores(&store);
     assert_eq!(store.lane_etag(&lane, "github.com/1").unwrap(), None, "its rows are gone");
 }
 
 fn comment_filter_selects_by_repository_thread_and_author(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let kind = ItemKind::IssueComment;
     let mut by_bob = comment(kind, 2, 5, 10, "b");
     as_comment_mut(&mut by_bob).author = Some("Bob".to_owned());
     let comments = vec![comment(kind, 1, 5, 10, "a"), by_bob, comment(kind, 3, 6, 10, "c")];
-    store.ingest_page(&lease, &threads_page(kind, comments)).unwrap();
+    store.ingest_page(&threads_page(kind, comments)).unwrap();
     let any = CommentFilter::default;
     for (filter, expected) in [
         (CommentFilter { thread: Some(5), ..any() }, vec![1, 2]),
@@ -251,19 +240,16 @@ fn comment_filter_selects_by_repository_thread_and_author(location: &DatabaseLoc
 }
 
 fn comment_pages_add_up_to_the_list(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     store
-        .ingest_page(
-            &lease,
-            &threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]),
-        )
+        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
         .unwrap();
     // four kinds with the same ids, all of the same second except the last id
     for kind in ItemKind::COMMENTS {
         let comments = [(1, 10), (2, 10), (3, 20)]
             .map(|(id, second)| comment(kind, id, 5, second, "drips"))
             .to_vec();
-        store.ingest_page(&lease, &threads_page(kind, comments)).unwrap();
+        store.ingest_page(&threads_page(kind, comments)).unwrap();
     }
     let whole = all_comments(&store);
     for (size, limit) in [(1, None), (5, None), (12, None), (50, None), (2, Some(7))] {
@@ -279,12 +265,12 @@ fn comment_pages_add_up_to_the_list(location: &DatabaseLocation) {
     }
 }
 
-fn confirm_gone(store: &Store, lease: &hw_store::Lease, kind: ItemKind, id: i64) {
+fn confirm_gone(store: &LeasedStore, kind: ItemKind, id: i64) {
     let lane = lane_for_kind(kind);
     let began = observed_at(40);
     let page = hw_store::SweepPage { began_at: began, rows: vec![], next: None, complete: true };
-    store.stage_sweep_page(lease, &lane, &page).unwrap();
-    store.finish_sweep(lease, &lane, &[(id, observed_at(41))], true).unwrap();
+    store.stage_sweep_page(&lane, &page).unwrap();
+    store.finish_sweep(&lane, &[(id, observed_at(41))], true).unwrap();
 }
 
 fn pull_requests_page(ids: &[i64], second: i64) -> IngestPage {
@@ -293,18 +279,13 @@ fn pull_requests_page(ids: &[i64], second: i64) -> IngestPage {
 }
 
 /// Records that the comments of threads were read, beginning at these seconds.
-fn ingest_read_threads(
-    store: &Store,
-    lease: &hw_store::Lease,
-    lane: &Lane,
-    threads: &[(i64, i64)],
-) {
+fn ingest_read_threads(store: &LeasedStore, lane: &Lane, threads: &[(i64, i64)]) {
     let read_threads = threads.iter().map(|(id, second)| (*id, second * 1_000)).collect();
     let page = IngestPage { read_threads, ..IngestPage::new(lane.clone(), 100) };
-    store.ingest_page(lease, &page).unwrap();
+    store.ingest_page(&page).unwrap();
 }
 
-fn due_thread_ids(store: &Store, lane: &Lane) -> Vec<i64> {
+fn due_thread_ids(store: &StoreReader, lane: &Lane) -> Vec<i64> {
     assert!(matches!(lane.surface, Surface::Reviews | Surface::DiscussionComments));
     store.due_threads(lane, 0, 100).unwrap().into_iter().map(|thread| thread.id).collect()
 }
@@ -316,11 +297,11 @@ fn as_comment_mut(observation: &mut ItemObservation) -> &mut hw_rules::item::Com
     }
 }
 
-fn all_comments(store: &Store) -> Vec<CommentRow> {
+fn all_comments(store: &StoreReader) -> Vec<CommentRow> {
     filtered_comments(store, &CommentFilter::default())
 }
 
-fn filtered_comments(store: &Store, filter: &CommentFilter) -> Vec<CommentRow> {
+fn filtered_comments(store: &StoreReader, filter: &CommentFilter) -> Vec<CommentRow> {
     let mut rows = Vec::new();
     store
         .each_comment(filter, &mut |row| {

@@ -1,7 +1,7 @@
 //! Tests of several processes at once. Each thread has a store of its own.
 
 use hw_rules::item::ItemKind;
-use hw_store::{DatabaseLocation, Store, StoreError, ThreadFilter};
+use hw_store::{DatabaseLocation, StoreError, StoreReader, StoreWriter, ThreadFilter};
 
 use crate::fixture::{
     FileDatabase, SchemaDatabase, execute_raw, issue, issue_bodies, issues_page, open_store,
@@ -13,8 +13,9 @@ both![ingest_compares_versions_inside_its_transaction, reader_is_not_blocked_by_
 /// Three threads ingest different versions of the same items at the same time. A comparison before the transaction
 /// would overwrite a newer text, or create an item twice.
 fn ingest_compares_versions_inside_its_transaction(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    let stores = [(); 3].map(|()| Store::open(location).unwrap());
+    let store = open_store(location);
+    let stores =
+        [(); 3].map(|()| StoreWriter::open(location).unwrap().with_lease(store.lease().clone()));
     for round in 0..20 {
         let ids = round * 10..round * 10 + 10;
         let versions = [10, 20, 30].map(|second| {
@@ -22,13 +23,10 @@ fn ingest_compares_versions_inside_its_transaction(location: &DatabaseLocation) 
             issues_page(ids.clone().map(|id| issue(id, second, &text)).collect())
         });
         let created: u64 = std::thread::scope(|scope| {
-            let lease = &lease;
             let threads: Vec<_> = stores
                 .iter()
                 .zip(&versions)
-                .map(|(store, page)| {
-                    scope.spawn(move || store.ingest_page(lease, page).unwrap().created)
-                })
+                .map(|(store, page)| scope.spawn(move || store.ingest_page(page).unwrap().created))
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });
@@ -44,15 +42,16 @@ fn ingest_compares_versions_inside_its_transaction(location: &DatabaseLocation) 
 }
 
 fn reader_is_not_blocked_by_a_writer(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "before")])).unwrap();
-    let reader = Store::open_reader(location).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "before")])).unwrap();
+    let reader = StoreReader::open(location).unwrap();
     let hook_reader = reader.clone();
-    let watched = store.with_crash_hook(std::sync::Arc::new(move |point: &str| {
+    let watched = store.writer().with_crash_hook(std::sync::Arc::new(move |point: &str| {
         assert!(!point.contains("before commit") || issue_bodies(&hook_reader) == ["body before"]);
         false
     }));
-    watched.ingest_page(&lease, &issues_page(vec![issue(5, 11, "after")])).unwrap();
+    let watched = watched.with_lease(store.lease().clone());
+    watched.ingest_page(&issues_page(vec![issue(5, 11, "after")])).unwrap();
     assert_eq!(issue_bodies(&reader), ["body after"]);
     let mut rows = 0;
     reader
@@ -66,14 +65,14 @@ fn reader_is_not_blocked_by_a_writer(location: &DatabaseLocation) {
 
 #[test]
 fn memory_database_is_shared_by_the_clones_of_its_store() {
-    let (store, lease) = open_store(&DatabaseLocation::Memory);
-    store.clone().ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(&DatabaseLocation::Memory);
+    store.clone().ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     assert_eq!(
         (issue_bodies(&store), search_ids(&store, "leaks")),
         (vec!["body leaks".to_owned()], vec![5])
     );
     assert_eq!(
-        stored_issues(&Store::open(&DatabaseLocation::Memory).unwrap()),
+        stored_issues(&StoreWriter::open(&DatabaseLocation::Memory).unwrap()),
         [],
         "another store is another database"
     );
@@ -84,16 +83,14 @@ fn memory_database_is_shared_by_the_clones_of_its_store() {
 fn paged_list_does_not_block_a_checkpoint() {
     let file = FileDatabase::new();
     let DatabaseLocation::File(path) = &file.location else { panic!("expected a file") };
-    let (store, lease) = open_store(&file.location);
-    store
-        .ingest_page(&lease, &issues_page((1..=3).map(|id| issue(id, 10, "x")).collect()))
-        .unwrap();
+    let store = open_store(&file.location);
+    store.ingest_page(&issues_page((1..=3).map(|id| issue(id, 10, "x")).collect())).unwrap();
     let (other, mut checkpoints) = (rusqlite::Connection::open(path).unwrap(), 0);
     let filter = ThreadFilter { limit: Some(3), ..ThreadFilter::default() };
-    Store::open_reader(&file.location)
+    StoreReader::open(&file.location)
         .unwrap()
         .each_thread_in_pages(ItemKind::Issue, &filter, 2, &mut |_| {
-            store.ingest_page(&lease, &issues_page(vec![issue(9, 10 + checkpoints, "x")])).unwrap();
+            store.ingest_page(&issues_page(vec![issue(9, 10 + checkpoints, "x")])).unwrap();
             let checkpoint = "pragma wal_checkpoint(truncate)";
             let is_busy: i64 = other.query_row(checkpoint, [], |row| row.get(0)).unwrap();
             assert_eq!(is_busy, 0);
@@ -111,7 +108,7 @@ fn connection_that_broke_while_idle_is_replaced() {
         panic!("expected PostgreSQL")
     };
     let url = format!("{url}?application_name={name}");
-    let (store, lease) = open_store(&DatabaseLocation::Postgres { url, schema: name.clone() });
+    let store = open_store(&DatabaseLocation::Postgres { url, schema: name.clone() });
     execute_raw(
         &schema.location,
         &format!(
@@ -119,15 +116,15 @@ fn connection_that_broke_while_idle_is_replaced() {
               where application_name = '{name}'"
         ),
     );
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     assert_eq!(search_ids(&store, "leaks"), [5]);
 }
 
 #[test]
 fn readers_beyond_the_limit_wait_for_their_turn() {
     for location in [&FileDatabase::new().location, &SchemaDatabase::new().location] {
-        let (store, lease) = open_store(location);
-        store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+        let store = open_store(location);
+        store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..30)
                 .map(|_| scope.spawn(|| (0..5).all(|_| search_ids(&store, "leaks") == [5])))
@@ -141,7 +138,8 @@ fn readers_beyond_the_limit_wait_for_their_turn() {
 fn connection_to_a_silent_server_times_out() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://me@{}/db?connect_timeout=1", silent.local_addr().unwrap());
-    let failed = Store::open(&DatabaseLocation::Postgres { url, schema: "acme".to_owned() }).err();
+    let failed =
+        StoreWriter::open(&DatabaseLocation::Postgres { url, schema: "acme".to_owned() }).err();
     let Some(StoreError::Unreachable(reason)) = failed else { panic!("{failed:?}") };
     assert_eq!(reason, "timed out waiting for the server");
 }

@@ -3,7 +3,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use hw_store::{DatabaseLocation, DatabaseTimeouts, IngestPage, Lease, Store, StoreError};
+use hw_store::{
+    DatabaseLocation, DatabaseTimeouts, IngestPage, LeasedStore, StoreError, StoreWriter,
+};
 
 use crate::fixture::{
     SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issue_lane, issues_page,
@@ -40,9 +42,9 @@ fn connection_that_stalls_in_a_transaction_times_out_and_the_retry_succeeds() {
     for text in ["insert into issues", COMMIT] {
         let setup = ProxiedStore::new();
         setup.proxy.arm_fault(text, 0, ProxyFault::Stall);
-        let (lease, page) = (setup.lease.clone(), sample_page());
+        let page = sample_page();
         let refused = run_with_deadline(DEADLINE, setup.store.clone(), move |store| {
-            store.ingest_page(&lease, &page).err()
+            store.ingest_page(&page).err()
         });
         assert!(matches!(refused, Some(StoreError::Unreachable(_))), "{text}: {refused:?}");
         assert_eq!(setup.proxy.fired_faults(), 1, "{text}");
@@ -56,7 +58,7 @@ fn connection_that_is_cut_at_a_commit_neither_loses_nor_duplicates_data() {
     for fault in [ProxyFault::CutBefore, ProxyFault::CutAfter] {
         let setup = ProxiedStore::new();
         setup.proxy.arm_fault(COMMIT, 0, fault);
-        let refused = setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
+        let refused = setup.store.ingest_page(&sample_page()).unwrap_err();
         assert!(refused.is_lost_connection(), "{refused}");
         assert_eq!(setup.proxy.fired_faults(), 1);
         setup.assert_retry_succeeds();
@@ -68,19 +70,19 @@ fn connection_that_is_cut_at_a_commit_neither_loses_nor_duplicates_data() {
 fn connection_loss_does_not_change_the_owner_of_the_lease() {
     let setup = ProxiedStore::new();
     setup.proxy.arm_fault(COMMIT, 0, ProxyFault::CutBefore);
-    setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
-    setup.store.renew_lease(&setup.lease, 1_000, 5_000).unwrap();
+    setup.store.ingest_page(&sample_page()).unwrap_err();
+    setup.store.renew_lease(1_000, 5_000).unwrap();
     let next = setup.store.take_lease("pull", "next", 7_000, 5_000).unwrap().unwrap();
-    assert!(next.epoch > setup.lease.epoch);
-    let refused = setup.store.ingest_page(&setup.lease, &sample_page()).unwrap_err();
+    assert!(next.lease().epoch > setup.store.lease().epoch);
+    let refused = setup.store.ingest_page(&sample_page()).unwrap_err();
     assert!(matches!(refused, StoreError::LeaseLost { .. }), "{refused}");
 }
 
 #[test]
 fn migrations_and_the_wipe_ignore_the_statement_timeout() {
     let schema = SchemaDatabase::new();
-    let (store, lease) = open_store(&schema.location);
-    store.ingest_page(&lease, &sample_page()).unwrap();
+    let store = open_store(&schema.location);
+    store.ingest_page(&sample_page()).unwrap();
     drop(store);
     execute_raw(
         &schema.location,
@@ -90,34 +92,33 @@ fn migrations_and_the_wipe_ignore_the_statement_timeout() {
          update schema_version set guid = 'another'",
     );
     let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
-    let store = Store::open_with_timeouts(&schema.location, limited).unwrap();
-    let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
-    finish_chores(&store, &lease);
+    let store = StoreWriter::open_with_timeouts(&schema.location, limited).unwrap();
+    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    finish_chores(&store);
     assert_eq!(store.object_counts().unwrap().issues, 0);
 }
 
 #[test]
 fn statement_timeout_is_not_reported_as_a_lock() {
     let schema = SchemaDatabase::new();
-    let (store, lease) = open_store(&schema.location);
+    let store = open_store(&schema.location);
     execute_raw(
         &schema.location,
         "create function dawdle() returns trigger language plpgsql as
             'begin perform pg_sleep(5); return new; end';
          create trigger dawdle before insert on issues for each row execute function dawdle()",
     );
-    drop(store);
     let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
-    let store = Store::open_with_timeouts(&schema.location, limited).unwrap();
-    let refused = store.ingest_page(&lease, &sample_page()).unwrap_err();
+    let other = StoreWriter::open_with_timeouts(&schema.location, limited).unwrap();
+    let store = other.with_lease(store.lease().clone());
+    let refused = store.ingest_page(&sample_page()).unwrap_err();
     assert!(matches!(refused, StoreError::StatementTimeout(_)), "{refused}");
 }
 
 /// A store behind a proxy, and its lease.
 struct ProxiedStore {
     proxy: FaultProxy,
-    store: Store,
-    lease: Lease,
+    store: LeasedStore,
     _schema: SchemaDatabase,
 }
 
@@ -127,16 +128,17 @@ impl ProxiedStore {
         let DatabaseLocation::Postgres { url, schema: name } = &schema.location else {
             panic!("expected PostgreSQL")
         };
-        let (_, lease) = open_store(&schema.location);
+        let owner = open_store(&schema.location);
         let proxy = FaultProxy::in_front_of(url);
         let location = DatabaseLocation::Postgres { url: proxy.url(url), schema: name.clone() };
-        let store = Store::open_with_timeouts(&location, SHORT_TIMEOUTS).unwrap();
-        Self { proxy, store, lease, _schema: schema }
+        let store = StoreWriter::open_with_timeouts(&location, SHORT_TIMEOUTS).unwrap();
+        let store = store.with_lease(owner.lease().clone());
+        Self { proxy, store, _schema: schema }
     }
 
     /// Writes the same page again, and checks that each text is stored once, with its watermark.
     fn assert_retry_succeeds(&self) {
-        self.store.ingest_page(&self.lease, &sample_page()).unwrap();
+        self.store.ingest_page(&sample_page()).unwrap();
         assert_eq!(issue_bodies(&self.store), ["body leaks"]);
         assert_eq!(search_ids(&self.store, "leaks"), [5]);
         let through = self.store.lane_state(&issue_lane()).unwrap().coverage.through;
@@ -151,8 +153,8 @@ fn sample_page() -> IngestPage {
 /// Returns the result of `work`, or panics if it hangs.
 fn run_with_deadline<T: Send + 'static>(
     deadline: Duration,
-    store: Store,
-    work: impl FnOnce(&Store) -> T + Send + 'static,
+    store: LeasedStore,
+    work: impl FnOnce(&LeasedStore) -> T + Send + 'static,
 ) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(work(&store)).ok());

@@ -3,12 +3,12 @@
 use hw_rules::item::ItemKind;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{
-    CommentFilter, DamagedItem, DatabaseLocation, IntegrityCheck, IntegrityReport, Lease,
-    SkippedRows, Store, ThreadFilter,
+    CommentFilter, DamagedItem, DatabaseLocation, IntegrityCheck, IntegrityReport, LeasedStore,
+    SkippedRows, StoreReader, ThreadFilter,
 };
 
 use crate::fixture::{
-    FileDatabase, SchemaDatabase, comment, execute_raw, issue, lane_for_kind, open_store,
+    FileDatabase, SchemaDatabase, comment, execute_raw, issue, lane_for_kind, open_store, reopen,
     search_hits, search_ids, stored_issues, thread, threads_page,
 };
 
@@ -23,13 +23,13 @@ both![
 ];
 
 fn verification_accepts_sound_rows_of_every_kind(location: &DatabaseLocation) {
-    let (store, _) = open_filled_store(location);
+    let store = open_filled_store(location);
     let (checked, damaged) = verify_all(&store);
     assert_eq!((checked, damaged), (1 + 3 * 3 + 4, vec![]));
 }
 
 fn verification_reports_a_changed_text_with_its_item(location: &DatabaseLocation) {
-    let (store, _) = open_filled_store(location);
+    let store = open_filled_store(location);
     for (table, id) in [("issues", 2), ("pull_requests", 12), ("discussions", 22), ("reviews", 101)]
     {
         execute_raw(
@@ -56,7 +56,7 @@ fn verification_reports_a_changed_text_with_its_item(location: &DatabaseLocation
 }
 
 fn verification_reports_a_changed_time_url_or_search_row(location: &DatabaseLocation) {
-    let (store, _) = open_filled_store(location);
+    let store = open_filled_store(location);
     execute_raw(location, "update issues set updated_at = '1999-01-01T00:00:00Z' where id = 1");
     execute_raw(
         location,
@@ -86,20 +86,20 @@ fn verification_reports_a_changed_time_url_or_search_row(location: &DatabaseLoca
 }
 
 fn verification_reports_missing_and_stray_texts(location: &DatabaseLocation) {
-    let (store, lease) = open_filled_store(location);
+    let store = open_filled_store(location);
     execute_raw(location, "update issues set id = 77 where id = 2");
     let (_, damaged) = verify_all(&store);
     let found: Vec<_> = damaged.iter().map(|item| (item.id, item.reason.as_str())).collect();
     let stray = (Some(77), "nothing records that it was read");
     assert_eq!(found, [stray, (Some(2), "its text is missing")]);
-    store.mark_damaged(&lease, &damaged, 5).unwrap();
+    store.mark_damaged(&damaged, 5).unwrap();
     assert_eq!(stored_issues(&store).len(), 2, "the stray row is removed");
     assert_eq!(store.count_waiting_repairs().unwrap(), 1);
     assert_eq!(store.lane_state(&lane_for_kind(ItemKind::Issue)).unwrap().sweep_due_ms, Some(5));
 }
 
 fn unreadable_row_is_skipped_and_counted_by_every_view(location: &DatabaseLocation) {
-    let (store, _) = open_filled_store(location);
+    let store = open_filled_store(location);
     corrupt_body(location, "issues", 2);
     corrupt_body(location, "issue_comments", 101);
     let mut numbers = Vec::new();
@@ -131,7 +131,7 @@ fn unreadable_row_is_skipped_and_counted_by_every_view(location: &DatabaseLocati
 }
 
 fn unreadable_cell_does_not_stop_an_ingest(location: &DatabaseLocation) {
-    let (store, lease) = open_filled_store(location);
+    let store = open_filled_store(location);
     execute_raw(
         location,
         &format!("update cells set digest = {} where kind = 'issue' and id = 2", quote_bytes("x")),
@@ -139,17 +139,14 @@ fn unreadable_cell_does_not_stop_an_ingest(location: &DatabaseLocation) {
     let (_, damaged) = verify_all(&store);
     assert_eq!(damaged.iter().map(|item| item.id).collect::<Vec<_>>(), [Some(2)]);
     store
-        .ingest_page(
-            &lease,
-            &threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 2, 11, "mended")]),
-        )
+        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 2, 11, "mended")]))
         .unwrap();
     assert_eq!(verify_all(&store).1, []);
     assert_eq!(search_hits(&store, "mended", 5).len(), 1);
 }
 
 fn unreadable_rows_are_counted_once_over_all_pages(location: &DatabaseLocation) {
-    let (store, _) = open_filled_store(location);
+    let store = open_filled_store(location);
     for bad in [&[1][..], &[2], &[3], &[1, 2], &[2, 3], &[1, 2, 3], &[1, 3]] {
         bad.iter().for_each(|id| corrupt_body(location, "issues", *id));
         for (size, limit) in [(1, None), (2, None), (9, None), (1, Some(1)), (2, Some(2))] {
@@ -173,19 +170,18 @@ fn unreadable_rows_are_counted_once_over_all_pages(location: &DatabaseLocation) 
 #[test]
 fn integrity_check_finds_an_inconsistent_index_and_repair_rebuilds_it() {
     let file = FileDatabase::new();
-    let (store, lease) = open_filled_store(&file.location);
+    let store = open_filled_store(&file.location);
     execute_raw(
         &file.location,
         "pragma writable_schema = on;
          update sqlite_master set sql = 'create index issues_author on issues (title)'
           where name = 'issues_author';",
     );
-    drop(store);
-    let store = Store::open(&file.location).unwrap();
+    let store = reopen(store, &file.location);
     assert_eq!(store.check_integrity(IntegrityCheck::Quick).unwrap(), IntegrityReport::Sound);
     let full = store.check_integrity(IntegrityCheck::Full).unwrap();
     assert!(matches!(full, IntegrityReport::Damaged(_)), "{full:?}");
-    store.rebuild_indexes(&lease).unwrap();
+    store.rebuild_indexes().unwrap();
     assert_eq!(store.check_integrity(IntegrityCheck::Full).unwrap(), IntegrityReport::Sound);
 }
 
@@ -193,7 +189,7 @@ fn integrity_check_finds_an_inconsistent_index_and_repair_rebuilds_it() {
 #[test]
 fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
     let file = FileDatabase::new();
-    let (store, lease) = open_filled_store(&file.location);
+    let store = open_filled_store(&file.location);
     execute_raw(
         &file.location,
         "delete from cells where kind = 'review';
@@ -203,16 +199,15 @@ fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
          update sqlite_master set sql = 'create index cells_lane on cells (lane_id, observed_request)'
           where name = 'cells_lane';",
     );
-    drop(store);
-    let store = Store::open(&file.location).unwrap();
+    let store = reopen(store, &file.location);
     let full = store.check_integrity(IntegrityCheck::Full).unwrap();
     assert!(matches!(full, IntegrityReport::Damaged(_)), "{full:?}");
-    store.rebuild_indexes(&lease).unwrap();
+    store.rebuild_indexes().unwrap();
     assert_eq!(store.check_integrity(IntegrityCheck::Full).unwrap(), IntegrityReport::Sound);
     let damaged = verify_all(&store).1;
     let kinds: Vec<ItemKind> = damaged.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [ItemKind::Review], "every other text still has its cell");
-    store.mark_damaged(&lease, &damaged, 5).unwrap();
+    store.mark_damaged(&damaged, 5).unwrap();
     let state = store.lane_state(&lane_for_kind(ItemKind::Review)).unwrap();
     assert_eq!(state.sweep_due_ms, Some(5), "a text without a cell is read again");
 }
@@ -221,7 +216,7 @@ fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
 #[test]
 fn repair_rebuilds_a_damaged_search_index_at_once() {
     let file = FileDatabase::new();
-    let (store, lease) = open_filled_store(&file.location);
+    let store = open_filled_store(&file.location);
     for damage in [
         "update search_data set block = zeroblob(length(block)) where id > 10",
         "delete from search_data where id = (select max(id) from search_data)",
@@ -229,7 +224,7 @@ fn repair_rebuilds_a_damaged_search_index_at_once() {
         execute_raw(&file.location, damage);
         let full = store.check_integrity(IntegrityCheck::Full).unwrap();
         assert!(matches!(full, IntegrityReport::Damaged(_)), "{damage}: {full:?}");
-        store.rebuild_indexes(&lease).unwrap();
+        store.rebuild_indexes().unwrap();
         let full = store.check_integrity(IntegrityCheck::Full).unwrap();
         assert_eq!(full, IntegrityReport::Sound, "{damage}");
     }
@@ -237,7 +232,7 @@ fn repair_rebuilds_a_damaged_search_index_at_once() {
 
 #[test]
 fn integrity_check_does_not_call_postgres_sound() {
-    let (store, _) = open_filled_store(&SchemaDatabase::new().location);
+    let store = open_filled_store(&SchemaDatabase::new().location);
     let report = store.check_integrity(IntegrityCheck::Full).unwrap();
     assert!(matches!(report, IntegrityReport::NotChecked { .. }), "{report:?}");
 }
@@ -246,7 +241,7 @@ fn integrity_check_does_not_call_postgres_sound() {
 #[test]
 fn backup_made_during_writes_is_consistent() {
     let file = FileDatabase::new();
-    let (store, lease) = open_filled_store(&file.location);
+    let store = open_filled_store(&file.location);
     let DatabaseLocation::File(path) = &file.location else { panic!("expected a file") };
     let copy = path.with_extension("copy");
     std::thread::scope(|scope| {
@@ -256,13 +251,13 @@ fn backup_made_during_writes_is_consistent() {
                     ItemKind::Issue,
                     vec![issue(id, id, "more"), issue(id + 1_000, id, "more")],
                 );
-                store.ingest_page(&lease, &page).unwrap();
+                store.ingest_page(&page).unwrap();
             }
         });
         store.copy_database(&copy).unwrap();
         writes.join().unwrap();
     });
-    let copied = Store::open_reader(&DatabaseLocation::File(copy)).unwrap();
+    let copied = StoreReader::open(&DatabaseLocation::File(copy)).unwrap();
     assert_eq!(copied.check_integrity(IntegrityCheck::Full).unwrap(), IntegrityReport::Sound);
     assert_eq!(verify_all(&copied).1, []);
     let more = stored_issues(&copied).len() - 3;
@@ -270,22 +265,22 @@ fn backup_made_during_writes_is_consistent() {
 }
 
 /// Opens a store with nine threads and a comment of each kind in `acme/pump`.
-fn open_filled_store(location: &DatabaseLocation) -> (Store, Lease) {
-    let (store, lease) = open_store(location);
+fn open_filled_store(location: &DatabaseLocation) -> LeasedStore {
+    let store = open_store(location);
     for (kind, first) in
         [(ItemKind::Issue, 1), (ItemKind::PullRequest, 11), (ItemKind::Discussion, 21)]
     {
         let threads = (first..first + 3).map(|id| thread(kind, id, 10, "leaks")).collect();
-        store.ingest_page(&lease, &threads_page(kind, threads)).unwrap();
+        store.ingest_page(&threads_page(kind, threads)).unwrap();
     }
     for (kind, number) in ItemKind::COMMENTS.into_iter().zip([1, 12, 12, 22]) {
         let comment = comment(kind, 101, number, 10, "so");
-        store.ingest_page(&lease, &threads_page(kind, vec![comment])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![comment])).unwrap();
     }
-    (store, lease)
+    store
 }
 
-fn verify_all(store: &Store) -> (u64, Vec<DamagedItem>) {
+fn verify_all(store: &StoreReader) -> (u64, Vec<DamagedItem>) {
     let (mut checked, mut damaged, mut next) = (0, Vec::new(), None);
     loop {
         let page = store.verify_page(next.as_ref()).unwrap();

@@ -6,7 +6,7 @@ use hw_rules::item::{ItemKind, ItemObservation};
 use hw_rules::snippet::SnippetPiece;
 use hw_store::{
     DatabaseLocation, IngestPage, MatchCount, RankedMatches, SearchEngine, SearchRequest,
-    SearchResults, Store, Workspace,
+    SearchResults, StoreReader, Workspace,
 };
 
 use crate::fixture::{
@@ -32,39 +32,37 @@ both![
 ];
 
 fn search_ranks_a_title_above_a_body(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut titled = issue(5, 10, "x");
     as_thread_mut(&mut titled).title = "title leaks".into();
     let mut bodied = issue(6, 20, "x");
     as_thread_mut(&mut bodied).body = "body leaks".into();
-    store.ingest_page(&lease, &issues_page(vec![titled, bodied])).unwrap();
+    store.ingest_page(&issues_page(vec![titled, bodied])).unwrap();
     assert_eq!(search_ids(&store, "leaks"), [5, 6]);
 }
 
 fn search_ranks_repositories_higher_where_the_viewer_wrote(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let page =
         IngestPage { viewer: Some("Ada".into()), ..IngestPage::new(organization_lane(), 100) };
     store
-        .ingest_page(&lease, &IngestPage { observations: vec![repository(2, "valve", 0)], ..page })
+        .ingest_page(&IngestPage { observations: vec![repository(2, "valve", 0)], ..page })
         .unwrap();
     let in_pump = with_author(issue(6, 30, "leaks"), "bob");
     let in_valve = with_author(issue_in(2, "valve", 7, 20, "leaks"), "bob");
-    store.ingest_page(&lease, &issues_page(vec![in_pump, in_valve])).unwrap();
+    store.ingest_page(&issues_page(vec![in_pump, in_valve])).unwrap();
     assert_eq!(search_ids(&store, "leaks"), [6, 7], "the newest of equals");
     let by_viewer = with_author(issue_in(2, "valve", 8, 10, "mine"), "ada");
-    store.ingest_page(&lease, &issues_page(vec![by_viewer])).unwrap();
+    store.ingest_page(&issues_page(vec![by_viewer])).unwrap();
     assert_eq!(search_ids(&store, "leaks"), [7, 6]);
 }
 
 fn search_counts_a_match_in_a_comment_for_its_thread(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store
-        .ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks"), issue(6, 11, "drips")]))
-        .unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks"), issue(6, 11, "drips")])).unwrap();
     for (id, text) in [(50, "it drips and drips"), (51, "leaks too"), (52, "drips")] {
         let comment = comment(ItemKind::IssueComment, id, 5, 12 + id, text);
-        store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+        store.ingest_page(&threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
     }
     let drips = search_hits(&store, "drips", 10);
     let found: BTreeSet<_> = drips.iter().map(|hit| (hit.type_name(), hit.id)).collect();
@@ -81,15 +79,15 @@ fn search_counts_a_match_in_a_comment_for_its_thread(location: &DatabaseLocation
     );
     // a comment whose thread is not stored is a hit of its own
     let lost = comment(ItemKind::IssueComment, 53, 99, 90, "lonely");
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![lost])).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![lost])).unwrap();
     assert_eq!(search_hits(&store, "lonely", 10)[0].type_name(), "comment");
 }
 
 fn search_finds_comments_by_type(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "drips")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "drips")])).unwrap();
     let comments = [50, 51].map(|id| comment(ItemKind::IssueComment, id, 5, id, "drips"));
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     let hits = search_hits(&store, "type:comment drips", 10);
     let found: Vec<_> = hits.iter().map(|hit| (hit.type_name(), hit.id, hit.number)).collect();
     assert_eq!(found, [("comment", 51, 5), ("comment", 50, 5)]);
@@ -102,28 +100,28 @@ fn search_finds_comments_by_type(location: &DatabaseLocation) {
 
 fn search_reopens_a_database_that_was_replaced(location: &DatabaseLocation) {
     let DatabaseLocation::File(path) = location else { return };
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "before")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "before")])).unwrap();
     let engine = SearchEngine::new(Workspace::at_location(location.clone()));
     assert_eq!(engine.search(&SearchRequest::new("before")).unwrap().hits.len(), 1);
     drop(store);
     let moved = path.with_extension("moved");
     std::fs::rename(path, &moved).unwrap();
     assert!(engine.search(&SearchRequest::new("before")).is_err(), "the file is gone");
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "after")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "after")])).unwrap();
     for (word, count) in [("before", 0), ("after", 1)] {
         assert_eq!(engine.search(&SearchRequest::new(word)).unwrap().hits.len(), count, "{word}");
     }
 }
 
 fn search_ranks_only_the_newest_above_a_cap_and_reports_it(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for page in 0..3 {
         let ids = page * 1_000..(page + 1) * 1_000;
         let issues =
             ids.map(|id| issue(id, id + 10, if id == 3 { "leaks leaks leaks" } else { "leaks" }));
-        store.ingest_page(&lease, &issues_page(issues.collect())).unwrap();
+        store.ingest_page(&issues_page(issues.collect())).unwrap();
     }
     let SearchResults { hits, matches, ranked_matches, .. } =
         search_engine(&store).search(&SearchRequest::new("leaks")).unwrap();
@@ -143,15 +141,13 @@ fn search_ranks_only_the_newest_above_a_cap_and_reports_it(location: &DatabaseLo
 }
 
 fn search_is_not_flooded_by_a_busy_thread(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store
-        .ingest_page(&lease, &issues_page((5..9).map(|id| issue(id, id, "drips")).collect()))
-        .unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page((5..9).map(|id| issue(id, id, "drips")).collect())).unwrap();
     for page in 1..4 {
         let ids = page * 1_000..page * 1_000 + 700;
         let comments = ids.map(|id| comment(ItemKind::IssueComment, id, 5, id, "drips drips"));
         let page = threads_page(ItemKind::IssueComment, comments.collect());
-        store.ingest_page(&lease, &page).unwrap();
+        store.ingest_page(&page).unwrap();
     }
     let SearchResults { hits, matches, ranked_matches, .. } =
         search_engine(&store).search(&SearchRequest::new("drips")).unwrap();
@@ -169,13 +165,11 @@ fn search_is_not_flooded_by_a_busy_thread(location: &DatabaseLocation) {
 }
 
 fn search_counts_a_thread_once_for_any_number_of_comments(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store
-        .ingest_page(&lease, &issues_page(vec![issue(5, 10, "drips"), issue(6, 11, "x")]))
-        .unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "drips"), issue(6, 11, "x")])).unwrap();
     let comments = [(50, 5), (51, 5), (60, 6)]
         .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     for (query, count) in
         [("drips", 2), ("drips type:issue", 2), ("drips state:open", 2), ("drips type:comment", 3)]
     {
@@ -186,9 +180,9 @@ fn search_counts_a_thread_once_for_any_number_of_comments(location: &DatabaseLoc
 }
 
 fn search_puts_a_thread_named_by_address_first(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mention = issue(6, 20, "acme pump 5, see https://github.com/acme/pump/issues/5");
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks"), mention])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks"), mention])).unwrap();
     for query in ["acme/pump#5", "pump#5", "https://github.com/acme/pump/issues/5#issuecomment-1"] {
         let found = search_engine(&store).search(&SearchRequest::new(query)).unwrap();
         assert_eq!(found.hits[0].id, 5, "{query}");
@@ -198,8 +192,8 @@ fn search_puts_a_thread_named_by_address_first(location: &DatabaseLocation) {
 }
 
 fn search_reports_incomplete_lists(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let missing =
         search_engine(&store).search(&SearchRequest::new("leaks")).unwrap().completeness.missing;
     assert!(
@@ -210,7 +204,7 @@ fn search_reports_incomplete_lists(location: &DatabaseLocation) {
     // a change invalidates the cache
     let engine = search_engine(&store);
     let before = engine.search(&SearchRequest::new("")).unwrap().completeness;
-    store.ingest_page(&lease, &crate::fixture::issues_page_through(vec![], 10)).unwrap();
+    store.ingest_page(&crate::fixture::issues_page_through(vec![], 10)).unwrap();
     let after = engine.search(&SearchRequest::new("")).unwrap().completeness;
     assert!(
         before != after && !after.missing.iter().any(|text| text.contains("the issues of")),
@@ -218,11 +212,11 @@ fn search_reports_incomplete_lists(location: &DatabaseLocation) {
     );
 }
 
-fn search_engine(store: &Store) -> SearchEngine {
+fn search_engine(store: &StoreReader) -> SearchEngine {
     SearchEngine::new(Workspace::from_store(store.clone()))
 }
 
-fn hit_ids(store: &Store, query: &str) -> BTreeSet<i64> {
+fn hit_ids(store: &StoreReader, query: &str) -> BTreeSet<i64> {
     search_hits(store, query, 100).into_iter().map(|hit| hit.id).collect()
 }
 

@@ -13,8 +13,8 @@ use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{
-    ChoreChunk, DatabaseLocation, Hit, IngestPage, Lease, SearchEngine, SearchRequest, Store,
-    ThreadFilter, ThreadRow, Workspace,
+    ChoreChunk, DatabaseLocation, Hit, IngestPage, Lease, LeasedStore, SearchEngine, SearchRequest,
+    StoreError, StoreReader, StoreWriter, ThreadFilter, ThreadRow, Workspace,
 };
 
 pub(crate) use crate::databases::{
@@ -25,22 +25,46 @@ pub(crate) const HOST: &str = "github.com";
 pub(crate) const PUMP_ID: i64 = 1;
 
 /// Opens a store that contains `acme/pump`, and takes its lease.
-pub(crate) fn open_store(location: &DatabaseLocation) -> (Store, Lease) {
-    let store = Store::open(location).unwrap();
-    let lease = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 0)])).unwrap();
-    (store, lease)
+pub(crate) fn open_store(location: &DatabaseLocation) -> LeasedStore {
+    let store = StoreWriter::open(location).unwrap();
+    let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 0)])).unwrap();
+    store
 }
 
-/// Returns a clone of the store that crashes at one point.
-pub(crate) fn crash_at(store: &Store, point: &'static str) -> Store {
-    store.clone().with_crash_hook(Arc::new(move |at| at == point))
+/// Returns a store that crashes at one point, with the same lease.
+pub(crate) fn crash_at(store: &LeasedStore, point: &'static str) -> LeasedStore {
+    let writer = store.writer().with_crash_hook(Arc::new(move |at| at == point));
+    writer.with_lease(store.lease().clone())
+}
+
+/// Closes the store, and opens its database again with the same lease.
+pub(crate) fn reopen(store: LeasedStore, location: &DatabaseLocation) -> LeasedStore {
+    let lease = store.lease().clone();
+    drop(store);
+    StoreWriter::open(location).unwrap().with_lease(lease)
+}
+
+/// Opens the database in each of the ways that reject one they cannot use, and returns the errors.
+pub(crate) fn refusals_to_open(location: &DatabaseLocation) -> Vec<StoreError> {
+    let errors = [
+        StoreWriter::open(location).err(),
+        StoreWriter::open_without_refetch(location).err(),
+        StoreReader::open(location).err(),
+    ];
+    errors.map(|error| error.expect("the database is refused")).into()
+}
+
+/// Returns a store whose lease another owner has taken since.
+pub(crate) fn with_older_lease(store: &LeasedStore) -> LeasedStore {
+    let lease = store.lease().clone();
+    store.with_lease(Lease { epoch: lease.epoch - 1, ..lease })
 }
 
 /// Runs all pending chores. A chore that never ends fails the test.
-pub(crate) fn finish_chores(store: &Store, lease: &Lease) {
+pub(crate) fn finish_chores(store: &LeasedStore) {
     for _ in 0..1_000 {
-        if store.run_chore(lease, MAX_CHUNK_ROWS).unwrap() == ChoreChunk::NothingLeft {
+        if store.run_chore(MAX_CHUNK_ROWS).unwrap() == ChoreChunk::NothingLeft {
             return;
         }
     }
@@ -256,13 +280,13 @@ pub(crate) fn issue_key(id: i64) -> ItemKey {
 }
 
 /// Returns all stored issues.
-pub(crate) fn stored_issues(store: &Store) -> Vec<ThreadRow> {
+pub(crate) fn stored_issues(store: &StoreReader) -> Vec<ThreadRow> {
     stored_threads(store, ItemKind::Issue, &ThreadFilter::default())
 }
 
 /// Returns the stored threads of one kind that match a filter.
 pub(crate) fn stored_threads(
-    store: &Store,
+    store: &StoreReader,
     kind: ItemKind,
     filter: &ThreadFilter,
 ) -> Vec<ThreadRow> {
@@ -277,17 +301,17 @@ pub(crate) fn stored_threads(
 }
 
 /// Returns the bodies of all stored issues.
-pub(crate) fn issue_bodies(store: &Store) -> Vec<String> {
+pub(crate) fn issue_bodies(store: &StoreReader) -> Vec<String> {
     stored_issues(store).into_iter().map(|row| row.thread.body).collect()
 }
 
 /// Returns the ids of a search's hits, best first.
-pub(crate) fn search_ids(store: &Store, query: &str) -> Vec<i64> {
+pub(crate) fn search_ids(store: &StoreReader, query: &str) -> Vec<i64> {
     search_hits(store, query, 10).into_iter().map(|hit| hit.id).collect()
 }
 
 /// Returns the hits of a search, best first.
-pub(crate) fn search_hits(store: &Store, query: &str, limit: u64) -> Vec<Hit> {
+pub(crate) fn search_hits(store: &StoreReader, query: &str, limit: u64) -> Vec<Hit> {
     let engine = SearchEngine::new(Workspace::from_store(store.clone()));
     engine.search(&SearchRequest { limit, ..SearchRequest::new(query) }).unwrap().hits
 }

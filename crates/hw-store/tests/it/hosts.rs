@@ -3,7 +3,9 @@
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::thread_address::ThreadAddress;
-use hw_store::{CommentFilter, DatabaseLocation, IngestPage, Lease, Store, ThreadFilter};
+use hw_store::{
+    CommentFilter, DatabaseLocation, IngestPage, LeasedStore, StoreReader, ThreadFilter,
+};
 
 use crate::fixture::{
     PUMP_ID, as_thread_mut, comment, issue, issues_page, open_store, repository, search_ids,
@@ -20,8 +22,8 @@ both![
 ];
 
 fn hosts_with_the_same_repository_id_are_kept_apart_in_lists(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_two_hosts(&store, &lease);
+    let store = open_store(location);
+    ingest_two_hosts(&store);
     for (owner, expected) in [("acme", 5), ("Other", 6)] {
         let repository = Some(format!("{owner}/pump"));
         let filter = ThreadFilter { repository: repository.clone(), ..ThreadFilter::default() };
@@ -38,8 +40,8 @@ fn hosts_with_the_same_repository_id_are_kept_apart_in_lists(location: &Database
 }
 
 fn hosts_with_the_same_repository_id_are_kept_apart_in_search(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_two_hosts(&store, &lease);
+    let store = open_store(location);
+    ingest_two_hosts(&store);
     assert_eq!(search_ids(&store, "leaks repo:acme/pump"), [5]);
     assert_eq!(search_ids(&store, "leaks repo:other/pump"), [6]);
     assert_eq!(search_ids(&store, "leaks -repo:other/pump"), [5]);
@@ -47,11 +49,11 @@ fn hosts_with_the_same_repository_id_are_kept_apart_in_search(location: &Databas
 }
 
 fn hosts_with_the_same_thread_name_are_all_named(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_two_hosts(&store, &lease);
+    let store = open_store(location);
+    ingest_two_hosts(&store);
     let mut twin = issue(5, 10, "leaks");
     as_thread_mut(&mut twin).url = format!("https://{OTHER_HOST}/other/pump/issues/5");
-    store.ingest_page(&lease, &page_on_other_host(Surface::Issues, vec![twin])).unwrap();
+    store.ingest_page(&page_on_other_host(Surface::Issues, vec![twin])).unwrap();
     for (name, count) in [("pump#5", 2), ("acme/pump#5", 1), ("other/pump#5", 1), ("pump#6", 1)] {
         let urls = store.thread_urls(&ThreadAddress::parse(name).unwrap()).unwrap();
         assert_eq!(urls.len(), count, "{name}: {urls:?}");
@@ -59,8 +61,8 @@ fn hosts_with_the_same_thread_name_are_all_named(location: &DatabaseLocation) {
 }
 
 fn owner_filter_narrows_lists(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_two_hosts(&store, &lease);
+    let store = open_store(location);
+    ingest_two_hosts(&store);
     for (owner, expected) in [("ACME", vec![5]), ("other", vec![6]), ("nobody", vec![])] {
         let filter = ThreadFilter { owner: Some(owner.into()), ..ThreadFilter::default() };
         let rows = stored_threads(&store, ItemKind::Issue, &filter);
@@ -74,10 +76,10 @@ fn owner_filter_narrows_lists(location: &DatabaseLocation) {
 
 /// Ingests `acme/pump` with issue 5, and `other/pump` on another host with the same repository id and issue 6. Each
 /// issue has a comment.
-fn ingest_two_hosts(store: &Store, lease: &Lease) {
-    store.ingest_page(lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+fn ingest_two_hosts(store: &LeasedStore) {
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let first_comment = comment(ItemKind::IssueComment, 50, 5, 11, "drips");
-    store.ingest_page(lease, &threads_page(ItemKind::IssueComment, vec![first_comment])).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![first_comment])).unwrap();
     let mut other = repository(PUMP_ID, "pump", 0);
     let MirrorItem::Repository(row) = &mut other.item else { panic!("expected a repository") };
     row.owner = "other".into();
@@ -86,14 +88,14 @@ fn ingest_two_hosts(store: &Store, lease: &Lease) {
         observations: vec![other],
         ..IngestPage::new(Lane::owner_repositories(OTHER_HOST, "other"), 100)
     };
-    store.ingest_page(lease, &page).unwrap();
+    store.ingest_page(&page).unwrap();
     let mut other = issue(6, 12, "leaks");
     as_thread_mut(&mut other).url = format!("https://{OTHER_HOST}/other/pump/issues/6");
-    store.ingest_page(lease, &page_on_other_host(Surface::Issues, vec![other])).unwrap();
+    store.ingest_page(&page_on_other_host(Surface::Issues, vec![other])).unwrap();
     let mut other = comment(ItemKind::IssueComment, 60, 6, 13, "drips");
     let MirrorItem::Comment(row) = &mut other.item else { panic!("expected a comment") };
     row.url = format!("https://{OTHER_HOST}/other/pump/issues/6#issuecomment-60");
-    store.ingest_page(lease, &page_on_other_host(Surface::IssueComments, vec![other])).unwrap();
+    store.ingest_page(&page_on_other_host(Surface::IssueComments, vec![other])).unwrap();
 }
 
 fn page_on_other_host(surface: Surface, observations: Vec<ItemObservation>) -> IngestPage {
@@ -101,7 +103,7 @@ fn page_on_other_host(surface: Surface, observations: Vec<ItemObservation>) -> I
     IngestPage { observations, ..IngestPage::new(lane, 100) }
 }
 
-fn comment_ids(store: &Store, filter: &CommentFilter) -> Vec<i64> {
+fn comment_ids(store: &StoreReader, filter: &CommentFilter) -> Vec<i64> {
     let mut ids = Vec::new();
     store
         .each_comment(filter, &mut |row| {

@@ -1,46 +1,46 @@
 //! Tests of the lock beside a database file, whose owner is known to be alive.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use hw_store::{DatabaseLocation, LeaseHolder, Store, StoreError};
+use hw_store::{DatabaseLocation, LeaseHolder, StoreError, StoreReader, StoreWriter};
 
-use crate::fixture::{FileDatabase, crash_at, issues_page, open_store};
+use crate::fixture::{FileDatabase, issues_page, open_store, reopen};
 
 #[test]
 fn lock_protects_a_living_owner_after_its_lease_expired() {
     let file = FileDatabase::new();
-    let (store, lease) = open_store(&file.location);
-    let other = Store::open(&file.location).unwrap();
+    let store = open_store(&file.location);
+    let other = StoreWriter::open(&file.location).unwrap();
     let me = LeaseHolder { owner: "me".to_owned(), since_ms: 0, expires_ms: 5_000 };
     for now_ms in [1, 5_000, 900_000] {
-        assert_eq!(other.take_lease("pull", "you", now_ms, 5_000).unwrap(), Err(me.clone()));
+        let refused = other.take_lease("pull", "you", now_ms, 5_000).unwrap().unwrap_err();
+        assert_eq!(refused, me);
     }
-    store.ingest_page(&lease, &issues_page(vec![])).expect("the owner still has its lease");
+    store.ingest_page(&issues_page(vec![])).expect("the owner still has its lease");
     assert!(other.take_lease("another", "you", 0, 5_000).unwrap().is_ok());
 }
 
 #[test]
 fn lock_of_a_dead_owner_is_free_at_once() {
     let file = FileDatabase::new();
-    let (store, dead) = open_store(&file.location);
-    drop(store);
-    let store = Store::open(&file.location).unwrap();
-    let next = store.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
-    let refused = store.ingest_page(&dead, &issues_page(vec![]));
+    let dead = reopen(open_store(&file.location), &file.location);
+    let next = dead.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
+    let refused = dead.ingest_page(&issues_page(vec![]));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    store.ingest_page(&next, &issues_page(vec![])).unwrap();
+    next.ingest_page(&issues_page(vec![])).unwrap();
 }
 
 #[test]
 fn lock_without_an_owner_in_its_row_reports_another_process() {
     let file = FileDatabase::new();
-    let (store, lease) = open_store(&file.location);
+    let store = open_store(&file.location);
     crate::fixture::execute_raw(&file.location, "update leases set owner = null");
-    let other = Store::open(&file.location).unwrap();
+    let other = StoreWriter::open(&file.location).unwrap();
     let unknown =
         LeaseHolder { owner: "another process".to_owned(), since_ms: 7, expires_ms: 5_007 };
-    assert_eq!(other.take_lease("pull", "you", 7, 5_000).unwrap(), Err(unknown));
-    store.release_lease(&lease).unwrap();
+    assert_eq!(other.take_lease("pull", "you", 7, 5_000).unwrap().unwrap_err(), unknown);
+    store.release_lease().unwrap();
     assert!(
         other.take_lease("pull", "you", 7, 5_000).unwrap().is_ok(),
         "the lock is released although the lease was lost"
@@ -50,14 +50,14 @@ fn lock_without_an_owner_in_its_row_reports_another_process() {
 #[test]
 fn lock_is_released_with_its_own_lease_only() {
     let file = FileDatabase::new();
-    let (store, first) = open_store(&file.location);
-    let other = Store::open(&file.location).unwrap();
-    let second = store.take_lease("pull", "me", 5_000, 5_000).unwrap().unwrap();
-    store.release_lease(&first).unwrap();
+    let first = open_store(&file.location);
+    let other = StoreWriter::open(&file.location).unwrap();
+    let second = first.take_lease("pull", "me", 5_000, 5_000).unwrap().unwrap();
+    first.release_lease().unwrap();
     assert!(other.take_lease("pull", "you", 5_001, 5_000).unwrap().is_err());
-    store.release_lease(&second).unwrap();
+    second.release_lease().unwrap();
     assert!(other.take_lease("pull", "you", 5_001, 5_000).unwrap().is_ok());
-    let refused = store.take_lease("pull", "me", 5_002, 5_000).unwrap().unwrap_err();
+    let refused = first.take_lease("pull", "me", 5_002, 5_000).unwrap().unwrap_err();
     assert_eq!(refused.owner, "you");
 }
 
@@ -65,18 +65,19 @@ fn lock_is_released_with_its_own_lease_only() {
 fn lock_is_released_when_taking_a_lease_crashes() {
     let file = FileDatabase::new();
     for point in ["lease: before commit", "lease: after commit"] {
-        let store = Store::open(&file.location).unwrap();
-        assert!(crash_at(&store, point).take_lease("pull", "me", 0, 5_000).is_err());
-        let other = Store::open(&file.location).unwrap();
-        let lease = other.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
-        other.release_lease(&lease).unwrap();
+        let store = StoreWriter::open(&file.location).unwrap();
+        let store = store.with_crash_hook(Arc::new(move |at| at == point));
+        assert!(store.take_lease("pull", "me", 0, 5_000).is_err());
+        let other = StoreWriter::open(&file.location).unwrap();
+        let other = other.take_lease("pull", "you", 1, 5_000).unwrap().unwrap();
+        other.release_lease().unwrap();
     }
 }
 
 #[test]
 fn lock_is_acquired_by_one_of_many_at_once() {
     let file = FileDatabase::new();
-    let stores = [(); 8].map(|()| Store::open(&file.location).unwrap());
+    let stores = [(); 8].map(|()| StoreWriter::open(&file.location).unwrap());
     let taken = std::thread::scope(|scope| {
         let threads: Vec<_> = stores
             .iter()
@@ -104,18 +105,18 @@ fn lock_file_is_beside_the_database_and_private_to_its_owner() {
 #[test]
 fn lock_is_shared_by_all_names_of_a_database() {
     let file = FileDatabase::new();
-    let (_store, _lease) = open_store(&file.location);
+    let _store = open_store(&file.location);
     let DatabaseLocation::File(path) = &file.location else { panic!("expected a file") };
     let alias = path.with_file_name("alias.db");
     std::os::unix::fs::symlink(path, &alias).unwrap();
-    let other = Store::open(&DatabaseLocation::File(alias)).unwrap();
+    let other = StoreWriter::open(&DatabaseLocation::File(alias)).unwrap();
     assert!(other.take_lease("pull", "you", 900_000, 5_000).unwrap().is_err());
 }
 
 #[test]
 fn lock_file_that_cannot_be_created_is_named_in_the_error() {
     let file = FileDatabase::new();
-    let store = Store::open(&file.location).unwrap();
+    let store = StoreWriter::open(&file.location).unwrap();
     std::fs::create_dir(lock_file(&file.location)).unwrap();
     let failed = store.take_lease("pull", "me", 0, 5_000).unwrap_err();
     assert!(matches!(&failed, StoreError::LockFile { .. }), "{failed:?}");
@@ -123,12 +124,11 @@ fn lock_file_that_cannot_be_created_is_named_in_the_error() {
 }
 
 #[test]
-fn reader_takes_no_lease_and_creates_no_lock_file() {
+fn reader_creates_no_lock_file() {
     let file = FileDatabase::new();
-    drop(Store::open(&file.location).unwrap());
-    let reader = Store::open_reader(&file.location).unwrap();
-    let refused = reader.take_lease("pull", "me", 0, 5_000);
-    assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
+    drop(StoreWriter::open(&file.location).unwrap());
+    let reader = StoreReader::open(&file.location).unwrap();
+    assert_eq!(reader.lease_holder("pull").unwrap(), None);
     assert!(!lock_file(&file.location).exists());
 }
 

@@ -1,9 +1,12 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
-use hw_store::{DatabaseLocation, NewPause, RequestReservation, ReserveOutcome, Store};
+use hw_store::{
+    DatabaseLocation, NewPause, RequestReservation, ReserveOutcome, StoreReader, StoreWriter,
+};
 
-use crate::fixture::{crash_at, open_store};
+use crate::fixture::open_store;
 
 both![
     request_numbers_never_repeat,
@@ -19,7 +22,7 @@ both![
 const MINUTE: i64 = 60_000;
 
 fn request_numbers_never_repeat(location: &DatabaseLocation) {
-    let stores = [Store::open(location).unwrap(), Store::open(location).unwrap()];
+    let stores = [StoreWriter::open(location).unwrap(), StoreWriter::open(location).unwrap()];
     let numbers: Vec<i64> = std::thread::scope(|scope| {
         let threads: Vec<_> = stores
             .iter()
@@ -38,19 +41,15 @@ fn request_numbers_never_repeat(location: &DatabaseLocation) {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 120);
-    let crashed = crash_at(&stores[0], "reserve: after commit").reserve_requests(
-        "ada",
-        ApiKind::Rest,
-        5,
-        0,
-        1_000,
-    );
+    let crashing =
+        stores[0].clone().with_crash_hook(Arc::new(|point| point == "reserve: after commit"));
+    let crashed = crashing.reserve_requests("ada", ApiKind::Rest, 5, 0, 1_000);
     assert!(crashed.is_err());
     assert_eq!(reserve_granted(&stores[1], "ada", 1).first, 126, "reserved numbers are not reused");
 }
 
 fn request_numbers_of_a_minute_are_shared_by_all_processes(location: &DatabaseLocation) {
-    let stores = [(); 3].map(|()| Store::open(location).unwrap());
+    let stores = [(); 3].map(|()| StoreWriter::open(location).unwrap());
     let granted: i64 = std::thread::scope(|scope| {
         let threads: Vec<_> = stores
             .iter()
@@ -69,7 +68,7 @@ fn request_numbers_of_a_minute_are_shared_by_all_processes(location: &DatabaseLo
 }
 
 fn reservation_count_restarts_in_a_new_minute(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     for minute in [0, MINUTE, 5 * MINUTE] {
         assert_eq!(granted_count(&store, 10, minute + 59_999, 10), Some(10));
         let full = store.reserve_requests("ada", ApiKind::Rest, 1, minute + 59_999, 10).unwrap();
@@ -83,7 +82,7 @@ fn reservation_count_restarts_in_a_new_minute(location: &DatabaseLocation) {
 }
 
 fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     let year_2030 = 1_900_000_000_000;
     assert_eq!(granted_count(&store, 10, year_2030, 10), Some(10));
     assert_eq!(granted_count(&store, 4, -1, 10), Some(4), "that clock was corrected");
@@ -103,7 +102,7 @@ fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocati
 }
 
 fn reservation_count_is_separate_for_each_principal_and_api(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     for principal in ["github.com", "github.com/ada", "github.com/bot"] {
         let granted = store.reserve_requests(principal, ApiKind::Rest, 10, 0, 10).unwrap();
         assert!(
@@ -120,7 +119,7 @@ fn reservation_count_is_separate_for_each_principal_and_api(location: &DatabaseL
 }
 
 fn pause_is_never_shortened(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     assert_eq!(paused_until(&store, "ada", i64::MAX), None);
     reserve_granted(&store, "ada", 1);
     assert_eq!(paused_until(&store, "ada", i64::MAX), None, "a reservation is not a pause");
@@ -132,7 +131,7 @@ fn pause_is_never_shortened(location: &DatabaseLocation) {
 }
 
 fn pause_applies_to_parent_and_child_principals(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     pause(&store, "github.com/ada", 500, i64::MAX);
     assert_eq!(paused_until(&store, "github.com", i64::MAX), Some(500), "it may be ada's token");
     assert_eq!(paused_until(&store, "github.com/bot", i64::MAX), None);
@@ -147,7 +146,7 @@ fn pause_applies_to_parent_and_child_principals(location: &DatabaseLocation) {
 }
 
 fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
-    let (store, _) = open_store(location);
+    let store = open_store(location);
     let ends = |api| {
         let pauses = store.principal_pauses("ada", api, i64::MAX).unwrap();
         pauses.iter().map(|pause| (pause.until_ms, pause.cause)).collect::<Vec<_>>()
@@ -176,19 +175,19 @@ fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
     assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada");
 }
 
-fn pause(store: &Store, principal: &str, until_ms: i64, latest_ms: i64) {
+fn pause(store: &StoreWriter, principal: &str, until_ms: i64, latest_ms: i64) {
     let (scope, cause) = (PauseScope::Everything, PauseCause::SourceLimit);
     let pause = NewPause { principal, scope, cause, until_ms, reason: "secondary limit" };
     store.store_pause(pause, latest_ms).unwrap();
 }
 
-fn paused_until(store: &Store, principal: &str, latest_ms: i64) -> Option<i64> {
+fn paused_until(store: &StoreReader, principal: &str, latest_ms: i64) -> Option<i64> {
     let pauses = store.principal_pauses(principal, ApiKind::Rest, latest_ms).unwrap();
     pauses.first().map(|pause| pause.until_ms)
 }
 
 /// Reserves numbers in a minute that has enough of them.
-fn reserve_granted(store: &Store, principal: &str, count: i64) -> RequestReservation {
+fn reserve_granted(store: &StoreWriter, principal: &str, count: i64) -> RequestReservation {
     match store.reserve_requests(principal, ApiKind::Rest, count, 0, 1_000).unwrap() {
         ReserveOutcome::Granted(reservation) => reservation,
         full @ ReserveOutcome::Full { .. } => panic!("{full:?}"),
@@ -196,7 +195,7 @@ fn reserve_granted(store: &Store, principal: &str, count: i64) -> RequestReserva
 }
 
 /// Returns the number of requests granted to ada.
-fn granted_count(store: &Store, count: i64, now_ms: i64, per_minute: i64) -> Option<i64> {
+fn granted_count(store: &StoreWriter, count: i64, now_ms: i64, per_minute: i64) -> Option<i64> {
     match store.reserve_requests("ada", ApiKind::Rest, count, now_ms, per_minute).unwrap() {
         ReserveOutcome::Granted(reservation) => Some(reservation.count),
         ReserveOutcome::Full { .. } => None,
@@ -204,7 +203,7 @@ fn granted_count(store: &Store, count: i64, now_ms: i64, per_minute: i64) -> Opt
 }
 
 /// Returns the next request number granted to ada.
-fn granted_first(store: &Store, now_ms: i64) -> Option<i64> {
+fn granted_first(store: &StoreWriter, now_ms: i64) -> Option<i64> {
     match store.reserve_requests("ada", ApiKind::Rest, 1, now_ms, 100).unwrap() {
         ReserveOutcome::Granted(reservation) => Some(reservation.first),
         ReserveOutcome::Full { .. } => None,

@@ -2,7 +2,7 @@
 
 use hw_rules::item::ItemObservation;
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{Lease, Store, StoreError};
+use hw_store::{LeasedStore, StoreError, StoreWriter};
 
 use crate::fixture::{
     HOST, SchemaDatabase, execute_raw, issue, issue_bodies, issue_lane, issues_page_through,
@@ -14,7 +14,7 @@ fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
     let database = WarmDatabase::new();
     for issues in [10..=10, 101..=200] {
         let page = issues_page_through(issue_observations(issues), 300);
-        let trips = database.count_trips(|store, lease| store.ingest_page(lease, &page).map(drop));
+        let trips = database.count_trips(|store| store.ingest_page(&page).map(drop));
         assert_eq!(trips, 4, "lease and stored state, free ids and URLs, counts, commit");
     }
     assert_eq!(issue_bodies(&database.store).len(), 102);
@@ -23,7 +23,7 @@ fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
 #[test]
 fn round_trips_of_a_view_are_one_per_question() {
     let database = WarmDatabase::new();
-    let trips = database.count_trips(|store, _| store.lane_state(&issue_lane()).map(drop));
+    let trips = database.count_trips(|store| store.lane_state(&issue_lane()).map(drop));
     assert_eq!(trips, 1, "its transaction begins and ends with the question");
 }
 
@@ -33,7 +33,7 @@ fn round_trips_of_following_lanes_do_not_grow_with_their_number() {
     let lanes: Vec<_> =
         (100..400).map(|id| Lane::for_repository(HOST, id, Surface::Issues)).collect();
     let lanes: Vec<_> = lanes.iter().collect();
-    let trips = database.count_trips(|store, lease| store.follow_lanes(lease, &lanes));
+    let trips = database.count_trips(|store| store.follow_lanes(&lanes));
     assert_eq!(trips, 2, "begin and lease, commit");
     assert_eq!(database.store.lanes().unwrap().len(), 300 + 2);
 }
@@ -50,11 +50,11 @@ fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
          create trigger refuse before update on counters for each row execute function refuse()",
     );
     let page = issues_page_through(issue_observations(20..=29), 300);
-    let refused = database.store.ingest_page(&database.lease, &page);
+    let refused = database.store.ingest_page(&page);
     assert!(refused.is_err(), "nothing is stored, so nothing may be claimed");
     assert_eq!(issue_bodies(&database.store).len(), 1);
     execute_raw(&database.schema.location, "drop trigger refuse on counters");
-    database.store.ingest_page(&database.lease, &page).unwrap();
+    database.store.ingest_page(&page).unwrap();
     assert_eq!(issue_bodies(&database.store).len(), 11);
 }
 
@@ -65,35 +65,35 @@ fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
     let database = WarmDatabase::new();
     let lanes: Vec<_> =
         (100..1_100).map(|id| Lane::for_repository(HOST, id, Surface::Issues)).collect();
-    database.store.follow_lanes(&database.lease, &lanes.iter().collect::<Vec<_>>()).unwrap();
+    database.store.follow_lanes(&lanes.iter().collect::<Vec<_>>()).unwrap();
     let mut page = issues_page_through(issue_observations(1..=2_000), 3_000);
     page.checked_lanes = lanes.into_iter().map(|lane| (lane, 1)).collect();
-    database.store.ingest_page(&database.lease, &page).unwrap();
-    let store = Store::open(&database.schema.location).unwrap();
-    store.ingest_page(&database.lease, &page).unwrap();
+    database.store.ingest_page(&page).unwrap();
+    let store = StoreWriter::open(&database.schema.location).unwrap();
+    let store = store.with_lease(database.store.lease().clone());
+    store.ingest_page(&page).unwrap();
     assert_eq!(issue_bodies(&store).len(), 2_000);
 }
 
 /// A database whose connection has prepared its statements.
 struct WarmDatabase {
-    store: Store,
-    lease: Lease,
+    store: LeasedStore,
     schema: SchemaDatabase,
 }
 
 impl WarmDatabase {
     fn new() -> Self {
         let schema = SchemaDatabase::new();
-        let (store, lease) = open_store(&schema.location);
-        store.ingest_page(&lease, &issues_page_through(issue_observations(1..=1), 1)).unwrap();
-        store.follow_lanes(&lease, &[&issue_lane()]).unwrap();
+        let store = open_store(&schema.location);
+        store.ingest_page(&issues_page_through(issue_observations(1..=1), 1)).unwrap();
+        store.follow_lanes(&[&issue_lane()]).unwrap();
         store.lane_state(&issue_lane()).unwrap();
-        Self { store, lease, schema }
+        Self { store, schema }
     }
 
-    fn count_trips(&self, job: impl FnOnce(&Store, &Lease) -> Result<(), StoreError>) -> u64 {
+    fn count_trips(&self, job: impl FnOnce(&LeasedStore) -> Result<(), StoreError>) -> u64 {
         let before = self.store.round_trips();
-        job(&self.store, &self.lease).unwrap();
+        job(&self.store).unwrap();
         self.store.round_trips() - before
     }
 }

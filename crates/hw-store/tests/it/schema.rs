@@ -4,18 +4,19 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
-    DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, Store, StoreError, StoredSource,
+    DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, StoreError, StoreReader, StoreWriter,
+    StoredSource,
 };
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
     HOST, SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issues_page,
-    issues_page_through, open_store, query_raw, repositories_page, search_ids, thread,
-    threads_page,
+    issues_page_through, open_store, query_raw, refusals_to_open, repositories_page, search_ids,
+    thread, threads_page,
 };
 
 both![
-    reader_sees_written_data_and_cannot_write,
+    reader_sees_written_data,
     reader_creates_no_database,
     schema_that_is_newer_is_rejected,
     migration_that_was_changed_is_rejected,
@@ -35,28 +36,26 @@ const PAUSE: NewPause<'static> = NewPause {
     reason: "secondary limit",
 };
 
-fn reader_sees_written_data_and_cannot_write(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x")])).unwrap();
-    let reader = Store::open_reader(location).unwrap();
+fn reader_sees_written_data(location: &DatabaseLocation) {
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "x")])).unwrap();
+    let reader = StoreReader::open(location).unwrap();
     assert_eq!(
         (issue_bodies(&reader), search_ids(&reader, "x")),
         (vec!["body x".to_owned()], vec![5])
     );
-    let refused = reader.ingest_page(&lease, &issues_page(vec![]));
-    assert!(matches!(refused, Err(StoreError::ReadOnly)), "{refused:?}");
 }
 
 fn reader_creates_no_database(location: &DatabaseLocation) {
     for _ in 0..2 {
-        let refused = Store::open_reader(location).err();
+        let refused = StoreReader::open(location).err();
         assert!(matches!(refused, Some(StoreError::NoDatabase(_))), "{refused:?}");
     }
     if let DatabaseLocation::File(path) = location {
         assert!(!path.exists());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "").unwrap();
-        let refused = Store::open_reader(location).err();
+        let refused = StoreReader::open(location).err();
         assert!(matches!(refused, Some(StoreError::NoDatabase(_))), "{refused:?}");
         assert_eq!(std::fs::read(path).unwrap(), b"", "an empty file stays empty");
     }
@@ -69,8 +68,7 @@ fn schema_that_is_newer_is_rejected(location: &DatabaseLocation) {
         "insert into migrations (number, name, digest) values (999, 'later', 'x');
          update schema_version set guid = 'another', number = 999",
     );
-    for open in [Store::open, Store::open_without_refetch, Store::open_reader] {
-        let refused = open(location).err().expect("a newer schema is refused");
+    for refused in refusals_to_open(location) {
         assert!(matches!(refused, StoreError::NewerSchema { found: 999, .. }), "{refused:?}");
         assert!(refused.to_string().contains("newer highwater"), "{refused}");
     }
@@ -81,7 +79,7 @@ fn schema_that_is_newer_is_rejected(location: &DatabaseLocation) {
 fn migration_that_was_changed_is_rejected(location: &DatabaseLocation) {
     drop(open_store(location));
     execute_raw(location, "update migrations set digest = 'another' where number = 1");
-    for refused in [Store::open(location).err(), Store::open_reader(location).err()] {
+    for refused in [StoreWriter::open(location).err(), StoreReader::open(location).err()] {
         assert!(
             matches!(refused, Some(StoreError::ChangedMigration { number: 1, .. })),
             "{refused:?}"
@@ -90,19 +88,19 @@ fn migration_that_was_changed_is_rejected(location: &DatabaseLocation) {
 }
 
 fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
-        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
     store.store_pause(PAUSE, i64::MAX).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
-    let refused = Store::open_reader(location).err();
+    let refused = StoreReader::open(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
-    let store = Store::open(location).unwrap();
+    let store = StoreWriter::open(location).unwrap();
     assert_eq!((search_ids(&store, "x"), issue_bodies(&store)), (vec![], vec![]), "at once");
-    let lease = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
-    finish_chores(&store, &lease);
+    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    finish_chores(&store);
     assert_eq!(
         (store.object_counts().unwrap(), search_ids(&store, "x")),
         (ObjectCounts::default(), vec![])
@@ -114,29 +112,29 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
         "data that cannot be refetched stays"
     );
     drop(store);
-    assert!(Store::open_reader(location).is_ok(), "the guid is {SCHEMA_GUID} again");
+    assert!(StoreReader::open(location).is_ok(), "the guid is {SCHEMA_GUID} again");
 }
 
 fn migrations_run_once_when_opened_concurrently(location: &DatabaseLocation) {
     std::thread::scope(|scope| {
         let threads: Vec<_> =
-            (0..4).map(|_| scope.spawn(|| Store::open(location).map(drop))).collect();
+            (0..4).map(|_| scope.spawn(|| StoreWriter::open(location).map(drop))).collect();
         for thread in threads {
             thread.join().unwrap().unwrap();
         }
     });
-    assert!(Store::open_reader(location).is_ok());
+    assert!(StoreReader::open(location).is_ok());
 }
 
 fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
-        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
     store.store_pause(PAUSE, i64::MAX).unwrap();
-    store.record_pull_end(&lease, HOST, "Acme", 7, None).unwrap();
-    store.ingest_page(&lease, &repositories_page(vec![])).unwrap();
-    let stored = |store: &Store| {
+    store.record_pull_end(HOST, "Acme", 7, None).unwrap();
+    store.ingest_page(&repositories_page(vec![])).unwrap();
+    let stored = |store: &StoreReader| {
         (
             store.object_counts().unwrap(),
             store.lanes().unwrap(),
@@ -158,9 +156,9 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
              alter index last_pulls_pkey rename to pulls_pkey",
         );
     }
-    let refused = Store::open_reader(location).err();
+    let refused = StoreReader::open(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
-    let migrated = Store::open(location).unwrap();
+    let migrated = StoreWriter::open(location).unwrap();
     assert_eq!(stored(&migrated), before);
     // every list of repositories was followed, under the name that was pulled
     let source = FollowedSource::Owner("Acme".to_owned());
@@ -169,7 +167,7 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
 }
 
 fn migrations_create_the_same_schema_as_a_new_database(location: &DatabaseLocation) {
-    drop(Store::open(location).unwrap());
+    drop(StoreWriter::open(location).unwrap());
     let new = describe_schema(location);
     let tables = match location {
         DatabaseLocation::File(path) => {
@@ -190,7 +188,7 @@ fn migrations_create_the_same_schema_as_a_new_database(location: &DatabaseLocati
     };
     let old = query_raw(location, &format!("select cast(count(*) as text) {tables}"));
     assert_ne!(old, [["0"]], "an old database");
-    drop(Store::open(location).unwrap());
+    drop(StoreWriter::open(location).unwrap());
     let migrated = describe_schema(location);
     assert!(new.len() > 150, "{}", new.len());
     let difference: Vec<_> = new.symmetric_difference(&migrated).collect();
@@ -280,16 +278,16 @@ fn undo_migrations() -> String {
 }
 
 fn schema_guid_change_stops_a_running_writer(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     execute_raw(location, "update schema_version set guid = 'another'");
-    let other = Store::open(location).unwrap();
-    let refused = store.ingest_page(&lease, &issues_page_through(vec![], 10));
+    let other = StoreWriter::open(location).unwrap();
+    let refused = store.ingest_page(&issues_page_through(vec![], 10));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    let refused = store.renew_lease(&lease, 1, 5_000);
+    let refused = store.renew_lease(1, 5_000);
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    store.release_lease(&lease).unwrap();
+    store.release_lease().unwrap();
     let next = other.take_lease("pull", "me", 1, 5_000).unwrap().unwrap();
-    assert!(lease.epoch < next.epoch);
+    assert!(store.lease().epoch < next.lease().epoch);
 }
 
 fn reader_between_two_migrations_finds_an_older_schema(location: &DatabaseLocation) {
@@ -304,7 +302,7 @@ fn reader_between_two_migrations_finds_an_older_schema(location: &DatabaseLocati
         }
         DatabaseLocation::Memory => panic!("a database in memory has one store"),
     }
-    let refused = Store::open_reader(location).err();
+    let refused = StoreReader::open(location).err();
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
 }
 
@@ -313,7 +311,7 @@ fn schema_name_that_postgresql_would_change_or_reject_is_rejected() {
     for name in ["", "pg_mirror", "a\0b", &"ä".repeat(32)] {
         let (url, schema) = ("postgres://nowhere.invalid/db".to_owned(), name.to_owned());
         let location = DatabaseLocation::Postgres { url, schema };
-        for refused in [Store::open(&location).err(), Store::open_reader(&location).err()] {
+        for refused in [StoreWriter::open(&location).err(), StoreReader::open(&location).err()] {
             assert!(matches!(refused, Some(StoreError::InvalidSchemaName { .. })), "{refused:?}");
         }
     }
@@ -330,7 +328,7 @@ fn schema_that_exists_needs_no_permission_to_create_one() {
         &format!("create role {name} login; create schema {name} authorization {name}"),
     );
     let url = format!("{url}?user={name}");
-    let (store, _) = open_store(&DatabaseLocation::Postgres { url, schema: name.clone() });
+    let store = open_store(&DatabaseLocation::Postgres { url, schema: name.clone() });
     assert_eq!(store.object_counts().unwrap().repositories, 1);
     drop(store);
     execute_raw(&schema.location, &format!("drop owned by {name} cascade; drop role {name}"));
@@ -342,8 +340,8 @@ fn role_with_select_permission_can_read() {
     let DatabaseLocation::Postgres { url, schema: name } = &schema.location else {
         panic!("expected PostgreSQL")
     };
-    let (store, lease) = open_store(&schema.location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(&schema.location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     execute_raw(
         &schema.location,
         &format!(
@@ -353,7 +351,7 @@ fn role_with_select_permission_can_read() {
     );
     let location =
         DatabaseLocation::Postgres { url: format!("{url}?user={name}"), schema: name.clone() };
-    let reader = Store::open_reader(&location).unwrap();
+    let reader = StoreReader::open(&location).unwrap();
     assert_eq!(
         (issue_bodies(&reader), search_ids(&reader, "leaks")),
         (vec!["body leaks".to_owned()], vec![5])

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_store::{DatabaseLocation, SCHEMA_GUID, Store};
+use hw_store::{DatabaseLocation, SCHEMA_GUID, StoreWriter};
 
 use crate::fixture::{open_store, query_raw};
 
@@ -136,7 +136,7 @@ fn seed_names_and_urls_are_unique_beside_the_id_keys(location: &DatabaseLocation
 
 fn schema_version_has_one_row(location: &DatabaseLocation) {
     for _ in 0..2 {
-        drop(Store::open(location).unwrap());
+        drop(StoreWriter::open(location).unwrap());
         assert_eq!(
             table_columns(location, "schema_version"),
             name_set(&["guid", "number", "search_index"])

@@ -4,8 +4,8 @@ use hw_rules::item::{
     DiscussionDetails, ItemKey, ItemKind, MirrorItem, PullRequestDetails, ThreadDetails,
 };
 use hw_store::{
-    DatabaseLocation, IngestCounts, ObjectCounts, RemovalResult, Store, StoreError, SweepPage,
-    ThreadFilter, ThreadRow,
+    DatabaseLocation, IngestCounts, ObjectCounts, RemovalResult, StoreError, StoreReader,
+    SweepPage, ThreadFilter, ThreadRow,
 };
 
 use crate::fixture::{
@@ -29,20 +29,16 @@ both![
 ];
 
 fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
         let mut observation = thread(kind, 5, 10, "leaks");
         let full_thread = as_thread_mut(&mut observation);
         full_thread.state_reason = Some("DUPLICATE".to_owned());
         full_thread.closed_at = Some(source_time(9));
-        let done =
-            store.ingest_page(&lease, &threads_page(kind, vec![observation.clone()])).unwrap();
+        let done = store.ingest_page(&threads_page(kind, vec![observation.clone()])).unwrap();
         assert_eq!(done, IngestCounts { created: 1, ..IngestCounts::default() });
         assert_eq!(all_threads(&store, kind), [thread_row(&observation.item)]);
-        assert_eq!(
-            store.ingest_page(&lease, &threads_page(kind, vec![observation])).unwrap().unchanged,
-            1
-        );
+        assert_eq!(store.ingest_page(&threads_page(kind, vec![observation])).unwrap().unchanged, 1);
     }
     let one_each = ObjectCounts {
         repositories: 1,
@@ -58,7 +54,7 @@ fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
 }
 
 fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let open_pull =
         PullRequestDetails { is_draft: false, merged_at: None, head_ref: "x\"'é".to_owned() };
     let open_discussion = DiscussionDetails { category: "Ideas".to_owned(), is_answered: None };
@@ -69,21 +65,18 @@ fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocat
         (ItemKind::Discussion, ThreadDetails::Discussion(answered)),
     ];
     for (second, (kind, details)) in (11..).zip(cases) {
-        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
         let mut later = with_observed_at(thread(kind, 5, 10, "leaks"), second);
         as_thread_mut(&mut later).details = details;
-        assert_eq!(
-            store.ingest_page(&lease, &threads_page(kind, vec![later.clone()])).unwrap().edited,
-            1
-        );
+        assert_eq!(store.ingest_page(&threads_page(kind, vec![later.clone()])).unwrap().edited, 1);
         assert_eq!(all_threads(&store, kind), [thread_row(&later.item)]);
     }
 }
 
 fn thread_ids_are_independent_between_kinds(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
-        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
     let mut three = search_hits(&store, "leaks", 10);
     three.sort_by_key(|hit| hit.kind);
@@ -96,35 +89,35 @@ fn thread_ids_are_independent_between_kinds(location: &DatabaseLocation) {
     assert!(three.iter().all(|hit| hit.title == "title leaks"));
     let edit = thread(ItemKind::PullRequest, 5, 10, "drips");
     store
-        .ingest_page(&lease, &threads_page(ItemKind::PullRequest, vec![with_observed_at(edit, 11)]))
+        .ingest_page(&threads_page(ItemKind::PullRequest, vec![with_observed_at(edit, 11)]))
         .unwrap();
     assert_eq!((search_hits(&store, "leaks", 10).len(), count_search_rows(location)), (2, 3));
     assert_eq!(search_hits(&store, "drips", 10)[0].kind, ItemKind::PullRequest);
 }
 
 fn rename_moves_threads_of_every_kind(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
-        store.ingest_page(&lease, &threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
+        store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 20)])).unwrap();
-    finish_chores(&store, &lease);
+    store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store);
     assert_eq!(thread_urls(&store), ["valve/discussions/5", "valve/issues/5", "valve/pull/5"]);
     assert_eq!((search_ids(&store, "valve leaks").len(), search_ids(&store, "pump").len()), (3, 0));
     assert_eq!(count_search_rows(location), 3);
 }
 
 fn kind_facet_survives_a_rename(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for (count, kind) in (1..).zip(ItemKind::THREADS) {
         let page = (0..count).map(|id| thread(kind, id, 10, "x")).collect();
-        store.ingest_page(&lease, &threads_page(kind, page)).unwrap();
+        store.ingest_page(&threads_page(kind, page)).unwrap();
     }
     let facets = ["discussion", "issue", "pull\u{e000}5f\u{e000}request"]
         .map(|kind| format!("\u{e000}type\u{e000}{kind}"));
     for name in ["pump", "valve"] {
-        store.ingest_page(&lease, &repositories_page(vec![pump_repository(name, 20)])).unwrap();
-        finish_chores(&store, &lease);
+        store.ingest_page(&repositories_page(vec![pump_repository(name, 20)])).unwrap();
+        finish_chores(&store);
         assert_eq!(
             facets.each_ref().map(|facet| count_with_facet(location, facet)),
             ["1", "2", "3"],
@@ -134,21 +127,21 @@ fn kind_facet_survives_a_rename(location: &DatabaseLocation) {
 }
 
 fn threads_read_before_their_repository_follow_its_name(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.clear_lane(&lease, &organization_lane()).unwrap();
-    finish_chores(&store, &lease);
+    let store = open_store(location);
+    store.clear_lane(&organization_lane()).unwrap();
+    finish_chores(&store);
     for kind in ItemKind::THREADS {
         let early =
             [thread_in_repository(kind, PUMP_ID, "pump", 5, 10, "a"), thread(kind, 6, 10, "b")];
-        store.ingest_page(&lease, &threads_page(kind, early.to_vec())).unwrap();
+        store.ingest_page(&threads_page(kind, early.to_vec())).unwrap();
     }
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 20)])).unwrap();
-    finish_chores(&store, &lease);
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 20)])).unwrap();
+    finish_chores(&store);
     assert!(thread_urls(&store).iter().all(|url| url.starts_with("pump/")));
-    store.clear_lane(&lease, &organization_lane()).unwrap();
-    finish_chores(&store, &lease);
-    store.ingest_page(&lease, &repositories_page(vec![pump_repository("valve", 30)])).unwrap();
-    finish_chores(&store, &lease);
+    store.clear_lane(&organization_lane()).unwrap();
+    finish_chores(&store);
+    store.ingest_page(&repositories_page(vec![pump_repository("valve", 30)])).unwrap();
+    finish_chores(&store);
     assert!(
         thread_urls(&store).iter().all(|url| url.starts_with("valve/")),
         "{:?}",
@@ -158,7 +151,7 @@ fn threads_read_before_their_repository_follow_its_name(location: &DatabaseLocat
 }
 
 fn threads_are_listed_oldest_first_and_filtered(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
         let mut page: Vec<_> = (1..=4).map(|id| thread(kind, id, 10, "x")).collect();
         for (thread, second) in page.iter_mut().map(as_thread_mut).zip([4, 3, 3, 1]) {
@@ -166,7 +159,7 @@ fn threads_are_listed_oldest_first_and_filtered(location: &DatabaseLocation) {
         }
         as_thread_mut(&mut page[1]).author = Some("Bob".to_owned());
         page.push(thread_in_repository(kind, 77, "valve", 9, 10, "x"));
-        store.ingest_page(&lease, &threads_page(kind, page)).unwrap();
+        store.ingest_page(&threads_page(kind, page)).unwrap();
         for (repository, author, limit, expected) in [
             (None, None, None, vec![9, 4, 2, 3, 1]),
             (Some("pump"), None, None, vec![4, 2, 3, 1]),
@@ -188,18 +181,16 @@ fn threads_are_listed_oldest_first_and_filtered(location: &DatabaseLocation) {
 }
 
 fn repository_filter_ignores_case_and_accepts_an_owner(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut namesake = repository(77, "Pump", 10);
     if let MirrorItem::Repository(repository) = &mut namesake.item {
         repository.owner = "other".to_owned();
     }
-    store
-        .ingest_page(&lease, &repositories_page(vec![pump_repository("pump", 10), namesake]))
-        .unwrap();
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 10), namesake])).unwrap();
     for kind in ItemKind::THREADS {
         let page =
             vec![thread(kind, 1, 10, "x"), thread_in_repository(kind, 77, "Pump", 2, 10, "x")];
-        store.ingest_page(&lease, &threads_page(kind, page)).unwrap();
+        store.ingest_page(&threads_page(kind, page)).unwrap();
         for (name, ids) in [
             ("PUMP", &[1, 2][..]),
             ("acme/pump", &[1]),
@@ -216,9 +207,9 @@ fn repository_filter_ignores_case_and_accepts_an_owner(location: &DatabaseLocati
 }
 
 fn thread_pages_add_up_to_the_list(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let five = (1..=5).map(|id| thread(ItemKind::Issue, id, 10, "x")).collect();
-    store.ingest_page(&lease, &threads_page(ItemKind::Issue, five)).unwrap();
+    store.ingest_page(&threads_page(ItemKind::Issue, five)).unwrap();
     for (size, limit, count) in [(2, None, 5), (5, None, 5), (1, Some(3), 3), (9, Some(4), 4)] {
         let (mut ids, filter) = (Vec::new(), ThreadFilter { limit, ..ThreadFilter::default() });
         store
@@ -232,24 +223,23 @@ fn thread_pages_add_up_to_the_list(location: &DatabaseLocation) {
 }
 
 fn sweep_of_each_kind_removes_only_its_own_items(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     for kind in ItemKind::THREADS {
         let page = vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "drips")];
-        store.ingest_page(&lease, &threads_page(kind, page)).unwrap();
+        store.ingest_page(&threads_page(kind, page)).unwrap();
     }
     for (left, kind) in [2, 1, 0].into_iter().zip(ItemKind::THREADS) {
         let row = thread_row(&thread(kind, 6, 10, "drips").item);
         let rows = vec![(6, row.thread.node_id.clone(), source_time(10))];
         let inventory =
             SweepPage { began_at: observed_at(1_000), rows, next: None, complete: true };
-        store.stage_sweep_page(&lease, &lane_for_kind(kind), &inventory).unwrap();
+        store.stage_sweep_page(&lane_for_kind(kind), &inventory).unwrap();
         let findings = store.sweep_findings(&lane_for_kind(kind)).unwrap();
         let gone = expected_row(kind, 5).thread.node_id;
         assert_eq!((findings.findings.suspects, findings.node_ids), (vec![5], [(5, gone)].into()));
         assert_eq!(findings.siblings, [(6, row.thread.node_id.clone())]);
-        let done = store
-            .finish_sweep(&lease, &lane_for_kind(kind), &[(5, observed_at(1_000))], false)
-            .unwrap();
+        let done =
+            store.finish_sweep(&lane_for_kind(kind), &[(5, observed_at(1_000))], false).unwrap();
         assert_eq!(done, RemovalResult { removed: 1 });
         assert_eq!(
             (all_threads(&store, kind), search_ids(&store, "leaks").len()),
@@ -272,7 +262,7 @@ fn count_with_facet(location: &DatabaseLocation, facet: &str) -> String {
     crate::fixture::query_raw(location, &sql).concat().concat()
 }
 
-fn all_threads(store: &Store, kind: ItemKind) -> Vec<ThreadRow> {
+fn all_threads(store: &StoreReader, kind: ItemKind) -> Vec<ThreadRow> {
     stored_threads(store, kind, &ThreadFilter::default())
 }
 
@@ -292,7 +282,7 @@ fn thread_row(item: &MirrorItem) -> ThreadRow {
 }
 
 /// Returns the URLs of all threads, relative to the organization.
-fn thread_urls(store: &Store) -> Vec<String> {
+fn thread_urls(store: &StoreReader) -> Vec<String> {
     let rows = ItemKind::THREADS.into_iter().flat_map(|kind| all_threads(store, kind));
     rows.map(|row| row.thread.url.strip_prefix("https://github.com/acme/").unwrap().to_owned())
         .collect()

@@ -37,7 +37,7 @@ impl LaneSweep<'_> {
                 {
                     has_restarted = true;
                     tracing::warn!(%lane, "the source rejected the cursor; restarting the inventory");
-                    self.context.store.restart_sweep(self.context.lease, lane)?;
+                    self.context.store.restart_sweep(lane)?;
                     self.guard = PageGuard::default();
                     (began, after) = (None, None);
                     continue;
@@ -47,7 +47,7 @@ impl LaneSweep<'_> {
             if let StageOutcome::SharedId(id) =
                 self.stage_page(&page, *began.get_or_insert(page.observed_at))?
             {
-                self.context.store.restart_sweep(self.context.lease, lane)?;
+                self.context.store.restart_sweep(lane)?;
                 if !std::mem::take(&mut self.is_resumed) {
                     let reason = format!("the list shows several items under one id, {id}");
                     return Err(self.stopped_error(&reason).into());
@@ -76,7 +76,7 @@ impl LaneSweep<'_> {
         let (next, complete) = (page.next.clone(), page.next.is_none());
         let page = SweepPage { began_at: began, rows, next, complete };
         self.tally.pages += 1;
-        Ok(self.context.store.stage_sweep_page(self.context.lease, &self.target.lane, &page)?)
+        Ok(self.context.store.stage_sweep_page(&self.target.lane, &page)?)
     }
 
     /// Reads one inventory page with all rows readable: holes in an inventory would create false suspects.
@@ -148,7 +148,7 @@ impl LaneSweep<'_> {
             *self.page_size = page.requested_rows;
         }
         let ingest_page = self.build_ingest_page(page.observations, &page.unreadable);
-        let ingested = self.context.store.ingest_page(self.context.lease, &ingest_page)?;
+        let ingested = self.context.store.ingest_page(&ingest_page)?;
         self.tally.count_page(&ingested, ingest_page.observations.len());
         inventory.ok_or_else(|| self.stopped_error("the list repeats itself").into())
     }

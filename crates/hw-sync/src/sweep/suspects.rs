@@ -155,7 +155,7 @@ impl LaneSweep<'_> {
             observed_at: ObservedAt::new(at_ms, 0),
         };
         let page = self.build_ingest_page(Vec::new(), &[unreadable]);
-        let ingested = self.context.store.ingest_page(self.context.lease, &page)?;
+        let ingested = self.context.store.ingest_page(&page)?;
         self.tally.count_page(&ingested, 0);
         Ok(())
     }

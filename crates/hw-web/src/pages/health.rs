@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{LeaseRow, ObjectCounts, PauseRow, Store};
+use hw_store::{LeaseRow, ObjectCounts, PauseRow, StoreReader};
 
 use crate::app_state::AppState;
 use crate::format::{DisplayTime, format_line};
@@ -97,7 +97,7 @@ async fn load_health(site: &AppState, params: &QueryParams) -> Result<HealthTemp
 
 impl HealthReport {
     fn read(
-        store: &Store,
+        store: &StoreReader,
         selection: LaneSelection,
         now_ms: i64,
     ) -> Result<Self, hw_store::StoreError> {

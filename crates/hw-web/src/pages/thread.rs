@@ -16,7 +16,7 @@ use axum::response::Response;
 use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::lane::Surface;
 use hw_rules::thread_address::ThreadAddress;
-use hw_store::{Completeness, Store, StoreError, ThreadOutline};
+use hw_store::{Completeness, StoreError, StoreReader, ThreadOutline};
 
 use crate::app_state::AppState;
 use crate::format::{self, DisplayTime, format_author, format_line, format_name};
@@ -108,7 +108,7 @@ async fn load_thread(
 
 impl ThreadTemplate {
     fn read(
-        store: &Store,
+        store: &StoreReader,
         mut outline: ThreadOutline,
         params: &QueryParams,
         frame: PageFrame,

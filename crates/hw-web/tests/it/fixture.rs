@@ -13,7 +13,7 @@ use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, NewestFirstWalk};
 use hw_store::{
-    DatabaseLocation, IngestPage, Lease, Store, TurnFailure, Workspace, WorkspaceHandle,
+    DatabaseLocation, IngestPage, LeasedStore, StoreWriter, TurnFailure, Workspace, WorkspaceHandle,
 };
 use hw_web::{AllowedHosts, SiteOptions, TickFuture};
 use tempfile::TempDir;
@@ -24,8 +24,7 @@ const SOURCE: &str = "github.com";
 
 /// A workspace on disk that a test writes to.
 pub(crate) struct WebFixture {
-    pub(crate) store: Store,
-    lease: Lease,
+    pub(crate) store: LeasedStore,
     location: DatabaseLocation,
     _folder: TempDir,
 }
@@ -45,9 +44,9 @@ impl WebFixture {
     pub(crate) fn without_comments() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::File(folder.path().join("acme.db"));
-        let store = Store::open(&location).unwrap();
-        let lease = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
-        let fixture = Self { store, lease, location, _folder: folder };
+        let store = StoreWriter::open(&location).unwrap();
+        let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
+        let fixture = Self { store, location, _folder: folder };
         let organization = Lane::owner_repositories(SOURCE, "acme");
         fixture.ingest_page(&complete_page(
             organization,
@@ -61,7 +60,7 @@ impl WebFixture {
     }
 
     fn ingest_page(&self, page: &IngestPage) {
-        self.store.ingest_page(&self.lease, page).unwrap();
+        self.store.ingest_page(page).unwrap();
     }
 
     /// Adds an issue to `acme/pump`.
@@ -87,9 +86,7 @@ impl WebFixture {
     pub(crate) fn fail_issues(&self, message: &str) {
         let failure =
             TurnFailure { due_ms: 0, failures: 3, page_size: 100, message: message.to_owned() };
-        self.store
-            .postpone_lane(&self.lease, &Lane::repository_issues(SOURCE, 1), failure)
-            .unwrap();
+        self.store.postpone_lane(&Lane::repository_issues(SOURCE, 1), failure).unwrap();
     }
 
     /// Records an unfinished walk through a list of `acme/pump`.
@@ -115,7 +112,7 @@ impl WebFixture {
 
     /// Ends the pull of the fixture.
     pub(crate) fn release_lease(&self) {
-        self.store.release_lease(&self.lease).unwrap();
+        self.store.release_lease().unwrap();
     }
 
     /// Adds lanes of repositories that are not stored.

@@ -7,7 +7,7 @@ use hw_rules::item::{ItemKind, Thread};
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_sim::{CommentKind, GroundTruth, ThreadKind, TrueThread};
-use hw_store::{CommentFilter, Store, ThreadFilter};
+use hw_store::{CommentFilter, StoreReader, ThreadFilter};
 
 use super::server::DemoServer;
 use crate::report::InternalError;
@@ -43,7 +43,7 @@ struct ComparedThread {
 }
 
 impl MirrorComparison {
-    pub(super) fn from_store(store: &Store, server: &DemoServer) -> anyhow::Result<Self> {
+    pub(super) fn from_store(store: &StoreReader, server: &DemoServer) -> anyhow::Result<Self> {
         let truth = server.truth();
         let mut comparison = Self { counts: BTreeMap::new(), differences: Vec::new() };
         comparison.compare_repositories(store, server, &truth)?;
@@ -58,7 +58,7 @@ impl MirrorComparison {
     /// Compares the repositories. A pull skips archived ones and forks.
     fn compare_repositories(
         &mut self,
-        store: &Store,
+        store: &StoreReader,
         server: &DemoServer,
         truth: &GroundTruth,
     ) -> anyhow::Result<()> {
@@ -75,7 +75,7 @@ impl MirrorComparison {
 
     fn compare_threads<'a>(
         &mut self,
-        store: &Store,
+        store: &StoreReader,
         surface: Surface,
         truth: impl Iterator<Item = &'a TrueThread>,
     ) -> anyhow::Result<()> {
@@ -89,7 +89,7 @@ impl MirrorComparison {
         Ok(())
     }
 
-    fn compare_comments(&mut self, store: &Store, truth: &GroundTruth) -> anyhow::Result<()> {
+    fn compare_comments(&mut self, store: &StoreReader, truth: &GroundTruth) -> anyhow::Result<()> {
         let mut stored = BTreeMap::new();
         store.each_comment(&CommentFilter::default(), &mut |row| {
             let comment = row.comment;

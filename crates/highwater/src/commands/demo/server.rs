@@ -9,7 +9,7 @@ use hw_sim::{ActivitySpec, GroundTruth, SimulatedGitHub, WorldSpec};
 use hw_sources::github::graphql::GraphqlEndpoint;
 use hw_sources::github::rest::RestEndpoint;
 use hw_sources::http_transport::HttpTransport;
-use hw_store::Store;
+use hw_store::StoreWriter;
 use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash_points::CrashPoints;
@@ -74,7 +74,7 @@ impl DemoServer {
     }
 
     /// Returns a client for the server, over real HTTP.
-    pub(super) fn api_client(&self, store: &Store) -> anyhow::Result<ApiClient> {
+    pub(super) fn api_client(&self, store: &StoreWriter) -> anyhow::Result<ApiClient> {
         let config = ClientConfig {
             transport: HttpTransport::new().context("cannot set up HTTP")?,
             endpoint: GraphqlEndpoint { url: format!("{}/graphql", self.url), token: TOKEN.into() },

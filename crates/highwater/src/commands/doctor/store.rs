@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hw_rules::lane::{Lane, Scope};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, Store, StoreError,
+    FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, StoreError,
+    StoreReader,
 };
 use hw_sync::clock::{Clock as _, MachineClock};
 
@@ -31,7 +32,7 @@ pub(super) fn check_database(settings: &AppSettings, depth: IntegrityCheck) -> V
             return vec![DoctorFinding::fail("database", error.root_cause().to_string(), advice)];
         }
     };
-    match Store::open_reader(&location) {
+    match StoreReader::open(&location) {
         Ok(store) => run_store_checks(&store, &location.display_name(), depth),
         Err(error @ (StoreError::NoDatabase(_) | StoreError::OlderSchema)) => {
             vec![DoctorFinding::warn("database", error.to_string(), database_hint(&error))]
@@ -40,7 +41,7 @@ pub(super) fn check_database(settings: &AppSettings, depth: IntegrityCheck) -> V
     }
 }
 
-fn run_store_checks(store: &Store, name: &str, depth: IntegrityCheck) -> Vec<DoctorFinding> {
+fn run_store_checks(store: &StoreReader, name: &str, depth: IntegrityCheck) -> Vec<DoctorFinding> {
     let mut checks: Vec<StoreCheck> = match depth {
         IntegrityCheck::Quick => vec![check_schema, check_quick_integrity],
         IntegrityCheck::Full => {
@@ -73,29 +74,29 @@ fn run_store_checks(store: &Store, name: &str, depth: IntegrityCheck) -> Vec<Doc
 }
 
 /// A check that reads the database.
-type StoreCheck = fn(&Store) -> Result<Vec<DoctorFinding>, StoreError>;
+type StoreCheck = fn(&StoreReader) -> Result<Vec<DoctorFinding>, StoreError>;
 
 fn error_finding(check: &str, name: &str, error: &StoreError) -> DoctorFinding {
     DoctorFinding::fail(check, format!("{name}: {error}"), database_hint(error))
 }
 
-fn check_schema(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_schema(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let number = store.schema_number()?;
     Ok(vec![DoctorFinding::ok("schema", format!("version {number}, up to date"))])
 }
 
-fn check_quick_integrity(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_quick_integrity(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let intact = "structure intact; --deep also verifies the indexes and every text";
     Ok(vec![integrity_finding(store, IntegrityCheck::Quick, intact)?])
 }
 
-fn check_full_integrity(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_full_integrity(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let intact = "structure and indexes intact";
     Ok(vec![integrity_finding(store, IntegrityCheck::Full, intact)?])
 }
 
 fn integrity_finding(
-    store: &Store,
+    store: &StoreReader,
     check: IntegrityCheck,
     intact: &str,
 ) -> Result<DoctorFinding, StoreError> {
@@ -122,7 +123,7 @@ fn integrity_finding(
 }
 
 /// Reports pulls that failed as a whole, which no lane records.
-fn check_pulls(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_pulls(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let failed = store.failed_pulls()?;
     if failed.is_empty() {
         let detail = match store.last_pulls()?.iter().map(|pull| pull.ended_ms).max() {
@@ -141,7 +142,7 @@ fn failed_pull_finding(pull: &FailedPull) -> DoctorFinding {
     DoctorFinding::fail("pull", detail, "fix the cause, then run `highwater pull` again")
 }
 
-fn check_counts(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_counts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let counts = store.object_counts()?;
     let repositories = match counts.repositories {
         1 => "1 repository".to_owned(),
@@ -158,7 +159,7 @@ fn check_counts(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     Ok(vec![DoctorFinding::ok("held", detail), quarantine_finding(store, counts.quarantined)?])
 }
 
-fn quarantine_finding(store: &Store, count: u64) -> Result<DoctorFinding, StoreError> {
+fn quarantine_finding(store: &StoreReader, count: u64) -> Result<DoctorFinding, StoreError> {
     if count == 0 {
         return Ok(DoctorFinding::ok("quarantine", "every received item could be read"));
     }
@@ -170,7 +171,7 @@ fn quarantine_finding(store: &Store, count: u64) -> Result<DoctorFinding, StoreE
     Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull requests them again"))
 }
 
-fn check_times(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_times(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let items = store.future_items()?;
     if items.is_empty() {
         return Ok(vec![DoctorFinding::ok("times", "no item is dated later than GitHub's clock")]);
@@ -182,7 +183,7 @@ fn check_times(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     Ok(vec![DoctorFinding::warn("times", detail, advice)])
 }
 
-fn check_removed(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_removed(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let detail = match store.count_removed_items()? {
         0 => "nothing was removed in the last 30 days".to_owned(),
         1 => "1 removed item can be restored: `highwater removed list`".to_owned(),
@@ -196,7 +197,7 @@ fn check_removed(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
     Ok(vec![DoctorFinding::ok("removed", detail)])
 }
 
-fn check_lanes(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_lanes(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let lanes = store.lanes()?;
     let names = read_repository_names(store, &lanes)?;
     Ok(vec![
@@ -255,7 +256,7 @@ fn gaps_finding(lanes: &[LaneRow], names: &RepositoryNameMap) -> DoctorFinding {
     DoctorFinding::warn("gaps", detail, RESUME_ADVICE)
 }
 
-fn check_leases(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_leases(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let leases = store.leases()?;
     if leases.is_empty() {
         return Ok(vec![DoctorFinding::ok("lease", "no pull is running")]);
@@ -275,7 +276,7 @@ fn lease_finding(lease: &LeaseRow, now_ms: i64) -> DoctorFinding {
     DoctorFinding::warn("lease", detail, "nothing to do: the next pull takes over")
 }
 
-fn check_pauses(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+fn check_pauses(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let now_ms = MachineClock.now_ms();
     Ok(store.pauses(now_ms)?.iter().map(|pause| pause_finding(pause, now_ms)).collect())
 }
@@ -290,7 +291,7 @@ fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
 type RepositoryNameMap = BTreeMap<(String, i64), String>;
 
 fn read_repository_names(
-    store: &Store,
+    store: &StoreReader,
     lanes: &[LaneRow],
 ) -> Result<RepositoryNameMap, StoreError> {
     let mut hosts: Vec<&String> = lanes.iter().map(|(lane, _, _)| &lane.host).collect();

@@ -1,7 +1,7 @@
 //! Compares every stored text with the digest recorded when it was read.
 
 use hw_rules::format::group_digits;
-use hw_store::{DamagedItem, Store, StoreError, VerifiedPage};
+use hw_store::{DamagedItem, StoreError, StoreReader, VerifiedPage};
 
 use super::finding::DoctorFinding;
 
@@ -11,7 +11,7 @@ const MAX_PRINTED: usize = 20;
 const MAX_COLLECTED: usize = 1_000;
 const REPAIR_ADVICE: &str = "`highwater pull --repair` downloads them again";
 
-pub(super) fn check_stored_texts(store: &Store) -> Result<Vec<DoctorFinding>, StoreError> {
+pub(super) fn check_stored_texts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let (mut checked, mut count, mut damaged, mut next) = (0, 0, Vec::new(), None);
     loop {
         let page: VerifiedPage = store.verify_page(next.as_ref())?;

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
-use hw_store::{ReadableRows, SkippedRows, Store, StoreError, ThreadFilter, ThreadView};
+use hw_store::{ReadableRows, SkippedRows, StoreError, StoreReader, ThreadFilter, ThreadView};
 use hw_sync::clock::{Clock as _, MachineClock};
 use tokio_util::sync::CancellationToken;
 
@@ -42,7 +42,7 @@ pub(super) struct ExportSummary {
 }
 
 pub(super) struct ThreadExporter {
-    store: Store,
+    store: StoreReader,
     root: PathBuf,
     stop: CancellationToken,
     /// The time of the next progress line; `None` without progress.
@@ -52,7 +52,7 @@ pub(super) struct ThreadExporter {
 
 impl ThreadExporter {
     pub(super) fn new(
-        store: Store,
+        store: StoreReader,
         root: PathBuf,
         stop: CancellationToken,
         progress: ExportProgress,

@@ -2,7 +2,7 @@
 
 use hw_rules::item::Comment;
 use hw_rules::lane::Surface;
-use hw_store::{CommentFilter, CommentRow, Store};
+use hw_store::{CommentFilter, CommentRow, StoreReader};
 
 use super::owners::RepositoryOwners;
 use super::{ROWS_PER_PAGE, read_command, report_no_matches};
@@ -15,7 +15,7 @@ use crate::terminal::clean_line;
 /// The number of characters of a comment's first line that are printed.
 const MAX_EXCERPT_CHARS: usize = 80;
 
-pub(super) fn run(args: &ListCommentsArgs, store: &Store) -> anyhow::Result<()> {
+pub(super) fn run(args: &ListCommentsArgs, store: &StoreReader) -> anyhow::Result<()> {
     let CommonListArgs { output, repository, .. } = &args.listing;
     let mut writer = RowWriter::open(output, comment_columns())?;
     let (filter, mut count) = (comment_filter(args)?, 0);

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hw_store::Store;
+use hw_store::StoreReader;
 
 use super::read_command::{self, HostedRepository};
 
 pub(super) struct RepositoryOwners(BTreeMap<String, BTreeMap<i64, String>>);
 
 impl RepositoryOwners {
-    pub(super) fn load(store: &Store) -> anyhow::Result<Self> {
+    pub(super) fn load(store: &StoreReader) -> anyhow::Result<Self> {
         let mut owners: BTreeMap<String, BTreeMap<i64, String>> = BTreeMap::new();
         for HostedRepository { host, repository } in read_command::read_repositories(store)?.rows {
             owners.entry(host).or_default().insert(repository.id, repository.owner);

@@ -2,7 +2,7 @@
 
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
-use hw_store::Store;
+use hw_store::StoreReader;
 
 use super::{read_command, report_no_matches};
 use crate::cli::ListRepositoriesArgs;
@@ -10,7 +10,7 @@ use crate::columns::repository_columns;
 use crate::row_writer::RowWriter;
 use crate::terminal::clean_line;
 
-pub(super) fn run(args: &ListRepositoriesArgs, store: &Store) -> anyhow::Result<()> {
+pub(super) fn run(args: &ListRepositoriesArgs, store: &StoreReader) -> anyhow::Result<()> {
     let mut writer = RowWriter::open(&args.output, repository_columns())?;
     let stored = read_command::read_repositories(store)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());

@@ -1,7 +1,7 @@
 //! `highwater list issues`, `prs` and `discussions`
 
 use hw_rules::lane::Surface;
-use hw_store::{Store, ThreadFilter, ThreadRow};
+use hw_store::{StoreReader, ThreadFilter, ThreadRow};
 
 use super::owners::RepositoryOwners;
 use super::{ROWS_PER_PAGE, read_command, report_no_matches};
@@ -10,11 +10,18 @@ use crate::columns::{RowWithOwner, thread_columns};
 use crate::row_writer::RowWriter;
 use crate::terminal::clean_line;
 
-pub(super) fn run(args: &ListThreadsArgs, surface: Surface, store: &Store) -> anyhow::Result<()> {
+pub(super) fn run(
+    args: &ListThreadsArgs,
+    surface: Surface,
+    store: &StoreReader,
+) -> anyhow::Result<()> {
     print_threads(args, &thread_filter(args)?, surface, store)
 }
 
-pub(super) fn run_pull_requests(args: &ListPullRequestsArgs, store: &Store) -> anyhow::Result<()> {
+pub(super) fn run_pull_requests(
+    args: &ListPullRequestsArgs,
+    store: &StoreReader,
+) -> anyhow::Result<()> {
     let filter = ThreadFilter { merged: args.merged_range()?, ..thread_filter(&args.threads)? };
     print_threads(&args.threads, &filter, Surface::PullRequests, store)
 }
@@ -36,7 +43,7 @@ fn print_threads(
     args: &ListThreadsArgs,
     filter: &ThreadFilter,
     surface: Surface,
-    store: &Store,
+    store: &StoreReader,
 ) -> anyhow::Result<()> {
     let mut writer = RowWriter::open(&args.listing.output, thread_columns(surface.kind()))?;
     let mut count = 0;

@@ -1,6 +1,6 @@
 //! Warns of excluded repositories that do not exist, because a misspelled name would silently exclude nothing.
 
-use hw_store::Store;
+use hw_store::StoreReader;
 use hw_sync::PullSummary;
 use hw_sync::pull::PullSpec;
 
@@ -8,7 +8,7 @@ use crate::terminal::print_warning;
 
 /// Compares the exclusions with the stored repositories, if the pull has read the whole listing.
 pub(super) fn warn_unknown_exclusions(
-    store: &Store,
+    store: &StoreReader,
     pull: &PullSpec,
     summary: &PullSummary,
 ) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
-use hw_store::{DatabaseLocation, Store};
+use hw_store::{DatabaseLocation, StoreReader};
 use hw_sync::pull::{PullSource, PullSpec};
 use secrecy::SecretString;
 
@@ -59,12 +59,12 @@ impl PullCommandOptions {
 
     /// Fails if there is nothing to pull: no source is requested, and the workspace follows none.
     pub(super) fn check_sources(&self, location: &DatabaseLocation) -> anyhow::Result<()> {
-        let follows = |store: Store| {
+        let follows = |store: StoreReader| {
             let sources = store.sources()?;
             Ok(sources.iter().any(|followed| followed.host == self.spec.host))
         };
         if !self.spec.sources.is_empty()
-            || Store::open_reader(location).and_then(follows).unwrap_or(false)
+            || StoreReader::open(location).and_then(follows).unwrap_or(false)
         {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! `highwater removed restore`
 
-use hw_store::{RemovedItem, RemovedQuery, RestoreResult, Store};
+use hw_store::{RemovedItem, RemovedQuery, RestoreResult, StoreReader};
 use hw_sync::clock::MachineClock;
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +36,10 @@ pub(super) fn run(args: &RestoreRemovedArgs, settings: &AppSettings) -> anyhow::
 }
 
 /// Finds the items to restore. An item that is still in the workspace, or is back, is left out.
-fn find_requested(args: &RestoreRemovedArgs, store: &Store) -> anyhow::Result<Vec<RemovedItem>> {
+fn find_requested(
+    args: &RestoreRemovedArgs,
+    store: &StoreReader,
+) -> anyhow::Result<Vec<RemovedItem>> {
     if let Some(since) = args.all_since {
         let mut items = store.find_removed_items(&RemovedQuery::Since(since))?;
         items.sort_by_key(|item| item.key);
@@ -56,7 +59,7 @@ fn find_requested(args: &RestoreRemovedArgs, store: &Store) -> anyhow::Result<Ve
     Ok(items)
 }
 
-fn find_item(reference: &RemovedRef, store: &Store) -> anyhow::Result<Option<RemovedItem>> {
+fn find_item(reference: &RemovedRef, store: &StoreReader) -> anyhow::Result<Option<RemovedItem>> {
     for query in reference.store_queries() {
         let mut found = store.find_removed_items(&query)?;
         found.retain(|item| reference.matches_item(item));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use hw_rules::item::{Comment, ItemKind};
 use hw_sim::{CommentKind, GroundTruth, TrueComment, TrueRepository};
-use hw_store::{CommentFilter, CommentRow, Store};
+use hw_store::{CommentFilter, CommentRow, StoreReader};
 
 use super::{CheckLevel, SimFixture};
 
@@ -129,7 +129,7 @@ fn stored_kind(kind: CommentKind) -> ItemKind {
     }
 }
 
-fn stored_comments(store: &Store) -> CommentRows {
+fn stored_comments(store: &StoreReader) -> CommentRows {
     let mut stored = CommentRows::new();
     store
         .each_comment(&CommentFilter::default(), &mut |row: CommentRow| {

@@ -9,7 +9,7 @@ use hw_rules::lane::{Scope, Surface};
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
 use hw_sim::{GroundTruth, SimulatedGitHub, ThreadKind, TrueThread};
-use hw_store::{Store, ThreadFilter, ThreadRow};
+use hw_store::{StoreReader, ThreadFilter, ThreadRow};
 
 use super::{HOST, SimFixture};
 
@@ -291,7 +291,7 @@ fn parse_time(text: &str) -> SourceTime {
 /// Returns the stored threads of followed listings. At the level `Everything`, a thread of any other repository
 /// is an error.
 fn stored_threads(
-    store: &Store,
+    store: &StoreReader,
     kind: ItemKind,
     level: CheckLevel,
     truth: &GroundTruth,
@@ -322,7 +322,7 @@ fn simulated_kind(kind: ItemKind) -> ThreadKind {
     pair.expect("only threads are compared").1
 }
 
-fn for_each_thread(store: &Store, kind: ItemKind, mut visit: impl FnMut(ThreadRow)) {
+fn for_each_thread(store: &StoreReader, kind: ItemKind, mut visit: impl FnMut(ThreadRow)) {
     store
         .each_thread(kind, &ThreadFilter::default(), &mut |row| {
             visit(row);
@@ -332,7 +332,7 @@ fn for_each_thread(store: &Store, kind: ItemKind, mut visit: impl FnMut(ThreadRo
 }
 
 /// Returns every stored thread, kind by kind.
-pub(crate) fn stored_rows(store: &Store) -> Vec<Thread> {
+pub(crate) fn stored_rows(store: &StoreReader) -> Vec<Thread> {
     let mut rows = Vec::new();
     for (kind, _) in KINDS {
         for_each_thread(store, kind, |row| rows.push(row.thread));

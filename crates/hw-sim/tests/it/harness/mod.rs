@@ -19,7 +19,7 @@ use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
 use hw_sources::github::graphql::GraphqlEndpoint;
 use hw_sources::github::rest::RestEndpoint;
 use hw_sources::transport::Transport;
-use hw_store::{DatabaseLocation, Store};
+use hw_store::{DatabaseLocation, StoreWriter};
 use hw_sync::PullSummary;
 use hw_sync::api_client::{ApiClient, ClientConfig};
 use hw_sync::crash_points::{CrashPoints, CrashTrigger};
@@ -39,7 +39,7 @@ pub(crate) const TOKEN: &str = "t0ken-l1ke-n0-0ther-text";
 /// A simulated GitHub, a store, and the clock they share.
 pub(crate) struct SimFixture {
     pub(crate) github: Arc<Mutex<SimulatedGitHub>>,
-    pub(crate) store: Store,
+    pub(crate) store: StoreWriter,
     pub(crate) clock: Arc<VirtualClock>,
     pub(crate) organization: String,
     pub(crate) sources: Vec<FollowedSource>,
@@ -98,10 +98,10 @@ impl Default for TestPull {
 impl SimFixture {
     /// Creates a world from a seed, and an empty store in memory.
     pub(crate) fn new(spec: &WorldSpec, seed: u64) -> Self {
-        Self::with_store(spec, seed, Store::open(&DatabaseLocation::Memory).unwrap())
+        Self::with_store(spec, seed, StoreWriter::open(&DatabaseLocation::Memory).unwrap())
     }
 
-    pub(crate) fn with_store(spec: &WorldSpec, seed: u64, store: Store) -> Self {
+    pub(crate) fn with_store(spec: &WorldSpec, seed: u64, store: StoreWriter) -> Self {
         Self {
             github: Arc::new(Mutex::new(SimulatedGitHub::new(spec, seed))),
             store,
@@ -160,7 +160,10 @@ impl SimFixture {
     }
 
     /// Starts a new process: only the store and the world are shared with earlier ones.
-    pub(crate) fn open_process(&self, crash_hook: Option<CrashTrigger>) -> (Store, ApiClient) {
+    pub(crate) fn open_process(
+        &self,
+        crash_hook: Option<CrashTrigger>,
+    ) -> (StoreWriter, ApiClient) {
         self.open_process_via(Arc::new(SimTransport::new(self)), crash_hook)
     }
 
@@ -178,7 +181,7 @@ impl SimFixture {
         &self,
         transport: Arc<dyn Transport>,
         crash_hook: Option<CrashTrigger>,
-    ) -> (Store, ApiClient) {
+    ) -> (StoreWriter, ApiClient) {
         let store = match &crash_hook {
             Some(crash_hook) => self.store.clone().with_crash_hook(Arc::clone(crash_hook)),
             None => self.store.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::item::ItemKind;
 use hw_store::{
-    DatabaseLocation, Lease, MatchCount, SearchRequest, SearchResults, Store, ThreadFilter,
+    DatabaseLocation, LeasedStore, MatchCount, SearchRequest, SearchResults, ThreadFilter,
 };
 
 use super::{hit_ids, search_engine};
@@ -28,8 +28,8 @@ both![
 ];
 
 fn filters_narrow_the_matches(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_leaks(&store, &lease);
+    let store = open_store(location);
+    ingest_leaks(&store);
     for (filter, expected) in [
         ("type:issue", vec![5, 6]),
         ("type:pr", vec![7]),
@@ -54,8 +54,8 @@ fn filters_narrow_the_matches(location: &DatabaseLocation) {
 }
 
 fn filters_of_one_kind_widen_and_labels_narrow(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    ingest_leaks(&store, &lease);
+    let store = open_store(location);
+    ingest_leaks(&store);
     assert_eq!(hit_ids(&store, "type:pr type:discussion leaks"), [7, 8].into());
     assert_eq!(hit_ids(&store, "author:ada author:bob leaks").len(), 4);
     assert_eq!(hit_ids(&store, "label:bug label:\"help wanted\" leaks"), [5, 7, 8].into());
@@ -64,7 +64,7 @@ fn filters_of_one_kind_widen_and_labels_narrow(location: &DatabaseLocation) {
 }
 
 fn date_filters_compare_instants(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let day = 20_089 * 86_400; // 2025-01-01
     let issues = [(5, day - 1, day), (6, day, day + 86_400), (7, day + 3_600, day + 90_000)].map(
         |(id, created, updated)| {
@@ -73,7 +73,7 @@ fn date_filters_compare_instants(location: &DatabaseLocation) {
             issue
         },
     );
-    store.ingest_page(&lease, &issues_page(issues.to_vec())).unwrap();
+    store.ingest_page(&issues_page(issues.to_vec())).unwrap();
     for (filter, expected) in [
         ("created:2025-01-01", vec![6, 7]),
         ("created:<2025-01-01", vec![5]),
@@ -94,28 +94,28 @@ fn date_filters_compare_instants(location: &DatabaseLocation) {
 }
 
 fn repository_filter_distinguishes_owners(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     assert_eq!(search_ids(&store, "leaks repo:Acme/pump"), [5]);
     assert_eq!(search_ids(&store, "leaks repo:other/pump"), Vec::<i64>::new());
 }
 
 fn filters_without_words_list_the_newest(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let page = (5..30).map(|id| issue(id, id, "leaks")).collect();
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     assert_eq!(search_ids(&store, "type:issue"), (20..30).rev().collect::<Vec<_>>());
 }
 
 fn thread_filters_apply_to_matches_in_comments(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut closed = issue(6, 11, "x");
     as_thread_mut(&mut closed).state = "CLOSED".into();
     as_thread_mut(&mut closed).labels = vec!["odd".into()];
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "x"), closed])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "x"), closed])).unwrap();
     let comments = [(50, 5), (60, 6)]
         .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     for (filter, expected) in [
         ("state:open", vec![5]),
         ("state:closed", vec![6]),
@@ -132,12 +132,12 @@ fn thread_filters_apply_to_matches_in_comments(location: &DatabaseLocation) {
 }
 
 fn author_and_time_filters_apply_to_the_matching_text(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut by_bob = issue(5, 10, "x");
     as_thread_mut(&mut by_bob).author = Some("bob".into());
-    store.ingest_page(&lease, &issues_page(vec![by_bob])).unwrap();
+    store.ingest_page(&issues_page(vec![by_bob])).unwrap();
     let comments = vec![comment(ItemKind::IssueComment, 50, 5, 900, "drips")];
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments)).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments)).unwrap();
     for filter in ["author:ada".to_owned(), format!("updated:>={}", source_time(900))] {
         assert_eq!(hit_ids(&store, &format!("drips {filter}")), [5].into(), "{filter}");
         assert_eq!(hit_ids(&store, &filter).len(), 0, "{filter} alone applies to threads");
@@ -146,8 +146,8 @@ fn author_and_time_filters_apply_to_the_matching_text(location: &DatabaseLocatio
 }
 
 fn repository_filter_reports_unknown_repositories(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let query = "leaks repo:valve repo:pump repo:other/pump";
     assert_eq!(
         search_engine(&store).search(&SearchRequest::new(query)).unwrap().misread,
@@ -161,8 +161,8 @@ fn repository_filter_reports_unknown_repositories(location: &DatabaseLocation) {
 
 /// Passes more names than a statement can have parameters, and names that PostgreSQL cannot represent.
 fn filters_accept_any_names_in_any_number(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let many: Vec<String> = (0..70_000).map(|n| format!("user{n}")).collect();
     let many_and_ada = [many.clone(), vec!["ada".into()]].concat();
     for (authors, count) in [(many, 0), (many_and_ada, 1), (vec!["a\0".into()], 0)] {
@@ -175,14 +175,14 @@ fn filters_accept_any_names_in_any_number(location: &DatabaseLocation) {
 }
 
 fn comment_filters_include_the_state_and_labels_of_their_threads(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut closed = thread(ItemKind::PullRequest, 6, 11, "drips");
     as_thread_mut(&mut closed).state = "CLOSED".into();
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, "drips")])).unwrap();
-    store.ingest_page(&lease, &threads_page(ItemKind::PullRequest, vec![closed])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "drips")])).unwrap();
+    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![closed])).unwrap();
     let comments = [(50, 5), (60, 6)]
         .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
     for (filter, expected) in [
         ("type:comment", vec![50, 60]),
         ("type:comment state:open", vec![50]),
@@ -199,21 +199,19 @@ fn comment_filters_include_the_state_and_labels_of_their_threads(location: &Data
 }
 
 fn filters_without_words_list_only_threads(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut by_bob = issue(5, 10, "x");
     as_thread_mut(&mut by_bob).author = Some("bob".into());
-    store.ingest_page(&lease, &issues_page(vec![by_bob, issue(6, 11, "x")])).unwrap();
+    store.ingest_page(&issues_page(vec![by_bob, issue(6, 11, "x")])).unwrap();
     let by_ada = comment(ItemKind::IssueComment, 50, 5, 50, "by ada");
-    store.ingest_page(&lease, &threads_page(ItemKind::IssueComment, vec![by_ada])).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![by_ada])).unwrap();
     assert_eq!(search_ids(&store, "author:ada"), [6], "not the thread with her comment");
     assert_eq!(hit_ids(&store, "author:ada by"), [5].into(), "but with words");
 }
 
 /// Ingests four threads that contain "leaks".
-fn ingest_leaks(store: &Store, lease: &Lease) {
-    store
-        .ingest_page(lease, &crate::fixture::repositories_page(vec![repository(2, "valve", 0)]))
-        .unwrap();
+fn ingest_leaks(store: &LeasedStore) {
+    store.ingest_page(&crate::fixture::repositories_page(vec![repository(2, "valve", 0)])).unwrap();
     let mut other = issue_in(2, "valve", 6, 20, "leaks");
     let thread_in_valve = as_thread_mut(&mut other);
     thread_in_valve.author = Some("bob".into());
@@ -221,12 +219,12 @@ fn ingest_leaks(store: &Store, lease: &Lease) {
     thread_in_valve.labels = vec!["odd".into(), "bug".into()];
     let mut merged = thread(ItemKind::PullRequest, 7, 30, "leaks");
     as_thread_mut(&mut merged).state = "MERGED".into();
-    store.ingest_page(lease, &issues_page(vec![issue(5, 10, "leaks"), other])).unwrap();
-    store.ingest_page(lease, &threads_page(ItemKind::PullRequest, vec![merged])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks"), other])).unwrap();
+    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![merged])).unwrap();
     store
-        .ingest_page(
-            lease,
-            &threads_page(ItemKind::Discussion, vec![thread(ItemKind::Discussion, 8, 40, "leaks")]),
-        )
+        .ingest_page(&threads_page(
+            ItemKind::Discussion,
+            vec![thread(ItemKind::Discussion, 8, 40, "leaks")],
+        ))
         .unwrap();
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::item::ItemKind;
-use hw_store::{DatabaseLocation, Lease, SearchRequest, Store};
+use hw_store::{DatabaseLocation, LeasedStore, SearchRequest, StoreReader};
 
 use super::search_engine;
 use crate::fixture::{
@@ -114,21 +114,21 @@ fn keys_with_words(threads: &[ExpectedThread], words: &[&str]) -> BTreeSet<(&'st
 }
 
 /// Returns the keys of all hits.
-fn search_keys(store: &Store, query: &str) -> BTreeSet<(&'static str, i64)> {
+fn search_keys(store: &StoreReader, query: &str) -> BTreeSet<(&'static str, i64)> {
     let search = SearchRequest { limit: 100_000, ..SearchRequest::new(query) };
     let found = search_engine(store).search(&search).unwrap();
     found.hits.iter().map(|hit| (hit.kind.name(), hit.id)).collect()
 }
 
 /// Ingests random threads; `HIGHWATER_SEARCH_THREADS` sets their number.
-fn random_threads(location: &DatabaseLocation, seed: u64) -> (Vec<ExpectedThread>, Store) {
-    let (store, lease) = open_store(location);
+fn random_threads(location: &DatabaseLocation, seed: u64) -> (Vec<ExpectedThread>, LeasedStore) {
+    let store = open_store(location);
     let mut rng = fastrand::Rng::with_seed(seed);
     #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
     let size = std::env::var("HIGHWATER_SEARCH_THREADS").map_or(300, |size| size.parse().unwrap());
     let threads: Vec<ExpectedThread> = (1..=size).map(|id| random_thread(&mut rng, id)).collect();
     for chunk in threads.chunks(500) {
-        ingest_threads(&store, &lease, chunk);
+        ingest_threads(&store, chunk);
     }
     (threads, store)
 }
@@ -147,7 +147,7 @@ fn random_text(rng: &mut fastrand::Rng) -> Vec<&'static str> {
     (0..rng.usize(1..4)).map(|_| WORDS[rng.usize(..WORDS.len())]).collect()
 }
 
-fn ingest_threads(store: &Store, lease: &Lease, threads: &[ExpectedThread]) {
+fn ingest_threads(store: &LeasedStore, threads: &[ExpectedThread]) {
     for kind in ItemKind::THREADS {
         let of_kind = threads.iter().filter(|thread| thread.kind == kind);
         let rows = of_kind.map(|ExpectedThread { id, state, labels, texts, .. }| {
@@ -158,7 +158,7 @@ fn ingest_threads(store: &Store, lease: &Lease, threads: &[ExpectedThread]) {
             thread.labels = labels.iter().map(|label| (*label).to_owned()).collect();
             row
         });
-        store.ingest_page(lease, &threads_page(kind, rows.collect())).unwrap();
+        store.ingest_page(&threads_page(kind, rows.collect())).unwrap();
     }
     let comments = threads.iter().flat_map(|thread| {
         let texts = thread.texts.iter().enumerate().skip(1);
@@ -167,5 +167,5 @@ fn ingest_threads(store: &Store, lease: &Lease, threads: &[ExpectedThread]) {
             comment(ItemKind::IssueComment, id, thread.id, thread.id, &text.join(" "))
         })
     });
-    store.ingest_page(lease, &threads_page(ItemKind::IssueComment, comments.collect())).unwrap();
+    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.collect())).unwrap();
 }

@@ -21,19 +21,19 @@ both![
 ];
 
 fn query_word_with_symbols_prefers_literal_matches(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let page =
         vec![issue(5, 10, "the foo-bar"), issue(6, 20, "bar and foo"), issue(7, 30, "foo alone")];
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     assert_eq!(search_ids(&store, "foo-bar"), [5, 6]);
     assert_eq!(search_ids(&store, "foo_bar").len(), 2);
 }
 
 fn query_phrases_and_prefixes_are_found(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let page =
         vec![issue(5, 10, "oil-pump leaks again"), issue(6, 20, "leaks oil"), issue(7, 30, "leak")];
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     assert_eq!(
         search_ids(&store, "\"pump leaks again\""),
         [5],
@@ -46,10 +46,10 @@ fn query_phrases_and_prefixes_are_found(location: &DatabaseLocation) {
 }
 
 fn query_phrase_does_not_span_two_fields(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut issue = issue(5, 10, "oil pump");
     as_thread_mut(&mut issue).body = "leaks again".into();
-    store.ingest_page(&lease, &issues_page(vec![issue])).unwrap();
+    store.ingest_page(&issues_page(vec![issue])).unwrap();
     assert_eq!(search_ids(&store, "\"oil pump\""), [5]);
     assert_eq!(search_ids(&store, "\"leaks again\""), [5]);
     for across in ["\"pump leaks\"", "\"again pump\"", "\"pump ada\""] {
@@ -59,7 +59,7 @@ fn query_phrase_does_not_span_two_fields(location: &DatabaseLocation) {
 
 /// PostgreSQL stores the positions of words only up to a limit.
 fn query_phrase_deep_in_a_long_text_is_found(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let words: String = (0..20_000).map(|n| format!("w{n} ")).collect();
     let often = "oil ".repeat(300);
     let issues = vec![
@@ -67,18 +67,18 @@ fn query_phrase_deep_in_a_long_text_is_found(location: &DatabaseLocation) {
         issue_with_body(6, format!("{often} and oil pump")),
         issue_with_body(7, "pump oil".into()),
     ];
-    store.ingest_page(&lease, &issues_page(issues)).unwrap();
+    store.ingest_page(&issues_page(issues)).unwrap();
     assert_eq!(search_ids(&store, "\"w19998 w19999\""), [5]);
     assert_eq!(search_ids(&store, "node.js"), [5]);
     assert_eq!(search_ids(&store, "\"oil pump\""), [6]);
 }
 
 fn query_symbols_are_found_in_quotes_in_runs_and_beside_filters(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let mut closed = issue(6, 20, "plain");
     as_thread_mut(&mut closed).state = "CLOSED".into();
     let issues = vec![issue(5, 10, "std::vec -> |---|"), closed];
-    store.ingest_page(&lease, &issues_page(issues)).unwrap();
+    store.ingest_page(&issues_page(issues)).unwrap();
     for query in [":", "::", "\":\"", "->", "“->”", "-", "|---|", "|"] {
         assert_eq!(search_ids(&store, query), [5], "{query}");
     }
@@ -86,9 +86,9 @@ fn query_symbols_are_found_in_quotes_in_runs_and_beside_filters(location: &Datab
 }
 
 fn query_ignores_marks_on_latin_letters(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     store
-        .ingest_page(&lease, &issues_page(vec![issue(5, 10, "Café ば"), issue(6, 11, "cafe は")]))
+        .ingest_page(&issues_page(vec![issue(5, 10, "Café ば"), issue(6, 11, "cafe は")]))
         .unwrap();
     assert_eq!(hit_ids(&store, "cafe"), [5, 6].into());
     assert_eq!(hit_ids(&store, "CAFÉ"), [5, 6].into());
@@ -96,19 +96,17 @@ fn query_ignores_marks_on_latin_letters(location: &DatabaseLocation) {
 }
 
 fn query_text_cannot_pass_for_a_facet(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let forged = "typeissue typediscussion \u{e000}type\u{e000}discussion";
-    store.ingest_page(&lease, &issues_page(vec![issue(5, 10, forged)])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, forged)])).unwrap();
     assert_eq!(hit_ids(&store, "typeissue type:discussion").len(), 0);
     assert_eq!(hit_ids(&store, "typediscussion type:issue"), [5].into());
     assert_eq!(hit_ids(&store, "type:discussion").len(), 0);
 }
 
 fn query_word_being_typed_matches_as_a_prefix(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
-    store
-        .ingest_page(&lease, &issues_page(vec![issue(5, 10, "leaking"), issue(6, 5, "leak")]))
-        .unwrap();
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaking"), issue(6, 5, "leak")])).unwrap();
     assert_eq!(search_ids(&store, "leak"), [6, 5], "the whole word first");
     assert_eq!(search_ids(&store, "leak "), [6], "a space ends the word");
     assert_eq!(search_ids(&store, "leak state:open"), [6, 5], "even before a filter");
@@ -120,9 +118,9 @@ fn query_word_being_typed_matches_as_a_prefix(location: &DatabaseLocation) {
 }
 
 fn query_symbols_are_found_anywhere(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let page = vec![issue(5, 10, "error: x"), issue(6, 11, "C++ is"), issue(7, 12, "plain")];
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     assert_eq!(search_ids(&store, ":"), [5]);
     assert_eq!(search_ids(&store, "++"), [6]);
     assert_eq!(search_ids(&store, "plain ?"), [7], "beside words they are ignored");
@@ -130,14 +128,14 @@ fn query_symbols_are_found_anywhere(location: &DatabaseLocation) {
 }
 
 fn query_with_nasty_text_finds_that_text(location: &DatabaseLocation) {
-    let (store, lease) = open_store(location);
+    let store = open_store(location);
     let nasty = nasty_texts();
     let page = nasty
         .iter()
         .zip(100..)
         .map(|(text, id)| issue(id, id, &format!("this {text} there")))
         .collect();
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     for (text, id) in nasty.iter().zip(100..) {
         let found: Vec<i64> =
             search_hits(&store, text, 100).into_iter().map(|hit| hit.id).collect();
@@ -148,10 +146,10 @@ fn query_with_nasty_text_finds_that_text(location: &DatabaseLocation) {
 /// Runs a hundred queries for each seed.
 #[test]
 fn query_with_random_text_never_fails() {
-    let (store, lease) = open_store(&DatabaseLocation::Memory);
+    let store = open_store(&DatabaseLocation::Memory);
     let nasty = nasty_texts();
     let page = nasty.iter().zip(100..).map(|(text, id)| issue(id, id, text)).collect();
-    store.ingest_page(&lease, &issues_page(page)).unwrap();
+    store.ingest_page(&issues_page(page)).unwrap();
     let engine = search_engine(&store);
     for seed in 0..seed_count() * 100 {
         let query = random_query(&mut fastrand::Rng::with_seed(seed), &nasty);

@@ -8,7 +8,7 @@ use hw_rules::lane::{Lane, ReadStrategy, Scope};
 use hw_rules::plan::LaneState;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
-use hw_store::{LaneNames, Store, StoreError};
+use hw_store::{LaneNames, StoreError, StoreReader};
 
 use crate::format::{DisplayTime, format_line};
 
@@ -126,7 +126,10 @@ impl LaneView {
 }
 
 /// Reads all lanes, and all repositories without lanes, the worst first.
-pub(super) fn read_lanes(store: &Store, pull: PullState) -> Result<Vec<LaneView>, StoreError> {
+pub(super) fn read_lanes(
+    store: &StoreReader,
+    pull: PullState,
+) -> Result<Vec<LaneView>, StoreError> {
     let (rows, names) = (store.lanes()?, store.lane_names()?);
     let started: BTreeSet<(&str, i64)> =
         rows.iter().filter_map(|(lane, _, _)| Some((&*lane.host, repository_id(lane)?))).collect();

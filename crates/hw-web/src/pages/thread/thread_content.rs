@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{Comment, ItemKey};
-use hw_store::{CommentExcerpt, SkippedRows, Store, StoreError, ThreadOutline};
+use hw_store::{CommentExcerpt, SkippedRows, StoreError, StoreReader, ThreadOutline};
 
 use super::body_view::BodyView;
 use super::comment_order::{CommentPager, OrderedComment, order_comments};
@@ -37,7 +37,7 @@ pub(super) struct ThreadContent {
 
 impl ThreadContent {
     pub(super) fn read(
-        store: &Store,
+        store: &StoreReader,
         outline: &ThreadOutline,
         params: &QueryParams,
     ) -> Result<Self, StoreError> {
@@ -58,7 +58,7 @@ impl ThreadContent {
     }
 
     fn read_body(
-        store: &Store,
+        store: &StoreReader,
         outline: &ThreadOutline,
         pages: CommentPager,
         from: usize,
@@ -70,7 +70,7 @@ impl ThreadContent {
     }
 
     fn read_comment(
-        store: &Store,
+        store: &StoreReader,
         outline: &ThreadOutline,
         comment: OrderedComment,
         pages: CommentPager,
@@ -101,7 +101,7 @@ impl ThreadContent {
     }
 
     fn read_page(
-        store: &Store,
+        store: &StoreReader,
         outline: &ThreadOutline,
         comments: Vec<OrderedComment>,
         pages: CommentPager,
@@ -177,7 +177,7 @@ struct CommentExcerpts {
 }
 
 fn read_excerpts(
-    store: &Store,
+    store: &StoreReader,
     outline: &ThreadOutline,
     ids: &[i64],
     max_body: u32,
