@@ -7,7 +7,7 @@ use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::page_guard::{EndlessListing, PageGuard};
-use hw_rules::probe::LaneNeed;
+use hw_rules::plan::LanePlan;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
@@ -463,10 +463,10 @@ impl RepositoryDiscovery<'_> {
                 if self.result.is_denied(&self.scope, &planned) {
                     continue;
                 }
-                if matches!(planned.need, LaneNeed::Nothing | LaneNeed::SweepOnly) {
+                if matches!(planned.plan, LanePlan::Skip | LanePlan::Sweep { scan_first: false }) {
                     unchanged.push(planned.target.lane.clone());
                 }
-                if planned.need != LaneNeed::Nothing {
+                if planned.plan != LanePlan::Skip {
                     self.result.lanes.push(planned);
                 }
             }

@@ -16,7 +16,7 @@ use crate::api_client::FetchError;
 use crate::newest_first::{build_ingest_page, step_coverage};
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
 
 /// A lane whose first page is due.
 #[derive(Debug, Clone)]
@@ -31,13 +31,13 @@ pub(crate) enum FirstPageOutcome {
     /// Its walk is complete.
     Closed(PullTally),
     /// There is more to read, in a turn of its own.
-    Unfinished(TurnStart, PullTally),
+    Unfinished(LaneReading, PullTally),
 }
 
 impl FirstPageOutcome {
     /// The first page was not used, so a turn of the lane's own reads it again.
     fn unused() -> Self {
-        Self::Unfinished(TurnStart::FromStoredState, PullTally::default())
+        Self::Unfinished(LaneReading::Unread, PullTally::default())
     }
 }
 
@@ -143,7 +143,7 @@ async fn store_batch(
         tally.count_page(ingested, page.observations.len());
         context.emit_page_stored(page.lane.surface, 1, page.observations.len(), ingested);
         if next.has_unfinished_head() {
-            FirstPageOutcome::Unfinished(TurnStart::MidWalk(Box::new(next)), tally)
+            FirstPageOutcome::Unfinished(LaneReading::MidWalk(Box::new(next)), tally)
         } else {
             FirstPageOutcome::Closed(tally)
         }

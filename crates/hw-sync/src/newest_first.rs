@@ -13,7 +13,7 @@ use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
 
 /// A scan in progress.
 struct NewestFirstScan<'a> {
@@ -34,7 +34,7 @@ struct NewestFirstScan<'a> {
 pub(crate) async fn scan_newest_first(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<PullTally, FetchError> {
@@ -45,13 +45,13 @@ pub(crate) async fn scan_newest_first(
         window,
         page_size: size,
         has_restarted: false,
-        pages_before: u64::from(start != TurnStart::FromStoredState),
+        pages_before: u64::from(reading != LaneReading::Unread),
         guard: PageGuard::default(),
         tally: PullTally::default(),
     };
-    let mut coverage = match start {
-        TurnStart::MidWalk(coverage) => *coverage,
-        TurnStart::FromStoredState | TurnStart::SweepOnly => {
+    let mut coverage = match reading {
+        LaneReading::MidWalk(coverage) => *coverage,
+        LaneReading::Unread | LaneReading::UpToDate => {
             let coverage = state.coverage.clone().open_turn(window);
             if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
         }

@@ -8,6 +8,7 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
+use hw_rules::plan::SweepRequest;
 use hw_rules::second_lookup;
 use hw_store::{IngestPage, StoreWriter};
 
@@ -444,6 +445,11 @@ fn emit_moved(
 }
 
 impl PullSpec {
+    /// Returns when lanes are swept: a pull that reconciles sweeps all of them.
+    pub(crate) fn sweep_request(&self) -> SweepRequest {
+        if self.reconcile { SweepRequest::Now } else { SweepRequest::WhenDue }
+    }
+
     /// Returns the chosen thread surfaces.
     pub(crate) fn thread_surfaces(&self) -> impl Iterator<Item = Surface> {
         Surface::THREADS.into_iter().filter(|surface| self.items.contains(&surface.pull_item()))
