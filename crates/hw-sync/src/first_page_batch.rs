@@ -13,10 +13,11 @@ use hw_store::IngestPage;
 
 use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::{LaneReading, LaneTurn};
 use crate::newest_first::{build_ingest_page, step_coverage};
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
+use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// A lane whose first page is due.
 #[derive(Debug, Clone)]
@@ -162,7 +163,8 @@ async fn step_first_page(
     let coverage = state.coverage.clone().open_turn(window);
     let request = coverage.next_head_request(window);
     let Ok(next) = step_coverage(coverage, &request, &mut page, window) else { return Ok(None) };
-    match quarantine::retry_unreadable(context, target, &mut page).await {
+    let turn = LaneTurn::new(context, target, state.clone());
+    match quarantine::retry_unreadable(&turn, &mut page).await {
         Ok(()) => {
             let page = build_ingest_page(target, page, &next, &request, state.page_size);
             Ok(Some(SteppedPage { page, next }))

@@ -21,6 +21,7 @@ mod comment_lanes;
 mod database_outage;
 mod discover;
 mod first_page_batch;
+mod lane_turn;
 mod lookup;
 mod missing_repositories;
 mod newest_first;

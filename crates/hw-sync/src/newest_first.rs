@@ -2,57 +2,47 @@
 
 use hw_rules::coverage::{Coverage, CoverageError, LaneSection, PageRequest};
 use hw_rules::page_guard::PageGuard;
-use hw_rules::plan::LaneState;
 use hw_rules::walk::ListingFloor;
 use hw_sources::error::SourceError;
 use hw_sources::github::threads::{ThreadIdsQuery, ThreadListing, ThreadPageQuery};
 use hw_sources::page::ItemsPage;
 use hw_store::IngestPage;
 
-use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::{LaneReading, LaneTurn};
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
+use crate::turn::LaneTarget;
 
 /// A scan in progress.
-struct NewestFirstScan<'a> {
-    context: &'a PullContext<'a>,
-    target: &'a LaneTarget,
+struct NewestFirstScan<'t, 'a> {
+    turn: &'t mut LaneTurn<'a>,
     window: ListingFloor,
-    page_size: &'a mut u32,
     /// True once a cursor was rejected. A source that rejects a second, fresh cursor is failing.
     has_restarted: bool,
     /// Pages of the lane that this pull has read before.
     pages_before: u64,
     /// Detects a walk that repeats itself.
     guard: PageGuard,
-    tally: PullTally,
 }
 
 /// Reads a lane until its walk and its gap are closed.
 pub(crate) async fn scan_newest_first(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &mut LaneTurn<'_>,
     reading: LaneReading,
-    state: &LaneState,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
-    let window = context.window_floor(target.surface());
+) -> Result<(), FetchError> {
+    let (window, stored) = (turn.window(), turn.state.coverage.clone());
     let mut scan = NewestFirstScan {
-        context,
-        target,
+        turn,
         window,
-        page_size: size,
         has_restarted: false,
         pages_before: u64::from(reading != LaneReading::Unread),
         guard: PageGuard::default(),
-        tally: PullTally::default(),
     };
     let mut coverage = match reading {
         LaneReading::MidWalk(coverage) => *coverage,
         LaneReading::Unread | LaneReading::UpToDate => {
-            let coverage = state.coverage.clone().open_turn(window);
+            let coverage = stored.open_turn(window);
             if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
         }
     };
@@ -61,12 +51,10 @@ pub(crate) async fn scan_newest_first(
     while let Some(request) = coverage.next_gap_request() {
         coverage = scan.ingest_next_page(coverage, &request).await?.open_turn(window);
     }
-    let mut tally = scan.tally;
-    quarantine::retry_quarantined(context, target, &mut tally).await?;
-    Ok(tally)
+    quarantine::retry_quarantined(turn).await
 }
 
-impl NewestFirstScan<'_> {
+impl NewestFirstScan<'_, '_> {
     async fn walk_head(&mut self, mut coverage: Coverage) -> Result<Coverage, FetchError> {
         self.guard = PageGuard::default();
         loop {
@@ -89,7 +77,7 @@ impl NewestFirstScan<'_> {
                 if request.after.is_some() && !self.has_restarted =>
             {
                 self.has_restarted = true;
-                tracing::warn!(lane = %self.target.lane, "the source rejected the cursor; restarting the walk");
+                tracing::warn!(lane = %self.turn.target.lane, "the source rejected the cursor; restarting the walk");
                 return self
                     .restart_page(coverage.restart_walk(request.section), request.section)
                     .await;
@@ -100,25 +88,24 @@ impl NewestFirstScan<'_> {
             let total = page.walk_page.total_count;
             self.guard
                 .check_page(page.row_ids(), page.unreadable_subjects(), total)
-                .map_err(|error| self.page_error(error.into()))?;
+                .map_err(|error| self.turn.page_error(error.into()))?;
         }
         let next = match step_coverage(coverage, request, &mut page, self.window) {
             Ok(next) => next,
             Err(error) => return self.recover_rejected(error, request.section).await,
         };
-        quarantine::retry_unreadable(self.context, self.target, &mut page).await?;
+        quarantine::retry_unreadable(self.turn, &mut page).await?;
         self.store_page(page, &next, request)?;
         Ok(next)
     }
 
     async fn fetch_page(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
-        let listing = self.target.thread_listing(request.after.as_ref());
-        let options = self.target.request_options(RequestOptions::PAGE);
-        self.context.emit_page_requested(self.target, self.pages_before + self.tally.pages + 1);
-        let client = self.context.client;
-        match client.fetch(&ThreadPageQuery(listing), options, self.page_size).await {
+        let LaneTurn { context, target, tally, .. } = *self.turn;
+        let listing = target.thread_listing(request.after.as_ref());
+        context.emit_page_requested(target, self.pages_before + tally.pages + 1);
+        match self.turn.fetch(&ThreadPageQuery(listing), RequestOptions::PAGE).await {
             // one row that the server cannot serve must not block all that follow it
-            Err(FetchError::Source(SourceError::TooExpensive(_))) if *self.page_size == 1 => {
+            Err(FetchError::Source(SourceError::TooExpensive(_))) if self.turn.page_size == 1 => {
                 self.fetch_id_only(listing).await
             }
             other => other,
@@ -127,8 +114,8 @@ impl NewestFirstScan<'_> {
 
     /// Fetches the id and time of the next row, without its content.
     async fn fetch_id_only(&mut self, listing: ThreadListing<'_>) -> Result<ItemsPage, FetchError> {
-        let options = self.target.request_options(RequestOptions::PAGE);
-        self.context.client.fetch(&ThreadIdsQuery(listing), options, &mut 1).await
+        let options = self.turn.target.request_options(RequestOptions::PAGE);
+        self.turn.client().fetch(&ThreadIdsQuery(listing), options, &mut 1).await
     }
 
     fn store_page(
@@ -137,8 +124,9 @@ impl NewestFirstScan<'_> {
         next: &Coverage,
         request: &PageRequest,
     ) -> Result<(), FetchError> {
-        let page = build_ingest_page(self.target, page, next, request, *self.page_size);
-        Ok(self.context.ingest_page(&page, &mut self.tally)?)
+        let LaneTurn { target, page_size, .. } = *self.turn;
+        let page = build_ingest_page(target, page, next, request, page_size);
+        Ok(self.turn.store_page(&page)?)
     }
 
     /// Resets a watermark from the future and reads the lane again from there; any other error is final.
@@ -148,16 +136,10 @@ impl NewestFirstScan<'_> {
         section: LaneSection,
     ) -> Result<Coverage, FetchError> {
         let CoverageError::FutureWatermark { date, .. } = error else {
-            return Err(self.page_error(error).into());
+            return Err(self.turn.page_error(error).into());
         };
-        let lane = &self.target.lane;
-        self.context.reset_watermark(lane, date)?;
-        let state = self.context.store.lane_state(lane)?;
-        self.restart_page(state.coverage.open_turn(self.window), section).await
-    }
-
-    fn page_error(&self, error: CoverageError) -> SyncError {
-        SyncError::RejectedPage { lane: self.target.lane.to_string(), error }
+        let coverage = self.turn.reset_watermark(date)?.open_turn(self.window);
+        self.restart_page(coverage, section).await
     }
 
     /// Reads the next page of the same section, with the coverage as it is now.

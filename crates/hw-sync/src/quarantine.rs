@@ -11,13 +11,13 @@ use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
 use hw_sources::github::threads::ThreadPageQuery;
 use hw_sources::page::{ItemsPage, RowSubject, UnreadableRow};
-use hw_store::{IngestPage, QuarantinedItem};
+use hw_store::QuarantinedItem;
 
 use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::LaneTurn;
 use crate::lookup::{self, ItemLookupQuery, TwinLookupQuery};
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Rows of one page that are retried at once; the others wait in quarantine.
 const MAX_RETRIES_PER_PAGE: usize = 10;
@@ -45,15 +45,14 @@ enum RetryOutcome {
 
 /// Retries unreadable rows of a page; rows that are readable now join the page.
 pub(crate) async fn retry_unreadable(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &LaneTurn<'_>,
     page: &mut ItemsPage,
 ) -> Result<(), FetchError> {
     let (impossible, mut rows): (Vec<_>, Vec<_>) =
         std::mem::take(&mut page.unreadable).into_iter().partition(UnreadableRow::is_impossible);
     let later = rows.split_off(rows.len().min(MAX_RETRIES_PER_PAGE));
     for unreadable in rows {
-        match retry_row(context, target, &unreadable, &[]).await? {
+        match retry_row(turn, &unreadable, &[]).await? {
             RetryOutcome::Readable { found, .. } => page.observations.extend(found),
             RetryOutcome::Moved | RetryOutcome::Absent | RetryOutcome::StillUnreadable => {
                 page.unreadable.push(unreadable);
@@ -66,41 +65,36 @@ pub(crate) async fn retry_unreadable(
 }
 
 /// Retries rows that earlier turns could not read, the least tried first.
-pub(crate) async fn retry_quarantined(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    tally: &mut PullTally,
-) -> Result<(), FetchError> {
-    let waiting = context.store.quarantined_in_lane(&target.lane, QUARANTINE_READ_LIMIT)?;
-    retry_rows(context, target, &waiting, &waiting, tally).await
+pub(crate) async fn retry_quarantined(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+    let waiting = read_waiting(turn)?;
+    retry_rows(turn, &waiting, &waiting).await
 }
 
 /// Retries rows that a sweep found under the id of another node, together with that node: a second lookup shows
 /// which node has the id.
-pub(crate) async fn retry_taken_ids(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    tally: &mut PullTally,
-) -> Result<(), FetchError> {
-    let waiting = context.store.quarantined_in_lane(&target.lane, QUARANTINE_READ_LIMIT)?;
+pub(crate) async fn retry_taken_ids(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+    let waiting = read_waiting(turn)?;
     let mut taken = waiting.clone();
     taken.retain(|row| ImpossibleItem::parse_taken_id(&row.reason).is_some());
-    retry_rows(context, target, &taken, &waiting, tally).await
+    retry_rows(turn, &taken, &waiting).await
+}
+
+fn read_waiting(turn: &LaneTurn<'_>) -> Result<Vec<QuarantinedItem>, SyncError> {
+    Ok(turn.context.store.quarantined_in_lane(&turn.target.lane, QUARANTINE_READ_LIMIT)?)
 }
 
 async fn retry_rows(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &mut LaneTurn<'_>,
     chosen: &[QuarantinedItem],
     waiting: &[QuarantinedItem],
-    tally: &mut PullTally,
 ) -> Result<(), FetchError> {
+    let LaneTurn { context, target, .. } = *turn;
     let mut read = BTreeSet::new();
     for row in chosen.iter().take(MAX_RETRIES_PER_TURN).cloned() {
         if read.contains(&row.subject) {
             continue;
         }
-        let twins = find_twins(context, target, &row, waiting)?;
+        let twins = find_twins(turn, &row, waiting)?;
         let unreadable = UnreadableRow {
             subject: RowSubject::parse(&row.subject),
             reason: row.reason,
@@ -108,8 +102,8 @@ async fn retry_rows(
             updated_at: row.updated_at,
             observed_at: row.seen,
         };
-        let mut page = empty_page(context, target)?;
-        match retry_row(context, target, &unreadable, &twins).await? {
+        let mut page = turn.empty_page();
+        match retry_row(turn, &unreadable, &twins).await? {
             RetryOutcome::Readable { found, absent } => {
                 read.extend(found.iter().map(|found| found.item.node_id().to_owned()));
                 page.observations = found;
@@ -128,7 +122,7 @@ async fn retry_rows(
             }
             RetryOutcome::StillUnreadable => page.quarantined.push(quarantine_row(&unreadable)),
         }
-        context.ingest_page(&page, tally)?;
+        turn.store_page(&page)?;
     }
     Ok(())
 }
@@ -136,11 +130,11 @@ async fn retry_rows(
 /// Returns the node ids of the others that claim the row's id: those quarantined for the same reason, or the
 /// stored one.
 fn find_twins(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &LaneTurn<'_>,
     row: &QuarantinedItem,
     waiting: &[QuarantinedItem],
 ) -> Result<Vec<String>, SyncError> {
+    let LaneTurn { context, target, .. } = *turn;
     if let Some(id) = ImpossibleItem::parse_taken_id(&row.reason) {
         let key = ItemKey { kind: target.surface().kind(), id };
         return Ok(context.store.node_id(&target.lane.host, key)?.into_iter().collect());
@@ -153,28 +147,20 @@ fn find_twins(
     Ok(twins.map(|twin| twin.subject.clone()).collect())
 }
 
-/// Returns an empty page of this lane that leaves its coverage as it is.
-fn empty_page(context: &PullContext<'_>, target: &LaneTarget) -> Result<IngestPage, FetchError> {
-    let lane = target.lane.clone();
-    let page_size = context.store.lane_state(&lane)?.page_size;
-    Ok(IngestPage::new(lane, page_size))
-}
-
 /// Retries one row, by its id or by its position. A failure of one row does not fail the lane.
 ///
 /// Twins are looked up in the same request: alone, none of them shows that it shares its id.
 async fn retry_row(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &LaneTurn<'_>,
     row: &UnreadableRow,
     twins: &[String],
 ) -> Result<RetryOutcome, FetchError> {
-    let is_walked = target.surface().read_strategy() == ReadStrategy::NewestFirst;
+    let is_walked = turn.target.surface().read_strategy() == ReadStrategy::NewestFirst;
     let outcome = match &row.subject {
         RowSubject::Position { .. } if !is_walked => return Ok(RetryOutcome::StillUnreadable),
-        RowSubject::Node(id) => retry_by_id(context, target, id, twins).await,
+        RowSubject::Node(id) => retry_by_id(turn, id, twins).await,
         RowSubject::Position { at, after } => {
-            retry_at_position(context, target, at, after.as_ref(), row).await
+            retry_at_position(turn, at, after.as_ref(), row).await
         }
     };
     match outcome {
@@ -200,11 +186,11 @@ fn is_stale_answer(found: &ItemObservation, row: &UnreadableRow) -> bool {
 }
 
 async fn retry_by_id(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &LaneTurn<'_>,
     id: &str,
     twins: &[String],
 ) -> Result<RetryOutcome, FetchError> {
+    let LaneTurn { context, target, .. } = *turn;
     let ids: Vec<String> = [id.to_owned()].into_iter().chain(twins.iter().cloned()).collect();
     let query = TwinLookupQuery(ItemLookupQuery { target, ids: &ids, siblings: &[] });
     let mut page = context.client.fetch(&query, RequestOptions::ROW, &mut 1).await?;
@@ -232,15 +218,14 @@ fn is_requested_row(found: &ItemObservation, id: &str, twins: &[String]) -> bool
 const NEIGHBOR_ROWS: u32 = 10;
 
 async fn retry_at_position(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
+    turn: &LaneTurn<'_>,
     at: &PageCursor,
     after: Option<&PageCursor>,
     row: &UnreadableRow,
 ) -> Result<RetryOutcome, FetchError> {
-    let query = ThreadPageQuery(target.thread_listing(after));
+    let query = ThreadPageQuery(turn.target.thread_listing(after));
     let mut size = NEIGHBOR_ROWS;
-    let page = context.client.fetch(&query, RequestOptions::ROW, &mut size).await?;
+    let page = turn.client().fetch(&query, RequestOptions::ROW, &mut size).await?;
     let entry = page.walk_page.entries.iter().find(|entry| entry.cursor == *at);
     // a lagging replica may not show the row yet, or still show others
     let is_settled = SourceInstant(row.observed_at.at_ms).plus_ms(OVERLAP_MS) < page.walk_page.date;

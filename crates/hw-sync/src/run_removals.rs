@@ -16,6 +16,7 @@ use hw_rules::version::ObservedAt;
 use hw_store::{ItemTally, RETENTION_MS};
 
 use crate::SyncError;
+use crate::lane_turn::LaneTurn;
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
 use crate::rate_limiter::lock_unpoisoned;
@@ -168,7 +169,7 @@ fn stop_lane(
 ) -> Result<(), SyncError> {
     lock_unpoisoned(&context.removals.stopped_lanes).insert(target.lane.clone());
     let state = context.store.lane_state(&target.lane)?;
-    context.postpone_lane(&target.lane, &state, state.page_size, error)
+    LaneTurn::new(context, target, state).postpone(error)
 }
 
 fn count_removed(

@@ -10,11 +10,12 @@ use hw_sources::error::SourceError;
 
 use crate::SyncError;
 use crate::first_page_batch::{FirstPageLane, FirstPageOutcome, group_requests, read_first_pages};
+use crate::lane_turn::{LaneReading, LaneTurn};
 use crate::plan_lanes::PlannedLane;
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
 use crate::summary::PullFailure;
-use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally, run_turn};
+use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Lanes in progress at once. The rate limiter decides how many of them send a request; the others wait for it.
 const MAX_CONCURRENT_LANES: usize = 50;
@@ -243,7 +244,7 @@ async fn run_turn_when_due(
         let now_ms = context.client.clock().now_ms();
         let plan = plan::plan_lane(&state, reading.change_sign(), &request, now_ms);
         let LanePlan::Sleep { until_ms, reason } = plan else {
-            let tally = run_turn(context, target, reading, &state, plan).await?;
+            let tally = LaneTurn::new(context, target, state).run(plan, reading).await?;
             return Ok(FinishedTurn { plan, tally });
         };
         tracing::info!(lane = %target.lane, ?reason, "waiting");

@@ -2,23 +2,20 @@
 
 use hw_rules::coverage::{Coverage, CoverageError};
 use hw_rules::page_guard::SinceGuard;
-use hw_rules::plan::LaneState;
 use hw_rules::since_walk::{SincePage, SinceWalk};
-use hw_rules::source_time::SourceInstant;
-use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::{
     CommentListPage, CommentListQuery, CommentListResult, ListPart,
 };
-use hw_sources::page::{RowSubject, UnreadableRow};
+use hw_sources::page::RowSubject;
 use hw_store::{Etag, IngestPage};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::LaneTurn;
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Attempts to read the pages of one second before they are left to the next turn.
 const MAX_UNSTABLE_TRIES: u32 = 3;
@@ -28,13 +25,10 @@ const ETAG_LIFETIME_MS: i64 = 24 * 3_600_000;
 const MAX_OVERSIZED_ROWS: u32 = 20;
 
 /// A list that is being read.
-pub(crate) struct SinceReader<'a> {
-    pub(crate) context: &'a PullContext<'a>,
-    pub(crate) target: &'a LaneTarget,
-    pub(crate) page_size: &'a mut u32,
+pub(crate) struct SinceReader<'t, 'a> {
+    pub(crate) turn: &'t mut LaneTurn<'a>,
     /// Rows that were too large to read.
     pub(crate) oversized_rows: u32,
-    pub(crate) tally: PullTally,
 }
 
 /// A page within one second of the source's time, on which the next page depends.
@@ -51,43 +45,28 @@ struct RetainedPage {
 }
 
 /// Reads a list until its walk is complete.
-pub(crate) async fn scan_since(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    state: &LaneState,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
-    let window = context.window_floor(target.surface());
-    let mut list = SinceReader {
-        context,
-        target,
-        page_size: size,
-        oversized_rows: 0,
-        tally: PullTally::default(),
-    };
+pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+    let LaneTurn { context, target, .. } = *turn;
+    let window = turn.window();
     if !target.can_be_swept() {
         // comments that are hidden now reappear with their old times, where a scan does not find them
         context.store.request_sweep(&target.lane, 0)?;
     }
-    let coverage = state.coverage.clone().open_since(window);
+    let coverage = turn.state.coverage.clone().open_since(window);
+    let mut list = SinceReader { turn, oversized_rows: 0 };
     match list.read_all(coverage, window).await {
         // without issues this list may not exist, even if there are pull requests
         Err(FetchError::Source(SourceError::Hidden(_)))
             if !target.repository.has_issues_enabled =>
         {
-            list.record_missing_list()?;
-            Ok(list.tally)
+            Ok(list.record_missing_list()?)
         }
         Err(error) => Err(list.confine_to_lane(error)),
-        Ok(()) => {
-            let mut tally = list.tally;
-            quarantine::retry_quarantined(context, target, &mut tally).await?;
-            Ok(tally)
-        }
+        Ok(()) => quarantine::retry_quarantined(turn).await,
     }
 }
 
-impl SinceReader<'_> {
+impl SinceReader<'_, '_> {
     async fn read_all(
         &mut self,
         coverage: Coverage,
@@ -109,8 +88,9 @@ impl SinceReader<'_> {
         coverage: Coverage,
         window: ListingFloor,
     ) -> Result<Coverage, FetchError> {
-        let principal = self.context.client.principal();
-        let known = self.context.store.lane_etag(&self.target.lane, &principal)?;
+        let LaneTurn { context, target, .. } = *self.turn;
+        let principal = context.client.principal();
+        let known = context.store.lane_etag(&target.lane, &principal)?;
         let known = known.filter(|etag| coverage.through.is_some() && self.is_etag_fresh(etag));
         let value = known.map(|etag| etag.value);
         let result = self.fetch_list(ListPart::Newest, value.as_deref()).await;
@@ -124,8 +104,10 @@ impl SinceReader<'_> {
         };
         let before = coverage.since_retention_floor(window);
         let next = match coverage.apply_newest_page(&page.since_page, window) {
-            Err(CoverageError::FutureWatermark { date, .. }) => return self.reset_watermark(date),
-            other => other.map_err(|error| self.page_error(error))?,
+            Err(CoverageError::FutureWatermark { date, .. }) => {
+                return Ok(self.turn.reset_watermark(date)?);
+            }
+            other => other.map_err(|error| self.turn.page_error(error))?,
         };
         if next.since.is_some() {
             // a walk follows and brings these rows itself, perhaps from a replica that lacks some of them; so
@@ -145,7 +127,7 @@ impl SinceReader<'_> {
     /// Returns true if an ETag can be relied on. Some ETags miss a change, so once a day of the source's time the
     /// page is read without it.
     fn is_etag_fresh(&self, etag: &Etag) -> bool {
-        let times = etag.sent_at.zip(self.context.client.last_source_date());
+        let times = etag.sent_at.zip(self.turn.client().last_source_date());
         times.is_some_and(|(at, now)| now < at.plus_ms(ETAG_LIFETIME_MS))
     }
 
@@ -161,20 +143,22 @@ impl SinceReader<'_> {
         while let Some(walk) = coverage.since.clone() {
             let page = self.read_page(&walk).await?;
             let next = match coverage.clone().apply_since_page(&page.since_page) {
-                Err(CoverageError::FutureWatermark { date, .. }) => self.reset_watermark(date)?,
-                other => other.map_err(|error| self.page_error(error))?,
+                Err(CoverageError::FutureWatermark { date, .. }) => {
+                    self.turn.reset_watermark(date)?
+                }
+                other => other.map_err(|error| self.turn.page_error(error))?,
             };
             if next.since.is_some() && !is_oversized_row(&page) {
                 guard
                     .check_page(walk.since, page.row_ids())
-                    .map_err(|error| self.page_error(error.into()))?;
+                    .map_err(|error| self.turn.page_error(error.into()))?;
             }
             let leaves_second = next.since.as_ref().is_none_or(|next| next.since != walk.since);
             if leaves_second && !self.are_pages_unchanged(&same_second).await? {
                 tries += 1;
                 if tries >= MAX_UNSTABLE_TRIES {
                     let reason = "the list kept changing while it was read";
-                    return Err(self.incomplete_error(reason).into());
+                    return Err(self.turn.incomplete_error(reason).into());
                 }
                 same_second.clear();
                 guard.restart_anchor();
@@ -188,7 +172,7 @@ impl SinceReader<'_> {
                 let (requested_rows, etag) = (page.requested_rows, page.etag.clone());
                 same_second.push(SameSecondPage { walk, requested_rows, etag });
                 // a larger second page would begin after the end of the smaller first one
-                *self.page_size = requested_rows;
+                self.turn.page_size = requested_rows;
             }
             let checked_at = next.since.is_none().then_some(page.since_page.date.0);
             let floor =
@@ -221,7 +205,9 @@ impl SinceReader<'_> {
         position: &str,
     ) -> Result<CommentListResult, FetchError> {
         let reason = match result {
-            Err(FetchError::Source(SourceError::TooExpensive(reason))) if *self.page_size == 1 => {
+            Err(FetchError::Source(SourceError::TooExpensive(reason)))
+                if self.turn.page_size == 1 =>
+            {
                 reason
             }
             other => return other,
@@ -229,21 +215,16 @@ impl SinceReader<'_> {
         self.oversized_rows += 1;
         if self.oversized_rows > MAX_OVERSIZED_ROWS {
             return Err(self
+                .turn
                 .incomplete_error(&format!("too many rows are too large: {reason}"))
                 .into());
         }
-        let date = self.context.client.last_source_date().unwrap_or(SourceInstant::BEGINNING);
-        let unreadable = UnreadableRow {
-            subject: RowSubject::Position { at: PageCursor(position.to_owned()), after: None },
-            reason,
-            raw: String::new(),
-            updated_at: None,
-            observed_at: ObservedAt::new(date.0, 0),
-        };
+        let subject = RowSubject::Position { at: PageCursor(position.to_owned()), after: None };
+        let date = self.turn.source_date();
         Ok(CommentListResult::Page(CommentListPage {
             observations: Vec::new(),
             since_page: SincePage { date, rows: Vec::new(), has_next: true },
-            unreadable: vec![unreadable],
+            unreadable: vec![self.turn.oversized_row(subject, reason)],
             etag: None,
             requested_rows: 1,
         }))
@@ -254,7 +235,7 @@ impl SinceReader<'_> {
     async fn are_pages_unchanged(&mut self, pages: &[SameSecondPage]) -> Result<bool, FetchError> {
         for SameSecondPage { walk, requested_rows, etag } in pages {
             let Some(etag) = etag else { continue };
-            *self.page_size = *requested_rows;
+            self.turn.page_size = *requested_rows;
             let result = self.fetch_list(ListPart::Walk(walk), Some(etag)).await?;
             if let CommentListResult::Page(_) = result {
                 return Ok(false);
@@ -265,11 +246,12 @@ impl SinceReader<'_> {
 
     /// Marks the lane as checked, so that a list that does not exist is not requested in every pull.
     fn record_missing_list(&self) -> Result<(), SyncError> {
-        let (context, lane) = (self.context, &self.target.lane);
-        let checked_lane = context.client.last_source_date().map(|date| (lane.clone(), date.0));
+        let LaneTurn { context, target, .. } = *self.turn;
+        let date = context.client.last_source_date();
+        let checked_lane = date.map(|date| (target.lane.clone(), date.0));
         let page = IngestPage {
             checked_lanes: checked_lane.into_iter().collect(),
-            ..IngestPage::new(lane.clone(), *self.page_size)
+            ..self.turn.empty_page()
         };
         Ok(context.store.ingest_page(&page).map(drop)?)
     }
@@ -279,10 +261,10 @@ impl SinceReader<'_> {
         part: ListPart<'_>,
         etag: Option<&str>,
     ) -> Result<CommentListResult, FetchError> {
-        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let target = self.turn.target;
+        let (surface, repository_id) = (target.surface(), target.repository.id);
         let query = CommentListQuery { surface, repository_id, part, etag };
-        let options = self.target.request_options(RequestOptions::PAGE);
-        self.context.client.fetch(&query, options, self.page_size).await
+        self.turn.fetch(&query, RequestOptions::PAGE).await
     }
 
     /// Stores a page down to its floor, together with the coverage after it.
@@ -293,12 +275,12 @@ impl SinceReader<'_> {
         checked_at: Option<i64>,
         etag: Option<Etag>,
     ) -> Result<(), FetchError> {
-        let lane = &self.target.lane;
+        let lane = &self.turn.target.lane;
         let mut ingest_page = IngestPage {
             coverage: Some(next.clone()),
             checked_lanes: checked_at.map(|at| (lane.clone(), at)).into_iter().collect(),
             etag,
-            ..IngestPage::new(lane.clone(), *self.page_size)
+            ..self.turn.empty_page()
         };
         if let Some(RetainedPage { page, floor }) = page {
             ingest_page.observations = page.observations;
@@ -306,29 +288,14 @@ impl SinceReader<'_> {
             ingest_page.quarantined =
                 page.unreadable.iter().map(quarantine::quarantine_row).collect();
         }
-        Ok(self.context.ingest_page(&ingest_page, &mut self.tally)?)
-    }
-
-    /// Resets a watermark that lies beyond the source's own time, and returns the coverage after that.
-    fn reset_watermark(&self, date: SourceInstant) -> Result<Coverage, FetchError> {
-        self.context.reset_watermark(&self.target.lane, date)?;
-        Ok(self.context.store.lane_state(&self.target.lane)?.coverage)
-    }
-
-    fn page_error(&self, error: CoverageError) -> SyncError {
-        SyncError::RejectedPage { lane: self.target.lane.to_string(), error }
-    }
-
-    fn incomplete_error(&self, reason: &str) -> SyncError {
-        let lane = self.target.lane.to_string();
-        SyncError::IncompleteRead { lane, reason: reason.to_owned() }
+        Ok(self.turn.store_page(&ingest_page)?)
     }
 
     /// Turns a rejected token into an error of this lane alone: a token may be denied one list and read the others.
     pub(crate) fn confine_to_lane(&self, error: FetchError) -> FetchError {
         match &error {
             FetchError::Source(SourceError::TokenRejected(reason)) => {
-                self.incomplete_error(&format!("the token cannot read it: {reason}")).into()
+                self.turn.incomplete_error(&format!("the token cannot read it: {reason}")).into()
             }
             FetchError::Source(_) | FetchError::Sync(_) => error,
         }

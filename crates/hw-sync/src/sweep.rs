@@ -17,8 +17,8 @@ use hw_store::IngestPage;
 
 use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::LaneTurn;
 use crate::lookup::{LOOKUP_BATCH_SIZE, NO_SIBLING_REASON};
-use crate::turn::{LaneTarget, PullContext, PullTally};
 use crate::{crash_points, quarantine};
 use suspects::SuspectRecheck;
 
@@ -29,11 +29,8 @@ struct ItemIdPair {
     node_id: String,
 }
 
-struct LaneSweep<'a> {
-    context: &'a PullContext<'a>,
-    target: &'a LaneTarget,
-    /// Rows in a page of the inventory.
-    page_size: &'a mut u32,
+struct LaneSweep<'t, 'a> {
+    turn: &'t mut LaneTurn<'a>,
     /// Ids in a lookup.
     batch_size: u32,
     /// True if an earlier turn began the inventory: items that it lists may be gone since.
@@ -45,7 +42,6 @@ struct LaneSweep<'a> {
     /// Rows of a list that were too large to read.
     oversized_rows: u32,
     since_guard: SinceGuard,
-    tally: PullTally,
 }
 
 /// Reads the inventory, fetches items that are listed but not stored, and records confirmed deletions. The run
@@ -54,23 +50,17 @@ struct LaneSweep<'a> {
 /// An inventory that an earlier turn began may list items that are gone since, siblings included. So when no
 /// sibling answers, or a listed item is not found, a resumed inventory is read again from the start. A suspect
 /// without an answer stays stored and is named.
-pub(crate) async fn sweep_lane(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
+pub(crate) async fn sweep_lane(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+    let LaneTurn { context, target, .. } = *turn;
     let is_resumed = context.store.sweep_state(&target.lane)?.is_some();
     let mut sweep = LaneSweep {
-        context,
-        target,
-        page_size: size,
+        turn,
         batch_size: LOOKUP_BATCH_SIZE,
         is_resumed,
         has_absent_items: false,
         guard: PageGuard::default(),
         oversized_rows: 0,
         since_guard: SinceGuard::default(),
-        tally: PullTally::default(),
     };
     let mut recheck = sweep.reconcile_inventory().await?;
     if is_resumed && (sweep.has_absent_items || !recheck.is_vouched_for) {
@@ -96,13 +86,13 @@ pub(crate) async fn sweep_lane(
         };
         return Err(sweep.unconfirmed_error(&reason, &recheck.unanswered)?.into());
     }
-    Ok(sweep.tally)
+    Ok(())
 }
 
-impl LaneSweep<'_> {
+impl LaneSweep<'_, '_> {
     async fn reconcile_inventory(&mut self) -> Result<SuspectRecheck, FetchError> {
         self.stage_inventory().await?;
-        let found = self.context.store.sweep_findings(&self.target.lane)?;
+        let found = self.turn.context.store.sweep_findings(&self.turn.target.lane)?;
         let missing = pair_node_ids(&found.findings.fetch, &found.node_ids);
         self.fetch_missing(&missing).await?;
         let suspects = pair_node_ids(&found.findings.suspects, &found.node_ids);
@@ -118,18 +108,20 @@ impl LaneSweep<'_> {
         unreadable: &[UnreadableRow],
     ) -> IngestPage {
         let quarantined = unreadable.iter().map(quarantine::quarantine_row).collect();
-        let lane = self.target.lane.clone();
-        IngestPage { observations, quarantined, ..IngestPage::new(lane, *self.page_size) }
+        IngestPage { observations, quarantined, ..self.turn.empty_page() }
     }
 
     fn stopped_error(&self, reason: &str) -> SyncError {
-        SyncError::SweepStopped { lane: self.target.lane.to_string(), reason: reason.to_owned() }
+        SyncError::SweepStopped {
+            lane: self.turn.target.lane.to_string(),
+            reason: reason.to_owned(),
+        }
     }
 
     /// Returns the error of a sweep that could not decide on some items, with their names.
     fn unconfirmed_error(&self, reason: &str, ids: &[i64]) -> Result<SyncError, SyncError> {
-        let lane = &self.target.lane;
-        let items = self.context.store.item_names(&lane.host, lane.surface.kind(), ids)?;
+        let lane = &self.turn.target.lane;
+        let items = self.turn.context.store.item_names(&lane.host, lane.surface.kind(), ids)?;
         Ok(SyncError::Unconfirmed { lane: lane.to_string(), reason: reason.to_owned(), items })
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use hw_rules::page_guard::PageGuard;
-use hw_rules::plan::LaneState;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
@@ -16,14 +15,14 @@ use hw_store::{DueThread, IngestPage};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
+use crate::lane_turn::LaneTurn;
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally};
+use crate::turn::LaneTarget;
 
 /// Comments that are being read.
-pub(crate) struct ThreadCommentReader<'a> {
-    context: &'a PullContext<'a>,
-    target: &'a LaneTarget,
+pub(crate) struct ThreadCommentReader<'t, 'a> {
+    turn: &'t mut LaneTurn<'a>,
     /// Threads in a request.
     batch_size: u32,
     /// Rows in a page, for a thread whose comments do not fit into one response.
@@ -31,7 +30,6 @@ pub(crate) struct ThreadCommentReader<'a> {
     /// Threads that could not be read completely; `last_failure` is the reason of the last one.
     unread_threads: u64,
     last_failure: String,
-    pub(crate) tally: PullTally,
 }
 
 /// Comments of several threads.
@@ -49,15 +47,11 @@ struct LongThread {
 }
 
 /// Reads the comments of all due threads.
-pub(crate) async fn scan_thread_comments(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    state: &LaneState,
-    size: u32,
-) -> Result<PullTally, FetchError> {
+pub(crate) async fn scan_thread_comments(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+    let LaneTurn { context, target, .. } = *turn;
     context.store.follow_thread_comments(&target.lane)?;
     let checked_at = context.threads_checked_at(target)?;
-    let mut reader = ThreadCommentReader::new(context, target, size);
+    let mut reader = ThreadCommentReader::new(turn);
     let mut after = i64::MIN;
     loop {
         let due = context.store.due_threads(&target.lane, after, reader.batch_limit())?;
@@ -65,31 +59,24 @@ pub(crate) async fn scan_thread_comments(
         after = last.id;
         reader.read_all(&due).await?;
     }
-    reader.close_lane(state, checked_at)?;
-    let mut tally = reader.tally;
-    quarantine::retry_quarantined(context, target, &mut tally).await?;
-    Ok(tally)
+    reader.close_lane(checked_at)?;
+    quarantine::retry_quarantined(turn).await
 }
 
-impl<'a> ThreadCommentReader<'a> {
-    pub(crate) fn new(
-        context: &'a PullContext<'a>,
-        target: &'a LaneTarget,
-        page_size: u32,
-    ) -> Self {
+impl<'t, 'a> ThreadCommentReader<'t, 'a> {
+    pub(crate) fn new(turn: &'t mut LaneTurn<'a>) -> Self {
+        let LaneTurn { target, page_size, .. } = *turn;
         Self {
-            context,
-            target,
+            turn,
             batch_size: page_size.min(max_threads_per_request(target)),
             page_size,
             unread_threads: 0,
             last_failure: String::new(),
-            tally: PullTally::default(),
         }
     }
 
     pub(crate) fn batch_limit(&self) -> u32 {
-        max_threads_per_request(self.target)
+        max_threads_per_request(self.turn.target)
     }
 
     async fn read_all(&mut self, mut due: &[DueThread]) -> Result<(), FetchError> {
@@ -105,11 +92,12 @@ impl<'a> ThreadCommentReader<'a> {
         &mut self,
         due: &[DueThread],
     ) -> Result<CommentBatch, FetchError> {
-        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let target = self.turn.target;
+        let (surface, repository_id) = (target.surface(), target.repository.id);
         let ids = node_ids(due, self.batch_limit());
         let query = ThreadCommentsQuery { surface, repository_id, ids: &ids };
-        let options = self.target.request_options(RequestOptions::PAGE);
-        let result = self.context.client.fetch(&query, options, &mut self.batch_size).await;
+        let options = target.request_options(RequestOptions::PAGE);
+        let result = self.turn.client().fetch(&query, options, &mut self.batch_size).await;
         let ThreadCommentsPage { threads, observed_at: seen } = match result {
             // one thread that the server cannot serve must not block all that follow it
             Err(FetchError::Source(SourceError::TooExpensive(_))) if self.batch_size == 1 => {
@@ -124,7 +112,7 @@ impl<'a> ThreadCommentReader<'a> {
 
     /// Reads a thread that is too large for one response page by page, in pages as large as the server can serve.
     async fn read_in_pages(&mut self, thread: &DueThread) -> Result<CommentBatch, FetchError> {
-        let at_ms = self.context.client.last_source_date().map_or(0, |date| date.0);
+        let at_ms = self.turn.client().last_source_date().map_or(0, |date| date.0);
         let mut batch =
             CommentBatch { seen: ObservedAt::new(at_ms, 0), rows: Vec::new(), thread_count: 1 };
         let continuations = vec![Continuation::from_thread(&thread.node_id)];
@@ -151,7 +139,7 @@ impl<'a> ThreadCommentReader<'a> {
                 (false, _) => {}
             }
         }
-        self.ingest_page(&page)?;
+        self.turn.store_page(&page)?;
         for thread in long_threads {
             self.read_remaining(thread, batch).await?;
         }
@@ -189,7 +177,7 @@ impl<'a> ThreadCommentReader<'a> {
             if queue.is_empty() && is_complete {
                 page.read_threads.push((thread.id, batch.seen.at_ms));
             }
-            self.ingest_page(&page)?;
+            self.turn.store_page(&page)?;
         }
         Ok(())
     }
@@ -198,10 +186,11 @@ impl<'a> ThreadCommentReader<'a> {
         &mut self,
         continuation: &Continuation,
     ) -> Result<ThreadComments, FetchError> {
-        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let target = self.turn.target;
+        let (surface, repository_id) = (target.surface(), target.repository.id);
         let query = ContinuationQuery { surface, repository_id, continuation };
-        let options = self.target.request_options(RequestOptions::PAGE);
-        match self.context.client.fetch(&query, options, &mut self.page_size).await {
+        let options = target.request_options(RequestOptions::PAGE);
+        match self.turn.client().fetch(&query, options, &mut self.page_size).await {
             // one comment that the server cannot serve must not block all that follow it
             Err(FetchError::Source(SourceError::TooExpensive(reason))) if self.page_size == 1 => {
                 self.fetch_id_only(continuation, &reason).await
@@ -216,10 +205,11 @@ impl<'a> ThreadCommentReader<'a> {
         continuation: &Continuation,
         reason: &str,
     ) -> Result<ThreadComments, FetchError> {
-        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let target = self.turn.target;
+        let (surface, repository_id) = (target.surface(), target.repository.id);
         let query = ContinuationIdQuery { surface, repository_id, continuation };
-        let options = self.target.request_options(RequestOptions::PAGE);
-        let mut part = self.context.client.fetch(&query, options, &mut 1).await?;
+        let options = target.request_options(RequestOptions::PAGE);
+        let mut part = self.turn.client().fetch(&query, options, &mut 1).await?;
         part.unreadable.iter_mut().for_each(|row| reason.clone_into(&mut row.reason));
         Ok(part)
     }
@@ -236,9 +226,9 @@ impl<'a> ThreadCommentReader<'a> {
                     reason,
                     "thread not found; requesting a sweep"
                 );
-                if let Some(threads) = self.target.threads_lane() {
-                    let now_ms = self.context.client.clock().now_ms();
-                    self.context.store.request_sweep(&threads, now_ms)?;
+                if let Some(threads) = self.turn.target.threads_lane() {
+                    let now_ms = self.turn.client().clock().now_ms();
+                    self.turn.context.store.request_sweep(&threads, now_ms)?;
                 }
             }
             Err(IncompleteReason::UnreadableRows(reason)) => self.note_unread_thread(reason),
@@ -252,25 +242,21 @@ impl<'a> ThreadCommentReader<'a> {
     }
 
     fn empty_page(&self) -> IngestPage {
-        IngestPage::new(self.target.lane.clone(), self.page_size)
-    }
-
-    fn ingest_page(&mut self, page: &IngestPage) -> Result<(), FetchError> {
-        Ok(self.context.ingest_page(page, &mut self.tally)?)
+        IngestPage::new(self.turn.target.lane.clone(), self.page_size)
     }
 
     /// Marks the lane as fresh as the listing of its threads, since everything due is read.
-    fn close_lane(&mut self, state: &LaneState, checked_at: Option<i64>) -> Result<(), FetchError> {
+    fn close_lane(&mut self, checked_at: Option<i64>) -> Result<(), FetchError> {
         self.ensure_complete()?;
         let Some(at) = checked_at else { return Ok(()) };
-        let coverage = state.coverage.clone().close_per_thread(SourceInstant(at));
-        let lane = self.target.lane.clone();
+        let coverage = self.turn.state.coverage.clone().close_per_thread(SourceInstant(at));
+        let lane = self.turn.target.lane.clone();
         let page = IngestPage {
             checked_lanes: vec![(lane, at)],
             coverage: Some(coverage),
             ..self.empty_page()
         };
-        self.context.store.ingest_page(&page)?;
+        self.turn.context.store.ingest_page(&page)?;
         Ok(())
     }
 
@@ -284,7 +270,7 @@ impl<'a> ThreadCommentReader<'a> {
             format_thread_count(self.unread_threads),
             self.last_failure
         );
-        Err(SyncError::IncompleteRead { lane: self.target.lane.to_string(), reason })
+        Err(self.turn.incomplete_error(&reason))
     }
 }
 

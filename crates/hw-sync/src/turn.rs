@@ -1,24 +1,21 @@
-//! Runs one turn of one lane: plans it, fetches pages, and stores them.
+//! What the turns of a pull share: the lanes' targets, the context, and the tally.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use hw_rules::backoff;
-use hw_rules::coverage::Coverage;
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, ReadStrategy, Surface};
-use hw_rules::plan::{ChangeSign, LanePlan, LaneRequest, LaneState, SweepRequest, TurnTiming};
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::plan::{LaneRequest, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
-use hw_store::{IngestCounts, IngestPage, LeasedStore, TurnFailure};
+use hw_store::{IngestCounts, LeasedStore};
 
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
 use crate::progress::ProgressEvent;
 use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
-use crate::{newest_first, quarantine, since, sweep, thread_comments};
 
 /// A followed lane and its repository.
 #[derive(Debug, Clone)]
@@ -134,104 +131,6 @@ impl PullTally {
     }
 }
 
-/// How far this pull has read a lane.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LaneReading {
-    /// Not at all: its turn begins at the stored state.
-    Unread,
-    /// To the middle of a walk from the top.
-    MidWalk(Box<Coverage>),
-    /// It has seen that nothing moved, or has read what did.
-    UpToDate,
-}
-
-impl LaneReading {
-    pub(crate) fn change_sign(&self) -> ChangeSign<'static> {
-        match self {
-            Self::Unread | Self::MidWalk(_) => ChangeSign::Unknown,
-            Self::UpToDate => ChangeSign::Unchanged,
-        }
-    }
-}
-
-/// Does what is planned for a lane with this stored state. A failed turn is recorded in the lane's row.
-pub(crate) async fn run_turn(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    reading: LaneReading,
-    state: &LaneState,
-    plan: LanePlan,
-) -> Result<PullTally, SyncError> {
-    let mut size = state.page_size;
-    let result = match plan {
-        LanePlan::Skip | LanePlan::Sleep { .. } => Ok(PullTally::default()),
-        // a first page of its own is the beginning of a scan
-        LanePlan::FirstPage { .. } | LanePlan::Scan => {
-            read_changes(context, target, reading, state, &mut size).await
-        }
-        LanePlan::Sweep { scan_first: false } => sweep_lane(context, target, &mut size).await,
-        LanePlan::Sweep { scan_first: true } => {
-            scan_and_sweep(context, target, reading, state, &mut size).await
-        }
-    };
-    match result {
-        Ok(tally) => {
-            context.clear_failures(&target.lane, state)?;
-            Ok(tally)
-        }
-        Err(error) => {
-            let error = into_lane_error(error, &target.lane);
-            if error.is_lane_error() {
-                context.postpone_lane(&target.lane, state, size, &error)?;
-            }
-            Err(error)
-        }
-    }
-}
-
-/// Reads what changed, with the strategy of the lane's surface.
-async fn read_changes(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    reading: LaneReading,
-    state: &LaneState,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
-    match target.surface().read_strategy() {
-        ReadStrategy::NewestFirst => {
-            newest_first::scan_newest_first(context, target, reading, state, size).await
-        }
-        ReadStrategy::Since => since::scan_since(context, target, state, size).await,
-        ReadStrategy::PerThread => {
-            thread_comments::scan_thread_comments(context, target, state, *size).await
-        }
-    }
-}
-
-async fn scan_and_sweep(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    reading: LaneReading,
-    state: &LaneState,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
-    let mut tally = read_changes(context, target, reading, state, size).await?;
-    tally.add(&sweep_lane(context, target, size).await?);
-    Ok(tally)
-}
-
-async fn sweep_lane(
-    context: &PullContext<'_>,
-    target: &LaneTarget,
-    size: &mut u32,
-) -> Result<PullTally, FetchError> {
-    let mut swept = sweep::sweep_lane(context, target, size).await?;
-    if swept.quarantined > 0 {
-        quarantine::retry_taken_ids(context, target, &mut swept).await?;
-    }
-    Ok(swept)
-}
-
 pub(crate) fn into_lane_error(error: FetchError, lane: &Lane) -> SyncError {
     match error {
         FetchError::Source(error) => SyncError::Source { lane: lane.to_string(), error },
@@ -281,19 +180,6 @@ impl PullContext<'_> {
         });
     }
 
-    /// Stores a page of a lane, counts it, and emits its event.
-    pub(crate) fn ingest_page(
-        &self,
-        page: &IngestPage,
-        tally: &mut PullTally,
-    ) -> Result<(), SyncError> {
-        let counts = self.store.ingest_page(page)?;
-        let seen = page.observations.len();
-        tally.count_page(&counts, seen);
-        self.emit_page_stored(page.lane.surface, tally.pages, seen, &counts);
-        Ok(())
-    }
-
     /// Emits the event of a stored page.
     pub(crate) fn emit_page_stored(
         &self,
@@ -309,37 +195,5 @@ impl PullContext<'_> {
             observed: seen,
             stored,
         });
-    }
-
-    /// Clears the record of earlier failures.
-    fn clear_failures(&self, lane: &Lane, state: &LaneState) -> Result<(), SyncError> {
-        if state.failures > 0 {
-            self.store.finish_turn(lane)?;
-        }
-        Ok(())
-    }
-
-    /// Records that a lane failed, and when to retry it.
-    pub(crate) fn postpone_lane(
-        &self,
-        lane: &Lane,
-        state: &LaneState,
-        page_size: u32,
-        error: &SyncError,
-    ) -> Result<(), SyncError> {
-        let failures = state.failures.saturating_add(1);
-        let wait = backoff::failed_turn_delay_ms(failures, self.client.jitter());
-        let due_ms = self.client.clock().now_ms() + wait;
-        let failure = TurnFailure { due_ms, failures, page_size, message: error.to_string() };
-        Ok(self.store.postpone_lane(lane, failure)?)
-    }
-
-    /// Resets a watermark that lies beyond the source's own time, `date`.
-    pub(crate) fn reset_watermark(
-        &self,
-        lane: &Lane,
-        date: SourceInstant,
-    ) -> Result<(), SyncError> {
-        Ok(self.store.reset_lane(lane, date, "it is later than the source's clock")?)
     }
 }

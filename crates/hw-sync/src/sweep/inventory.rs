@@ -3,7 +3,6 @@
 use hw_rules::lane::ReadStrategy;
 use hw_rules::page_guard::PageGuard;
 use hw_rules::since_walk::SinceWalk;
-use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
@@ -13,19 +12,20 @@ use hw_store::{StageOutcome, SweepPage};
 
 use super::{LaneSweep, since_inventory};
 use crate::api_client::FetchError;
+use crate::lane_turn::LaneTurn;
 use crate::retry_policy::RequestOptions;
 use crate::since::{SinceReader, is_oversized_row};
 use crate::thread_comments::ThreadCommentReader;
-use crate::turn::PullTally;
 
 /// Attempts at an inventory page with unreadable rows.
 const MAX_PAGE_TRIES: u32 = 4;
 
-impl LaneSweep<'_> {
+impl LaneSweep<'_, '_> {
     /// Stages the rest of the inventory.
     pub(super) async fn stage_inventory(&mut self) -> Result<(), FetchError> {
-        let lane = &self.target.lane;
-        let staged = self.context.store.sweep_state(lane)?;
+        let LaneTurn { context, target, .. } = *self.turn;
+        let lane = &target.lane;
+        let staged = context.store.sweep_state(lane)?;
         let mut began = staged.as_ref().map(|sweep| sweep.began_at);
         let mut complete = staged.as_ref().is_some_and(|sweep| sweep.complete);
         let mut after = staged.and_then(|sweep| sweep.cursor);
@@ -37,7 +37,7 @@ impl LaneSweep<'_> {
                 {
                     has_restarted = true;
                     tracing::warn!(%lane, "the source rejected the cursor; restarting the inventory");
-                    self.context.store.restart_sweep(lane)?;
+                    context.store.restart_sweep(lane)?;
                     self.guard = PageGuard::default();
                     (began, after) = (None, None);
                     continue;
@@ -47,7 +47,7 @@ impl LaneSweep<'_> {
             if let StageOutcome::SharedId(id) =
                 self.stage_page(&page, *began.get_or_insert(page.observed_at))?
             {
-                self.context.store.restart_sweep(lane)?;
+                context.store.restart_sweep(lane)?;
                 if !std::mem::take(&mut self.is_resumed) {
                     let reason = format!("the list shows several items under one id, {id}");
                     return Err(self.stopped_error(&reason).into());
@@ -75,8 +75,8 @@ impl LaneSweep<'_> {
             .collect();
         let (next, complete) = (page.next.clone(), page.next.is_none());
         let page = SweepPage { began_at: began, rows, next, complete };
-        self.tally.pages += 1;
-        Ok(self.context.store.stage_sweep_page(&self.target.lane, &page)?)
+        self.turn.tally.pages += 1;
+        Ok(self.turn.context.store.stage_sweep_page(&self.turn.target.lane, &page)?)
     }
 
     /// Reads one inventory page with all rows readable: holes in an inventory would create false suspects.
@@ -84,15 +84,15 @@ impl LaneSweep<'_> {
         &mut self,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
-        match self.target.surface().read_strategy() {
+        let target = self.turn.target;
+        match target.surface().read_strategy() {
             ReadStrategy::Since => return self.read_since_page(after).await,
             ReadStrategy::PerThread => return self.read_thread_page(after).await,
             ReadStrategy::NewestFirst => {}
         }
-        let query = ThreadInventoryQuery(self.target.thread_listing(after));
-        let options = self.target.request_options(RequestOptions::SWEEP);
+        let query = ThreadInventoryQuery(target.thread_listing(after));
         for _ in 0..MAX_PAGE_TRIES {
-            let page = self.context.client.fetch(&query, options, self.page_size).await?;
+            let page = self.turn.fetch(&query, RequestOptions::SWEEP).await?;
             if page.unreadable_count > 0 {
                 continue;
             }
@@ -114,17 +114,12 @@ impl LaneSweep<'_> {
         let walk = match after {
             Some(position) => since_inventory::parse_walk_position(position),
             None => {
-                let coverage = self.context.store.lane_state(&self.target.lane)?.coverage;
+                let LaneTurn { context, target, .. } = *self.turn;
+                let coverage = context.store.lane_state(&target.lane)?.coverage;
                 SinceWalk::from_floor(coverage.from.unwrap_or(ListingFloor::Beginning))
             }
         };
-        let mut list = SinceReader {
-            context: self.context,
-            target: self.target,
-            page_size: self.page_size,
-            oversized_rows: self.oversized_rows,
-            tally: PullTally::default(),
-        };
+        let mut list = SinceReader { turn: &mut *self.turn, oversized_rows: self.oversized_rows };
         let page = list.read_page(&walk).await.map_err(|error| list.confine_to_lane(error))?;
         self.oversized_rows = list.oversized_rows;
         if page.since_page.has_next && !is_oversized_row(&page) {
@@ -135,11 +130,10 @@ impl LaneSweep<'_> {
         let next = inventory.as_ref().and_then(|inventory| inventory.next.as_ref());
         if next.is_some_and(|next| since_inventory::parse_walk_position(next).page > 1) {
             // a numbered page begins where the last one ended only if both have the same size
-            *self.page_size = page.requested_rows;
+            self.turn.page_size = page.requested_rows;
         }
         let ingest_page = self.build_ingest_page(page.observations, &page.unreadable);
-        let ingested = self.context.store.ingest_page(&ingest_page)?;
-        self.tally.count_page(&ingested, ingest_page.observations.len());
+        self.turn.store_page(&ingest_page)?;
         inventory.ok_or_else(|| self.stopped_error("the list repeats itself").into())
     }
 
@@ -148,11 +142,11 @@ impl LaneSweep<'_> {
         &mut self,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
-        let mut reader = ThreadCommentReader::new(self.context, self.target, *self.page_size);
+        let LaneTurn { context, target, .. } = *self.turn;
+        let date = self.turn.source_date();
+        let mut reader = ThreadCommentReader::new(self.turn);
         let after = after.and_then(|cursor| cursor.0.parse().ok()).unwrap_or(i64::MIN);
-        let threads =
-            self.context.store.lane_threads(&self.target.lane, after, reader.batch_limit())?;
-        let date = self.context.client.last_source_date().unwrap_or(SourceInstant::BEGINNING);
+        let threads = context.store.lane_threads(&target.lane, after, reader.batch_limit())?;
         if threads.is_empty() {
             return Ok(InventoryPage {
                 date,
@@ -164,7 +158,6 @@ impl LaneSweep<'_> {
         }
         let batch = reader.read_batch(&threads).await?;
         reader.ensure_complete()?;
-        self.tally.add(&reader.tally);
         let next = batch.thread_count.checked_sub(1).and_then(|last| threads.get(last));
         let next = next.map(|thread| PageCursor(thread.id.to_string()));
         Ok(InventoryPage {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use hw_rules::second_lookup::{self, SecondLookup};
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
-use hw_sources::page::{LookupPage, RowSubject, UnreadableRow};
+use hw_sources::page::{LookupPage, RowSubject};
 
 use super::{ItemIdPair, LaneSweep};
 use crate::api_client::FetchError;
@@ -24,7 +24,7 @@ pub(super) struct SuspectRecheck {
     pub(super) is_vouched_for: bool,
 }
 
-impl LaneSweep<'_> {
+impl LaneSweep<'_, '_> {
     /// Fetches the items that the inventory lists and the store lacks, or has in an older version.
     pub(super) async fn fetch_missing(
         &mut self,
@@ -99,7 +99,7 @@ impl LaneSweep<'_> {
             let (batch, rest) = suspects.split_at(page.requested_count);
             let elsewhere = std::mem::take(&mut page.elsewhere);
             let moved: Vec<i64> = elsewhere.iter().map(|found| found.key().id).collect();
-            let stored = lookup::store_moved_items(self.context, self.target, elsewhere)?;
+            let stored = lookup::store_moved_items(self.turn.context, self.turn.target, elsewhere)?;
             let second = judge_suspects(&page, batch, &moved, &stored);
             let ids = batch.iter().map(|suspect| suspect.id);
             recheck.unanswered.extend(ids.filter(|id| !second.answered.contains_key(id)));
@@ -123,29 +123,22 @@ impl LaneSweep<'_> {
         siblings: &[String],
     ) -> Result<LookupPage, FetchError> {
         let ids = node_ids(items, LOOKUP_BATCH_SIZE);
-        let query = ItemLookupQuery { target: self.target, ids: &ids, siblings };
-        let options = self.target.request_options(RequestOptions::SWEEP);
-        self.context.client.fetch(&query, options, &mut self.batch_size).await
+        let target = self.turn.target;
+        let query = ItemLookupQuery { target, ids: &ids, siblings };
+        let options = target.request_options(RequestOptions::SWEEP);
+        self.turn.client().fetch(&query, options, &mut self.batch_size).await
     }
 
     fn store_lookup(&mut self, lookup: LookupPage) -> Result<(), FetchError> {
         let page = self.build_ingest_page(lookup.observations, &lookup.unreadable);
-        Ok(self.context.ingest_page(&page, &mut self.tally)?)
+        Ok(self.turn.store_page(&page)?)
     }
 
     fn quarantine_item(&mut self, item: &ItemIdPair, reason: String) -> Result<(), FetchError> {
-        let at_ms = self.context.client.last_source_date().map_or(0, |date| date.0);
-        let unreadable = UnreadableRow {
-            subject: RowSubject::Node(item.node_id.clone()),
-            reason,
-            raw: String::new(),
-            updated_at: None,
-            observed_at: ObservedAt::new(at_ms, 0),
-        };
+        let subject = RowSubject::Node(item.node_id.clone());
+        let unreadable = self.turn.oversized_row(subject, reason);
         let page = self.build_ingest_page(Vec::new(), &[unreadable]);
-        let ingested = self.context.store.ingest_page(&page)?;
-        self.tally.count_page(&ingested, 0);
-        Ok(())
+        Ok(self.turn.store_page(&page)?)
     }
 }
 
