@@ -1,7 +1,11 @@
 //! Lists the repositories of the sources, each with its probes: one pass finds what is new, renamed or gone, and every
 //! lane that moved.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod discovery_result;
+mod page_requests;
+mod single_repositories;
+
+use std::collections::BTreeMap;
 
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
@@ -10,66 +14,24 @@ use hw_rules::page_guard::{EndlessListing, PageGuard};
 use hw_rules::plan::LanePlan;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
-use hw_sources::error::SourceError;
-use hw_sources::github::repositories::{
-    FoundName, NamedRepositories, NamedRepositoriesQuery, RepositoryListPage, RepositoryListQuery,
-};
+use hw_sources::github::repositories::RepositoryListPage;
 use hw_sources::github::viewer::Viewer;
 use hw_sources::page::UnreadableRow;
 use hw_store::IngestPage;
 
-use crate::api_client::FetchError;
-use crate::plan_lanes::{LaneProbes, MirrorSnapshot, PlannedLane, plan_repository_lanes};
+use crate::plan_lanes::{LaneProbes, MirrorSnapshot, plan_repository_lanes};
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
-use crate::retry_policy::RequestOptions;
-use crate::sources::{self, FailedSource, SingleRepository};
-use crate::turn::{PullContext, PullTally, into_lane_error};
+use crate::sources::{self, FailedSource};
+use crate::turn::{PullContext, into_lane_error};
 use crate::{SyncError, quarantine};
+
+pub(crate) use discovery_result::{DiscoveryResult, SkippedRepository};
 
 /// As many repositories in a page as can be probed for one point: 1 + 33 × 3 connections.
 const PROBED_PAGE_SIZE: u32 = 33;
 /// The error of a name that leads nowhere.
 pub(crate) const NOT_FOUND_MESSAGE: &str = "not found, or this token has no access";
-/// Attempts at a page with unreadable rows before it is accepted as it is.
-const MAX_PAGE_TRIES: u32 = 3;
-
-/// The repositories and lanes that a discovery found.
-#[derive(Default)]
-pub(crate) struct DiscoveryResult {
-    pub(crate) viewer: String,
-    pub(crate) repositories: Vec<Repository>,
-    pub(crate) lanes: Vec<PlannedLane>,
-    /// Rows that could not be read. Their repositories are unknown, or known from an earlier pull.
-    pub(crate) unreadable: Vec<String>,
-    /// Rows that no repository can have. They wait in quarantine and do not fail the pull, because repeating it
-    /// would not help.
-    pub(crate) impossible: Vec<String>,
-    /// Requested names that were not found.
-    pub(crate) missing: Vec<RepositoryName>,
-    /// Requested repositories that are not followed.
-    pub(crate) skipped: Vec<SkippedRepository>,
-    /// Sources that could not be read, while others could.
-    pub(crate) failed_sources: Vec<FailedSource>,
-    /// Surfaces that the token cannot read in any repository of an owner.
-    pub(crate) denied_listings: BTreeSet<(String, Surface)>,
-    /// Surfaces that the token cannot read in one repository.
-    pub(crate) denied_lanes: BTreeSet<(i64, Surface)>,
-    pub(crate) tally: PullTally,
-}
-
-/// A repository that was left out, and why.
-pub(crate) struct SkippedRepository {
-    pub(crate) name: RepositoryName,
-    pub(crate) reason: String,
-}
-
-impl SkippedRepository {
-    pub(crate) fn new(repository: &Repository, reason: &str) -> Self {
-        let name = RepositoryName::new(&repository.owner, &repository.name);
-        Self { name, reason: reason.to_owned() }
-    }
-}
 
 /// A discovery in progress.
 struct RepositoryDiscovery<'a> {
@@ -149,52 +111,6 @@ impl RepositoryDiscovery<'_> {
         self.store_page(&page)?;
         self.fail_missing_sources();
         Ok(())
-    }
-
-    /// Returns the names of the single repositories that an owner's list has shown.
-    fn listed_single_names(&self) -> Vec<FoundName> {
-        let mut found = Vec::new();
-        for SingleRepository { name, .. } in self.pull.single_repositories() {
-            let mut listed = self.result.repositories.iter();
-            let listed = listed.find(|listed| name.is_name_of(&listed.owner, &listed.name));
-            found.extend(
-                listed.map(|listed| FoundName { name: name.clone(), repository_id: listed.id }),
-            );
-        }
-        found
-    }
-
-    /// Returns the names of the single repositories that no owner's list has shown. A known one has its current name.
-    fn unlisted_single_names(&self) -> Vec<RepositoryName> {
-        let mut names = Vec::new();
-        for SingleRepository { name, repository_id } in self.pull.single_repositories() {
-            let stored = self.known.repositories.iter();
-            let mut stored = stored.filter(|stored| Some(stored.id) == repository_id);
-            let name = stored.next().map_or_else(
-                || name.clone(),
-                |known| RepositoryName::new(&known.owner, &known.name),
-            );
-            let is_listed = |repository: &Repository| {
-                Some(repository.id) == repository_id
-                    || name.is_name_of(&repository.owner, &repository.name)
-            };
-            if !self.result.repositories.iter().any(is_listed) {
-                names.push(name);
-            }
-        }
-        names
-    }
-
-    /// Records the single repositories that were not found under the name that the user wrote.
-    fn fail_missing_sources(&mut self) {
-        for single in self.pull.single_repositories() {
-            if single.repository_id.is_none() && self.result.missing.contains(single.name) {
-                let error = SourceError::Hidden(NOT_FOUND_MESSAGE.to_owned());
-                let error = SyncError::Source { lane: self.lane.to_string(), error };
-                let source = FollowedSource::Repository(single.name.clone());
-                self.result.failed_sources.push(FailedSource { source, error });
-            }
-        }
     }
 
     /// Starts to read another list.
@@ -298,90 +214,6 @@ impl RepositoryDiscovery<'_> {
         Ok(page.date)
     }
 
-    /// Reads one page, and requests it again while rows are unreadable for what may be a passing fault.
-    async fn read_page(
-        &mut self,
-        after: Option<&PageCursor>,
-    ) -> Result<RepositoryListPage, FetchError> {
-        self.emit_page_requested();
-        let surfaces = self.probed_surfaces();
-        let mut tries = 0;
-        let mut denied_before = BTreeSet::new();
-        loop {
-            let page = self.fetch_probed_page(after, &surfaces).await?;
-            tries += 1;
-            // denied twice in a row is not a passing fault
-            let denied: BTreeSet<_> =
-                page.denied_listings.intersection(&denied_before).cloned().collect();
-            if !denied.is_empty() {
-                return self.fetch_page_without(after, page, &denied).await;
-            }
-            // an impossible row stays impossible
-            let is_clean = page.denied_listings.is_empty()
-                && page.items_page.unreadable.iter().all(UnreadableRow::is_impossible);
-            if is_clean || tries >= MAX_PAGE_TRIES {
-                return Ok(page);
-            }
-            denied_before = page.denied_listings;
-        }
-    }
-
-    async fn fetch_probed_page(
-        &mut self,
-        after: Option<&PageCursor>,
-        surfaces: &[Surface],
-    ) -> Result<RepositoryListPage, FetchError> {
-        let query = RepositoryListQuery { login: &self.scope, after, surfaces };
-        let client = self.context.client;
-        let page = client.fetch(&query, RequestOptions::PAGE, &mut self.page_size).await?;
-        self.page_size = self.page_size.min(PROBED_PAGE_SIZE);
-        Ok(page)
-    }
-
-    /// Fetches the same page without the probes that are denied in some of its rows, because those rows are null
-    /// with them. The probes of the other rows come from the page that has them.
-    async fn fetch_page_without(
-        &mut self,
-        after: Option<&PageCursor>,
-        probed: RepositoryListPage,
-        denied: &BTreeSet<(PageCursor, Surface)>,
-    ) -> Result<RepositoryListPage, FetchError> {
-        let denied_surfaces: BTreeSet<Surface> =
-            denied.iter().map(|(_, surface)| *surface).collect();
-        let mut surfaces = self.probed_surfaces();
-        surfaces.retain(|surface| !denied_surfaces.contains(surface));
-        let mut page = self.fetch_probed_page(after, &surfaces).await?;
-        page.probes.extend(probed.probes);
-        let rows = &page.items_page.walk_page.entries;
-        for surface in denied_surfaces {
-            let denied_rows: Vec<_> =
-                rows.iter().filter(|row| denied.contains(&(row.cursor.clone(), surface))).collect();
-            if denied_rows.len() == rows.len() {
-                self.result.denied_listings.insert((self.scope.clone(), surface));
-            }
-            self.result.denied_lanes.extend(denied_rows.iter().map(|row| (row.id, surface)));
-        }
-        Ok(page)
-    }
-
-    async fn fetch_named_page(
-        &mut self,
-        names: &[RepositoryName],
-    ) -> Result<NamedRepositories, FetchError> {
-        let with_viewer = self.result.viewer.is_empty();
-        let surfaces: Vec<_> = self.pull.thread_surfaces().collect();
-        let query = NamedRepositoriesQuery { names, surfaces: &surfaces, with_viewer };
-        self.emit_page_requested();
-        let mut tries = 0;
-        loop {
-            let page = self.context.client.fetch(&query, RequestOptions::PAGE, &mut 1).await?;
-            tries += 1;
-            if page.unreadable.iter().all(UnreadableRow::is_impossible) || tries >= MAX_PAGE_TRIES {
-                return Ok(page);
-            }
-        }
-    }
-
     /// Records the viewer, the repositories and the needs of their lanes, and returns the page to store.
     fn process_page(&mut self, mut page: DiscoveryPage) -> IngestPage {
         let viewer = page.viewer.as_ref().map(|viewer| viewer.login.clone());
@@ -444,13 +276,6 @@ impl RepositoryDiscovery<'_> {
             self.result.skipped.push(SkippedRepository { name, reason });
         }
         is_mirrored
-    }
-
-    fn probed_surfaces(&self) -> Vec<Surface> {
-        self.pull
-            .thread_surfaces()
-            .filter(|surface| !self.result.is_listing_denied(&self.scope, *surface))
-            .collect()
     }
 
     /// Adds the lanes of these repositories that need work, and returns those whose listing did not change.
@@ -520,56 +345,5 @@ fn observed_repository(observation: &ItemObservation) -> Option<Repository> {
     match &observation.item {
         MirrorItem::Repository(repository) => Some(repository.clone()),
         MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
-    }
-}
-
-impl DiscoveryResult {
-    /// Returns the stored repositories that were not found: by a whole listing, or under a requested name.
-    pub(crate) fn missing_suspects(
-        &self,
-        pull: &PullSpec,
-        known: &MirrorSnapshot,
-    ) -> Vec<Repository> {
-        let stored = known.repositories.iter();
-        stored
-            .filter(|repository| {
-                !self.has_listed(repository)
-                    && !self.has_failed(repository)
-                    && (pull.only_repositories.is_empty() || self.is_missing(repository))
-            })
-            .cloned()
-            .collect()
-    }
-
-    fn has_listed(&self, repository: &Repository) -> bool {
-        self.repositories.iter().any(|listed| listed.id == repository.id)
-            || self.is_unread(&repository.node_id)
-    }
-
-    /// Returns true if the list of the repository's owner could not be read.
-    fn has_failed(&self, repository: &Repository) -> bool {
-        self.failed_sources.iter().any(|failed| match &failed.source {
-            FollowedSource::Owner(login) => login.eq_ignore_ascii_case(&repository.owner),
-            FollowedSource::Repository(_) => false,
-        })
-    }
-
-    fn is_missing(&self, repository: &Repository) -> bool {
-        let Repository { owner, name, .. } = repository;
-        self.missing.iter().any(|missing| missing.is_name_of(owner, name))
-    }
-
-    /// Returns true if this listing showed the row and it could not be read.
-    fn is_unread(&self, subject: &str) -> bool {
-        self.unreadable.iter().chain(&self.impossible).any(|unread| unread == subject)
-    }
-
-    fn is_listing_denied(&self, scope: &str, surface: Surface) -> bool {
-        self.denied_listings.iter().any(|(owner, denied)| owner == scope && *denied == surface)
-    }
-
-    fn is_denied(&self, scope: &str, planned: &PlannedLane) -> bool {
-        let (surface, id) = (planned.target.surface(), planned.target.repository.id);
-        self.is_listing_denied(scope, surface) || self.denied_lanes.contains(&(id, surface))
     }
 }
