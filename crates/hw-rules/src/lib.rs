@@ -35,6 +35,7 @@ pub mod snippet;
 pub mod source_clock;
 pub mod source_time;
 pub mod thread_address;
+pub mod thread_order;
 pub mod tokens;
 pub mod version;
 pub mod walk;
