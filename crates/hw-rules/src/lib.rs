@@ -17,6 +17,8 @@ pub mod item_names;
 pub mod item_validation;
 pub mod lane;
 pub mod listing_count;
+pub mod missing;
+pub mod missing_text;
 pub mod pace;
 pub mod page_guard;
 pub mod page_size;

@@ -94,7 +94,7 @@ fn answer_call(
     let Some(view) = store.find_thread(&address)? else {
         let completeness = store.completeness(&Surface::THREADS, Some(&address.repository))?;
         let mut lines = vec![format!("{name} is not in this mirror.")];
-        lines.extend(completeness.missing.iter().map(|missing| format_warning(missing)));
+        lines.extend(completeness.missing.iter().map(format_warning));
         return Err(ToolError(lines.join("\n")));
     };
     let completeness = store.thread_completeness(&view)?;
