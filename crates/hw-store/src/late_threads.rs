@@ -12,7 +12,6 @@ use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Surface};
 
 use crate::error::StoreError;
-use crate::lanes;
 use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
 use crate::sweeps;
 use crate::transaction::Transaction;
@@ -39,7 +38,7 @@ pub(crate) fn request_comment_sweeps(
     for (list, threads) in by_list {
         let Some(FollowedLane { id, coverage }) = followed.get(&list) else { continue };
         if threads.iter().any(|(change, thread)| is_late(*change, thread, coverage)) {
-            restart_sweep(tx, *id)?;
+            sweeps::restart_sweep(tx, *id)?;
         }
     }
     Ok(())
@@ -81,10 +80,4 @@ pub(crate) fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
         .iter()
         .map(|surface| Lane::for_repository(host, thread.repository_id, *surface))
         .collect()
-}
-
-fn restart_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
-    // the staged pages may already be past the comments' position
-    sweeps::discard_staged_sweep(tx, lane)?;
-    lanes::make_sweep_due(tx, lane)
 }

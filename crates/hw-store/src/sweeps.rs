@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::ItemCell;
+use hw_rules::item::ItemKind;
 use hw_rules::item_validation::is_different_node;
-use hw_rules::lane::Lane;
+use hw_rules::lane::{Lane, Surface};
 use hw_rules::reconcile::{self, ReconcileFindings};
 use hw_rules::second_lookup;
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
@@ -15,7 +16,7 @@ use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 
 use crate::error::StoreError;
-use crate::lanes::StoredLane;
+use crate::lanes::{StoredLane, lane_rows};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{
@@ -351,4 +352,23 @@ pub(crate) fn discard_staged_sweep(tx: &mut Transaction<'_>, lane: i64) -> Resul
     );
     tx.send_statement(ROWS, &params![lane])?;
     tx.send_statement(STATE, &params![false, lane])
+}
+
+/// Makes a sweep due now. One that is under way starts over: it may have passed the position of what it has to find.
+pub(crate) fn restart_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), StoreError> {
+    discard_staged_sweep(tx, lane)?;
+    lanes::make_sweep_due(tx, lane)
+}
+
+/// Restarts the sweep of a repository's threads of this kind.
+pub(crate) fn restart_thread_sweep(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    repository_id: i64,
+    kind: ItemKind,
+) -> Result<(), StoreError> {
+    let surface = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
+    let lane = surface.map(|surface| Lane::for_repository(host, repository_id, surface));
+    let Some(lane) = lane else { return Ok(()) };
+    lane_rows::find_lane_id(tx, &lane)?.map_or(Ok(()), |id| restart_sweep(tx, id))
 }

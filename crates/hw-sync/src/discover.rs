@@ -62,6 +62,13 @@ pub(crate) struct SkippedRepository {
     pub(crate) reason: String,
 }
 
+impl SkippedRepository {
+    pub(crate) fn new(repository: &Repository, reason: &str) -> Self {
+        let name = RepositoryName::new(&repository.owner, &repository.name);
+        Self { name, reason: reason.to_owned() }
+    }
+}
+
 /// A discovery in progress.
 struct RepositoryDiscovery<'a> {
     context: &'a PullContext<'a>,

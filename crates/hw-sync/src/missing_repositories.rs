@@ -3,9 +3,8 @@
 //! A repository can also be missing from a listing, or not found, because of a fault, a rename or a token with less
 //! access. Only a second lookup decides, and a brake stops the removal of two or more at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake;
@@ -22,6 +21,17 @@ use crate::lookup::{LOOKUP_BATCH_SIZE, LookupBatch, NO_SIBLING_REASON};
 use crate::pull::PullSpec;
 use crate::retry_policy::RetryPolicy;
 use crate::turn::{PullContext, into_lane_error};
+
+/// Repositories that seem to be gone, and what a second lookup of them needs.
+pub(crate) struct RepositorySuspects<'a> {
+    pub(crate) repositories: &'a [Repository],
+    /// Those of them that this pull has listed.
+    pub(crate) listed_ids: &'a BTreeSet<i64>,
+    /// Repositories that must exist.
+    pub(crate) siblings: &'a [Repository],
+    /// The number of all stored repositories.
+    pub(crate) stored_count: usize,
+}
 
 /// The result of the second lookup.
 #[derive(Default)]
@@ -43,33 +53,60 @@ struct RepositoryAbsences {
     is_doubtful: bool,
 }
 
-/// Looks up the suspects again and removes those that are gone, unless that would be too large a share of the
-/// `stored_count` repositories.
+impl RepositoryAbsences {
+    /// Takes out the absences with these ids, and returns their repositories.
+    fn extract_absent(&mut self, suspects: &[Repository], ids: &BTreeSet<i64>) -> Vec<Repository> {
+        let taken: BTreeSet<i64> =
+            self.absent.extract_if(.., |(id, _)| ids.contains(id)).map(|(id, _)| id).collect();
+        suspects.iter().filter(|suspect| taken.contains(&suspect.id)).cloned().collect()
+    }
+
+    fn add(&mut self, other: Self) {
+        self.absent.extend(other.absent);
+        self.out_of_scope.extend(other.out_of_scope);
+        self.is_doubtful |= other.is_doubtful;
+    }
+}
+
+/// Looks up the suspects again and removes those that are gone, unless that would be too large a share of the stored
+/// repositories.
 pub(crate) async fn recheck_repositories(
     context: &PullContext<'_>,
     pull: &PullSpec,
-    suspects: &[Repository],
-    siblings: &[Repository],
-    stored_count: usize,
+    RepositorySuspects { repositories, listed_ids, siblings, stored_count }: RepositorySuspects<'_>,
 ) -> Result<RepositoryRecheck, SyncError> {
     let mut recheck = RepositoryRecheck::default();
-    let mut gone = RepositoryAbsences::default();
-    let mut batch_size = LOOKUP_BATCH_SIZE;
     let siblings = node_ids(siblings);
-    let mut suspects = suspects;
-    while !suspects.is_empty() {
-        let LookupBatch { page, count } =
-            look_up_suspects(context, suspects, &siblings, &mut batch_size)
-                .await
-                .map_err(|error| into_lane_error(error, &pull.listing_lane(&suspects[0].owner)))?;
-        let (batch, rest) = suspects.split_at(count);
-        sort_suspects(pull, batch, &page, &mut recheck, &mut gone);
-        store_present(context, pull, page)?;
-        suspects = rest;
-    }
+    let mut gone = recheck_batches(context, pull, repositories, &siblings, &mut recheck).await?;
+    // two lookups in a row can fail to find what exists, and the list of this pull has it
+    let listed = gone.extract_absent(repositories, listed_ids);
+    gone.add(recheck_batches(context, pull, &listed, &siblings, &mut recheck).await?);
     context.client.crash_points().pass_point(crash_points::REPOSITORIES_RECHECKED)?;
     recheck.removed = remove_confirmed(context, pull, &gone, stored_count)?;
     Ok(recheck)
+}
+
+/// Looks up these suspects, and stores those that exist.
+async fn recheck_batches(
+    context: &PullContext<'_>,
+    pull: &PullSpec,
+    mut suspects: &[Repository],
+    siblings: &[String],
+    recheck: &mut RepositoryRecheck,
+) -> Result<RepositoryAbsences, SyncError> {
+    let mut gone = RepositoryAbsences::default();
+    let mut batch_size = LOOKUP_BATCH_SIZE;
+    while !suspects.is_empty() {
+        let LookupBatch { page, count } =
+            look_up_suspects(context, suspects, siblings, &mut batch_size)
+                .await
+                .map_err(|error| into_lane_error(error, &pull.listing_lane(&suspects[0].owner)))?;
+        let (batch, rest) = suspects.split_at(count);
+        sort_suspects(pull, batch, &page, recheck, &mut gone);
+        store_present(context, pull, page)?;
+        suspects = rest;
+    }
+    Ok(gone)
 }
 
 async fn look_up_suspects(
@@ -126,9 +163,8 @@ fn sort_suspects(
                 gone.is_doubtful |= !page.is_vouched_for;
             }
             None => {
-                let reason = "may be gone, but GitHub gave no answer".to_owned();
-                let name = RepositoryName::new(&suspect.owner, &suspect.name);
-                recheck.undecided.push(SkippedRepository { name, reason });
+                let reason = "may be gone, but GitHub gave no answer";
+                recheck.undecided.push(SkippedRepository::new(suspect, reason));
             }
         }
     }

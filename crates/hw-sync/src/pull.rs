@@ -15,6 +15,7 @@ use crate::api_client::ApiClient;
 use crate::comment_lanes::MovedSurfaces;
 use crate::database_outage::DatabaseOutage;
 use crate::discover::{DiscoveryResult, SkippedRepository};
+use crate::missing_repositories::RepositorySuspects;
 use crate::plan_lanes::{LaneProbes, MirrorSnapshot, PlannedLane, plan_repository_lanes};
 use crate::progress::{LanesToRead, ProgressEvent};
 use crate::repair::{self, RepairSummary};
@@ -272,16 +273,13 @@ async fn recheck_missing(
     if suspects.is_empty() {
         return Ok(Vec::new());
     }
-    let siblings = choose_siblings(discovery, known, &suspects);
-    let recheck = match missing_repositories::recheck_repositories(
-        context,
-        pull,
-        &suspects,
-        &siblings,
-        known.repositories.len(),
-    )
-    .await
-    {
+    let suspects = RepositorySuspects {
+        repositories: &suspects,
+        listed_ids: &discovery.repositories.iter().map(|listed| listed.id).collect(),
+        siblings: &choose_siblings(discovery, known, &suspects),
+        stored_count: known.repositories.len(),
+    };
+    let recheck = match missing_repositories::recheck_repositories(context, pull, suspects).await {
         Ok(recheck) => recheck,
         Err(error) if error.is_lane_error() => {
             let scope = pull.source_names();

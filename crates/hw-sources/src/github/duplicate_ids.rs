@@ -1,6 +1,6 @@
 //! Detects nodes of one response that share an id: none of them can be stored under it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{ItemKey, ItemObservation};
 use hw_rules::item_validation::ImpossibleItem;
@@ -11,19 +11,35 @@ use crate::page::{RowSubject, UnreadableRow};
 ///
 /// If they were stored, the last one would silently replace the others.
 pub(super) fn extract_duplicates(observations: &mut Vec<ItemObservation>) -> Vec<UnreadableRow> {
+    let shared = shared_ids(observations.iter());
+    extract_shared(observations, &shared)
+}
+
+/// Returns the ids that belong to several nodes.
+pub(super) fn shared_ids<'a>(
+    observations: impl Iterator<Item = &'a ItemObservation>,
+) -> BTreeSet<ItemKey> {
     let mut nodes: BTreeMap<ItemKey, &str> = BTreeMap::new();
-    let mut duplicates: Vec<ItemKey> = Vec::new();
-    for observation in observations.iter() {
+    let mut shared = BTreeSet::new();
+    for observation in observations {
         let (key, node_id) = (observation.key(), observation.item.node_id());
         if *nodes.entry(key).or_insert(node_id) != node_id {
-            duplicates.push(key);
+            shared.insert(key);
         }
     }
-    if duplicates.is_empty() {
+    shared
+}
+
+/// Removes the observations with these ids, and returns them as unreadable rows.
+pub(super) fn extract_shared(
+    observations: &mut Vec<ItemObservation>,
+    shared: &BTreeSet<ItemKey>,
+) -> Vec<UnreadableRow> {
+    if shared.is_empty() {
         return Vec::new();
     }
     observations
-        .extract_if(.., |row| duplicates.contains(&row.key()))
+        .extract_if(.., |row| shared.contains(&row.key()))
         .map(|duplicate| duplicate_row(&duplicate))
         .collect()
 }

@@ -12,6 +12,7 @@ use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::search;
 use crate::sql::{Sql, params};
+use crate::sweeps;
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 
@@ -57,6 +58,7 @@ impl NamedRepository {
 /// The URL of a thread or comment.
 pub(crate) struct ThreadUrl {
     pub(crate) id: i64,
+    pub(crate) repository_id: i64,
     pub(crate) url: String,
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn rename_texts(
     free_urls(tx, host, kind, &urls)?;
     let rows: Vec<_> = urls
         .iter()
-        .map(|ThreadUrl { id, url }| params![&name.name, url, host, *id].to_vec())
+        .map(|ThreadUrl { id, url, .. }| params![&name.name, url, host, *id].to_vec())
         .collect();
     tx.execute_each(RENAME.for_kind(kind), &rows)?;
     let ids: Vec<i64> = urls.iter().map(|url| url.id).collect();
@@ -140,7 +142,8 @@ fn next_urls(
     );
     let params = params![host, name.id, after, limit];
     let urls = tx.query(URLS.for_kind(kind), &params, |mut row| {
-        Ok(ThreadUrl { id: row.int(0)?, url: thread_url(&name.url, &row.text(1)?) })
+        let (id, url) = (row.int(0)?, thread_url(&name.url, &row.text(1)?));
+        Ok(ThreadUrl { id, repository_id: name.id, url })
     })?;
     Ok(make_urls_unique(urls))
 }
@@ -197,15 +200,18 @@ fn has_strays(
 pub(crate) fn make_urls_unique(urls: Vec<ThreadUrl>) -> Vec<ThreadUrl> {
     let mut taken = BTreeSet::new();
     urls.into_iter()
-        .map(|ThreadUrl { id, url }| {
+        .map(|ThreadUrl { id, repository_id, url }| {
             let url = if taken.contains(&url) { format!("{url}~{id}") } else { url };
             taken.insert(url.clone());
-            ThreadUrl { id, url }
+            ThreadUrl { id, repository_id, url }
         })
         .collect()
 }
 
 /// Displaces other threads from these URLs: a name was reused, and the previous owner of the URL is stale.
+///
+/// A repository never gives a number to a second thread. Two threads of one repository with one URL are the same thread
+/// under two ids, and a sweep decides which of them is right.
 pub(crate) fn free_urls(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -213,7 +219,7 @@ pub(crate) fn free_urls(
     wanted: &[ThreadUrl],
 ) -> Result<(), StoreError> {
     const HOLDERS: KindStatements = of_kind!(
-        "select id, url from",
+        "select id, repository_id, url from",
         "where host = $1 and url in (select value from json_each($2))",
         "where host = $1 and url = any($2)"
     );
@@ -222,20 +228,24 @@ pub(crate) fn free_urls(
         // their URLs contain their ids, so no two are equal
         return Ok(());
     }
-    let owners: BTreeMap<_, _> =
-        wanted.iter().map(|ThreadUrl { id, url }| (url.as_str(), *id)).collect();
+    let owners: BTreeMap<_, _> = wanted.iter().map(|owner| (owner.url.as_str(), owner)).collect();
     let urls: Vec<_> = owners.keys().copied().collect();
-    let holders =
+    let mut stale =
         tx.query(HOLDERS.for_kind(kind), &params![host, urls.as_slice()], |mut row| {
-            Ok((row.int(0)?, row.text(1)?))
+            Ok(ThreadUrl { id: row.int(0)?, repository_id: row.int(1)?, url: row.text(2)? })
         })?;
-    let stale: Vec<_> = holders
-        .into_iter()
-        .filter(|(id, url)| owners.get(url.as_str()) != Some(id))
-        .map(|(id, url)| (id, format!("{url}~{id}")))
+    stale.retain(|holder| owners.get(holder.url.as_str()).is_some_and(|own| own.id != holder.id));
+    let marked = stale.iter().map(|holder| format!("{}~{}", holder.url, holder.id));
+    let marked: Vec<String> = marked.collect();
+    let rows = stale.iter().zip(&marked);
+    let rows: Vec<_> = rows.map(|(holder, url)| params![url, host, holder.id].to_vec()).collect();
+    tx.execute_each(DISPLACE.for_kind(kind), &rows)?;
+    let doubled: BTreeSet<i64> = stale
+        .iter()
+        .filter(|holder| owners[holder.url.as_str()].repository_id == holder.repository_id)
+        .map(|holder| holder.repository_id)
         .collect();
-    let rows: Vec<_> = stale.iter().map(|(id, url)| params![url, host, *id].to_vec()).collect();
-    tx.execute_each(DISPLACE.for_kind(kind), &rows)
+    doubled.into_iter().try_for_each(|id| sweeps::restart_thread_sweep(tx, host, id, kind))
 }
 
 /// The number of a thread in its repository, which identifies it even under a wrong id.
@@ -302,7 +312,7 @@ pub(crate) fn reclaim_thread_urls(
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const DISPLACED: KindStatements = of_kind!(
-        "select id, url from",
+        "select id, repository_id, url from",
         "where host = $1 and id in (select value from json_each($2)) and url like '%~%'",
         "where host = $1 and id = any($2) and url like '%~%'"
     );
@@ -311,11 +321,11 @@ pub(crate) fn reclaim_thread_urls(
         return Ok(());
     }
     let rows = tx.query(DISPLACED.for_kind(kind), &params![host, ids], |mut row| {
-        Ok((row.int(0)?, row.text(1)?))
+        Ok(ThreadUrl { id: row.int(0)?, repository_id: row.int(1)?, url: row.text(2)? })
     })?;
-    for (id, url) in rows {
+    for ThreadUrl { id, repository_id, url } in rows {
         let Some(own) = url.strip_suffix(&format!("~{id}")) else { continue };
-        free_urls(tx, host, kind, &[ThreadUrl { id, url: own.to_owned() }])?;
+        free_urls(tx, host, kind, &[ThreadUrl { id, repository_id, url: own.to_owned() }])?;
         tx.execute(RECLAIM.for_kind(kind), &params![own, host, id])?;
     }
     Ok(())

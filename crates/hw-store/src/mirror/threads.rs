@@ -23,6 +23,13 @@ struct StoredThread<'a> {
     labels: String,
 }
 
+impl StoredThread<'_> {
+    fn thread_url(&self) -> ThreadUrl {
+        let Thread { id, repository_id, .. } = *self.thread;
+        ThreadUrl { id, repository_id, url: self.url.clone() }
+    }
+}
+
 /// Writes threads under the names of their repositories, and their search rows. Returns the rowids of the search rows.
 pub(crate) fn store_threads(
     tx: &mut Transaction<'_>,
@@ -44,8 +51,7 @@ pub(crate) fn store_threads(
     let mut all = Vec::new();
     for (kind, threads) in &threads {
         let rows = to_stored_threads(threads, names);
-        let urls: Vec<_> =
-            rows.iter().map(|row| ThreadUrl { id: row.thread.id, url: row.url.clone() }).collect();
+        let urls: Vec<_> = rows.iter().map(StoredThread::thread_url).collect();
         repository_names::free_urls(tx, host, *kind, &urls)?;
         all.push(rows);
     }
@@ -91,7 +97,7 @@ fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, NamedRepository>) -> V
             Some(current) => repository_names::thread_url(&current.url, &thread.url),
             None => thread.url.clone(),
         };
-        ThreadUrl { id: thread.id, url }
+        ThreadUrl { id: thread.id, repository_id: thread.repository_id, url }
     });
     repository_names::make_urls_unique(urls.collect())
 }

@@ -28,6 +28,7 @@ both![
     sweep_siblings_are_spread_over_the_inventory,
     sweep_of_many_items_is_compared_range_by_range,
     url_of_a_thread_returns_to_the_row_that_was_observed_last,
+    sweep_is_due_when_a_thread_has_two_ids,
     sweep_ignores_items_below_the_coverage,
     sweep_that_restarts_stays_due,
     sweep_that_is_requested_during_another_stays_due_after_it,
@@ -111,6 +112,14 @@ fn url_of_a_thread_returns_to_the_row_that_was_observed_last(location: &Database
     store.ingest_page(&issues_page(vec![again])).unwrap();
     let urls = ["5", "5~9"].map(|tail| format!("https://github.com/acme/pump/issues/{tail}"));
     assert_eq!(issue_urls(&store), urls);
+}
+
+fn sweep_is_due_when_a_thread_has_two_ids(location: &DatabaseLocation) {
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "a")])).unwrap();
+    assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, None);
+    ingest_under_wrong_id(&store);
+    assert_eq!(store.lane_state(&issue_lane()).unwrap().sweep_due_ms, Some(0));
 }
 
 /// Ingests issue 5 under the id 9 as well, which takes its URL.

@@ -1,6 +1,8 @@
 //! Reads all comments of several threads at once.
 
-use hw_rules::item::{ItemObservation, MirrorItem};
+use std::collections::BTreeSet;
+
+use hw_rules::item::{ItemKey, ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
 use hw_rules::version::ObservedAt;
 use serde_json::json;
@@ -69,10 +71,13 @@ pub fn read_thread_comments(
         let mut thread = ThreadComments::new(id);
         let path = format!("nodes.{index}");
         reader.read_parent(&mut thread, parent, LocatedNode { path: &path, node }, None);
-        thread.extract_duplicates();
         thread
     });
-    Ok(threads.collect())
+    let mut threads: Vec<ThreadComments> = threads.collect();
+    // comments of different threads may share an id, too
+    let shared = duplicate_ids::shared_ids(threads.iter().flat_map(|thread| &thread.observations));
+    threads.iter_mut().for_each(|thread| thread.extract_shared(&shared));
+    Ok(threads)
 }
 
 impl ThreadComments {
@@ -88,7 +93,12 @@ impl ThreadComments {
 
     /// Moves comments that share an id to the unreadable ones.
     pub(super) fn extract_duplicates(&mut self) {
-        self.unreadable.extend(duplicate_ids::extract_duplicates(&mut self.observations));
+        let shared = duplicate_ids::shared_ids(self.observations.iter());
+        self.extract_shared(&shared);
+    }
+
+    fn extract_shared(&mut self, shared: &BTreeSet<ItemKey>) {
+        self.unreadable.extend(duplicate_ids::extract_shared(&mut self.observations, shared));
     }
 
     /// Records a reason, unless there is one already.

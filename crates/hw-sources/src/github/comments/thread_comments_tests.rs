@@ -42,6 +42,18 @@ fn thread_comments_come_in_the_order_of_the_request() {
 }
 
 #[test]
+fn thread_comments_of_different_threads_cannot_share_an_id() {
+    let mut wrong = pull_request_json(&[2, 9], None);
+    wrong["reviews"]["edges"][1]["node"]["fullDatabaseId"] = json!("1");
+    let data = json!({ "nodes": [pull_request_json(&[1], None), wrong] });
+    let threads = read_threads(&response_with_data(data), REVIEWS, 2);
+    let read = threads.iter().map(|thread| observation_ids(&thread.observations));
+    assert!(read.eq([vec![], vec![2]]), "either of them may be wrong");
+    let unreadable = threads.iter().map(|thread| thread.unreadable.len());
+    assert!(unreadable.eq([1, 1]));
+}
+
+#[test]
 fn thread_comments_beyond_a_page_become_continuations() {
     let comments = [
         comment_with_replies_json(1, &[reply_json(11, 1)], Some("r100")),
