@@ -12,8 +12,8 @@ use crate::{LeasedStore, StoreReader, lanes};
 
 const ADD: TransactionStep = step!("add source");
 const RESOLVE: TransactionStep = step!("resolve source");
-const FORGET_REPOSITORY: TransactionStep = step!("forget repository");
-const FORGET_SOURCE: TransactionStep = step!("forget source");
+const FORGET_REPOSITORY: TransactionStep = step!("forget repository", durable);
+const FORGET_SOURCE: TransactionStep = step!("forget source", durable);
 
 /// A followed source.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use crate::{LeasedStore, StoreReader, comment_queue, lanes, sources};
 /// The maximum number of items that one transaction restores: each is a text, a cell and two search rows.
 const RESTORE_BATCH_ITEMS: i64 = 200;
 
-const RESTORE: TransactionStep = step!("restore");
+const RESTORE: TransactionStep = step!("restore", durable);
 
 /// The result of a restore.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
