@@ -4,6 +4,7 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::Lane;
 
+use crate::changes::{self, ItemChangeKind};
 use crate::error::StoreError;
 use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
@@ -102,6 +103,8 @@ impl LeasedStore {
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, repository_id])?;
             }
+            let (kind, ids) = (ItemKind::Repository, [repository_id]);
+            changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Cleared)?;
             delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, repository_id])
         })
     }

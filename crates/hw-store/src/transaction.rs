@@ -6,6 +6,7 @@ use crate::driver::{DatabaseSession, Durability, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
 use crate::leases::PendingLeaseCheck;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
+use crate::store_writer::ChangeObserver;
 use crate::views::change_counter;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
 use crate::{LeasedStore, StoreReader, StoreWriter};
@@ -46,6 +47,7 @@ pub(crate) struct Transaction<'a> {
     session: Box<dyn DatabaseSession + 'a>,
     step: &'static str,
     is_open: bool,
+    change_observer: Option<ChangeObserver>,
 }
 
 impl StoreReader {
@@ -83,6 +85,7 @@ impl StoreWriter {
     fn begin_write(&self, step: TransactionStep) -> Result<Transaction<'_>, StoreError> {
         let session = self.inner.driver.write_session();
         let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
+        tx.change_observer = self.change_observer.clone();
         tx.session.begin_write(step.durability).map_err(map_step_error(step.name))?;
         tx.is_open = true;
         Ok(tx)
@@ -125,13 +128,18 @@ pub(crate) fn map_step_error(step: &'static str) -> impl Fn(DriverError) -> Stor
 
 impl<'a> Transaction<'a> {
     fn new(session: Box<dyn DatabaseSession + 'a>, step: &'static str) -> Self {
-        Self { session, step, is_open: false }
+        Self { session, step, is_open: false, change_observer: None }
     }
 
     fn commit(mut self) -> Result<(), StoreError> {
         self.session.commit().map_err(map_step_error(self.step))?;
         self.is_open = false;
         Ok(())
+    }
+
+    /// Returns the observer of this transaction's changes.
+    pub(crate) fn change_observer(&self) -> Option<&ChangeObserver> {
+        self.change_observer.as_ref()
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
