@@ -18,6 +18,25 @@ impl Jitter {
     }
 }
 
+/// The delays between the attempts at a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryDelays {
+    /// They grow with each failure, and depend on its kind.
+    Growing,
+    /// These, in milliseconds, whatever the failure is. Then the request is given up.
+    Listed(&'static [i64]),
+}
+
+impl RetryDelays {
+    /// Returns the delay after the n-th failure (first = 1), of which `growing_ms` is the one for its kind; none gives up.
+    pub fn delay_ms(self, failures: u32, growing_ms: i64) -> Option<i64> {
+        match self {
+            Self::Growing => Some(growing_ms),
+            Self::Listed(delays) => delays.get(failures.checked_sub(1)? as usize).copied(),
+        }
+    }
+}
+
 /// Returns the delay after the n-th server error or unclassified response (first = 1): 5 s, doubling.
 pub fn server_error_delay_ms(attempt: u32, jitter: Jitter) -> i64 {
     jitter.stretch_delay(exponential_delay_ms(5_000, attempt), 0.25).min(MAX_DELAY_MS)
@@ -76,6 +95,14 @@ mod tests {
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1_280, 1_800, 1_800]);
         assert_eq!(silent_limit_delay_ms(1, Jitter(0.0)), MINUTE_MS);
         assert_eq!(silent_limit_delay_ms(u32::MAX, Jitter(1.0)), MAX_DELAY_MS);
+    }
+
+    #[test]
+    fn backoff_takes_listed_delays_one_after_the_other_and_then_gives_up() {
+        let delays = RetryDelays::Listed(&[0, 1_000, 2_000, 4_000]);
+        let waits: Vec<_> = (1..=5).map(|n| delays.delay_ms(n, 7)).collect();
+        assert_eq!(waits, [Some(0), Some(1_000), Some(2_000), Some(4_000), None]);
+        assert_eq!(RetryDelays::Growing.delay_ms(5, 7), Some(7));
     }
 
     #[test]

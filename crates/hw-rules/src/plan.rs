@@ -1,7 +1,14 @@
-//! Plans a lane's next turn, or the reason for waiting.
+//! Decides what a lane does now: nothing, a first page that may share a request, a turn of its own, or waiting.
+//!
+//! This is the one place that decides whether a lane is read and whether it is swept. Everything else follows the plan.
 
 use crate::coverage::Coverage;
 use crate::page_size;
+use crate::probe::{CHANGED_LANE_ROWS, ListingProbe};
+use crate::walk::ListingFloor;
+
+/// The largest first page that gains anything from sharing a request.
+const MAX_SHARED_ROWS: u32 = page_size::MAX_PAGE_SIZE / 2;
 
 /// The stored state of one lane, as far as the rules need it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,17 +55,61 @@ impl LaneState {
     }
 }
 
+/// What is requested of a lane, and what is known about it besides its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneRequest {
+    /// The lane is mirrored down to this.
+    pub window: ListingFloor,
+    /// Unreadable rows of the lane wait for a retry.
+    pub has_quarantined: bool,
+    pub sweep: SweepRequest,
+    pub timing: TurnTiming,
+}
+
+/// When a lane is swept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SweepRequest {
+    /// Not now: an absence from its listing does not mean a deletion.
+    Never,
+    /// When a sweep is due.
+    WhenDue,
+    /// In this turn.
+    Now,
+}
+
+/// Whether a lane that failed waits for its retry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnTiming {
+    /// It is read now, because a person asked for it.
+    AtOnce,
+    /// It waits until it is due.
+    WhenDue,
+}
+
+/// What is known about changes of a lane without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeSign<'a> {
+    /// Nothing: the lane has to be read.
+    Unknown,
+    /// The summary of its listing.
+    Probe(&'a ListingProbe),
+    /// Nothing moved, or what moved was read already.
+    Unchanged,
+}
+
 /// The next step of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnPlan {
-    /// Read the changes, newest first.
+pub enum LanePlan {
+    /// Nothing to do: nothing moved, and no sweep is due.
+    Skip,
+    /// Read its first page, which may share a request with others; this many rows will probably end the walk.
+    FirstPage { rows: u32 },
+    /// Read the changes in a turn of its own.
     Scan,
-    /// Read the changes, and then the whole listing, in order to reconcile.
-    Sweep,
-    Sleep {
-        until_ms: i64,
-        reason: SleepReason,
-    },
+    /// Read the whole listing in order to reconcile, and before that the changes, if there may be any.
+    Sweep { scan_first: bool },
+    /// Do nothing before this time.
+    Sleep { until_ms: i64, reason: SleepReason },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,35 +121,51 @@ pub enum SleepReason {
 }
 
 /// Decides what a lane does now.
-pub fn plan_turn(state: &LaneState, now_ms: i64) -> TurnPlan {
-    if now_ms < state.due_ms {
+pub fn plan_lane(
+    state: &LaneState,
+    sign: ChangeSign<'_>,
+    request: &LaneRequest,
+    now_ms: i64,
+) -> LanePlan {
+    if request.timing == TurnTiming::WhenDue && now_ms < state.due_ms {
         let reason = if state.failures > 0 { SleepReason::BackingOff } else { SleepReason::NotDue };
-        return TurnPlan::Sleep { until_ms: state.due_ms, reason };
+        return LanePlan::Sleep { until_ms: state.due_ms, reason };
     }
-    if state.is_sweep_due(now_ms) {
-        return TurnPlan::Sweep;
+    let is_swept = match request.sweep {
+        SweepRequest::Never => false,
+        SweepRequest::WhenDue => state.is_sweep_due(now_ms) || state.is_sweeping,
+        SweepRequest::Now => true,
+    };
+    let own_turn = if is_swept { LanePlan::Sweep { scan_first: true } } else { LanePlan::Scan };
+    let unchanged = if is_swept { LanePlan::Sweep { scan_first: false } } else { LanePlan::Skip };
+    match sign {
+        ChangeSign::Unknown => own_turn,
+        ChangeSign::Unchanged => unchanged,
+        ChangeSign::Probe(probe) => {
+            let coverage = state.coverage.clone().open_turn(request.window);
+            let has_leftovers = coverage.gap.is_some()
+                || coverage.walk.is_some()
+                || state.failures > 0
+                || request.has_quarantined;
+            if has_leftovers {
+                return own_turn;
+            }
+            if !coverage.has_moved(probe) {
+                return unchanged;
+            }
+            shared_rows(state, &coverage, probe)
+                .map_or(own_turn, |rows| LanePlan::FirstPage { rows })
+        }
     }
-    TurnPlan::Scan
+}
+
+/// Returns the rows of a first page that is worth sharing a request.
+fn shared_rows(state: &LaneState, coverage: &Coverage, probe: &ListingProbe) -> Option<u32> {
+    let total = u32::try_from(probe.total_count).unwrap_or(u32::MAX).max(1);
+    let rows = if coverage.through.is_some() { total.min(CHANGED_LANE_ROWS) } else { total };
+    (rows <= MAX_SHARED_ROWS.min(state.page_size)).then_some(rows)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plan_backs_off_after_a_failed_turn() {
-        let state = LaneState { due_ms: 9, failures: 2, ..LaneState::default() };
-        assert_eq!(
-            plan_turn(&state, 5),
-            TurnPlan::Sleep { until_ms: 9, reason: SleepReason::BackingOff }
-        );
-        assert_eq!(plan_turn(&state, 9), TurnPlan::Scan);
-    }
-
-    #[test]
-    fn plan_sweeps_when_a_sweep_is_due() {
-        let due = LaneState { sweep_due_ms: Some(7), ..LaneState::default() };
-        assert_eq!(plan_turn(&due, 6), TurnPlan::Scan);
-        assert_eq!(plan_turn(&due, 7), TurnPlan::Sweep);
-    }
-}
+#[path = "plan_tests.rs"]
+mod tests;

@@ -5,11 +5,12 @@ pub mod comments;
 pub mod graphql;
 pub mod limits;
 pub mod repositories;
-pub mod response_meta;
 pub mod rest;
+pub mod source;
 pub mod threads;
 pub mod token_info;
 pub mod viewer;
+pub mod writes;
 
 mod duplicate_ids;
 mod lookup;

@@ -58,6 +58,8 @@ impl InventoryRow {
 pub struct LookupPage {
     pub date: SourceInstant,
     pub observed_at: ObservedAt,
+    /// The number of items looked up, siblings not included.
+    pub requested_count: usize,
     /// True if the same response contains the objects that must exist: the scope, and one of the siblings.
     pub is_vouched_for: bool,
     pub observations: Vec<ItemObservation>,
@@ -70,11 +72,12 @@ pub struct LookupPage {
 
 impl LookupPage {
     /// Creates an empty result.
-    pub(crate) fn new(date: SourceInstant, observed_at: ObservedAt, is_vouched_for: bool) -> Self {
+    pub(crate) fn new(observed_at: ObservedAt, requested_count: usize) -> Self {
         Self {
-            date,
+            date: SourceInstant(observed_at.at_ms),
             observed_at,
-            is_vouched_for,
+            requested_count,
+            is_vouched_for: false,
             observations: Vec::new(),
             absent: Vec::new(),
             elsewhere: Vec::new(),

@@ -9,8 +9,11 @@ use http::header::DATE;
 use http::{HeaderMap, HeaderValue};
 use hw_rules::lane::Surface;
 use hw_sources::error::SourceError;
-use hw_sources::github::comments::{self, CommentListResult};
-use hw_sources::github::{graphql, repositories, rest, threads};
+use hw_sources::github::comments::{CommentListQuery, CommentListResult, ListPart};
+use hw_sources::github::repositories::RepositoryListQuery;
+use hw_sources::github::threads::{ThreadListing, ThreadPageQuery};
+use hw_sources::github::{graphql, rest};
+use hw_sources::query::Query as _;
 use hw_sources::transport::HttpResponse;
 use peak_alloc::PeakAlloc;
 
@@ -95,18 +98,25 @@ fn assert_memory_bounded(name: &str, body: &str, read: fn(&HttpResponse)) {
 
 fn read_thread_page(response: &HttpResponse) {
     match graphql::read_response(response) {
-        Ok(response) => drop(threads::read_page(&response, ISSUES, 7, None, 1)),
+        Ok(response) => {
+            let listing =
+                ThreadListing { surface: ISSUES, repository_id: 7, node_id: "R_7", after: None };
+            drop(ThreadPageQuery(listing).parse(&response, 100));
+        }
         Err(error) => assert!(matches!(error, SourceError::TooExpensive(_)), "{error:?}"),
     }
 }
 
 fn read_repositories(response: &HttpResponse) {
-    drop(repositories::read_list(&graphql::read_response(response).unwrap(), None, 1));
+    let query = RepositoryListQuery { login: "acme", after: None, surfaces: &[] };
+    drop(query.parse(&graphql::read_response(response).unwrap(), 100));
 }
 
 fn read_comment_list(response: &HttpResponse) {
     let response = rest::read_response(response).unwrap();
-    let read = comments::read_list(&response, Surface::IssueComments, 7, 100, 1);
+    let surface = Surface::IssueComments;
+    let query = CommentListQuery { surface, repository_id: 7, part: ListPart::Newest, etag: None };
+    let read = query.parse(&response, 100);
     assert!(!matches!(read, Ok(CommentListResult::NotModified(_))));
 }
 
@@ -121,7 +131,7 @@ fn data_json(data: &str) -> String {
 
 fn organization_json(edges: &str) -> String {
     let info = r#""pageInfo":{"hasNextPage":false}"#;
-    format!(r#"{{"organization":{{"repositories":{{{info},"edges":{edges}}}}}}}"#)
+    format!(r#"{{"repositoryOwner":{{"repositories":{{{info},"edges":{edges}}}}}}}"#)
 }
 
 fn issues_page_json(nodes: &[String]) -> String {

@@ -1,4 +1,4 @@
-//! Sends requests to GitHub: waits for the rate limiter, classifies the responses, and retries.
+//! Sends requests to a source: waits for the rate limiter, classifies the responses, and retries.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,34 +9,37 @@ use hw_rules::page_size;
 use hw_rules::rate_limit::{ApiKind, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
-use hw_sources::github::graphql::{self, GraphqlEndpoint, GraphqlQuery};
-use hw_sources::github::response_meta::ResponseMeta;
-use hw_sources::github::rest::{self, RestContent, RestEndpoint, RestRequest};
-use hw_sources::github::token_info;
+use hw_sources::github::rest::RestEndpoint;
+use hw_sources::github::source::GithubSource;
+use hw_sources::github::writes::{RestWrite, WRITE_POINTS, WriteOutcome};
 use hw_sources::limiter_state::ConnectionAdvice;
+use hw_sources::query::{ApiEndpoint as _, Query};
+use hw_sources::response_meta::ResponseMeta;
+use hw_sources::source::{ApiBudget, Source};
 use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
 use hw_store::StoreWriter;
 
 use crate::SyncError;
-use crate::api_codec::{ApiCodec, GRAPHQL_CODEC, REST_CODEC};
 use crate::clock::Clock;
 use crate::crash_points::{self, CrashPoints};
 use crate::progress::{ProgressEvent, ProgressSink};
 use crate::rate_limiter::{
     LimiterConfig, PermitOutcome, PermitRequest, RateLimiter, RequestPermit, lock_unpoisoned,
 };
-use crate::retry_policy::{RetryPolicy, RetryState};
+use crate::retry_policy::{RequestOptions, RetryPolicy, RetryState};
 use crate::source_time::SourceTimeTracker;
 
 /// Longer than GitHub's own timeout of 10 s, which answers first.
 const REQUEST_TIMEOUT_MS: i64 = 12_000;
+/// The points that a read costs of a minute's budget.
+const READ_POINTS: i64 = 1;
 
 /// Dependencies and settings of a client.
 #[derive(Clone)]
-pub struct ClientConfig {
+pub struct ClientConfig<S> {
+    pub source: S,
+    pub retry_policy: RetryPolicy,
     pub transport: Arc<dyn Transport>,
-    pub endpoint: GraphqlEndpoint,
-    pub rest: RestEndpoint,
     pub clock: Arc<dyn Clock>,
     pub crash_points: CrashPoints,
     pub progress: ProgressSink,
@@ -61,8 +64,12 @@ pub struct RequestCost {
     pub not_modified: u64,
 }
 
-pub struct ApiClient {
-    config: ClientConfig,
+/// A client of GitHub.
+pub type GithubClient = ApiClient<GithubSource>;
+
+/// A client of one source.
+pub struct ApiClient<S> {
+    config: ClientConfig<S>,
     limiter: RateLimiter,
     cost: Mutex<RequestCost>,
     source_time: Mutex<SourceTimeTracker>,
@@ -83,8 +90,8 @@ impl<E: Into<SyncError>> From<E> for FetchError {
     }
 }
 
-impl ApiClient {
-    pub fn new(config: ClientConfig, store: StoreWriter, principal: &str) -> Self {
+impl<S: Source> ApiClient<S> {
+    pub fn new(config: ClientConfig<S>, store: StoreWriter, principal: &str) -> Self {
         let settings = LimiterConfig {
             clock: Arc::clone(&config.clock),
             crash_points: config.crash_points.clone(),
@@ -153,80 +160,45 @@ impl ApiClient {
         self.limiter.jitter()
     }
 
-    /// Sends a GraphQL query until it succeeds, for as many rows as the server can serve at once.
+    /// Sends a query until it succeeds, for as many rows as the server can serve at once.
     ///
     /// `size` is the number of rows to request: it shrinks when the server cannot serve them, and grows when it can.
-    /// `query` and `read` get the number of the current attempt.
-    pub(crate) async fn query_graphql<T>(
+    pub(crate) async fn fetch<Q: Query>(
         &self,
-        policy: RetryPolicy<'_>,
+        query: &Q,
+        options: RequestOptions<'_>,
         size: &mut u32,
-        query: impl Fn(u32) -> GraphqlQuery,
-        read: impl Fn(&graphql::GraphqlResponse, i64, u32) -> Result<T, SourceError>,
-    ) -> Result<T, FetchError> {
-        self.send_with_retries(
-            GRAPHQL_CODEC,
-            policy,
-            size,
-            |size| self.config.endpoint.build_request(&query(size)),
-            read,
-        )
-        .await
-    }
-
-    /// Sends a REST request in the same way.
-    pub(crate) async fn query_rest<T>(
-        &self,
-        policy: RetryPolicy<'_>,
-        size: &mut u32,
-        get: impl Fn(u32) -> RestRequest,
-        read: impl Fn(&rest::RestResponse, i64, u32) -> Result<T, SourceError>,
-    ) -> Result<T, FetchError> {
-        self.send_with_retries(
-            REST_CODEC,
-            policy,
-            size,
-            |size| self.config.rest.build_request(&get(size)),
-            |response, request_id, size| {
-                let is_unchanged = response.content == RestContent::NotModified;
-                lock_unpoisoned(&self.cost).not_modified += u64::from(is_unchanged);
-                read(response, request_id, size)
-            },
-        )
-        .await
-    }
-
-    async fn send_with_retries<A, T>(
-        &self,
-        codec: ApiCodec<A>,
-        policy: RetryPolicy<'_>,
-        size: &mut u32,
-        request: impl Fn(u32) -> HttpRequest,
-        read: impl Fn(&A, i64, u32) -> Result<T, SourceError>,
-    ) -> Result<T, FetchError> {
+    ) -> Result<Q::Page, FetchError>
+    where
+        S: AsRef<Q::Endpoint>,
+    {
+        let policy = options.limit_policy(self.config.retry_policy);
         let mut state = RetryState::default();
         loop {
             *size = (*size).min(self.config.largest_page);
-            let request = request(*size);
-            let may_be_free = request.is_conditional();
-            let wanted = PermitRequest { api: codec.api, class: policy.class, may_be_free };
-            let permit = self.acquire_permit(wanted).await?;
-            let (request_id, began_ms) = (permit.request_id, self.clock().now_ms());
-            let result = self
-                .send_once(codec, request, permit, |response| read(response, request_id, *size))
-                .await?;
-            state.add_active_ms(self.clock().now_ms() - began_ms, policy);
+            let endpoint: &Q::Endpoint = self.config.source.as_ref();
+            let request = endpoint.encode_request(&query.request(*size));
+            let permit = self.acquire_permit(PermitRequest {
+                api: Q::Endpoint::API,
+                class: options.class,
+                points: READ_POINTS,
+                may_be_free: request.is_conditional(),
+            });
+            let permit = permit.await?;
+            let began_ms = self.clock().now_ms();
+            let result = self.try_query(query, request, permit, *size).await?;
+            state.add_active_ms(self.clock().now_ms() - began_ms, options);
             let error = match result {
                 Ok(page) => {
-                    policy.reset_budget();
+                    options.reset_budget();
                     *size = page_size::grow_page(*size, self.config.largest_page);
                     return Ok(page);
                 }
                 Err(error) => error,
             };
             let is_first_contact = error.is_unreachable() && !self.has_been_reached();
-            let policy = if is_first_contact { RetryPolicy::FIRST_CONTACT } else { policy };
-            let Some(wait) = state.next_delay(&error, policy, size, self.jitter()) else {
+            let policy = if is_first_contact { policy.for_first_contact() } else { policy };
+            let Some(wait) = state.next_delay(&error, policy, options, size, self.jitter()) else {
                 if is_first_contact {
                     return Err(FetchError::Source(error));
                 }
@@ -242,6 +214,35 @@ impl ApiClient {
             });
             self.clock().sleep_until(self.clock().now_ms() + wait).await;
         }
+    }
+
+    /// Sends a write and never repeats it, because the source would do it twice. Waits for a permit first, and obeys all
+    /// pauses.
+    ///
+    /// After [`WriteOutcome::Unknown`] the caller has to look at the source before it sends the write again.
+    pub async fn send_once(
+        &self,
+        write: &RestWrite,
+        class: RequestClass,
+    ) -> Result<WriteOutcome, SyncError>
+    where
+        S: AsRef<RestEndpoint>,
+    {
+        let endpoint: &RestEndpoint = self.config.source.as_ref();
+        let api = RestEndpoint::API;
+        let wanted = PermitRequest { api, class, points: WRITE_POINTS, may_be_free: false };
+        let permit = self.acquire_permit(wanted).await?;
+        lock_unpoisoned(&self.cost).requests += 1;
+        let response = self.exchange_in_time(endpoint.build_write(write)).await;
+        let mut outcome = WriteOutcome::classify(response);
+        if let WriteOutcome::Done(response) = &mut outcome
+            && let Err(error) = self.record_response(api, permit.request_id, &mut response.meta)?
+        {
+            // the write is done, whatever the source's clock says
+            tracing::warn!(%error, "cannot date the response to a write");
+        }
+        self.settle(permit, outcome.to_error().as_ref())?;
+        Ok(outcome)
     }
 
     async fn acquire_permit(&self, wanted: PermitRequest) -> Result<RequestPermit<'_>, SyncError> {
@@ -264,9 +265,7 @@ impl ApiClient {
         if self.limiter.is_reviewed(api, until_ms) {
             return Ok(());
         }
-        let RestEndpoint { url, token } = &self.config.rest;
-        let response = self.exchange_in_time(token_info::budgets_request(url, token)).await;
-        let budgets = response.and_then(|response| token_info::read_budgets(&response));
+        let budgets = self.fetch_budgets().await;
         let is_free = budgets.is_ok_and(|budgets| {
             budgets
                 .iter()
@@ -282,54 +281,73 @@ impl ApiClient {
         Ok(())
     }
 
-    /// After a network failure, pings the API to tell a dead connection from a request that the server cannot
+    async fn fetch_budgets(&self) -> Result<Vec<ApiBudget>, SourceError> {
+        match self.config.source.budgets_request() {
+            Some(request) => {
+                self.config.source.read_budgets(&self.exchange_in_time(request).await?)
+            }
+            None => Err(SourceError::Hidden("the source reports no budgets".to_owned())),
+        }
+    }
+
+    /// After a network failure, pings the source to tell a dead connection from a request that the server cannot
     /// answer.
     async fn classify_timeout(&self, error: SourceError) -> Result<SourceError, FetchError> {
         if !error.is_network_error() {
             return Ok(error);
         }
         let wanted = PermitRequest {
-            api: ApiKind::Graphql,
+            api: <S::Ping as Query>::Endpoint::API,
             class: RequestClass::Mirror,
+            points: READ_POINTS,
             may_be_free: false,
         };
         let permit = self.acquire_permit(wanted).await?;
-        let ping = self.config.endpoint.build_request(&graphql::ping_query());
-        let result = self.send_once(GRAPHQL_CODEC, ping, permit, |_| Ok(())).await?;
-        Ok(match result {
+        let endpoint: &<S::Ping as Query>::Endpoint = self.config.source.as_ref();
+        let request = endpoint.encode_request(&S::PING.request(1));
+        Ok(match self.try_query(&S::PING, request, permit, 1).await? {
             Ok(()) => SourceError::Server(format!("{error}, while other requests succeed")),
             Err(_) => error,
         })
     }
 
-    /// Sends one request and reads its response. The outer error ends the run.
-    async fn send_once<A, T>(
+    /// Sends the request of a query once and reads its response. The outer error ends the run.
+    async fn try_query<Q: Query>(
         &self,
-        codec: ApiCodec<A>,
+        query: &Q,
         request: HttpRequest,
         permit: RequestPermit<'_>,
-        read: impl Fn(&A) -> Result<T, SourceError>,
-    ) -> Result<Result<T, SourceError>, FetchError> {
+        size: u32,
+    ) -> Result<Result<Q::Page, SourceError>, FetchError> {
         lock_unpoisoned(&self.cost).requests += 1;
         let response = self.exchange_in_time(request).await;
-        let decoded = response.and_then(|response| (codec.decode)(&response));
+        let decoded = response.and_then(|response| Q::Endpoint::decode_response(&response));
         let result = match decoded {
             Ok(mut decoded) => {
-                let recorded =
-                    self.record_response(codec.api, (codec.response_meta)(&mut decoded))?;
-                recorded.and_then(|()| read(&decoded))
+                let meta = Q::Endpoint::meta_mut(&mut decoded);
+                let recorded = self.record_response(Q::Endpoint::API, permit.request_id, meta)?;
+                recorded.and_then(|()| query.parse(&decoded, size))
             }
             Err(error) => Err(error),
         };
         if result.is_ok() {
             self.progress().emit(|| ProgressEvent::ResponseReceived);
         }
-        if permit.settle(result.as_ref().err())? == ConnectionAdvice::Reset {
+        self.settle(permit, result.as_ref().err())?;
+        Ok(result)
+    }
+
+    /// Releases a permit with the outcome of its request.
+    fn settle(
+        &self,
+        permit: RequestPermit<'_>,
+        error: Option<&SourceError>,
+    ) -> Result<(), SyncError> {
+        if permit.settle(error)? == ConnectionAdvice::Reset {
             tracing::warn!("three requests in a row failed; opening new connections");
             self.config.transport.reset_connections();
         }
-        self.config.crash_points.pass_point(crash_points::AFTER_ANSWER)?;
-        Ok(result)
+        self.config.crash_points.pass_point(crash_points::AFTER_ANSWER)
     }
 
     async fn exchange_in_time(&self, request: HttpRequest) -> Result<HttpResponse, SourceError> {
@@ -347,20 +365,18 @@ impl ApiClient {
         }
     }
 
-    /// Records the source's time and rate limit usage from a response, and replaces the response's date by the
-    /// trusted one.
+    /// Records the source's time and rate limit usage from a response, and gives the response its request id and the
+    /// trusted date.
     ///
     /// The inner error is a date that fell back: the next response shows whether the clock was set back.
     fn record_response(
         &self,
         api: ApiKind,
+        request_id: i64,
         meta: &mut ResponseMeta,
     ) -> Result<Result<(), SourceError>, SyncError> {
-        match self.source_time().read_date(meta.date, self.clock()) {
-            Ok(date) => {
-                meta.ahead_ms = meta.date.0.saturating_sub(date.0);
-                meta.date = date;
-            }
+        match self.source_time().read_date(meta.date(), self.clock()) {
+            Ok(date) => meta.set_observed_at(request_id, date),
             Err(by_ms) => {
                 let by_s = by_ms / 1_000;
                 return Ok(Err(SourceError::Server(format!("its clock fell back by {by_s} s"))));
@@ -369,10 +385,15 @@ impl ApiClient {
         let mut cost = lock_unpoisoned(&self.cost);
         cost.replaced_characters += u64::from(meta.replaced_chars);
         cost.points += meta.cost;
+        cost.not_modified += u64::from(meta.is_not_modified);
         drop(cost);
         match &meta.limit_sample {
-            Some(sample) => self.limiter.observe_usage(api, sample, meta.date).map(Ok),
+            Some(sample) => self.limiter.observe_usage(api, sample, meta.date()).map(Ok),
             None => Ok(Ok(())),
         }
     }
 }
+
+#[cfg(test)]
+#[path = "api_client_tests.rs"]
+mod tests;

@@ -4,10 +4,12 @@
 
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
-use hw_sources::github::graphql::{self, GraphqlEndpoint};
+use hw_sources::github::graphql::{self, GraphqlEndpoint, PingQuery};
 use hw_sources::github::limits;
-use hw_sources::github::repositories;
-use hw_sources::github::token_info::{self, ApiBudget, TokenInfo};
+use hw_sources::github::repositories::RepositoryListQuery;
+use hw_sources::github::token_info::{self, TokenInfo};
+use hw_sources::query::Query as _;
+use hw_sources::source::ApiBudget;
 use hw_sources::transport::{self, HttpRequest, HttpResponse, Transport};
 
 use crate::clock::Clock;
@@ -48,7 +50,7 @@ pub async fn check_source(
     let (token, budgets, graphql) = tokio::join!(
         send_request(transport, clock, token_info::token_request(api, &endpoint.token)),
         send_request(transport, clock, token_info::budgets_request(api, &endpoint.token)),
-        send_request(transport, clock, endpoint.build_request(&graphql::ping_query())),
+        send_request(transport, clock, endpoint.build_request(&PingQuery.request(1))),
     );
     let organization = match organization {
         Some(login) if graphql.is_ok() => {
@@ -77,10 +79,11 @@ async fn check_organization(
     endpoint: &GraphqlEndpoint,
     login: &str,
 ) -> Result<(), SourceError> {
-    let query = repositories::list_query(login, 1, None, &[]);
-    let received = send_request(transport, clock, endpoint.build_request(&query)).await?;
+    let query = RepositoryListQuery { login, after: None, surfaces: &[] };
+    let request = endpoint.build_request(&query.request(1));
+    let received = send_request(transport, clock, request).await?;
     let response = graphql::read_response(&received.response)?;
-    repositories::read_list(&response, None, 0).map(drop)
+    query.parse(&response, 1).map(drop)
 }
 
 async fn send_request(

@@ -6,14 +6,14 @@ use futures_util::stream::{self, StreamExt as _};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
 use hw_sources::error::SourceError;
-use hw_sources::github::closing_references::{self, ReferencesAnswer};
+use hw_sources::github::closing_references::{ClosingReferencesQuery, ReferencesAnswer};
 use hw_store::{OpenPullRequest, ReadReferences, ReferencesSelection};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::lookup::LOOKUP_BATCH_SIZE;
 use crate::pull::PullSpec;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::summary::PullSummary;
 use crate::turn::PullContext;
 
@@ -151,17 +151,9 @@ impl ReferencesReader<'_> {
         due: &[OpenPullRequest],
         size: &mut u32,
     ) -> Result<Vec<ReferencesAnswer>, FetchError> {
-        self.context
-            .client
-            .query_graphql(
-                RetryPolicy::PAGE,
-                size,
-                |size| closing_references::references_query(&node_ids(due, size)),
-                |response, request_id, size| {
-                    closing_references::read_references(response, &node_ids(due, size), request_id)
-                },
-            )
-            .await
+        let ids = node_ids(due, LOOKUP_BATCH_SIZE);
+        let query = ClosingReferencesQuery { ids: &ids };
+        self.context.client.fetch(&query, RequestOptions::PAGE, size).await
     }
 
     /// Stores what was found. A pull request that is not found may be gone: a sweep of its listing decides.

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
-use hw_rules::plan::LaneState;
-use hw_rules::probe::LaneNeed;
+use hw_rules::plan::{self, ChangeSign, LanePlan, LaneState, SweepRequest};
 use hw_rules::since_walk;
 
 use crate::SyncError;
@@ -64,8 +63,12 @@ pub(crate) fn find_due_lanes(
             let target = LaneTarget { lane, repository: target_repository.clone() };
             // a sweep that waits for issues to be enabled is not due now
             state.sweep_due_ms = state.sweep_due_ms.filter(|_| target.can_be_swept());
-            if pull.reconcile || known.is_due(context, &target, &state, moved) {
-                due.lanes.push(PlannedLane::with_own_turn(target, state));
+            let is_due = pull.reconcile || known.is_due(context, &target, &state, moved);
+            let sign = if is_due { ChangeSign::Unknown } else { ChangeSign::Unchanged };
+            let request = context.lane_request(&target, pull.sweep_request());
+            let plan = plan::plan_lane(&state, sign, &request, now_ms);
+            if plan != LanePlan::Skip {
+                due.lanes.push(PlannedLane { target, plan, state, expected: None });
             } else if let Some(at) = known.threads_checked_at(&target) {
                 due.fresh_lanes.push((target.lane, at));
             }
@@ -86,8 +89,7 @@ pub(crate) fn find_lanes_to_sweep(
     let mut planned = Vec::new();
     let now_ms = context.client.clock().now_ms();
     for (lane, state, _) in context.store.lanes()? {
-        let is_chosen = pull.thread_surfaces().any(|surface| lane.surface == surface);
-        if !state.is_sweep_due(now_ms) || !is_chosen {
+        if !pull.thread_surfaces().any(|surface| lane.surface == surface) {
             continue;
         }
         let repository = repositories
@@ -98,16 +100,15 @@ pub(crate) fn find_lanes_to_sweep(
             });
         if let Some(repository) = repository {
             let repository = TargetRepository::from_repository(repository);
-            planned.push(PlannedLane::with_own_turn(LaneTarget { lane, repository }, state));
+            let target = LaneTarget { lane, repository };
+            let request = context.lane_request(&target, SweepRequest::WhenDue);
+            let plan = plan::plan_lane(&state, ChangeSign::Unknown, &request, now_ms);
+            if let LanePlan::Sweep { .. } = plan {
+                planned.push(PlannedLane { target, plan, state, expected: None });
+            }
         }
     }
     Ok(planned)
-}
-
-impl PlannedLane {
-    fn with_own_turn(target: LaneTarget, state: LaneState) -> Self {
-        Self { target, need: LaneNeed::OwnTurn, state, expected: None }
-    }
 }
 
 impl CommentLaneSnapshot {

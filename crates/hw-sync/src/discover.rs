@@ -7,11 +7,13 @@ use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::page_guard::{EndlessListing, PageGuard};
-use hw_rules::probe::LaneNeed;
+use hw_rules::plan::LanePlan;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
-use hw_sources::github::repositories::{self, FoundName, NamedRepositories, RepositoryListPage};
+use hw_sources::github::repositories::{
+    FoundName, NamedRepositories, NamedRepositoriesQuery, RepositoryListPage, RepositoryListQuery,
+};
 use hw_sources::github::viewer::Viewer;
 use hw_sources::page::UnreadableRow;
 use hw_store::IngestPage;
@@ -20,7 +22,7 @@ use crate::api_client::FetchError;
 use crate::plan_lanes::{LaneProbes, MirrorSnapshot, PlannedLane, plan_repository_lanes};
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::sources::{self, FailedSource, SingleRepository};
 use crate::turn::{PullContext, PullTally, into_lane_error};
 use crate::{SyncError, quarantine};
@@ -329,17 +331,9 @@ impl RepositoryDiscovery<'_> {
         after: Option<&PageCursor>,
         surfaces: &[Surface],
     ) -> Result<RepositoryListPage, FetchError> {
-        let login = &self.scope;
-        let page = self
-            .context
-            .client
-            .query_graphql(
-                RetryPolicy::PAGE,
-                &mut self.page_size,
-                |first| repositories::list_query(login, first, after, surfaces),
-                |response, request_id, _| repositories::read_list(response, after, request_id),
-            )
-            .await?;
+        let query = RepositoryListQuery { login: &self.scope, after, surfaces };
+        let client = self.context.client;
+        let page = client.fetch(&query, RequestOptions::PAGE, &mut self.page_size).await?;
         self.page_size = self.page_size.min(PROBED_PAGE_SIZE);
         Ok(page)
     }
@@ -376,19 +370,11 @@ impl RepositoryDiscovery<'_> {
     ) -> Result<NamedRepositories, FetchError> {
         let with_viewer = self.result.viewer.is_empty();
         let surfaces: Vec<_> = self.pull.thread_surfaces().collect();
+        let query = NamedRepositoriesQuery { names, surfaces: &surfaces, with_viewer };
         self.emit_page_requested();
         let mut tries = 0;
         loop {
-            let page = self
-                .context
-                .client
-                .query_graphql(
-                    RetryPolicy::PAGE,
-                    &mut 1,
-                    |_| repositories::named_query(names, &surfaces, with_viewer),
-                    |response, request_id, _| repositories::read_named(response, names, request_id),
-                )
-                .await?;
+            let page = self.context.client.fetch(&query, RequestOptions::PAGE, &mut 1).await?;
             tries += 1;
             if page.unreadable.iter().all(UnreadableRow::is_impossible) || tries >= MAX_PAGE_TRIES {
                 return Ok(page);
@@ -477,10 +463,10 @@ impl RepositoryDiscovery<'_> {
                 if self.result.is_denied(&self.scope, &planned) {
                     continue;
                 }
-                if matches!(planned.need, LaneNeed::Nothing | LaneNeed::SweepOnly) {
+                if matches!(planned.plan, LanePlan::Skip | LanePlan::Sweep { scan_first: false }) {
                     unchanged.push(planned.target.lane.clone());
                 }
-                if planned.need != LaneNeed::Nothing {
+                if planned.plan != LanePlan::Skip {
                     self.result.lanes.push(planned);
                 }
             }

@@ -7,7 +7,7 @@ use hw_rules::coverage::Coverage;
 use hw_rules::plan::LaneState;
 use hw_rules::probe;
 use hw_sources::error::SourceError;
-use hw_sources::github::threads::{self, FirstPageTarget};
+use hw_sources::github::threads::{FirstPageTarget, FirstPagesQuery};
 use hw_sources::page::ItemsPage;
 use hw_store::IngestPage;
 
@@ -15,8 +15,8 @@ use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::newest_first::{build_ingest_page, step_coverage};
 use crate::quarantine;
-use crate::retry_policy::RetryPolicy;
-use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+use crate::retry_policy::RequestOptions;
+use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
 
 /// A lane whose first page is due.
 #[derive(Debug, Clone)]
@@ -31,13 +31,13 @@ pub(crate) enum FirstPageOutcome {
     /// Its walk is complete.
     Closed(PullTally),
     /// There is more to read, in a turn of its own.
-    Unfinished(TurnStart, PullTally),
+    Unfinished(LaneReading, PullTally),
 }
 
 impl FirstPageOutcome {
     /// The first page was not used, so a turn of the lane's own reads it again.
     fn unused() -> Self {
-        Self::Unfinished(TurnStart::FromStoredState, PullTally::default())
+        Self::Unfinished(LaneReading::Unread, PullTally::default())
     }
 }
 
@@ -96,34 +96,20 @@ async fn fetch_batch(
     for lane in lanes.iter().take(count_fitting_lanes(lanes, size)) {
         context.emit_page_requested(&lane.target, 1);
     }
-    let result = context
-        .client
-        .query_graphql(
-            RetryPolicy::PAGE,
-            &mut size,
-            |size| threads::first_pages_query(&page_requests(lanes, size)),
-            |response, request_id, size| {
-                let requests = page_requests(lanes, size);
-                Ok(threads::read_first_pages(response, &requests, request_id))
-            },
-        )
-        .await;
+    let targets = lanes.iter().map(FirstPageLane::first_page_target).collect();
+    let query = FirstPagesQuery { targets };
+    let result = context.client.fetch(&query, RequestOptions::PAGE, &mut size).await;
     context.batch_rows.store(size, Ordering::Relaxed);
     result
 }
 
-fn page_requests(lanes: &[FirstPageLane], max_rows: u32) -> Vec<FirstPageTarget> {
-    let count = count_fitting_lanes(lanes, max_rows);
-    lanes.iter().take(count).map(|lane| lane.first_page_request(max_rows)).collect()
-}
-
 impl FirstPageLane {
-    fn first_page_request(&self, max_rows: u32) -> FirstPageTarget {
+    fn first_page_target(&self) -> FirstPageTarget {
         FirstPageTarget {
             surface: self.target.surface(),
             repository_id: self.target.repository.id,
             node_id: self.target.repository.node_id.clone(),
-            row_count: self.rows.min(max_rows),
+            row_count: self.rows,
         }
     }
 }
@@ -157,7 +143,7 @@ async fn store_batch(
         tally.count_page(ingested, page.observations.len());
         context.emit_page_stored(page.lane.surface, 1, page.observations.len(), ingested);
         if next.has_unfinished_head() {
-            FirstPageOutcome::Unfinished(TurnStart::MidWalk(Box::new(next)), tally)
+            FirstPageOutcome::Unfinished(LaneReading::MidWalk(Box::new(next)), tally)
         } else {
             FirstPageOutcome::Closed(tally)
         }

@@ -15,7 +15,6 @@ pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
 
-mod api_codec;
 mod chores;
 mod closing_references;
 mod comment_lanes;
@@ -44,5 +43,6 @@ mod turn;
 
 pub use error::SyncError;
 pub use repair::RepairSummary;
+pub use retry_policy::RetryPolicy;
 pub use summary::{PullFailure, PullSummary};
 pub use turn::PullTally;

@@ -1,11 +1,13 @@
 //! Looks up items by id, for lanes of any surface.
 
 use hw_rules::item::{ItemObservation, MirrorItem};
-use hw_rules::lane::{Lane, ReadStrategy, Surface};
+use hw_rules::lane::{Lane, ReadStrategy};
 use hw_sources::error::SourceError;
-use hw_sources::github::graphql::{GraphqlQuery, GraphqlResponse};
-use hw_sources::github::{comments, threads};
+use hw_sources::github::comments::CommentLookupQuery;
+use hw_sources::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
+use hw_sources::github::threads::ThreadLookupQuery;
 use hw_sources::page::LookupPage;
+use hw_sources::query::Query;
 use hw_store::IngestPage;
 
 use crate::SyncError;
@@ -17,45 +19,62 @@ pub(crate) const LOOKUP_BATCH_SIZE: u32 = 100;
 /// Reason of a removal that is not confirmed, because no sibling answered in the same request.
 pub(crate) const NO_SIBLING_REASON: &str = "could not confirm deletions, so nothing was removed";
 
-/// The result of looking up as many items as the server could serve at once.
-pub(crate) struct LookupBatch {
-    pub(crate) page: LookupPage,
-    /// Number of items looked up, siblings not included.
-    pub(crate) count: usize,
+/// Looks up as many of these items of a lane as one request takes, together with some siblings.
+pub(crate) struct ItemLookupQuery<'a> {
+    pub(crate) target: &'a LaneTarget,
+    pub(crate) ids: &'a [String],
+    pub(crate) siblings: &'a [String],
 }
 
-/// Builds the query for these items of a repository, and for some siblings.
-pub(crate) fn build_query(
-    surface: Surface,
-    repository: &TargetRepository,
-    ids: &[String],
-    siblings: &[String],
-) -> GraphqlQuery {
-    match surface.read_strategy() {
-        ReadStrategy::NewestFirst => {
-            threads::lookup_query(surface, &repository.node_id, ids, siblings)
+impl<'a> ItemLookupQuery<'a> {
+    fn thread_query(&self) -> ThreadLookupQuery<'a> {
+        let Self { target, ids, siblings } = *self;
+        let TargetRepository { id: repository_id, node_id, .. } = &*target.repository;
+        let (surface, repository_id) = (target.surface(), *repository_id);
+        ThreadLookupQuery { surface, repository_id, node_id, ids, siblings }
+    }
+
+    fn comment_query(&self) -> CommentLookupQuery<'a> {
+        let ThreadLookupQuery { surface, repository_id, node_id, ids, siblings } =
+            self.thread_query();
+        CommentLookupQuery { surface, repository_id, node_id, ids, siblings }
+    }
+}
+
+impl Query for ItemLookupQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = LookupPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        match self.target.surface().read_strategy() {
+            ReadStrategy::NewestFirst => self.thread_query().request(size),
+            ReadStrategy::Since | ReadStrategy::PerThread => self.comment_query().request(size),
         }
-        ReadStrategy::Since | ReadStrategy::PerThread => {
-            comments::lookup_query(surface, &repository.node_id, ids, siblings)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, size: u32) -> Result<LookupPage, SourceError> {
+        match self.target.surface().read_strategy() {
+            ReadStrategy::NewestFirst => self.thread_query().parse(response, size),
+            ReadStrategy::Since | ReadStrategy::PerThread => {
+                self.comment_query().parse(response, size)
+            }
         }
     }
 }
 
-/// Reads the response to such a query.
-pub(crate) fn read_answer(
-    response: &GraphqlResponse,
-    surface: Surface,
-    ids: &[String],
-    repository: &TargetRepository,
-    request_id: i64,
-) -> Result<LookupPage, SourceError> {
-    match surface.read_strategy() {
-        ReadStrategy::NewestFirst => {
-            threads::read_lookup(response, surface, ids, repository.id, request_id)
-        }
-        ReadStrategy::Since | ReadStrategy::PerThread => {
-            comments::read_lookup(response, surface, ids, repository.id, request_id)
-        }
+/// Looks up all of these items at once, whatever the size of a page is: they mean something only together.
+pub(crate) struct TwinLookupQuery<'a>(pub(crate) ItemLookupQuery<'a>);
+
+impl Query for TwinLookupQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = LookupPage;
+
+    fn request(&self, _size: u32) -> GraphqlQuery {
+        self.0.request(u32::MAX)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<LookupPage, SourceError> {
+        self.0.parse(response, u32::MAX)
     }
 }
 

@@ -9,7 +9,7 @@ use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake;
 use hw_rules::version::ObservedAt;
-use hw_sources::github::repositories;
+use hw_sources::github::repositories::RepositoryLookupQuery;
 use hw_sources::page::LookupPage;
 use hw_store::{IngestPage, RepositoryList};
 
@@ -17,9 +17,9 @@ use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::crash_points;
 use crate::discover::SkippedRepository;
-use crate::lookup::{LOOKUP_BATCH_SIZE, LookupBatch, NO_SIBLING_REASON};
+use crate::lookup::{LOOKUP_BATCH_SIZE, NO_SIBLING_REASON};
 use crate::pull::PullSpec;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::turn::{PullContext, into_lane_error};
 
 /// Repositories that seem to be gone, and what a second lookup of them needs.
@@ -97,11 +97,10 @@ async fn recheck_batches(
     let mut gone = RepositoryAbsences::default();
     let mut batch_size = LOOKUP_BATCH_SIZE;
     while !suspects.is_empty() {
-        let LookupBatch { page, count } =
-            look_up_suspects(context, suspects, siblings, &mut batch_size)
-                .await
-                .map_err(|error| into_lane_error(error, &pull.listing_lane(&suspects[0].owner)))?;
-        let (batch, rest) = suspects.split_at(count);
+        let page = look_up_suspects(context, suspects, siblings, &mut batch_size)
+            .await
+            .map_err(|error| into_lane_error(error, &pull.listing_lane(&suspects[0].owner)))?;
+        let (batch, rest) = suspects.split_at(page.requested_count);
         sort_suspects(pull, batch, &page, recheck, &mut gone);
         store_present(context, pull, page)?;
         suspects = rest;
@@ -114,26 +113,11 @@ async fn look_up_suspects(
     suspects: &[Repository],
     siblings: &[String],
     batch_size: &mut u32,
-) -> Result<LookupBatch, FetchError> {
-    let result = context
-        .client
-        .query_graphql(
-            RetryPolicy::PAGE,
-            batch_size,
-            |size| repositories::lookup_query(&first_node_ids(suspects, size), siblings),
-            |response, request_id, size| {
-                let ids = first_node_ids(suspects, size);
-                let page = repositories::read_lookup(response, &ids, siblings, request_id)?;
-                Ok(LookupBatch { page, count: ids.len() })
-            },
-        )
-        .await;
-    *batch_size = (*batch_size).min(LOOKUP_BATCH_SIZE);
-    result
-}
-
-fn first_node_ids(repositories: &[Repository], limit: u32) -> Vec<String> {
-    node_ids(&repositories[..repositories.len().min(limit as usize)])
+) -> Result<LookupPage, FetchError> {
+    let suspects = suspects.iter().take(LOOKUP_BATCH_SIZE as usize);
+    let ids: Vec<String> = suspects.map(|repository| repository.node_id.clone()).collect();
+    let query = RepositoryLookupQuery { ids: &ids, siblings };
+    context.client.fetch(&query, RequestOptions::PAGE, batch_size).await
 }
 
 fn node_ids(repositories: &[Repository]) -> Vec<String> {

@@ -5,15 +5,15 @@ use hw_rules::page_guard::PageGuard;
 use hw_rules::plan::LaneState;
 use hw_rules::walk::ListingFloor;
 use hw_sources::error::SourceError;
-use hw_sources::github::threads;
+use hw_sources::github::threads::{ThreadIdsQuery, ThreadListing, ThreadPageQuery};
 use hw_sources::page::ItemsPage;
 use hw_store::IngestPage;
 
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::quarantine;
-use crate::retry_policy::RetryPolicy;
-use crate::turn::{LaneTarget, PullContext, PullTally, TurnStart};
+use crate::retry_policy::RequestOptions;
+use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally};
 
 /// A scan in progress.
 struct NewestFirstScan<'a> {
@@ -34,7 +34,7 @@ struct NewestFirstScan<'a> {
 pub(crate) async fn scan_newest_first(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<PullTally, FetchError> {
@@ -45,13 +45,13 @@ pub(crate) async fn scan_newest_first(
         window,
         page_size: size,
         has_restarted: false,
-        pages_before: u64::from(start != TurnStart::FromStoredState),
+        pages_before: u64::from(reading != LaneReading::Unread),
         guard: PageGuard::default(),
         tally: PullTally::default(),
     };
-    let mut coverage = match start {
-        TurnStart::MidWalk(coverage) => *coverage,
-        TurnStart::FromStoredState | TurnStart::SweepOnly => {
+    let mut coverage = match reading {
+        LaneReading::MidWalk(coverage) => *coverage,
+        LaneReading::Unread | LaneReading::UpToDate => {
             let coverage = state.coverage.clone().open_turn(window);
             if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
         }
@@ -112,45 +112,23 @@ impl NewestFirstScan<'_> {
     }
 
     async fn fetch_page(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
-        let (surface, repository) = (self.target.surface(), &self.target.repository);
-        let after = request.after.as_ref();
+        let listing = self.target.thread_listing(request.after.as_ref());
+        let options = self.target.request_options(RequestOptions::PAGE);
         self.context.emit_page_requested(self.target, self.pages_before + self.tally.pages + 1);
-        let page = self
-            .context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                self.page_size,
-                |size| threads::page_query(surface, &repository.node_id, size, after),
-                |response, request_id, _| {
-                    threads::read_page(response, surface, repository.id, after, request_id)
-                },
-            )
-            .await;
-        match page {
+        let client = self.context.client;
+        match client.fetch(&ThreadPageQuery(listing), options, self.page_size).await {
             // one row that the server cannot serve must not block all that follow it
             Err(FetchError::Source(SourceError::TooExpensive(_))) if *self.page_size == 1 => {
-                self.fetch_id_only(request).await
+                self.fetch_id_only(listing).await
             }
             other => other,
         }
     }
 
     /// Fetches the id and time of the next row, without its content.
-    async fn fetch_id_only(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
-        let (surface, repository) = (self.target.surface(), &self.target.repository);
-        let after = request.after.as_ref();
-        self.context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                &mut 1,
-                |_| threads::id_only_query(surface, &repository.node_id, 1, after),
-                |response, request_id, _| {
-                    threads::read_id_only(response, surface, repository.id, after, request_id)
-                },
-            )
-            .await
+    async fn fetch_id_only(&mut self, listing: ThreadListing<'_>) -> Result<ItemsPage, FetchError> {
+        let options = self.target.request_options(RequestOptions::PAGE);
+        self.context.client.fetch(&ThreadIdsQuery(listing), options, &mut 1).await
     }
 
     fn store_page(

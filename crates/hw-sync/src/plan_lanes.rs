@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::plan::LaneState;
-use hw_rules::probe::{self, ExpectedRows, LaneNeed, ListingProbe};
+use hw_rules::plan::{self, ChangeSign, LanePlan, LaneRequest, LaneState};
+use hw_rules::probe::{self, ExpectedRows, ListingProbe};
 use hw_rules::source_time::SourceInstant;
 use hw_store::StoreReader;
 
@@ -16,10 +16,10 @@ use crate::turn::{LaneTarget, PullContext, TargetRepository};
 /// Probes of a page, by repository id and surface.
 pub(crate) type LaneProbes = BTreeMap<(i64, Surface), ListingProbe>;
 
-/// A lane and what it needs in this pull.
+/// A lane and what it does in this pull.
 pub(crate) struct PlannedLane {
     pub(crate) target: LaneTarget,
-    pub(crate) need: LaneNeed,
+    pub(crate) plan: LanePlan,
     pub(crate) state: LaneState,
     /// Shown as the expected total while the pull runs; none without a probe.
     pub(crate) expected: Option<ExpectedRows>,
@@ -66,15 +66,14 @@ impl MirrorSnapshot {
     ) -> PlannedLane {
         let lane = &target.lane;
         let state = self.lane_states.get(lane).cloned().unwrap_or_else(LaneState::new);
-        let state = state.without_later_sweep(context.client.clock().now_ms());
-        let has_waiting = self.waiting_lanes.contains(&lane.to_string());
-        let window = context.window_floor(lane.surface);
-        let expected = probe.map(|probe| probe::expected_rows(&state, window, probe));
-        let mut need = probe::assess_lane_need(&state, window, probe, has_waiting);
-        if pull.reconcile && need == LaneNeed::Nothing {
-            need = LaneNeed::SweepOnly;
-        }
-        PlannedLane { target, need, state, expected }
+        let request = LaneRequest {
+            has_quarantined: self.waiting_lanes.contains(&lane.to_string()),
+            ..context.lane_request(&target, pull.sweep_request())
+        };
+        let expected = probe.map(|probe| probe::expected_rows(&state, request.window, probe));
+        let sign = probe.map_or(ChangeSign::Unknown, ChangeSign::Probe);
+        let plan = plan::plan_lane(&state, sign, &request, context.client.clock().now_ms());
+        PlannedLane { target, plan, state, expected }
     }
 }
 

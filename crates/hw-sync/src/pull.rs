@@ -8,10 +8,11 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
+use hw_rules::plan::SweepRequest;
 use hw_rules::second_lookup;
 use hw_store::{IngestPage, StoreWriter};
 
-use crate::api_client::ApiClient;
+use crate::api_client::GithubClient;
 use crate::comment_lanes::MovedSurfaces;
 use crate::database_outage::DatabaseOutage;
 use crate::discover::{DiscoveryResult, SkippedRepository};
@@ -79,7 +80,7 @@ impl From<FollowedSource> for PullSource {
 /// are stored with their progress, and a page that may or may not have been stored is simply stored again.
 pub async fn run_pull(
     store: &StoreWriter,
-    client: &ApiClient,
+    client: &GithubClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let mut outage = DatabaseOutage::default();
@@ -102,7 +103,7 @@ pub async fn run_pull(
 
 async fn pull_once(
     store: &StoreWriter,
-    client: &ApiClient,
+    client: &GithubClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let mut guard =
@@ -444,6 +445,11 @@ fn emit_moved(
 }
 
 impl PullSpec {
+    /// Returns when lanes are swept: a pull that reconciles sweeps all of them.
+    pub(crate) fn sweep_request(&self) -> SweepRequest {
+        if self.reconcile { SweepRequest::Now } else { SweepRequest::WhenDue }
+    }
+
     /// Returns the chosen thread surfaces.
     pub(crate) fn thread_surfaces(&self) -> impl Iterator<Item = Surface> {
         Surface::THREADS.into_iter().filter(|surface| self.items.contains(&surface.pull_item()))

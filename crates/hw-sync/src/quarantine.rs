@@ -9,14 +9,14 @@ use hw_rules::lane::ReadStrategy;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
-use hw_sources::github::threads;
+use hw_sources::github::threads::ThreadPageQuery;
 use hw_sources::page::{ItemsPage, RowSubject, UnreadableRow};
 use hw_store::{IngestPage, QuarantinedItem};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
-use crate::lookup;
-use crate::retry_policy::RetryPolicy;
+use crate::lookup::{self, ItemLookupQuery, TwinLookupQuery};
+use crate::retry_policy::RequestOptions;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Rows of one page that are retried at once; the others wait in quarantine.
@@ -206,18 +206,8 @@ async fn retry_by_id(
     twins: &[String],
 ) -> Result<RetryOutcome, FetchError> {
     let ids: Vec<String> = [id.to_owned()].into_iter().chain(twins.iter().cloned()).collect();
-    let (surface, repository) = (target.surface(), &target.repository);
-    let mut page = context
-        .client
-        .query_graphql(
-            RetryPolicy::ROW,
-            &mut 1,
-            |_| lookup::build_query(surface, repository, &ids, &[]),
-            |response, request_id, _| {
-                lookup::read_answer(response, surface, &ids, repository, request_id)
-            },
-        )
-        .await?;
+    let query = TwinLookupQuery(ItemLookupQuery { target, ids: &ids, siblings: &[] });
+    let mut page = context.client.fetch(&query, RequestOptions::ROW, &mut 1).await?;
     page.elsewhere.retain(|found| is_requested_row(found, id, twins));
     if !page.elsewhere.is_empty() {
         lookup::store_moved_items(context, target, page.elsewhere)?;
@@ -248,18 +238,9 @@ async fn retry_at_position(
     after: Option<&PageCursor>,
     row: &UnreadableRow,
 ) -> Result<RetryOutcome, FetchError> {
-    let (surface, repository) = (target.surface(), &target.repository);
-    let page = context
-        .client
-        .query_graphql(
-            RetryPolicy::ROW,
-            &mut { NEIGHBOR_ROWS },
-            |size| threads::page_query(surface, &repository.node_id, size, after),
-            |response, request_id, _| {
-                threads::read_page(response, surface, repository.id, after, request_id)
-            },
-        )
-        .await?;
+    let query = ThreadPageQuery(target.thread_listing(after));
+    let mut size = NEIGHBOR_ROWS;
+    let page = context.client.fetch(&query, RequestOptions::ROW, &mut size).await?;
     let entry = page.walk_page.entries.iter().find(|entry| entry.cursor == *at);
     // a lagging replica may not show the row yet, or still show others
     let is_settled = SourceInstant(row.observed_at.at_ms).plus_ms(OVERLAP_MS) < page.walk_page.date;

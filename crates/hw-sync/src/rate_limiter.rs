@@ -9,11 +9,11 @@ use hw_rules::pace::{self, RequestPace};
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::{LimitWait, RateLimit, RateLimitKind, SourceError};
-use hw_sources::github::limits::RateLimitSample;
 use hw_sources::limiter_state::{
     AdmissionDecision, AdmissionRequest, ConnectionAdvice, LONGEST_PAUSE_MS, LimiterState,
     RequestOutcome,
 };
+use hw_sources::response_meta::RateLimitSample;
 use hw_store::{NewPause, PauseRow, StoreWriter};
 
 use crate::SyncError;
@@ -70,6 +70,8 @@ pub(crate) struct LimiterConfig {
 pub(crate) struct PermitRequest {
     pub(crate) api: ApiKind,
     pub(crate) class: RequestClass,
+    /// The points that it costs of a minute's budget.
+    pub(crate) points: i64,
     /// True if it costs nothing when nothing changed. Such a request does not wait for the reserve.
     pub(crate) may_be_free: bool,
 }
@@ -183,12 +185,12 @@ impl RateLimiter {
         &self,
         request: PermitRequest,
     ) -> Result<PermitOutcome<'_>, SyncError> {
-        let PermitRequest { api, class, .. } = request;
+        let PermitRequest { api, class, points, .. } = request;
         let can_wake = |api| self.can_wake(api);
         let position = self.queue.next_position(class);
         let mut is_woken = false;
         loop {
-            self.reserve_request_ids(api).await?;
+            self.reserve_request_ids(api, points).await?;
             let ticket = self.queue.join(position, api, &can_wake);
             let decision = if is_woken || ticket.is_next() {
                 self.try_admit(request)
@@ -226,7 +228,7 @@ impl RateLimiter {
                     return Ok(PermitOutcome::ReviewReserve { until_ms });
                 }
             }
-            let drawn = lock_unpoisoned(&self.request_ids).draw(api);
+            let drawn = lock_unpoisoned(&self.request_ids).draw(api, points);
             let Some(request_id) = drawn else {
                 self.cancel_admission(api);
                 continue;
@@ -240,12 +242,13 @@ impl RateLimiter {
     }
 
     /// Makes sure that an id can be drawn; waits while all processes together have used up the API's minute.
-    async fn reserve_request_ids(&self, api: ApiKind) -> Result<(), SyncError> {
+    async fn reserve_request_ids(&self, api: ApiKind, points: i64) -> Result<(), SyncError> {
         loop {
             let outcome = lock_unpoisoned(&self.request_ids).reserve_ahead(
                 &self.store,
                 &self.principal(),
                 api,
+                points,
                 self.now_ms(),
             )?;
             match outcome {
@@ -259,7 +262,7 @@ impl RateLimiter {
     }
 
     fn try_admit(&self, request: PermitRequest) -> AdmissionDecision {
-        let PermitRequest { api, may_be_free, .. } = request;
+        let PermitRequest { api, points, may_be_free, .. } = request;
         let jitter = self.jitter();
         let mut state = lock_unpoisoned(&self.state);
         let usage = state.api_usage(api);
@@ -267,7 +270,7 @@ impl RateLimiter {
         let delay_ms =
             pace::request_delay_ms(self.config.pace, usage.used, usage.limit, recovering, jitter);
         let reserve_percent = (!may_be_free).then_some(self.config.reserve_percent);
-        let request = AdmissionRequest { api, points: 1, delay_ms, reserve_percent };
+        let request = AdmissionRequest { api, points, delay_ms, reserve_percent };
         state.admit_request(request, self.now_ms())
     }
 

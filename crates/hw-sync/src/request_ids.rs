@@ -19,7 +19,7 @@ const BLOCK_SIZE: i64 = 16;
 #[derive(Debug, Default)]
 pub(crate) struct RequestIdPool {
     ids: VecDeque<Range<i64>>,
-    /// The number of requests that each API may still send with them.
+    /// The points that each API may still spend on requests with them.
     allowances: BTreeMap<ApiKind, i64>,
 }
 
@@ -32,15 +32,16 @@ pub(crate) enum IdReservation {
 }
 
 impl RequestIdPool {
-    /// Reserves a block for the API if none is left of the last one.
+    /// Reserves a block for the API if too little is left of the last one for a request of this many points.
     pub(crate) fn reserve_ahead(
         &mut self,
         store: &StoreWriter,
         principal: &str,
         api: ApiKind,
+        points: i64,
         now_ms: i64,
     ) -> Result<IdReservation, SyncError> {
-        if self.allowances.get(&api).is_some_and(|allowance| *allowance > 0) {
+        if self.allowances.get(&api).is_some_and(|allowance| *allowance >= points) {
             return Ok(IdReservation::Available);
         }
         let per_minute = api.points_per_minute();
@@ -58,14 +59,14 @@ impl RequestIdPool {
         *self.allowances.entry(api).or_default() += block.count;
     }
 
-    /// Draws the lowest id, if the API has an allowance left.
-    pub(crate) fn draw(&mut self, api: ApiKind) -> Option<i64> {
-        let allowance = self.allowances.get_mut(&api).filter(|allowance| **allowance > 0)?;
+    /// Draws the lowest id, if the API may still spend this many points.
+    pub(crate) fn draw(&mut self, api: ApiKind, points: i64) -> Option<i64> {
+        let allowance = self.allowances.get_mut(&api).filter(|allowance| **allowance >= points)?;
         while self.ids.front().is_some_and(Range::is_empty) {
             self.ids.pop_front();
         }
         let id = self.ids.front_mut()?.next()?;
-        *allowance -= 1;
+        *allowance -= points;
         Some(id)
     }
 }
@@ -85,15 +86,30 @@ mod tests {
         let mut drawn = BTreeSet::new();
         for number in 0..1_000 {
             let pool = &mut pools[number % 2];
-            let reserved = pool.reserve_ahead(&store, "host/1", ApiKind::Rest, 1_000).unwrap();
+            let reserved = pool.reserve_ahead(&store, "host/1", ApiKind::Rest, 1, 1_000).unwrap();
             if reserved == IdReservation::Available {
-                assert!(drawn.insert(pool.draw(ApiKind::Rest).unwrap()), "no id twice");
+                assert!(drawn.insert(pool.draw(ApiKind::Rest, 1).unwrap()), "no id twice");
             } else {
                 assert_eq!(reserved, IdReservation::NotBefore(60_000));
             }
         }
         assert_eq!(drawn.len(), 900, "no more in a minute");
         assert!(drawn.insert(draw_id(&mut pools[0], &store, ApiKind::Graphql)), "another minute");
+    }
+
+    #[test]
+    fn request_ids_of_writes_take_several_points_of_the_minute() {
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
+        let mut pool = RequestIdPool::default();
+        let mut drawn = 0;
+        let api = ApiKind::Rest;
+        while pool.reserve_ahead(&store, "host/1", api, 5, 1_000).unwrap()
+            == IdReservation::Available
+        {
+            pool.draw(api, 5).unwrap();
+            drawn += 1;
+        }
+        assert_eq!(drawn, 180, "900 points a minute");
     }
 
     #[test]
@@ -110,8 +126,8 @@ mod tests {
     }
 
     fn draw_id(pool: &mut RequestIdPool, store: &StoreWriter, api: ApiKind) -> i64 {
-        let reserved = pool.reserve_ahead(store, "host/1", api, 1_000).unwrap();
+        let reserved = pool.reserve_ahead(store, "host/1", api, 1, 1_000).unwrap();
         assert_eq!(reserved, IdReservation::Available);
-        pool.draw(api).unwrap()
+        pool.draw(api, 1).unwrap()
     }
 }

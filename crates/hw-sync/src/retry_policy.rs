@@ -2,20 +2,59 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use hw_rules::backoff::{self, Jitter};
+use hw_rules::backoff::{self, Jitter, RetryDelays};
 use hw_rules::page_size;
 use hw_rules::rate_limit::RequestClass;
 use hw_sources::error::{RetryDecision, SourceError};
 
-/// Ranks a request among others that wait, and limits its attempts and its active time. Waits for rate limits do not
-/// count.
+/// The delays between the attempts at one request, their number, and the active time that they may take together. Waits
+/// for rate limits do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    pub delays: RetryDelays,
+    pub max_tries: u32,
+    pub max_active_ms: i64,
+}
+
+impl RetryPolicy {
+    pub const GITHUB: Self = Self {
+        delays: RetryDelays::Growing,
+        max_tries: backoff::MAX_SERVER_ATTEMPTS,
+        max_active_ms: 5 * 60_000,
+    };
+
+    /// Returns the policy for a host that was never reached in this run. A wrong address or certificate stays wrong; two
+    /// more tries over three seconds are for a network that is just coming up.
+    #[must_use]
+    pub(crate) fn for_first_contact(self) -> Self {
+        self.limited_to(3, 8_000)
+    }
+
+    fn limited_to(self, max_tries: u32, max_active_ms: i64) -> Self {
+        Self {
+            max_tries: self.max_tries.min(max_tries),
+            max_active_ms: self.max_active_ms.min(max_active_ms),
+            ..self
+        }
+    }
+}
+
+/// Ranks a request among others that wait, and says how much it is worth.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RetryPolicy<'a> {
+pub(crate) struct RequestOptions<'a> {
     pub(crate) class: RequestClass,
-    pub(crate) max_tries: u32,
-    pub(crate) max_active_ms: i64,
+    effort: RequestEffort,
     /// Budget that the requests of one repository share.
-    pub(crate) repository_budget: Option<&'a RepositoryRetryBudget>,
+    repository_budget: Option<&'a RepositoryRetryBudget>,
+}
+
+/// The effort that a request is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RequestEffort {
+    /// All attempts of the policy.
+    Full,
+    /// Two attempts: the lane does not wait for it.
+    Low,
 }
 
 /// Active time that all requests of a repository may take together without one usable response. A usable response
@@ -39,27 +78,28 @@ impl RepositoryRetryBudget {
     }
 }
 
-impl RetryPolicy<'_> {
+impl RequestOptions<'static> {
     /// For a page of a listing.
-    pub(crate) const PAGE: Self = Self {
-        class: RequestClass::Mirror,
-        max_tries: backoff::MAX_SERVER_ATTEMPTS,
-        max_active_ms: 5 * 60_000,
-        repository_budget: None,
-    };
-    /// For a host that was never reached in this run. A wrong address or certificate stays wrong; two more tries over
-    /// three seconds are for a network that is just coming up.
-    pub(crate) const FIRST_CONTACT: Self =
-        Self { max_tries: 3, max_active_ms: 8_000, ..Self::PAGE };
+    pub(crate) const PAGE: Self =
+        Self { class: RequestClass::Mirror, effort: RequestEffort::Full, repository_budget: None };
     /// For a page of a sweep.
     pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
-    /// For one row among others: the lane does not wait for it.
-    pub(crate) const ROW: Self = Self { max_tries: 2, max_active_ms: 30_000, ..Self::PAGE };
+    /// For one row among others.
+    pub(crate) const ROW: Self = Self { effort: RequestEffort::Low, ..Self::PAGE };
 
-    /// Returns the same policy for requests that share a repository's budget.
-    pub(crate) fn with_budget(self, budget: &RepositoryRetryBudget) -> RetryPolicy<'_> {
-        let Self { class, max_tries, max_active_ms, .. } = self;
-        RetryPolicy { class, max_tries, max_active_ms, repository_budget: Some(budget) }
+    /// Returns the same options for requests that share a repository's budget.
+    pub(crate) fn with_budget(self, budget: &RepositoryRetryBudget) -> RequestOptions<'_> {
+        RequestOptions { repository_budget: Some(budget), ..self }
+    }
+}
+
+impl RequestOptions<'_> {
+    /// Returns the part of the policy that a request is worth.
+    pub(crate) fn limit_policy(self, policy: RetryPolicy) -> RetryPolicy {
+        match self.effort {
+            RequestEffort::Full => policy,
+            RequestEffort::Low => policy.limited_to(2, 30_000),
+        }
     }
 
     /// Resets the repository's budget after a usable response.
@@ -78,20 +118,21 @@ pub(crate) struct RetryState {
 }
 
 impl RetryState {
-    pub(crate) fn add_active_ms(&mut self, ms: i64, policy: RetryPolicy<'_>) {
+    pub(crate) fn add_active_ms(&mut self, ms: i64, options: RequestOptions<'_>) {
         self.active_ms += ms;
-        policy.repository_budget.inspect(|budget| budget.spend_ms(ms));
+        options.repository_budget.inspect(|budget| budget.spend_ms(ms));
     }
 
     /// Returns the wait before the next attempt; none gives up. Shrinks `size` when fewer rows may help.
     pub(crate) fn next_delay(
         &mut self,
         error: &SourceError,
-        policy: RetryPolicy<'_>,
+        policy: RetryPolicy,
+        options: RequestOptions<'_>,
         size: &mut u32,
         jitter: Jitter,
     ) -> Option<i64> {
-        let wait = match error.retry_decision() {
+        let growing_ms = match error.retry_decision() {
             // the rate limiter waits for the end of a limit, however long it lasts
             RetryDecision::Pause => return Some(0),
             RetryDecision::GiveUp => return None,
@@ -124,10 +165,12 @@ impl RetryState {
                 backoff::refusal_delay_ms(jitter)
             }
         };
-        self.add_active_ms(wait, policy);
-        let is_over = self.server_errors + self.network_errors >= policy.max_tries
+        let failures = self.server_errors + self.network_errors;
+        let wait = policy.delays.delay_ms(failures.max(self.refusals), growing_ms)?;
+        self.add_active_ms(wait, options);
+        let is_over = failures >= policy.max_tries
             || self.active_ms > policy.max_active_ms
-            || policy.repository_budget.is_some_and(RepositoryRetryBudget::is_exhausted);
+            || options.repository_budget.is_some_and(RepositoryRetryBudget::is_exhausted);
         (!is_over).then_some(wait)
     }
 }
@@ -141,14 +184,14 @@ mod tests {
     #[test]
     fn retry_halves_a_page_down_to_one_row_and_gives_up_at_the_tenth_try() {
         let mut size = 100;
-        let tries =
-            count_tries(&SourceError::TooExpensive(String::new()), RetryPolicy::PAGE, &mut size);
+        let error = SourceError::TooExpensive(String::new());
+        let tries = count_tries(&error, RequestOptions::PAGE, &mut size);
         assert_eq!((tries, size), (10, 1));
     }
 
     #[test]
     fn retry_gives_up_a_failing_server_after_five_minutes() {
-        let tries = count_tries(&SourceError::Server(String::new()), RetryPolicy::PAGE, &mut 1);
+        let tries = count_tries(&SourceError::Server(String::new()), RequestOptions::PAGE, &mut 1);
         assert_eq!(tries, 6, "5 + 10 + 20 + 40 + 80 s, and 160 more would be too long");
     }
 
@@ -156,7 +199,15 @@ mod tests {
     fn retry_repeats_a_refused_request_once_after_five_seconds() {
         let (forbidden, mut state) = (SourceError::Forbidden(String::new()), RetryState::default());
         let waits: Vec<_> = (0..2)
-            .map(|_| state.next_delay(&forbidden, RetryPolicy::PAGE, &mut 100, Jitter(0.0)))
+            .map(|_| {
+                state.next_delay(
+                    &forbidden,
+                    RetryPolicy::GITHUB,
+                    RequestOptions::PAGE,
+                    &mut 100,
+                    Jitter(0.0),
+                )
+            })
             .collect();
         assert_eq!(waits, [Some(5_000), None]);
     }
@@ -164,15 +215,37 @@ mod tests {
     #[test]
     fn retry_gives_up_an_unreachable_host_after_three_seconds() {
         let (error, mut state) = (SourceError::Unreachable(String::new()), RetryState::default());
+        let policy = RetryPolicy::GITHUB.for_first_contact();
         let waits: Vec<_> = (0..3)
-            .map(|_| state.next_delay(&error, RetryPolicy::FIRST_CONTACT, &mut 100, Jitter(1.0)))
+            .map(|_| state.next_delay(&error, policy, RequestOptions::PAGE, &mut 100, Jitter(1.0)))
             .collect();
         assert_eq!(waits, [Some(1_000), Some(2_000), None]);
     }
 
     #[test]
     fn retry_requests_a_single_row_twice() {
-        assert_eq!(count_tries(&SourceError::Network(String::new()), RetryPolicy::ROW, &mut 1), 2);
+        assert_eq!(
+            count_tries(&SourceError::Network(String::new()), RequestOptions::ROW, &mut 1),
+            2
+        );
+    }
+
+    #[test]
+    fn retry_waits_as_long_as_its_policy_lists_and_gives_up_after_the_last_delay() {
+        let delays = RetryDelays::Listed(&[0, 1_000, 2_000, 4_000]);
+        let policy = RetryPolicy { delays, ..RetryPolicy::GITHUB };
+        let mut state = RetryState::default();
+        let errors = [
+            SourceError::Network(String::new()),
+            SourceError::Server(String::new()),
+            SourceError::Network(String::new()),
+            SourceError::InvalidResponse(String::new()),
+            SourceError::Server(String::new()),
+        ];
+        let waits = errors.map(|error| {
+            state.next_delay(&error, policy, RequestOptions::PAGE, &mut 100, Jitter(0.5))
+        });
+        assert_eq!(waits, [Some(0), Some(1_000), Some(2_000), Some(4_000), None]);
     }
 
     #[test]
@@ -181,21 +254,36 @@ mod tests {
         let mut state = RetryState::default();
         for _ in 0..1_000 {
             let limited = SourceError::RateLimited(limit.clone());
-            assert_eq!(state.next_delay(&limited, RetryPolicy::PAGE, &mut 1, Jitter(0.5)), Some(0));
+            assert_eq!(
+                state.next_delay(
+                    &limited,
+                    RetryPolicy::GITHUB,
+                    RequestOptions::PAGE,
+                    &mut 1,
+                    Jitter(0.5)
+                ),
+                Some(0)
+            );
         }
     }
 
     #[test]
     fn retry_waits_for_a_rate_limit_even_with_an_exhausted_repository_budget() {
         let budget = RepositoryRetryBudget::default();
-        let policy = RetryPolicy::PAGE.with_budget(&budget);
-        RetryState::default().add_active_ms(10 * 60_000, policy);
+        let options = RequestOptions::PAGE.with_budget(&budget);
+        RetryState::default().add_active_ms(10 * 60_000, options);
         let limited = SourceError::RateLimited(RateLimit {
             kind: RateLimitKind::Primary,
             wait: LimitWait::Unspecified,
         });
         assert_eq!(
-            RetryState::default().next_delay(&limited, policy, &mut 1, Jitter(0.5)),
+            RetryState::default().next_delay(
+                &limited,
+                RetryPolicy::GITHUB,
+                options,
+                &mut 1,
+                Jitter(0.5)
+            ),
             Some(0)
         );
     }
@@ -203,21 +291,22 @@ mod tests {
     #[test]
     fn retry_gives_up_a_repository_after_three_minutes_without_a_response_not_for_being_large() {
         let budget = RepositoryRetryBudget::default();
-        let policy = RetryPolicy::PAGE.with_budget(&budget);
+        let options = RequestOptions::PAGE.with_budget(&budget);
         for _ in 0..1_000 {
-            RetryState::default().add_active_ms(10_000, policy);
-            policy.reset_budget();
+            RetryState::default().add_active_ms(10_000, options);
+            options.reset_budget();
         }
         let server = SourceError::Server(String::new());
-        assert_eq!(count_tries(&server, policy, &mut 1), 6, "one lane: 5 + 10 + 20 + 40 + 80 s");
-        assert_eq!(count_tries(&server, policy, &mut 1), 1, "and its other lanes at once");
+        assert_eq!(count_tries(&server, options, &mut 1), 6, "one lane: 5 + 10 + 20 + 40 + 80 s");
+        assert_eq!(count_tries(&server, options, &mut 1), 1, "and its other lanes at once");
     }
 
     /// Counts the attempts at a request that always fails with the same error.
-    fn count_tries(error: &SourceError, policy: RetryPolicy<'_>, size: &mut u32) -> u32 {
+    fn count_tries(error: &SourceError, options: RequestOptions<'_>, size: &mut u32) -> u32 {
         let mut state = RetryState::default();
-        let retries =
-            (1..).take_while(|_| state.next_delay(error, policy, size, Jitter(0.0)).is_some());
+        let policy = options.limit_policy(RetryPolicy::GITHUB);
+        let retries = (1..)
+            .take_while(|_| state.next_delay(error, policy, options, size, Jitter(0.0)).is_some());
         u32::try_from(retries.count()).unwrap() + 1
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
-use hw_rules::plan::LaneState;
-use hw_rules::probe::LaneNeed;
+use hw_rules::plan::{
+    self, ChangeSign, LanePlan, LaneRequest, LaneState, SweepRequest, TurnTiming,
+};
 use hw_sources::error::SourceError;
 
 use crate::SyncError;
@@ -13,7 +14,7 @@ use crate::plan_lanes::PlannedLane;
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
 use crate::summary::PullFailure;
-use crate::turn::{LaneTarget, PullContext, PullTally, TurnOutcome, TurnStart, run_turn};
+use crate::turn::{LaneReading, LaneTarget, PullContext, PullTally, run_turn};
 
 /// Lanes in progress at once. The rate limiter decides how many of them send a request; the others wait for it.
 const MAX_CONCURRENT_LANES: usize = 50;
@@ -33,14 +34,14 @@ pub(crate) struct LaneOutcome {
 }
 
 enum LaneTask {
-    Turn(LaneTarget, TurnStart),
+    Turn(LaneTarget, LaneReading),
     FirstPages(Vec<FirstPageLane>),
 }
 
 /// A lane that still needs a turn after its first page.
 struct UnfinishedLane {
     target: LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     tally: PullTally,
 }
 
@@ -51,13 +52,17 @@ pub(crate) async fn run_lanes(
     lanes: Vec<PlannedLane>,
 ) -> Result<Vec<LaneOutcome>, SyncError> {
     let (mut turns, mut first_pages) = (Vec::new(), Vec::new());
-    for PlannedLane { target, need, state, .. } in lanes {
-        match need {
-            LaneNeed::Nothing => {}
-            LaneNeed::OwnTurn => turns.push(LaneTask::Turn(target, TurnStart::FromStoredState)),
-            LaneNeed::SweepOnly => turns.push(LaneTask::Turn(target, TurnStart::SweepOnly)),
-            LaneNeed::FirstPage { rows } => {
+    for PlannedLane { target, plan, state, .. } in lanes {
+        match plan {
+            LanePlan::Skip => {}
+            LanePlan::FirstPage { rows } => {
                 first_pages.push(FirstPageLane { target, state, rows });
+            }
+            LanePlan::Sweep { scan_first: false } => {
+                turns.push(LaneTask::Turn(target, LaneReading::UpToDate));
+            }
+            LanePlan::Scan | LanePlan::Sweep { scan_first: true } | LanePlan::Sleep { .. } => {
+                turns.push(LaneTask::Turn(target, LaneReading::Unread));
             }
         }
     }
@@ -80,8 +85,8 @@ impl LaneTask {
         pull: &PullSpec,
     ) -> Result<Vec<LaneOutcome>, SyncError> {
         match self {
-            Self::Turn(target, start) => {
-                let lane = UnfinishedLane { target, start, tally: PullTally::default() };
+            Self::Turn(target, reading) => {
+                let lane = UnfinishedLane { target, reading, tally: PullTally::default() };
                 Ok(vec![run_lane_turn(context, pull, lane).await?])
             }
             Self::FirstPages(lanes) => run_first_pages(context, pull, lanes).await,
@@ -99,16 +104,18 @@ async fn run_first_pages(
     let (mut outcomes, mut unfinished) = (Vec::new(), Vec::new());
     for (FirstPageLane { target, .. }, outcome) in lanes.into_iter().zip(first_pages) {
         match outcome {
-            FirstPageOutcome::Unfinished(start, tally) => {
-                unfinished.push(UnfinishedLane { target, start, tally });
+            FirstPageOutcome::Unfinished(reading, tally) => {
+                unfinished.push(UnfinishedLane { target, reading, tally });
             }
             FirstPageOutcome::Closed(tally)
-                if pull.reconcile || is_sweep_due(context, &target)? =>
+                if plan_rest(context, &target, pull.sweep_request())? == LanePlan::Skip =>
             {
-                let start = TurnStart::SweepOnly;
-                unfinished.push(UnfinishedLane { target, start, tally });
+                outcomes.push(finish_lane(context, target, tally));
             }
-            FirstPageOutcome::Closed(tally) => outcomes.push(finish_lane(context, target, tally)),
+            FirstPageOutcome::Closed(tally) => {
+                let reading = LaneReading::UpToDate;
+                unfinished.push(UnfinishedLane { target, reading, tally });
+            }
         }
     }
     let turns = stream::iter(unfinished).map(|lane| run_lane_turn(context, pull, lane));
@@ -131,8 +138,8 @@ async fn run_lane_turn(
     pull: &PullSpec,
     lane: UnfinishedLane,
 ) -> Result<LaneOutcome, SyncError> {
-    let UnfinishedLane { target, start, mut tally } = lane;
-    match run_turn_and_sweep(context, pull, &target, start).await {
+    let UnfinishedLane { target, reading, mut tally } = lane;
+    match run_turn_and_sweep(context, pull, &target, reading).await {
         Ok(more) => {
             tally.add(&more);
             Ok(finish_lane(context, target, tally))
@@ -157,19 +164,33 @@ async fn run_turn_and_sweep(
     context: &PullContext<'_>,
     pull: &PullSpec,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
 ) -> Result<PullTally, SyncError> {
     let mut state = context.store.lane_state(&target.lane)?;
     if prepare_turn(context, pull, target, &state)? == LanePreparation::Changed {
         state = context.store.lane_state(&target.lane)?;
     }
-    let was_due = needs_sweep(context, target, &state);
-    let mut tally = run_turn_when_due(context, target, start, state).await?;
-    let state = context.store.lane_state(&target.lane)?;
-    if !was_due && needs_sweep(context, target, &state) {
-        tally.add(&run_turn_when_due(context, target, TurnStart::SweepOnly, state).await?);
+    let FinishedTurn { plan, mut tally } =
+        run_turn_when_due(context, target, reading, state).await?;
+    if !matches!(plan, LanePlan::Sweep { .. })
+        && plan_rest(context, target, SweepRequest::WhenDue)? != LanePlan::Skip
+    {
+        let state = context.store.lane_state(&target.lane)?;
+        let reading = LaneReading::UpToDate;
+        tally.add(&run_turn_when_due(context, target, reading, state).await?.tally);
     }
     Ok(tally)
+}
+
+/// Plans what is left to do in a lane whose changes this pull has read: a sweep, or nothing.
+fn plan_rest(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    sweep: SweepRequest,
+) -> Result<LanePlan, SyncError> {
+    let state = context.store.lane_state(&target.lane)?;
+    let (request, now_ms) = (context.lane_request(target, sweep), context.client.clock().now_ms());
+    Ok(plan::plan_lane(&state, ChangeSign::Unchanged, &request, now_ms))
 }
 
 /// Whether preparing a turn changed the lane's stored state.
@@ -201,30 +222,32 @@ fn prepare_turn(
     Ok(if is_postponed { LanePreparation::Changed } else { LanePreparation::Unchanged })
 }
 
-/// Returns true if the lane needs a sweep: its listing became shorter, so something is gone.
-fn is_sweep_due(context: &PullContext<'_>, target: &LaneTarget) -> Result<bool, SyncError> {
-    Ok(needs_sweep(context, target, &context.store.lane_state(&target.lane)?))
-}
-
-fn needs_sweep(context: &PullContext<'_>, target: &LaneTarget, state: &LaneState) -> bool {
-    target.can_be_swept() && state.is_sweep_due(context.client.clock().now_ms())
+/// What a turn did.
+struct FinishedTurn {
+    plan: LanePlan,
+    tally: PullTally,
 }
 
 /// Runs a turn once the lane no longer has to wait.
 async fn run_turn_when_due(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     mut state: LaneState,
-) -> Result<PullTally, SyncError> {
+) -> Result<FinishedTurn, SyncError> {
+    let request = LaneRequest {
+        timing: TurnTiming::WhenDue,
+        ..context.lane_request(target, SweepRequest::WhenDue)
+    };
     loop {
-        match run_turn(context, target, start.clone(), &state).await? {
-            TurnOutcome::Done(tally) => return Ok(tally),
-            TurnOutcome::Waiting { until_ms, why } => {
-                tracing::info!(lane = %target.lane, ?why, "waiting");
-                context.client.clock().sleep_until(until_ms).await;
-                state = context.store.lane_state(&target.lane)?;
-            }
-        }
+        let now_ms = context.client.clock().now_ms();
+        let plan = plan::plan_lane(&state, reading.change_sign(), &request, now_ms);
+        let LanePlan::Sleep { until_ms, reason } = plan else {
+            let tally = run_turn(context, target, reading, &state, plan).await?;
+            return Ok(FinishedTurn { plan, tally });
+        };
+        tracing::info!(lane = %target.lane, ?reason, "waiting");
+        context.client.clock().sleep_until(until_ms).await;
+        state = context.store.lane_state(&target.lane)?;
     }
 }

@@ -8,15 +8,16 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
-use hw_sources::github::comments::{self, CommentListPage, CommentListResult};
-use hw_sources::github::rest::RestRequest;
+use hw_sources::github::comments::{
+    CommentListPage, CommentListQuery, CommentListResult, ListPart,
+};
 use hw_sources::page::{RowSubject, UnreadableRow};
 use hw_store::{Etag, IngestPage};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::quarantine;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Attempts to read the pages of one second before they are left to the next turn.
@@ -108,14 +109,11 @@ impl SinceReader<'_> {
         coverage: Coverage,
         window: ListingFloor,
     ) -> Result<Coverage, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
         let principal = self.context.client.principal();
         let known = self.context.store.lane_etag(&self.target.lane, &principal)?;
         let known = known.filter(|etag| coverage.through.is_some() && self.is_etag_fresh(etag));
         let value = known.map(|etag| etag.value);
-        let result = self
-            .fetch_list(|size| comments::newest_request(surface, id, size, value.as_deref()))
-            .await;
+        let result = self.fetch_list(ListPart::Newest, value.as_deref()).await;
         let mut page = match self.quarantine_oversized(result, "the newest page")? {
             CommentListResult::NotModified(date) => {
                 let next = coverage.confirm_unchanged(date);
@@ -206,9 +204,7 @@ impl SinceReader<'_> {
         &mut self,
         walk: &SinceWalk,
     ) -> Result<CommentListPage, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
-        let result =
-            self.fetch_list(|size| comments::since_request(surface, id, walk, size, None)).await;
+        let result = self.fetch_list(ListPart::Walk(walk), None).await;
         match self.quarantine_oversized(result, &format_walk_position(walk))? {
             CommentListResult::Page(page) => Ok(page),
             CommentListResult::NotModified(_) => Err(FetchError::Source(
@@ -256,13 +252,10 @@ impl SinceReader<'_> {
     /// Returns true if the pages of one second are unchanged. A row that left them shifted the others, and one of
     /// those may have moved from a page not yet read to one that was.
     async fn are_pages_unchanged(&mut self, pages: &[SameSecondPage]) -> Result<bool, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
         for SameSecondPage { walk, requested_rows, etag } in pages {
             let Some(etag) = etag else { continue };
             *self.page_size = *requested_rows;
-            let result = self
-                .fetch_list(|size| comments::since_request(surface, id, walk, size, Some(etag)))
-                .await?;
+            let result = self.fetch_list(ListPart::Walk(walk), Some(etag)).await?;
             if let CommentListResult::Page(_) = result {
                 return Ok(false);
             }
@@ -283,20 +276,13 @@ impl SinceReader<'_> {
 
     async fn fetch_list(
         &mut self,
-        build_request: impl Fn(u32) -> RestRequest,
+        part: ListPart<'_>,
+        etag: Option<&str>,
     ) -> Result<CommentListResult, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
-        self.context
-            .client
-            .query_rest(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                self.page_size,
-                build_request,
-                |response, request_id, size| {
-                    comments::read_list(response, surface, id, size, request_id)
-                },
-            )
-            .await
+        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let query = CommentListQuery { surface, repository_id, part, etag };
+        let options = self.target.request_options(RequestOptions::PAGE);
+        self.context.client.fetch(&query, options, self.page_size).await
     }
 
     /// Stores a page down to its floor, together with the coverage after it.

@@ -7,14 +7,17 @@ use hw_rules::plan::LaneState;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
-use hw_sources::github::comments::{self, Continuation, IncompleteReason, ThreadComments};
+use hw_sources::github::comments::{
+    self, Continuation, ContinuationIdQuery, ContinuationQuery, IncompleteReason, ThreadComments,
+    ThreadCommentsPage, ThreadCommentsQuery,
+};
 use hw_sources::page::InventoryRow;
 use hw_store::{DueThread, IngestPage};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::quarantine;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Comments that are being read.
@@ -102,32 +105,20 @@ impl<'a> ThreadCommentReader<'a> {
         &mut self,
         due: &[DueThread],
     ) -> Result<CommentBatch, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
-        let limit = self.batch_limit();
-        let result = self
-            .context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                &mut self.batch_size,
-                |size| comments::thread_comments_query(surface, &node_ids(due, size.min(limit))),
-                |response, request_id, size| {
-                    let ids = node_ids(due, size.min(limit));
-                    let parts =
-                        comments::read_thread_comments(response, surface, &ids, id, request_id)?;
-                    Ok((parts, response.meta.observed_at(request_id)))
-                },
-            )
-            .await;
-        let (parts, seen) = match result {
+        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let ids = node_ids(due, self.batch_limit());
+        let query = ThreadCommentsQuery { surface, repository_id, ids: &ids };
+        let options = self.target.request_options(RequestOptions::PAGE);
+        let result = self.context.client.fetch(&query, options, &mut self.batch_size).await;
+        let ThreadCommentsPage { threads, observed_at: seen } = match result {
             // one thread that the server cannot serve must not block all that follow it
             Err(FetchError::Source(SourceError::TooExpensive(_))) if self.batch_size == 1 => {
                 return self.read_in_pages(&due[0]).await;
             }
             other => other?,
         };
-        let mut batch = CommentBatch { seen, rows: Vec::new(), thread_count: parts.len() };
-        self.store_batch(due, parts, &mut batch).await?;
+        let mut batch = CommentBatch { seen, rows: Vec::new(), thread_count: threads.len() };
+        self.store_batch(due, threads, &mut batch).await?;
         Ok(batch)
     }
 
@@ -207,20 +198,10 @@ impl<'a> ThreadCommentReader<'a> {
         &mut self,
         continuation: &Continuation,
     ) -> Result<ThreadComments, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
-        let result = self
-            .context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                &mut self.page_size,
-                |size| comments::continuation_query(surface, continuation, size),
-                |response, request_id, _| {
-                    comments::read_continuation(response, surface, continuation, id, request_id)
-                },
-            )
-            .await;
-        match result {
+        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let query = ContinuationQuery { surface, repository_id, continuation };
+        let options = self.target.request_options(RequestOptions::PAGE);
+        match self.context.client.fetch(&query, options, &mut self.page_size).await {
             // one comment that the server cannot serve must not block all that follow it
             Err(FetchError::Source(SourceError::TooExpensive(reason))) if self.page_size == 1 => {
                 self.fetch_id_only(continuation, &reason).await
@@ -235,19 +216,10 @@ impl<'a> ThreadCommentReader<'a> {
         continuation: &Continuation,
         reason: &str,
     ) -> Result<ThreadComments, FetchError> {
-        let (surface, id) = (self.target.surface(), self.target.repository.id);
-        let mut part = self
-            .context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::PAGE),
-                &mut 1,
-                |_| comments::id_only_query(surface, continuation),
-                |response, request_id, _| {
-                    Ok(comments::read_id_only(response, surface, continuation, id, request_id))
-                },
-            )
-            .await?;
+        let (surface, repository_id) = (self.target.surface(), self.target.repository.id);
+        let query = ContinuationIdQuery { surface, repository_id, continuation };
+        let options = self.target.request_options(RequestOptions::PAGE);
+        let mut part = self.context.client.fetch(&query, options, &mut 1).await?;
         part.unreadable.iter_mut().for_each(|row| reason.clone_into(&mut row.reason));
         Ok(part)
     }

@@ -7,15 +7,16 @@ use hw_rules::backoff;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Surface};
-use hw_rules::plan::{self, LaneState, SleepReason, TurnPlan};
+use hw_rules::plan::{ChangeSign, LanePlan, LaneRequest, LaneState, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
-use hw_rules::walk::ListingFloor;
+use hw_rules::walk::{ListingFloor, PageCursor};
+use hw_sources::github::threads::ThreadListing;
 use hw_store::{IngestCounts, IngestPage, LeasedStore, TurnFailure};
 
 use crate::SyncError;
-use crate::api_client::{ApiClient, FetchError};
+use crate::api_client::{FetchError, GithubClient};
 use crate::progress::ProgressEvent;
-use crate::retry_policy::{RepositoryRetryBudget, RetryPolicy};
+use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
 use crate::{newest_first, quarantine, since, sweep, thread_comments};
 
@@ -73,33 +74,33 @@ impl LaneTarget {
         self.surface() != Surface::IssueComments || self.repository.has_issues_enabled
     }
 
-    /// Returns the policy with the repository's shared retry budget.
-    pub(crate) fn retry_policy(&self, policy: RetryPolicy<'static>) -> RetryPolicy<'_> {
-        policy.with_budget(&self.repository.retry_budget)
+    /// Returns the lane's listing of threads, from a cursor on.
+    pub(crate) fn thread_listing<'a>(&'a self, after: Option<&'a PageCursor>) -> ThreadListing<'a> {
+        let repository = &self.repository;
+        ThreadListing {
+            surface: self.surface(),
+            repository_id: repository.id,
+            node_id: &repository.node_id,
+            after,
+        }
+    }
+
+    /// Returns the options with the repository's shared retry budget.
+    pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
+        options.with_budget(&self.repository.retry_budget)
     }
 }
 
 /// Everything that the turns of a pull share.
 pub(crate) struct PullContext<'a> {
     pub(crate) store: &'a LeasedStore,
-    pub(crate) client: &'a ApiClient,
+    pub(crate) client: &'a GithubClient,
     /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
     pub(crate) removals: RunRemovals,
     /// Rows that first pages may have together in one request; adapts to what the source can serve.
     pub(crate) batch_rows: AtomicU32,
-}
-
-/// The result of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TurnOutcome {
-    Done(PullTally),
-    /// The lane has to wait until then; nothing was requested.
-    Waiting {
-        until_ms: i64,
-        why: SleepReason,
-    },
 }
 
 /// Counts of what a turn, or a whole pull, did.
@@ -133,39 +134,50 @@ impl PullTally {
     }
 }
 
-/// The point at which a turn begins.
+/// How far this pull has read a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TurnStart {
-    /// At the stored state, which the last turn left.
-    FromStoredState,
-    /// In the middle of a walk from the top that this pull has begun.
+pub(crate) enum LaneReading {
+    /// Not at all: its turn begins at the stored state.
+    Unread,
+    /// To the middle of a walk from the top.
     MidWalk(Box<Coverage>),
-    /// At the sweep: this pull has seen that nothing moved, or has read what did.
-    SweepOnly,
+    /// It has seen that nothing moved, or has read what did.
+    UpToDate,
 }
 
-/// Does what is due in a lane with this stored state. A failed turn is recorded in the lane's row.
+impl LaneReading {
+    pub(crate) fn change_sign(&self) -> ChangeSign<'static> {
+        match self {
+            Self::Unread | Self::MidWalk(_) => ChangeSign::Unknown,
+            Self::UpToDate => ChangeSign::Unchanged,
+        }
+    }
+}
+
+/// Does what is planned for a lane with this stored state. A failed turn is recorded in the lane's row.
 pub(crate) async fn run_turn(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     state: &LaneState,
-) -> Result<TurnOutcome, SyncError> {
+    plan: LanePlan,
+) -> Result<PullTally, SyncError> {
     let mut size = state.page_size;
-    let result = match plan::plan_turn(state, context.client.clock().now_ms()) {
-        TurnPlan::Sleep { until_ms, reason: why } => {
-            return Ok(TurnOutcome::Waiting { until_ms, why });
+    let result = match plan {
+        LanePlan::Skip | LanePlan::Sleep { .. } => Ok(PullTally::default()),
+        // a first page of its own is the beginning of a scan
+        LanePlan::FirstPage { .. } | LanePlan::Scan => {
+            read_changes(context, target, reading, state, &mut size).await
         }
-        TurnPlan::Scan => read_changes(context, target, start, state, &mut size).await,
-        TurnPlan::Sweep if !target.can_be_swept() => {
-            read_changes(context, target, start, state, &mut size).await
+        LanePlan::Sweep { scan_first: false } => sweep_lane(context, target, &mut size).await,
+        LanePlan::Sweep { scan_first: true } => {
+            scan_and_sweep(context, target, reading, state, &mut size).await
         }
-        TurnPlan::Sweep => scan_and_sweep(context, target, start, state, &mut size).await,
     };
     match result {
         Ok(tally) => {
             context.clear_failures(&target.lane, state)?;
-            Ok(TurnOutcome::Done(tally))
+            Ok(tally)
         }
         Err(error) => {
             let error = into_lane_error(error, &target.lane);
@@ -181,13 +193,13 @@ pub(crate) async fn run_turn(
 async fn read_changes(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<PullTally, FetchError> {
     match target.surface().read_strategy() {
         ReadStrategy::NewestFirst => {
-            newest_first::scan_newest_first(context, target, start, state, size).await
+            newest_first::scan_newest_first(context, target, reading, state, size).await
         }
         ReadStrategy::Since => since::scan_since(context, target, state, size).await,
         ReadStrategy::PerThread => {
@@ -199,20 +211,25 @@ async fn read_changes(
 async fn scan_and_sweep(
     context: &PullContext<'_>,
     target: &LaneTarget,
-    start: TurnStart,
+    reading: LaneReading,
     state: &LaneState,
     size: &mut u32,
 ) -> Result<PullTally, FetchError> {
-    let mut tally = PullTally::default();
-    if start != TurnStart::SweepOnly {
-        tally = read_changes(context, target, start, state, size).await?;
-    }
+    let mut tally = read_changes(context, target, reading, state, size).await?;
+    tally.add(&sweep_lane(context, target, size).await?);
+    Ok(tally)
+}
+
+async fn sweep_lane(
+    context: &PullContext<'_>,
+    target: &LaneTarget,
+    size: &mut u32,
+) -> Result<PullTally, FetchError> {
     let mut swept = sweep::sweep_lane(context, target, size).await?;
     if swept.quarantined > 0 {
         quarantine::retry_taken_ids(context, target, &mut swept).await?;
     }
-    tally.add(&swept);
-    Ok(tally)
+    Ok(swept)
 }
 
 pub(crate) fn into_lane_error(error: FetchError, lane: &Lane) -> SyncError {
@@ -235,6 +252,16 @@ impl PullContext<'_> {
                 ListingFloor::At(SourceInstant(first.div_euclid(DAY_MS) * DAY_MS))
             }
             _ => ListingFloor::Beginning,
+        }
+    }
+
+    /// Returns the request for a turn of a lane. A user started this pull, so the lane is due even if it was postponed.
+    pub(crate) fn lane_request(&self, target: &LaneTarget, sweep: SweepRequest) -> LaneRequest {
+        LaneRequest {
+            window: self.window_floor(target.surface()),
+            has_quarantined: false,
+            sweep: if target.can_be_swept() { sweep } else { SweepRequest::Never },
+            timing: TurnTiming::AtOnce,
         }
     }
 

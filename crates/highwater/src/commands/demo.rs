@@ -12,7 +12,7 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
 use hw_store::{DatabaseLocation, StoreWriter, Workspace, WorkspaceHandle};
-use hw_sync::api_client::ApiClient;
+use hw_sync::api_client::GithubClient;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::pull::{PullSpec, run_pull};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn open_web_server(args: &DemoArgs) -> anyhow::Result<WebServer> {
 /// Pulls at an interval until the process is stopped.
 async fn pull_repeatedly(
     store: &StoreWriter,
-    client: &ApiClient,
+    client: &GithubClient,
     spec: &PullSpec,
 ) -> anyhow::Result<()> {
     print_result("\npulling what the simulated users write; stop with Ctrl-C")?;

@@ -8,12 +8,12 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use hw_rules::page_size;
-use hw_sources::github::graphql::GraphqlEndpoint;
-use hw_sources::github::rest::RestEndpoint;
+use hw_sources::github::source::GithubSource;
 use hw_sources::http_transport::HttpTransport;
 use hw_store::{DatabaseLocation, RemoveCondition, StoreWriter, WorkspaceRemoval};
 use hw_sync::PullSummary;
-use hw_sync::api_client::{ApiClient, ClientConfig};
+use hw_sync::RetryPolicy;
+use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash_points::CrashPoints;
 use hw_sync::progress::ProgressSink;
@@ -143,15 +143,15 @@ fn new_api_client(
     options: &PullCommandOptions,
     store: &StoreWriter,
     stop: &CancellationToken,
-) -> anyhow::Result<ApiClient> {
-    let PullCommandOptions { token, .. } = options;
+) -> anyhow::Result<GithubClient> {
+    let PullCommandOptions { graphql_url, rest_url, token, .. } = options;
     let config = ClientConfig {
+        source: GithubSource::new(graphql_url, rest_url, token),
+        retry_policy: RetryPolicy::GITHUB,
         transport: Arc::new(StoppableTransport {
             transport: HttpTransport::with_proxy(options.proxy.clone())?,
             stop: stop.clone(),
         }),
-        endpoint: GraphqlEndpoint { url: options.graphql_url.clone(), token: token.clone() },
-        rest: RestEndpoint { url: options.rest_url.clone(), token: token.clone() },
         clock: Arc::new(MachineClock),
         crash_points: CrashPoints::default(),
         progress,

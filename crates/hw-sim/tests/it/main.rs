@@ -29,4 +29,5 @@ mod repository_departures;
 mod sweeps;
 mod unreadable_items;
 mod walks;
+mod writes;
 mod wrong_answers;

@@ -8,10 +8,35 @@ use hw_rules::version::ObservedAt;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::graphql::{GraphqlQuery, GraphqlResponse};
+use super::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use super::node::{self, NullReason};
 use crate::error::SourceError;
+use crate::query::{Query, first_ids};
 use crate::raw_json::{BoundedVec, RawNode};
+
+/// Requests the closing references of as many of these pull requests as one request takes.
+#[derive(Debug, Clone, Copy)]
+pub struct ClosingReferencesQuery<'a> {
+    pub ids: &'a [String],
+}
+
+impl Query for ClosingReferencesQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    /// In the order of the ids.
+    type Page = Vec<ReferencesAnswer>;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        references_query(first_ids(self.ids, size))
+    }
+
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        size: u32,
+    ) -> Result<Vec<ReferencesAnswer>, SourceError> {
+        read_references(response, first_ids(self.ids, size))
+    }
+}
 
 /// The answer about one pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,13 +58,12 @@ pub fn references_query(ids: &[String]) -> GraphqlQuery {
 }
 
 /// Reads the response to [`references_query`], in the order of the ids.
-pub fn read_references(
+fn read_references(
     response: &GraphqlResponse,
     ids: &[String],
-    request_id: i64,
 ) -> Result<Vec<ReferencesAnswer>, SourceError> {
     let nodes = node::require_nodes(response, "nodes", ids.len())?;
-    let observed_at = response.observed_at(request_id);
+    let observed_at = response.observed_at();
     let answers = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
         read_answer(response, &format!("nodes.{index}"), id, node, observed_at)
     });

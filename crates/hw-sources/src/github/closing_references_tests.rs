@@ -56,7 +56,7 @@ fn references_that_cannot_be_true_are_unreadable() {
 #[test]
 fn references_response_with_too_few_nodes_is_rejected() {
     let response = response_with_data(json!({ "nodes": [pull_request_json()] }));
-    assert!(read_references(&response, &["PR_4".into(), "PR_5".into()], 1).is_err());
+    assert!(read_references(&response, &["PR_4".into(), "PR_5".into()]).is_err());
 }
 
 fn read_found(node: &Value) -> ClosingReferences {
@@ -68,7 +68,7 @@ fn read_found(node: &Value) -> ClosingReferences {
 }
 
 fn read_answers(response: &GraphqlResponse, count: usize) -> Vec<ReferencesAnswer> {
-    read_references(response, &vec!["PR_4".to_owned(); count], 1).unwrap()
+    read_references(response, &vec!["PR_4".to_owned(); count]).unwrap()
 }
 
 /// A pull request of repository 7.

@@ -20,16 +20,12 @@ mod sample_comments;
 #[path = "comments/simulated_tests.rs"]
 mod simulated_tests;
 
-pub use continuation::{
-    Continuation, continuation_query, id_only_query, read_continuation, read_id_only,
-};
-pub use lookup::{lookup_query, read_lookup};
-pub use rest_lists::{
-    CommentListPage, CommentListResult, newest_request, read_list, since_request,
-};
+pub use continuation::{Continuation, ContinuationIdQuery, ContinuationQuery, continuation_query};
+pub use lookup::{CommentLookupQuery, lookup_query};
+pub use rest_lists::{CommentListPage, CommentListQuery, CommentListResult, ListPart};
 pub use thread_comments::{
-    IncompleteReason, ThreadComments, read_thread_comments, thread_comments_query,
-    threads_per_request,
+    IncompleteReason, ThreadComments, ThreadCommentsPage, ThreadCommentsQuery,
+    thread_comments_query, threads_per_request,
 };
 
 /// Parses the thread's number from a URL, in whose path it is the last segment.

@@ -5,6 +5,7 @@
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method};
+use hw_rules::rate_limit::ApiKind;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use secrecy::SecretString;
@@ -14,10 +15,11 @@ use serde_json::{Value, json};
 
 use super::limits::{self, MAX_MESSAGE_BYTES};
 use super::request_headers;
-use super::response_meta::ResponseMeta;
 use crate::error::{RateLimitKind, SourceError};
 use crate::json_repair;
+use crate::query::{ApiEndpoint, Query};
 use crate::raw_json::{RawDocument, RawNode};
+use crate::response_meta::ResponseMeta;
 use crate::transport::{HttpRequest, HttpResponse};
 
 /// The longest part of an error's path that is read: the path of a row has at most seven steps.
@@ -68,9 +70,39 @@ impl GraphqlEndpoint {
     }
 }
 
-/// Builds the cheapest query there is, to check whether the API responds at all.
-pub fn ping_query() -> GraphqlQuery {
-    GraphqlQuery { document: "query Ping { rateLimit { cost } }".into(), variables: json!({}) }
+impl ApiEndpoint for GraphqlEndpoint {
+    type Request = GraphqlQuery;
+    type Response = GraphqlResponse;
+    const API: ApiKind = ApiKind::Graphql;
+
+    fn encode_request(&self, request: &GraphqlQuery) -> HttpRequest {
+        self.build_request(request)
+    }
+
+    fn decode_response(response: &HttpResponse) -> Result<GraphqlResponse, SourceError> {
+        read_response(response)
+    }
+
+    fn meta_mut(response: &mut GraphqlResponse) -> &mut ResponseMeta {
+        &mut response.meta
+    }
+}
+
+/// The cheapest query there is, to check whether the API responds at all.
+#[derive(Debug, Clone, Copy)]
+pub struct PingQuery;
+
+impl Query for PingQuery {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ();
+
+    fn request(&self, _size: u32) -> GraphqlQuery {
+        GraphqlQuery { document: "query Ping { rateLimit { cost } }".into(), variables: json!({}) }
+    }
+
+    fn parse(&self, _response: &GraphqlResponse, _size: u32) -> Result<(), SourceError> {
+        Ok(())
+    }
 }
 
 /// Reads a response; fails if it is unusable as a whole.
@@ -88,7 +120,8 @@ pub fn read_response(response: &HttpResponse) -> Result<GraphqlResponse, SourceE
     let Some(data) = body.data else { return Err(missing_data_error(&errors)) };
     let data = RawDocument::from(data.to_owned());
     let cost = data.root().find_path(&["rateLimit", "cost"]).and_then(RawNode::as_i64).unwrap_or(0);
-    let meta = ResponseMeta::from_response(response, cost, repaired.replaced_chars)?;
+    let meta = limits::read_meta(response, cost)?;
+    let meta = ResponseMeta { replaced_chars: repaired.replaced_chars, ..meta };
     Ok(GraphqlResponse { data, errors, meta })
 }
 
@@ -213,12 +246,12 @@ fn missing_data_error(errors: &[GraphqlError]) -> SourceError {
 
 impl GraphqlResponse {
     pub fn date(&self) -> SourceInstant {
-        self.meta.date
+        self.meta.date()
     }
 
     /// Returns the observation time of the objects in this response.
-    pub fn observed_at(&self, request_id: i64) -> ObservedAt {
-        self.meta.observed_at(request_id)
+    pub fn observed_at(&self) -> ObservedAt {
+        self.meta.observed_at
     }
 
     /// Returns the first error at this path in the data or anywhere below it.

@@ -3,12 +3,11 @@
 //! The signals are many and inconsistent: 403 or 429, with and without headers, or a 200 whose errors report the limit.
 //! An integration that ignores a limit can get banned, so each signal is recognized here, once.
 
-use hw_rules::rate_limit::ApiKind;
 use hw_rules::source_time::SourceInstant;
 use serde::Deserialize;
 
 use crate::error::{LimitWait, RateLimit, RateLimitKind, SourceError, wait_ms_from_date};
-use crate::limiter_state::RateLimitUsage;
+use crate::response_meta::{RateLimitSample, ResponseMeta};
 use crate::transport::{HttpResponse, MAX_BODY_BYTES};
 
 /// The part of an error's body that is searched for the text of a limit: proxies wrap it in HTML.
@@ -18,31 +17,20 @@ const MAX_EXCERPT_BYTES: usize = 200;
 /// The part of an error's message that is stored and printed.
 pub(super) const MAX_MESSAGE_BYTES: usize = 2_000;
 
-/// The state of one rate limit, from a response's headers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RateLimitSample {
-    pub limit: i64,
-    pub remaining: i64,
-    pub used: i64,
-    /// The end of the window, in the source's time.
-    pub resets_at: SourceInstant,
-    /// The budget that the figures are about, if the response names it.
-    pub bucket: Option<String>,
-}
-
-impl RateLimitSample {
-    /// Returns true if the figures are about the budget of this API.
-    pub fn is_of(&self, api: ApiKind) -> bool {
-        self.bucket.as_deref().is_none_or(|bucket| bucket == api.bucket())
-    }
-
-    pub fn to_usage(&self) -> RateLimitUsage {
-        RateLimitUsage { used: self.used, limit: self.limit }
-    }
+/// Reads the metadata of a response; fails without a `Date`, because such a response cannot be ordered among the others.
+pub(super) fn read_meta(response: &HttpResponse, cost: i64) -> Result<ResponseMeta, SourceError> {
+    let date = parse_date(response);
+    let date = date.ok_or_else(|| SourceError::InvalidResponse("no Date header".into()))?;
+    Ok(ResponseMeta {
+        limit_sample: read_sample(response),
+        cost,
+        is_not_modified: response.status == 304,
+        ..ResponseMeta::from_date(date)
+    })
 }
 
 /// Reads the `x-ratelimit-*` headers, if they are all there.
-pub fn read_sample(response: &HttpResponse) -> Option<RateLimitSample> {
+fn read_sample(response: &HttpResponse) -> Option<RateLimitSample> {
     Some(RateLimitSample {
         limit: parse_number_header(response, "x-ratelimit-limit")?,
         remaining: parse_number_header(response, "x-ratelimit-remaining")?,

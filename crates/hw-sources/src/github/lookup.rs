@@ -80,13 +80,12 @@ impl NodeLookup {
         response: &GraphqlResponse,
         ids: &[String],
         repository_id: i64,
-        request_id: i64,
         read: impl Fn(RawNode<'_>) -> Result<NodePresence, String>,
     ) -> Result<LookupPage, SourceError> {
         let nodes = node::require_nodes(response, "nodes", ids.len())?;
-        let observed_at = response.observed_at(request_id);
-        let is_vouched_for = self.is_vouched_for(response, repository_id);
-        let mut page = LookupPage::new(response.date(), observed_at, is_vouched_for);
+        let observed_at = response.observed_at();
+        let mut page = LookupPage::new(observed_at, ids.len());
+        page.is_vouched_for = self.is_vouched_for(response, repository_id);
         for (index, (id, node)) in ids.iter().zip(nodes).enumerate() {
             match self.read_presence(response, &format!("nodes.{index}"), node, &read) {
                 Ok(NodePresence::Here(item)) => {

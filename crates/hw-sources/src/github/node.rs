@@ -82,10 +82,9 @@ impl<T> ParsedConnection<T> {
     pub(super) fn into_page(
         self,
         response: &GraphqlResponse,
-        request_id: i64,
         item: impl Fn(T) -> MirrorItem,
     ) -> ItemsPage {
-        let observed_at = response.observed_at(request_id);
+        let observed_at = response.observed_at();
         let mut entries = Vec::with_capacity(self.rows.len());
         let mut observations = Vec::with_capacity(self.rows.len());
         for row in self.rows {
@@ -154,7 +153,6 @@ pub(super) fn read_connection<T>(
     response: &GraphqlResponse,
     connection: LocatedNode<'_>,
     after: Option<&PageCursor>,
-    request_id: i64,
     read: impl Fn(&str, RawNode<'_>) -> Result<T, String>,
 ) -> Option<ParsedConnection<T>> {
     let raw: RawConnection<'_> = connection.node.parse_as().ok()?;
@@ -173,7 +171,7 @@ pub(super) fn read_connection<T>(
             Ok(node) => out.rows.push(ConnectionRow { cursor: at.clone(), node }),
             Err(reason) => {
                 let (subject, observed_at) =
-                    (edge_subject(edge, &at, before), response.observed_at(request_id));
+                    (edge_subject(edge, &at, before), response.observed_at());
                 out.unreadable.push(unreadable_row(subject, edge.node, reason, observed_at));
             }
         }

@@ -12,17 +12,43 @@ use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
 use hw_rules::walk::PageCursor;
 
-use super::graphql::GraphqlResponse;
+use super::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use super::node::{self, LocatedNode, RawEdge};
 use super::viewer::{self, Viewer};
 use crate::error::SourceError;
 use crate::page::ItemsPage;
+use crate::query::Query;
 use crate::raw_json::RawNode;
 
-pub use lookup::read_lookup;
-pub use named_repositories::{FoundName, NamedRepositories, read_named};
+pub use lookup::RepositoryLookupQuery;
+pub use named_repositories::{FoundName, NamedRepositories, NamedRepositoriesQuery};
 pub use probes::ListingProbes;
 pub use queries::{list_query, lookup_query, named_query};
+
+/// Requests one page of an owner's repositories, with probes of these surfaces.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryListQuery<'a> {
+    pub login: &'a str,
+    pub after: Option<&'a PageCursor>,
+    pub surfaces: &'a [Surface],
+}
+
+impl Query for RepositoryListQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = RepositoryListPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        list_query(self.login, size, self.after, self.surfaces)
+    }
+
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        _size: u32,
+    ) -> Result<RepositoryListPage, SourceError> {
+        read_list(response, self.after)
+    }
+}
 
 /// One page of the listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +66,9 @@ const OWNER_PATH: &str = "repositoryOwner";
 const LISTING_PATH: &str = "repositoryOwner.repositories";
 
 /// Reads a page that was requested after `after`.
-pub fn read_list(
+fn read_list(
     response: &GraphqlResponse,
     after: Option<&PageCursor>,
-    request_id: i64,
 ) -> Result<RepositoryListPage, SourceError> {
     let owner = response.data.root().get(OWNER_PATH);
     if owner.is_some_and(RawNode::is_null) {
@@ -51,14 +76,13 @@ pub fn read_list(
     }
     let listing = owner.and_then(|owner| owner.get("repositories"));
     let listing = LocatedNode { path: LISTING_PATH, node: listing.unwrap_or(RawNode::NULL) };
-    let connection =
-        node::read_connection(response, listing, after, request_id, |row_path, node| {
-            repository_node::read_repository(response, row_path, &format!("{row_path}.node"), node)
-        });
+    let connection = node::read_connection(response, listing, after, |row_path, node| {
+        repository_node::read_repository(response, row_path, &format!("{row_path}.node"), node)
+    });
     let connection = connection
         .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {LISTING_PATH}")))?;
     let viewer = if after.is_none() { Some(viewer::read_viewer(response)?) } else { None };
-    let page = connection.into_page(response, request_id, MirrorItem::Repository);
+    let page = connection.into_page(response, MirrorItem::Repository);
     let rows = node::raw_edges(listing.node);
     Ok(RepositoryListPage {
         viewer,

@@ -19,7 +19,6 @@ fn repository_list_has_probes_and_the_viewer() {
             edge_json(2, &probed_repository_json(2)),
         ])),
         None,
-        9,
     );
     let list = list.unwrap();
     assert_eq!(list.viewer, Some(Viewer { id: 31, login: "ann".into() }));
@@ -46,7 +45,7 @@ fn repository_list_reads_a_repository_with_an_unreadable_probe() {
         server_error("repositoryOwner.repositories.edges.0.node.issues"),
         server_error("repositoryOwner.repositories.edges.1.node.discussions.nodes.0.updatedAt"),
     ];
-    let list = read_list(&response_with_errors(list_json(&edges), errors), None, 9).unwrap();
+    let list = read_list(&response_with_errors(list_json(&edges), errors), None).unwrap();
     assert_eq!((repository_ids(&list), list.items_page.unreadable.len()), (vec![1, 2, 3], 0));
     let probes: Vec<_> = list.probes.keys().copied().collect();
     let issues_and_pulls = [(2, Surface::Issues), (2, Surface::PullRequests)];
@@ -66,7 +65,7 @@ fn repository_list_row_with_any_other_error_is_unreadable() {
             ]),
             errors,
         );
-        let list = read_list(&list, None, 9).unwrap();
+        let list = read_list(&list, None).unwrap();
         assert_eq!(repository_ids(&list), [2], "{inside}");
         assert_eq!(list.items_page.unreadable[0].subject, RowSubject::Node("R_1".into()));
     }
@@ -76,7 +75,7 @@ fn repository_list_row_with_any_other_error_is_unreadable() {
 fn repository_list_row_is_unreadable_if_a_probe_made_it_null() {
     let errors = vec![server_error("repositoryOwner.repositories.edges.0.node.issues")];
     let list = response_with_errors(list_json(&[edge_json(1, &Value::Null)]), errors);
-    let list = read_list(&list, None, 9).unwrap();
+    let list = read_list(&list, None).unwrap();
     assert_eq!(list.items_page.unreadable[0].reason, "Something went wrong");
 }
 
@@ -85,12 +84,12 @@ fn repository_list_of_a_missing_owner_is_hidden() {
     let data = json!({ "repositoryOwner": null, "viewer": { "login": "ann", "databaseId": 31 } });
     let missing =
         response_with_errors(data.clone(), vec![graphql_error("NOT_FOUND", "repositoryOwner")]);
-    assert!(matches!(read_list(&missing, None, 9), Err(SourceError::Hidden(_))));
+    assert!(matches!(read_list(&missing, None), Err(SourceError::Hidden(_))));
     // GitHub has no error for a login that nobody has
-    let unknown = read_list(&response_with_data(data.clone()), None, 9);
+    let unknown = read_list(&response_with_data(data.clone()), None);
     assert!(matches!(unknown, Err(SourceError::Hidden(_))));
     let fault = response_with_errors(data, vec![server_error("repositoryOwner")]);
-    assert!(!matches!(read_list(&fault, None, 9), Ok(_) | Err(SourceError::Hidden(_))));
+    assert!(!matches!(read_list(&fault, None), Ok(_) | Err(SourceError::Hidden(_))));
 }
 
 #[test]
@@ -98,8 +97,8 @@ fn repository_list_requires_the_viewer_on_its_first_page() {
     let mut anonymous = list_json(&[edge_json(1, &probed_repository_json(1))]);
     anonymous["viewer"] = Value::Null;
     let anonymous = response_with_data(anonymous);
-    assert!(matches!(read_list(&anonymous, None, 9), Err(SourceError::InvalidResponse(_))));
-    let later = read_list(&anonymous, Some(&PageCursor("c0".into())), 9).unwrap();
+    assert!(matches!(read_list(&anonymous, None), Err(SourceError::InvalidResponse(_))));
+    let later = read_list(&anonymous, Some(&PageCursor("c0".into()))).unwrap();
     assert_eq!(later.viewer, None);
 }
 

@@ -2,16 +2,18 @@
 
 use http::header::{self, HeaderName};
 use http::{HeaderValue, Method};
+use hw_rules::rate_limit::ApiKind;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use secrecy::SecretString;
 
 use super::limits;
 use super::request_headers;
-use super::response_meta::ResponseMeta;
 use crate::error::SourceError;
 use crate::json_repair;
+use crate::query::ApiEndpoint;
 use crate::raw_json::RawDocument;
+use crate::response_meta::ResponseMeta;
 use crate::transport::{HttpRequest, HttpResponse};
 
 /// The URL of the REST API, and the token to use there.
@@ -75,10 +77,28 @@ impl RestEndpoint {
     }
 }
 
+impl ApiEndpoint for RestEndpoint {
+    type Request = RestRequest;
+    type Response = RestResponse;
+    const API: ApiKind = ApiKind::Rest;
+
+    fn encode_request(&self, request: &RestRequest) -> HttpRequest {
+        self.build_request(request)
+    }
+
+    fn decode_response(response: &HttpResponse) -> Result<RestResponse, SourceError> {
+        read_response(response)
+    }
+
+    fn meta_mut(response: &mut RestResponse) -> &mut ResponseMeta {
+        &mut response.meta
+    }
+}
+
 /// Reads a response; fails if it is unusable as a whole.
 pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceError> {
     if response.status == 304 {
-        let meta = ResponseMeta::from_response(response, 0, 0)?;
+        let meta = limits::read_meta(response, 0)?;
         let (content, next_link) = (RestContent::NotModified, read_next_link(response));
         return Ok(RestResponse { content, meta, etag: None, next_link });
     }
@@ -87,9 +107,10 @@ pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceErro
     }
     let document = json_repair::parse_repaired(&response.body)
         .map_err(|error| SourceError::InvalidResponse(error.to_string()))?;
+    let meta = limits::read_meta(response, 1)?;
     Ok(RestResponse {
         content: RestContent::Document(document.value),
-        meta: ResponseMeta::from_response(response, 1, document.replaced_chars)?,
+        meta: ResponseMeta { replaced_chars: document.replaced_chars, ..meta },
         etag: response.header("etag").filter(|_| response.status == 200).map(str::to_owned),
         next_link: read_next_link(response),
     })
@@ -111,12 +132,12 @@ fn read_next_link(response: &HttpResponse) -> NextLink {
 
 impl RestResponse {
     pub fn date(&self) -> SourceInstant {
-        self.meta.date
+        self.meta.date()
     }
 
     /// Returns the observation time of the objects in this response.
-    pub fn observed_at(&self, request_id: i64) -> ObservedAt {
-        self.meta.observed_at(request_id)
+    pub fn observed_at(&self) -> ObservedAt {
+        self.meta.observed_at
     }
 }
 

@@ -5,17 +5,12 @@ use hw_rules::source_time::SourceInstant;
 use serde_json::{Value, json};
 
 use super::graphql::{GraphqlError, GraphqlResponse};
-use super::response_meta::ResponseMeta;
 use super::thread_schema;
+use crate::response_meta::ResponseMeta;
 
 pub(super) fn response_with_data(data: Value) -> GraphqlResponse {
-    let meta = ResponseMeta {
-        date: SourceInstant(0),
-        ahead_ms: 0,
-        limit_sample: None,
-        cost: 1,
-        replaced_chars: 0,
-    };
+    let mut meta = ResponseMeta { cost: 1, ..ResponseMeta::from_date(SourceInstant(0)) };
+    meta.set_observed_at(9, SourceInstant(0));
     GraphqlResponse { data: data.into(), errors: vec![], meta }
 }
 

@@ -13,42 +13,101 @@ use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
 use hw_rules::walk::{ListingEntry, ListingPage, PageCursor};
 
-use super::graphql::GraphqlResponse;
+use super::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use super::node::{self, LocatedNode, ParsedConnection};
 use super::thread_schema;
 use crate::error::SourceError;
 use crate::page::{InventoryPage, InventoryRow, ItemsPage, RowSubject, UnreadableRow};
+use crate::query::Query;
 use crate::raw_json::RawNode;
 use thread_node::ThreadStub;
 
-pub use first_pages::{FirstPageTarget, read_first_pages};
-pub use lookup::{lookup_query, read_lookup};
+pub use first_pages::{FirstPageTarget, FirstPagesQuery};
+pub use lookup::{ThreadLookupQuery, lookup_query};
 pub use queries::{first_pages_query, id_only_query, inventory_query, page_query};
 
+/// A listing of one repository, from a cursor on.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadListing<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    /// The repository's node id.
+    pub node_id: &'a str,
+    pub after: Option<&'a PageCursor>,
+}
+
+/// Requests one page, newest change first.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadPageQuery<'a>(pub ThreadListing<'a>);
+
+/// Requests one page of ids and times, newest change first: for a row too large to be served completely.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadIdsQuery<'a>(pub ThreadListing<'a>);
+
+/// Requests one page of the inventory.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadInventoryQuery<'a>(pub ThreadListing<'a>);
+
+impl Query for ThreadPageQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ItemsPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        page_query(self.0.surface, self.0.node_id, size, self.0.after)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ItemsPage, SourceError> {
+        read_page(response, self.0.surface, self.0.repository_id, self.0.after)
+    }
+}
+
+impl Query for ThreadIdsQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ItemsPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        id_only_query(self.0.surface, self.0.node_id, size, self.0.after)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ItemsPage, SourceError> {
+        read_id_only(response, self.0.surface, self.0.repository_id, self.0.after)
+    }
+}
+
+impl Query for ThreadInventoryQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = InventoryPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        inventory_query(self.0.surface, self.0.node_id, size, self.0.after)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<InventoryPage, SourceError> {
+        read_inventory(response, self.0.surface, self.0.repository_id, self.0.after)
+    }
+}
+
 /// Reads a page of the repository with this id that was requested after `after`.
-pub fn read_page(
+fn read_page(
     response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
     after: Option<&PageCursor>,
-    request_id: i64,
 ) -> Result<ItemsPage, SourceError> {
     let listing = RequestedListing { root: "node", surface, repository_id, after };
-    let connection =
-        listing.read_rows(response, request_id, |node| thread_node::read_thread(surface, node))?;
-    Ok(connection.into_page(response, request_id, MirrorItem::Thread))
+    let connection = listing.read_rows(response, |node| thread_node::read_thread(surface, node))?;
+    Ok(connection.into_page(response, MirrorItem::Thread))
 }
 
 /// Reads a page of the inventory.
-pub fn read_inventory(
+fn read_inventory(
     response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
     after: Option<&PageCursor>,
-    request_id: i64,
 ) -> Result<InventoryPage, SourceError> {
     let listing = RequestedListing { root: "node", surface, repository_id, after };
-    let connection = listing.read_rows(response, request_id, ThreadStub::read)?;
+    let connection = listing.read_rows(response, ThreadStub::read)?;
     let rows = connection.rows.into_iter().map(|row| InventoryRow {
         id: row.node.database_id.0,
         node_id: row.node.id,
@@ -58,7 +117,7 @@ pub fn read_inventory(
     let faults = connection.unreadable.iter().filter(|row| !row.is_impossible());
     Ok(InventoryPage {
         date: response.date(),
-        observed_at: response.observed_at(request_id),
+        observed_at: response.observed_at(),
         unreadable_count: faults.count(),
         rows: drop_duplicate_ids(rows.collect()),
         next: connection.next,
@@ -66,15 +125,14 @@ pub fn read_inventory(
 }
 
 /// Reads an id-only page: its rows have their positions, and all of them remain to be read.
-pub fn read_id_only(
+fn read_id_only(
     response: &GraphqlResponse,
     surface: Surface,
     repository_id: i64,
     after: Option<&PageCursor>,
-    request_id: i64,
 ) -> Result<ItemsPage, SourceError> {
     let listing = RequestedListing { root: "node", surface, repository_id, after };
-    let connection = listing.read_rows(response, request_id, ThreadStub::read)?;
+    let connection = listing.read_rows(response, ThreadStub::read)?;
     let mut unreadable = connection.unreadable;
     let mut entries = Vec::new();
     for row in connection.rows {
@@ -83,7 +141,7 @@ pub fn read_id_only(
             reason: "too large for one response".into(),
             raw: String::new(),
             updated_at: Some(row.node.updated_at.clone()),
-            observed_at: response.observed_at(request_id),
+            observed_at: response.observed_at(),
         });
         let (id, updated_at) = (row.node.database_id.0, row.node.updated_at);
         entries.push(ListingEntry { id, updated_at, cursor: row.cursor });
@@ -120,7 +178,6 @@ impl RequestedListing<'_> {
     fn read_rows<T>(
         &self,
         response: &GraphqlResponse,
-        request_id: i64,
         read: impl Fn(RawNode<'_>) -> Result<T, String>,
     ) -> Result<ParsedConnection<T>, SourceError> {
         let repository = response.data.root().get(self.root).unwrap_or(RawNode::NULL);
@@ -129,7 +186,7 @@ impl RequestedListing<'_> {
         let path = format!("{}.{name}", self.root);
         let connection =
             LocatedNode { path: &path, node: repository.get(name).unwrap_or(RawNode::NULL) };
-        node::read_connection(response, connection, self.after, request_id, |row_path, node| {
+        node::read_connection(response, connection, self.after, |row_path, node| {
             node::check_no_errors(response, row_path).and_then(|()| read(node))
         })
         .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {path}")))

@@ -9,7 +9,6 @@ use super::super::sample_responses::{
     server_error, thread_json,
 };
 use super::*;
-use crate::github::graphql::GraphqlQuery;
 
 const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 
@@ -145,8 +144,7 @@ fn thread_page_treats_a_node_with_an_error_inside_as_unreadable() {
         let data = json!({ "node": listing_json(surface, &[edge_json(1, &ghost), edge_json(2, &thread_json(surface, 2))]) });
         let connection = thread_schema::for_surface(surface).connection;
         let fault = server_error(&format!("node.{connection}.edges.0.node.author"));
-        let page =
-            read_page(&response_with_errors(data, vec![fault]), surface, 7, None, 9).unwrap();
+        let page = read_page(&response_with_errors(data, vec![fault]), surface, 7, None).unwrap();
         assert_eq!(observation_ids(&page.observations), [2]);
         assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_1".into()));
     }
@@ -159,7 +157,7 @@ fn thread_page_of_another_repository_is_never_data() {
             json!({ "node": listing_json(surface, &[edge_json(1, &thread_json(surface, 1))]) }),
         );
         assert!(matches!(
-            read_page(&response, surface, 8, None, 9),
+            read_page(&response, surface, 8, None),
             Err(SourceError::InvalidResponse(_))
         ));
     }
@@ -169,9 +167,9 @@ fn thread_page_of_another_repository_is_never_data() {
 fn thread_page_of_a_missing_repository_is_hidden_not_empty() {
     let data = json!({ "node": null });
     let missing = response_with_errors(data.clone(), vec![not_found_error("node")]);
-    let read = read_page(&missing, Surface::PullRequests, 7, None, 9);
+    let read = read_page(&missing, Surface::PullRequests, 7, None);
     assert!(matches!(read, Err(SourceError::Hidden(_))));
-    let read = read_page(&response_with_data(data), Surface::PullRequests, 7, None, 9);
+    let read = read_page(&response_with_data(data), Surface::PullRequests, 7, None);
     assert!(matches!(read, Err(SourceError::InvalidResponse(_))));
 }
 
@@ -185,7 +183,7 @@ fn thread_page_of_a_disabled_listing_is_hidden_not_empty() {
         let mut repository = listing_json(surface, &[]);
         repository[field] = json!(false);
         let response = response_with_data(json!({ "node": repository }));
-        let read = read_page(&response, surface, 7, None, 9);
+        let read = read_page(&response, surface, 7, None);
         assert_eq!(matches!(read, Err(SourceError::Hidden(_))), is_hidden, "{surface:?}");
         assert_eq!(read.is_ok(), !is_hidden, "{surface:?}");
     }
@@ -207,11 +205,11 @@ fn inventory_and_id_only_page_have_ids_and_times() {
         let without_id = json!({ "id": "T_6", "updatedAt": "2026-01-02T00:00:00Z" });
         let edges = [edge_json(1, &row), edge_json(2, &without_id)];
         let response = response_with_data(json!({ "node": listing_json(surface, &edges) }));
-        let inventory = read_inventory(&response, surface, 7, None, 9).unwrap();
+        let inventory = read_inventory(&response, surface, 7, None).unwrap();
         let at = parse_time("2026-01-02T00:00:00Z");
         let known = InventoryRow { id: 5, node_id: "T_5".into(), updated_at: at.clone() };
         assert_eq!((inventory.rows, inventory.unreadable_count), (vec![known], 1));
-        let id_only = read_id_only(&response, surface, 7, None, 9).unwrap();
+        let id_only = read_id_only(&response, surface, 7, None).unwrap();
         let entry = ListingEntry { id: 5, updated_at: at, cursor: PageCursor("c1".into()) };
         assert_eq!((id_only.walk_page.entries, id_only.unreadable.len()), (vec![entry], 2));
     }
@@ -243,7 +241,6 @@ fn read_edges(surface: Surface, edges: &[Value]) -> Result<ItemsPage, SourceErro
         surface,
         7,
         None,
-        9,
     )
 }
 

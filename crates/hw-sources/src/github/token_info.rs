@@ -14,6 +14,7 @@ use super::rest::{API_VERSION, GITHUB_JSON};
 use crate::error::SourceError;
 use crate::json_repair;
 use crate::raw_json::{RawDocument, RawNode};
+use crate::source::ApiBudget;
 use crate::transport::{HttpRequest, HttpResponse};
 
 /// The properties of a token.
@@ -24,15 +25,6 @@ pub struct TokenInfo {
     pub scopes: Option<Vec<String>>,
     /// The time at which it expires, if it does.
     pub expires_at: Option<SourceInstant>,
-}
-
-/// One rate limit of the API, by the hour or by the minute.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApiBudget {
-    pub bucket: String,
-    pub used: i64,
-    pub limit: i64,
-    pub resets_at: SourceInstant,
 }
 
 /// Builds the request for the token's user and properties.

@@ -7,13 +7,13 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
-use hw_sources::github::threads;
+use hw_sources::github::threads::ThreadInventoryQuery;
 use hw_sources::page::InventoryPage;
 use hw_store::{StageOutcome, SweepPage};
 
 use super::{LaneSweep, since_inventory};
 use crate::api_client::FetchError;
-use crate::retry_policy::RetryPolicy;
+use crate::retry_policy::RequestOptions;
 use crate::since::{SinceReader, is_oversized_row};
 use crate::thread_comments::ThreadCommentReader;
 use crate::turn::PullTally;
@@ -84,25 +84,15 @@ impl LaneSweep<'_> {
         &mut self,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
-        let (surface, repository) = (self.target.surface(), &self.target.repository);
-        match surface.read_strategy() {
+        match self.target.surface().read_strategy() {
             ReadStrategy::Since => return self.read_since_page(after).await,
             ReadStrategy::PerThread => return self.read_thread_page(after).await,
             ReadStrategy::NewestFirst => {}
         }
+        let query = ThreadInventoryQuery(self.target.thread_listing(after));
+        let options = self.target.request_options(RequestOptions::SWEEP);
         for _ in 0..MAX_PAGE_TRIES {
-            let page = self
-                .context
-                .client
-                .query_graphql(
-                    self.target.retry_policy(RetryPolicy::SWEEP),
-                    self.page_size,
-                    |size| threads::inventory_query(surface, &repository.node_id, size, after),
-                    |response, request_id, _| {
-                        threads::read_inventory(response, surface, repository.id, after, request_id)
-                    },
-                )
-                .await?;
+            let page = self.context.client.fetch(&query, options, self.page_size).await?;
             if page.unreadable_count > 0 {
                 continue;
             }

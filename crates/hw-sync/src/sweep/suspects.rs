@@ -10,8 +10,8 @@ use hw_sources::page::{LookupPage, RowSubject, UnreadableRow};
 
 use super::{ItemIdPair, LaneSweep};
 use crate::api_client::FetchError;
-use crate::lookup::{self, LookupBatch};
-use crate::retry_policy::RetryPolicy;
+use crate::lookup::{self, ItemLookupQuery, LOOKUP_BATCH_SIZE};
+use crate::retry_policy::RequestOptions;
 
 /// The result of a second lookup of all suspects.
 pub(super) struct SuspectRecheck {
@@ -32,8 +32,8 @@ impl LaneSweep<'_> {
     ) -> Result<(), FetchError> {
         while !items.is_empty() {
             match self.look_up_batch(items, &[]).await {
-                Ok(LookupBatch { page, count }) => {
-                    let (batch, rest) = items.split_at(count);
+                Ok(page) => {
+                    let (batch, rest) = items.split_at(page.requested_count);
                     let absent = absent_items(batch, &page);
                     self.store_lookup(page)?;
                     self.recheck_absent(&absent).await?;
@@ -56,8 +56,8 @@ impl LaneSweep<'_> {
     /// from a lagging replica, or from a fault. Items that are absent again are quarantined.
     async fn recheck_absent(&mut self, mut items: &[ItemIdPair]) -> Result<(), FetchError> {
         while !items.is_empty() {
-            let LookupBatch { page, count } = self.look_up_batch(items, &[]).await?;
-            let (batch, rest) = items.split_at(count);
+            let page = self.look_up_batch(items, &[]).await?;
+            let (batch, rest) = items.split_at(page.requested_count);
             let absent = absent_items(batch, &page);
             self.has_absent_items |= !absent.is_empty();
             // a resumed inventory is read again first: what it lists may be gone since
@@ -85,8 +85,7 @@ impl LaneSweep<'_> {
             is_vouched_for: true,
         };
         while !suspects.is_empty() {
-            let LookupBatch { mut page, count } = match self.look_up_batch(suspects, siblings).await
-            {
+            let mut page = match self.look_up_batch(suspects, siblings).await {
                 Err(FetchError::Source(SourceError::TooExpensive(reason)))
                     if self.batch_size == 1 =>
                 {
@@ -97,7 +96,7 @@ impl LaneSweep<'_> {
                 }
                 other => other?,
             };
-            let (batch, rest) = suspects.split_at(count);
+            let (batch, rest) = suspects.split_at(page.requested_count);
             let elsewhere = std::mem::take(&mut page.elsewhere);
             let moved: Vec<i64> = elsewhere.iter().map(|found| found.key().id).collect();
             let stored = lookup::store_moved_items(self.context, self.target, elsewhere)?;
@@ -122,22 +121,11 @@ impl LaneSweep<'_> {
         &mut self,
         items: &[ItemIdPair],
         siblings: &[String],
-    ) -> Result<LookupBatch, FetchError> {
-        let (surface, repository) = (self.target.surface(), &self.target.repository);
-        self.context
-            .client
-            .query_graphql(
-                self.target.retry_policy(RetryPolicy::SWEEP),
-                &mut self.batch_size,
-                |size| lookup::build_query(surface, repository, &node_ids(items, size), siblings),
-                |response, request_id, size| {
-                    let ids = node_ids(items, size);
-                    let page =
-                        lookup::read_answer(response, surface, &ids, repository, request_id)?;
-                    Ok(LookupBatch { page, count: ids.len() })
-                },
-            )
-            .await
+    ) -> Result<LookupPage, FetchError> {
+        let ids = node_ids(items, LOOKUP_BATCH_SIZE);
+        let query = ItemLookupQuery { target: self.target, ids: &ids, siblings };
+        let options = self.target.request_options(RequestOptions::SWEEP);
+        self.context.client.fetch(&query, options, &mut self.batch_size).await
     }
 
     fn store_lookup(&mut self, lookup: LookupPage) -> Result<(), FetchError> {
@@ -236,6 +224,7 @@ mod tests {
         LookupPage {
             date: SourceInstant(0),
             observed_at: ObservedAt::new(0, 0),
+            requested_count: 2,
             is_vouched_for: true,
             observations: vec![],
             absent: absent.iter().map(|id| (*id).to_owned()).collect(),

@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use hw_rules::pace::{DEFAULT_RESERVE_PERCENT, RequestPace};
 use hw_rules::page_size;
 use hw_sim::{ActivitySpec, GroundTruth, SimulatedGitHub, WorldSpec};
-use hw_sources::github::graphql::GraphqlEndpoint;
-use hw_sources::github::rest::RestEndpoint;
+use hw_sources::github::source::GithubSource;
 use hw_sources::http_transport::HttpTransport;
 use hw_store::StoreWriter;
-use hw_sync::api_client::{ApiClient, ClientConfig};
+use hw_sync::RetryPolicy;
+use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash_points::CrashPoints;
 use hw_sync::progress::ProgressSink;
@@ -74,11 +74,12 @@ impl DemoServer {
     }
 
     /// Returns a client for the server, over real HTTP.
-    pub(super) fn api_client(&self, store: &StoreWriter) -> anyhow::Result<ApiClient> {
+    pub(super) fn api_client(&self, store: &StoreWriter) -> anyhow::Result<GithubClient> {
+        let graphql_url = format!("{}/graphql", self.url);
         let config = ClientConfig {
+            source: GithubSource::new(&graphql_url, &self.url, &TOKEN.into()),
+            retry_policy: RetryPolicy::GITHUB,
             transport: HttpTransport::new().context("cannot set up HTTP")?,
-            endpoint: GraphqlEndpoint { url: format!("{}/graphql", self.url), token: TOKEN.into() },
-            rest: RestEndpoint { url: self.url.clone(), token: TOKEN.into() },
             clock: Arc::new(MachineClock),
             crash_points: CrashPoints::default(),
             progress: ProgressSink::default(),

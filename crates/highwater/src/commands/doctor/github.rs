@@ -2,8 +2,9 @@
 
 use hw_sources::error::SourceError;
 use hw_sources::github::graphql::GraphqlEndpoint;
-use hw_sources::github::token_info::{ApiBudget, TokenInfo};
+use hw_sources::github::token_info::TokenInfo;
 use hw_sources::http_transport::HttpTransport;
+use hw_sources::source::ApiBudget;
 use hw_sync::checkup::{SourceCheckup, check_source};
 use hw_sync::clock::MachineClock;
 use secrecy::{ExposeSecret as _, SecretString};

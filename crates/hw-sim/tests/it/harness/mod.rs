@@ -16,12 +16,12 @@ use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelect
 use hw_rules::lane::PullItem;
 use hw_rules::pace::{DEFAULT_RESERVE_PERCENT, RequestPace};
 use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
-use hw_sources::github::graphql::GraphqlEndpoint;
-use hw_sources::github::rest::RestEndpoint;
+use hw_sources::github::source::GithubSource;
 use hw_sources::transport::Transport;
 use hw_store::{DatabaseLocation, StoreWriter};
 use hw_sync::PullSummary;
-use hw_sync::api_client::{ApiClient, ClientConfig};
+use hw_sync::RetryPolicy;
+use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::crash_points::{CrashPoints, CrashTrigger};
 use hw_sync::progress::ProgressSink;
 use hw_sync::pull::{PullSource, PullSpec, run_pull};
@@ -163,7 +163,7 @@ impl SimFixture {
     pub(crate) fn open_process(
         &self,
         crash_hook: Option<CrashTrigger>,
-    ) -> (StoreWriter, ApiClient) {
+    ) -> (StoreWriter, GithubClient) {
         self.open_process_via(Arc::new(SimTransport::new(self)), crash_hook)
     }
 
@@ -177,22 +177,23 @@ impl SimFixture {
         run_pull(&store, &client, &self.build_pull(pull)).await
     }
 
-    fn open_process_via(
+    pub(crate) fn open_process_via(
         &self,
         transport: Arc<dyn Transport>,
         crash_hook: Option<CrashTrigger>,
-    ) -> (StoreWriter, ApiClient) {
+    ) -> (StoreWriter, GithubClient) {
         let store = match &crash_hook {
             Some(crash_hook) => self.store.clone().with_crash_hook(Arc::clone(crash_hook)),
             None => self.store.clone(),
         };
         let config = ClientConfig {
+            source: GithubSource::new(
+                "https://api.github.com/graphql",
+                "https://api.github.com",
+                &TOKEN.into(),
+            ),
+            retry_policy: RetryPolicy::GITHUB,
             transport,
-            endpoint: GraphqlEndpoint {
-                url: "https://api.github.com/graphql".into(),
-                token: TOKEN.into(),
-            },
-            rest: RestEndpoint { url: "https://api.github.com".into(), token: TOKEN.into() },
             clock: self.clock.clone(),
             crash_points: crash_hook.map(CrashPoints::new).unwrap_or_default(),
             progress: self.progress.clone(),

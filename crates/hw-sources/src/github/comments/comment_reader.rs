@@ -20,7 +20,6 @@ pub(super) struct CommentReader<'a> {
     pub response: &'a GraphqlResponse,
     pub surface: Surface,
     pub repository_id: i64,
-    pub request_id: i64,
 }
 
 impl CommentReader<'_> {
@@ -107,16 +106,12 @@ impl CommentReader<'_> {
         if let Err(reason) = self.check_no_error(path, &format!("{path}.edges")) {
             return thread.mark_incomplete(IncompleteReason::UnreadableRows(reason));
         }
-        let comments = node::read_connection(
-            self.response,
-            connection,
-            None,
-            self.request_id,
-            |row_path, node| self.read_comment(row_path, node),
-        );
+        let comments = node::read_connection(self.response, connection, None, |row_path, node| {
+            self.read_comment(row_path, node)
+        });
         match comments {
             Some(comments) => {
-                thread.add_comments(comments, self.response.observed_at(self.request_id), reply_to);
+                thread.add_comments(comments, self.response.observed_at(), reply_to);
             }
             None => thread
                 .mark_incomplete(IncompleteReason::UnreadableRows(format!("no connection {path}"))),

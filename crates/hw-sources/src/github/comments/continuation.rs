@@ -8,8 +8,9 @@ use super::comment_reader::CommentReader;
 use super::parent::CommentParent;
 use super::thread_comments::ThreadComments;
 use crate::error::SourceError;
-use crate::github::graphql::{GraphqlQuery, GraphqlResponse};
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::LocatedNode;
+use crate::query::Query;
 use crate::raw_json::RawNode;
 
 /// The rest of a thread's comments, or of the replies to one of them.
@@ -48,6 +49,48 @@ impl Continuation {
     }
 }
 
+/// Requests the next page of a thread's comments.
+#[derive(Debug, Clone, Copy)]
+pub struct ContinuationQuery<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    pub continuation: &'a Continuation,
+}
+
+/// Requests the id of the next comment, for one that is too large even by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct ContinuationIdQuery<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    pub continuation: &'a Continuation,
+}
+
+impl Query for ContinuationQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ThreadComments;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        continuation_query(self.surface, self.continuation, size)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ThreadComments, SourceError> {
+        Ok(read_continuation(response, self.surface, self.continuation, self.repository_id))
+    }
+}
+
+impl Query for ContinuationIdQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ThreadComments;
+
+    fn request(&self, _size: u32) -> GraphqlQuery {
+        id_only_query(self.surface, self.continuation)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ThreadComments, SourceError> {
+        Ok(read_id_only(response, self.surface, self.continuation, self.repository_id))
+    }
+}
+
 /// Builds the query for the next page.
 pub fn continuation_query(
     surface: Surface,
@@ -69,7 +112,7 @@ pub fn continuation_query(
 }
 
 /// Builds the query for the id of the next comment, for one that is too large even by itself.
-pub fn id_only_query(surface: Surface, continuation: &Continuation) -> GraphqlQuery {
+fn id_only_query(surface: Surface, continuation: &Continuation) -> GraphqlQuery {
     let parent = continuation.comment_parent(surface);
     let fields = parent.id_fields("first: 1, after: $after");
     let document = format!(
@@ -87,14 +130,13 @@ pub fn id_only_query(surface: Surface, continuation: &Continuation) -> GraphqlQu
 }
 
 /// Reads the response to [`id_only_query`]: the comment remains to be read, and so does everything after it.
-pub fn read_id_only(
+fn read_id_only(
     response: &GraphqlResponse,
     surface: Surface,
     continuation: &Continuation,
     repository_id: i64,
-    request_id: i64,
 ) -> ThreadComments {
-    let reader = CommentReader { response, surface, repository_id, request_id };
+    let reader = CommentReader { response, surface, repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
     let parent = continuation.comment_parent(surface);
     reader.read_parent_ids(&mut thread, parent, continued_node(response), continuation);
@@ -102,20 +144,19 @@ pub fn read_id_only(
 }
 
 /// Reads the response to [`continuation_query`]: one more page of comments, with everything that remains after it.
-pub fn read_continuation(
+pub(super) fn read_continuation(
     response: &GraphqlResponse,
     surface: Surface,
     continuation: &Continuation,
     repository_id: i64,
-    request_id: i64,
-) -> Result<ThreadComments, SourceError> {
-    let reader = CommentReader { response, surface, repository_id, request_id };
+) -> ThreadComments {
+    let reader = CommentReader { response, surface, repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
     let parent = continuation.comment_parent(surface);
     let reply_to = continuation.comment_node_id.as_deref();
     reader.read_parent(&mut thread, parent, continued_node(response), reply_to);
     thread.extract_duplicates();
-    Ok(thread)
+    thread
 }
 
 fn continued_node(response: &GraphqlResponse) -> LocatedNode<'_> {

@@ -116,7 +116,7 @@ fn comment_is_the_same_from_both_apis() {
 
 fn is_vouched_for(surface: Surface, scope: &Value, siblings: &Value) -> bool {
     let data = json!({ "scope": scope, "nodes": [], "siblings": siblings });
-    read_lookup(&response_with_data(data), surface, &[], 7, 9).unwrap().is_vouched_for
+    read_lookup(&response_with_data(data), surface, &[], 7).unwrap().is_vouched_for
 }
 
 /// A comment of another repository.
@@ -133,5 +133,5 @@ fn moved_comment_json(surface: Surface, n: i64) -> Value {
 
 fn read_comments(response: &GraphqlResponse, surface: Surface, count: usize) -> LookupPage {
     let ids: Vec<String> = (1..=count).map(|n| format!("C_{n}")).collect();
-    read_lookup(response, surface, &ids, 7, 9).unwrap()
+    read_lookup(response, surface, &ids, 7).unwrap()
 }

@@ -7,13 +7,50 @@ use hw_rules::source_time::SourceInstant;
 
 use super::rest_comment::{self, CommentStub};
 use crate::error::SourceError;
-use crate::github::rest::{NextLink, RestContent, RestRequest, RestResponse};
+use crate::github::rest::{NextLink, RestContent, RestEndpoint, RestRequest, RestResponse};
 use crate::github::{duplicate_ids, node};
 use crate::page::{RowSubject, UnreadableRow};
+use crate::query::Query;
 use crate::raw_json::RawNode;
 
+/// Requests one page of a list.
+#[derive(Debug, Clone, Copy)]
+pub struct CommentListQuery<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    pub part: ListPart<'a>,
+    /// The etag of the last response for the same page.
+    pub etag: Option<&'a str>,
+}
+
+/// The part of a list that a page shows.
+#[derive(Debug, Clone, Copy)]
+pub enum ListPart<'a> {
+    /// The newest changes.
+    Newest,
+    /// The current page of a walk.
+    Walk(&'a SinceWalk),
+}
+
+impl Query for CommentListQuery<'_> {
+    type Endpoint = RestEndpoint;
+    type Page = CommentListResult;
+
+    fn request(&self, size: u32) -> RestRequest {
+        let Self { surface, repository_id, part, etag } = *self;
+        match part {
+            ListPart::Newest => newest_request(surface, repository_id, size, etag),
+            ListPart::Walk(walk) => since_request(surface, repository_id, walk, size, etag),
+        }
+    }
+
+    fn parse(&self, response: &RestResponse, size: u32) -> Result<CommentListResult, SourceError> {
+        read_list(response, self.surface, self.repository_id, size)
+    }
+}
+
 /// Builds the request for the newest changes. Its URL never changes, so an idle list is answered with a 304.
-pub fn newest_request(
+fn newest_request(
     surface: Surface,
     repository_id: i64,
     size: u32,
@@ -25,7 +62,7 @@ pub fn newest_request(
 }
 
 /// Builds the request for the current page of a walk, oldest change first.
-pub fn since_request(
+fn since_request(
     surface: Surface,
     repository_id: i64,
     walk: &SinceWalk,
@@ -88,12 +125,11 @@ impl CommentListPage {
 }
 
 /// Reads a page of this repository's list that was requested with `size` rows.
-pub fn read_list(
+fn read_list(
     response: &RestResponse,
     surface: Surface,
     repository_id: i64,
     size: u32,
-    request_id: i64,
 ) -> Result<CommentListResult, SourceError> {
     let RestContent::Document(document) = &response.content else {
         return Ok(CommentListResult::NotModified(response.date()));
@@ -102,7 +138,7 @@ pub fn read_list(
         .root()
         .as_elements()
         .ok_or_else(|| SourceError::InvalidResponse("not a list".into()))?;
-    let observed_at = response.observed_at(request_id);
+    let observed_at = response.observed_at();
     let (mut observations, mut unreadable) = (Vec::new(), Vec::new());
     for row in rows.iter().copied() {
         match rest_comment::read_comment(surface.kind(), repository_id, row) {

@@ -7,7 +7,7 @@ use super::*;
 use crate::github::comments::sample_comments::{
     observation_ids, rest_comment_json, unwrap_comment,
 };
-use crate::github::response_meta::ResponseMeta;
+use crate::response_meta::ResponseMeta;
 
 const LIST_SURFACES: [Surface; 2] = [Surface::IssueComments, Surface::ReviewComments];
 
@@ -131,7 +131,7 @@ fn comment_list_row_may_have_a_null_body() {
 fn comment_list_with_a_row_without_node_id_is_unusable() {
     for document in [json!([{ "id": 1 }]), json!([null]), json!({ "message": "hello" })] {
         let response = list_response(document, NextLink::Absent);
-        let read = read_list(&response, LIST_SURFACES[0], 7, 2, 9);
+        let read = read_list(&response, LIST_SURFACES[0], 7, 2);
         assert!(matches!(read, Err(SourceError::InvalidResponse(_))), "{read:?}");
     }
 }
@@ -147,7 +147,7 @@ fn comment_list_continues_by_its_link_or_if_the_page_is_full() {
         let rows: Vec<Value> =
             (1..=count).map(|n| rest_comment_json(LIST_SURFACES[0], n)).collect();
         let Ok(CommentListResult::Page(page)) =
-            read_list(&list_response(json!(rows), next_link), LIST_SURFACES[0], 7, 2, 9)
+            read_list(&list_response(json!(rows), next_link), LIST_SURFACES[0], 7, 2)
         else {
             panic!()
         };
@@ -162,7 +162,7 @@ fn comment_list_that_is_unchanged_has_a_date() {
         ..list_response(Value::Null, NextLink::Unknown)
     };
     assert_eq!(
-        read_list(&response, LIST_SURFACES[0], 7, 2, 9),
+        read_list(&response, LIST_SURFACES[0], 7, 2),
         Ok(CommentListResult::NotModified(SourceInstant(0)))
     );
 }
@@ -172,13 +172,7 @@ fn since_path(walk: &SinceWalk) -> String {
 }
 
 fn list_response(document: Value, next_link: NextLink) -> RestResponse {
-    let meta = ResponseMeta {
-        date: SourceInstant(0),
-        ahead_ms: 0,
-        limit_sample: None,
-        cost: 1,
-        replaced_chars: 0,
-    };
+    let meta = ResponseMeta { cost: 1, ..ResponseMeta::from_date(SourceInstant(0)) };
     RestResponse {
         content: RestContent::Document(document.into()),
         meta,
@@ -188,7 +182,7 @@ fn list_response(document: Value, next_link: NextLink) -> RestResponse {
 }
 
 fn read_rows(rows: &[Value], surface: Surface) -> CommentListPage {
-    match read_list(&list_response(json!(rows), NextLink::Absent), surface, 7, 100, 9) {
+    match read_list(&list_response(json!(rows), NextLink::Absent), surface, 7, 100) {
         Ok(CommentListResult::Page(page)) => page,
         other => panic!("{other:?}"),
     }

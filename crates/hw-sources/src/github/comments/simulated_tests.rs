@@ -7,8 +7,9 @@ use hw_rules::walk::ListingFloor;
 use hw_sim::{CommentKind, SimulatedGitHub, ThreadKind, TrueComment, WireOutcome, WorldSpec};
 
 use super::*;
-use crate::github::graphql::{self, GraphqlEndpoint, GraphqlQuery};
-use crate::github::rest::{self, RestEndpoint, RestRequest};
+use crate::github::graphql::{self, GraphqlEndpoint};
+use crate::github::rest::{self, RestEndpoint};
+use crate::query::Query;
 use crate::transport::{HttpRequest, HttpResponse};
 
 #[test]
@@ -113,11 +114,10 @@ impl SimulatedSource {
         let mut walk = SinceWalk::from_floor(ListingFloor::Beginning);
         let mut observations = Vec::new();
         loop {
-            let response = self.send_rest(&since_request(surface, repository, &walk, 20, None));
-            let Ok(CommentListResult::Page(page)) =
-                read_list(&response, surface, repository, 20, 1)
-            else {
-                panic!("{response:?}")
+            let part = ListPart::Walk(&walk);
+            let query = CommentListQuery { surface, repository_id: repository, part, etag: None };
+            let CommentListResult::Page(page) = self.fetch_rest(&query, 20) else {
+                panic!("not modified, but no etag was sent")
             };
             assert!(page.unreadable.is_empty(), "{:?}", page.unreadable);
             observations.extend(page.observations);
@@ -138,8 +138,17 @@ impl SimulatedSource {
         let ids: Vec<String> = known.values().map(|comment| comment.node_id.clone()).collect();
         let mut observations = Vec::new();
         for ids in ids.chunks(100) {
-            let response = self.send_graphql(&lookup_query(surface, node_id, ids, &ids[..1]));
-            let page = read_lookup(&response, surface, ids, repository, 1).unwrap();
+            let page = self.fetch_graphql(
+                &CommentLookupQuery {
+                    surface,
+                    repository_id: repository,
+                    node_id,
+                    ids,
+                    siblings: &ids[..1],
+                },
+                100,
+            );
+            assert_eq!(page.requested_count, ids.len());
             assert!(page.is_vouched_for && page.unreadable.is_empty(), "{page:?}");
             observations.extend(page.observations);
         }
@@ -159,33 +168,40 @@ impl SimulatedSource {
             .filter(|thread| thread.repository_id == repository)
             .map(|thread| thread.node_id.clone())
             .collect();
-        let response = self.send_graphql(&thread_comments_query(surface, &ids));
-        let mut threads = read_thread_comments(&response, surface, &ids, repository, 1).unwrap();
+        let query = ThreadCommentsQuery { surface, repository_id: repository, ids: &ids };
+        let mut threads = self.fetch_graphql(&query, 100).threads;
+        assert_eq!(threads.len(), ids.len());
         let mut listed = ListedComments { observations: Vec::new(), continuations: 0 };
         while let Some(thread) = threads.pop() {
             assert_eq!((&thread.completeness, thread.unreadable.len()), (&Ok(()), 0));
             listed.observations.extend(thread.observations);
             listed.continuations += thread.continuations.len();
             for next in thread.continuations {
-                let response = self.send_graphql(&continuation_query(surface, &next, 2));
-                threads.push(read_continuation(&response, surface, &next, repository, 1).unwrap());
+                let (repository_id, continuation) = (repository, &next);
+                let query = ContinuationQuery { surface, repository_id, continuation };
+                threads.push(self.fetch_graphql(&query, 2));
             }
         }
         listed
     }
 
-    fn send_rest(&mut self, request: &RestRequest) -> rest::RestResponse {
+    fn fetch_rest<Q: Query<Endpoint = RestEndpoint>>(&mut self, query: &Q, size: u32) -> Q::Page {
         let rest = RestEndpoint { url: "https://api.github.com".into(), token: "t0ken".into() };
-        rest::read_response(&self.send_request(&rest.build_request(request))).unwrap()
+        let response = self.send_request(&rest.build_request(&query.request(size)));
+        query.parse(&rest::read_response(&response).unwrap(), size).unwrap()
     }
 
-    fn send_graphql(&mut self, query: &GraphqlQuery) -> graphql::GraphqlResponse {
+    fn fetch_graphql<Q: Query<Endpoint = GraphqlEndpoint>>(
+        &mut self,
+        query: &Q,
+        size: u32,
+    ) -> Q::Page {
         let url = "https://api.github.com/graphql".into();
         let endpoint = GraphqlEndpoint { url, token: "t0ken".into() };
-        let response =
-            graphql::read_response(&self.send_request(&endpoint.build_request(query))).unwrap();
+        let response = self.send_request(&endpoint.build_request(&query.request(size)));
+        let response = graphql::read_response(&response).unwrap();
         assert_eq!((response.errors.len(), response.meta.cost), (0, 1), "{:?}", response.errors);
-        response
+        query.parse(&response, size).unwrap()
     }
 
     fn send_request(&mut self, request: &HttpRequest) -> HttpResponse {

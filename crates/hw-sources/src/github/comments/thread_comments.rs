@@ -11,10 +11,46 @@ use super::comment_reader::{CommentConnection, CommentReader};
 use super::continuation::Continuation;
 use super::parent::CommentParent;
 use crate::error::SourceError;
-use crate::github::graphql::{GraphqlQuery, GraphqlResponse};
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::LocatedNode;
 use crate::github::{duplicate_ids, node};
 use crate::page::{RowSubject, UnreadableRow};
+use crate::query::{Query, first_ids};
+
+/// Requests the comments of as many of these threads as one request takes.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadCommentsQuery<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    /// The node ids of the threads, at most [`threads_per_request`].
+    pub ids: &'a [String],
+}
+
+/// The comments of several threads, in the order in which they were requested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadCommentsPage {
+    pub observed_at: ObservedAt,
+    pub threads: Vec<ThreadComments>,
+}
+
+impl Query for ThreadCommentsQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = ThreadCommentsPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        thread_comments_query(self.surface, first_ids(self.ids, size))
+    }
+
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        size: u32,
+    ) -> Result<ThreadCommentsPage, SourceError> {
+        let ids = first_ids(self.ids, size);
+        let threads = read_thread_comments(response, self.surface, ids, self.repository_id)?;
+        Ok(ThreadCommentsPage { observed_at: response.observed_at(), threads })
+    }
+}
 
 /// The comments of one thread, as far as they were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,15 +93,14 @@ pub fn thread_comments_query(surface: Surface, ids: &[String]) -> GraphqlQuery {
 }
 
 /// Reads the comments of these threads, in their order.
-pub fn read_thread_comments(
+pub(super) fn read_thread_comments(
     response: &GraphqlResponse,
     surface: Surface,
     ids: &[String],
     repository_id: i64,
-    request_id: i64,
 ) -> Result<Vec<ThreadComments>, SourceError> {
     let nodes = node::require_nodes(response, "nodes", ids.len())?;
-    let reader = CommentReader { response, surface, repository_id, request_id };
+    let reader = CommentReader { response, surface, repository_id };
     let parent = CommentParent::from_surface(surface);
     let threads = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
         let mut thread = ThreadComments::new(id);

@@ -2,10 +2,11 @@ use hw_rules::walk::PageCursor;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::github::comments::continuation::read_continuation;
+use crate::github::comments::continuation_query;
 use crate::github::comments::sample_comments::{
     connection_json, graphql_comment_json, observation_ids, unwrap_comment,
 };
-use crate::github::comments::{continuation_query, read_continuation};
 use crate::github::graphql::GraphqlError;
 use crate::github::sample_responses::{
     graphql_error, not_found_error, response_with_data, response_with_errors, server_error,
@@ -73,8 +74,7 @@ fn continuation_of_a_thread_is_read_like_its_first_page() {
     let continuation = continuation_after(None, "c20");
     let data = json!({ "node": discussion_json(&[comment_with_replies_json(3, &[], Some("r9"))], Some("c40")) });
     let thread =
-        read_continuation(&response_with_data(data), DISCUSSION_COMMENTS, &continuation, 7, 9)
-            .unwrap();
+        read_continuation(&response_with_data(data), DISCUSSION_COMMENTS, &continuation, 7);
     assert_eq!(
         (observation_ids(&thread.observations), thread.thread_node_id.as_str()),
         (vec![3], "T_0")
@@ -99,9 +99,7 @@ fn continuation_of_replies_is_requested_from_their_comment() {
         DISCUSSION_COMMENTS,
         &continuation,
         7,
-        9,
-    )
-    .unwrap();
+    );
     assert_eq!(
         (observation_ids(&thread.observations), thread.completeness.clone()),
         (vec![11], Ok(()))
@@ -111,12 +109,7 @@ fn continuation_of_replies_is_requested_from_their_comment() {
         (vec![continuation_after(Some("C_1"), "r200")], "T_0")
     );
     let gone = response_with_errors(json!({ "node": null }), vec![not_found_error("node")]);
-    assert!(
-        read_continuation(&gone, DISCUSSION_COMMENTS, &continuation, 7, 9)
-            .unwrap()
-            .completeness
-            .is_err()
-    );
+    assert!(read_continuation(&gone, DISCUSSION_COMMENTS, &continuation, 7).completeness.is_err());
 }
 
 #[test]
@@ -226,7 +219,7 @@ fn thread_comments_fail_if_a_thread_is_missing_from_the_response() {
     let response = response_with_data(json!({ "nodes": [pull_request_json(&[1], None)] }));
     let ids = ["T_0".to_owned(), "T_1".to_owned()];
     assert!(matches!(
-        read_thread_comments(&response, REVIEWS, &ids, 7, 9),
+        read_thread_comments(&response, REVIEWS, &ids, 7),
         Err(SourceError::InvalidResponse(_))
     ));
 }
@@ -291,7 +284,7 @@ fn continuation_after(comment: Option<&str>, after: &str) -> Continuation {
 
 fn read_threads(response: &GraphqlResponse, surface: Surface, count: usize) -> Vec<ThreadComments> {
     let ids: Vec<String> = (0..count).map(|n| format!("T_{n}")).collect();
-    read_thread_comments(response, surface, &ids, 7, 9).unwrap()
+    read_thread_comments(response, surface, &ids, 7).unwrap()
 }
 
 fn read_only_thread(response: &GraphqlResponse, surface: Surface) -> ThreadComments {

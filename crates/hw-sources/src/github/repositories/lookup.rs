@@ -2,26 +2,47 @@
 
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 
+use super::queries::lookup_query;
 use super::repository_node;
 use crate::error::SourceError;
 use crate::github::duplicate_ids;
-use crate::github::graphql::GraphqlResponse;
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::{self, NullReason};
 use crate::page::{LookupPage, RowSubject};
+use crate::query::{Query, first_ids};
 use crate::raw_json::RawNode;
 
+/// Looks up as many of these repositories as one request takes.
+#[derive(Debug, Clone, Copy)]
+pub struct RepositoryLookupQuery<'a> {
+    pub ids: &'a [String],
+    pub siblings: &'a [String],
+}
+
+impl Query for RepositoryLookupQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = LookupPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        lookup_query(first_ids(self.ids, size), self.siblings)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, size: u32) -> Result<LookupPage, SourceError> {
+        read_lookup(response, first_ids(self.ids, size), self.siblings)
+    }
+}
+
 /// Reads the response to a lookup; archived repositories, forks, and those that moved to another owner count as found.
-pub fn read_lookup(
+fn read_lookup(
     response: &GraphqlResponse,
     ids: &[String],
     siblings: &[String],
-    request_id: i64,
 ) -> Result<LookupPage, SourceError> {
     let nodes = node::require_nodes(response, "nodes", ids.len())?;
     let siblings = node::require_nodes(response, "siblings", siblings.len())?;
-    let observed_at = response.observed_at(request_id);
-    let is_vouched_for = siblings.into_iter().any(is_repository);
-    let mut page = LookupPage::new(response.date(), observed_at, is_vouched_for);
+    let observed_at = response.observed_at();
+    let mut page = LookupPage::new(observed_at, ids.len());
+    page.is_vouched_for = siblings.into_iter().any(is_repository);
     for (index, (id, node)) in ids.iter().zip(nodes).enumerate() {
         match read_if_found(response, &format!("nodes.{index}"), node) {
             Ok(Some(repository)) => {

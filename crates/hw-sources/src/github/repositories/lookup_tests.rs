@@ -43,7 +43,7 @@ fn repository_lookup_is_vouched_for_by_a_sibling_that_is_a_repository() {
     ] {
         let ids = node_ids(siblings.len());
         let data = json!({ "nodes": [], "siblings": siblings });
-        let page = read_lookup(&response_with_errors(data, vec![]), &[], &ids, 9).unwrap();
+        let page = read_lookup(&response_with_errors(data, vec![]), &[], &ids).unwrap();
         assert_eq!(page.is_vouched_for, is_vouched_for, "{} siblings", ids.len());
     }
 }
@@ -53,11 +53,11 @@ fn repository_lookup_fails_if_the_response_is_too_short() {
     let data = json!({ "nodes": [typed_repository_json(1)], "siblings": [] });
     let response = response_with_errors(data, vec![]);
     assert!(matches!(
-        read_lookup(&response, &node_ids(2), &[], 9),
+        read_lookup(&response, &node_ids(2), &[]),
         Err(SourceError::InvalidResponse(_))
     ));
     assert!(matches!(
-        read_lookup(&response, &node_ids(1), &node_ids(1), 9),
+        read_lookup(&response, &node_ids(1), &node_ids(1)),
         Err(SourceError::InvalidResponse(_))
     ));
 }
@@ -65,7 +65,7 @@ fn repository_lookup_fails_if_the_response_is_too_short() {
 fn read_nodes(nodes: &Value, errors: Vec<GraphqlError>) -> LookupPage {
     let count = nodes.as_array().unwrap().len();
     let response = response_with_errors(json!({ "nodes": nodes, "siblings": [] }), errors);
-    read_lookup(&response, &node_ids(count), &[], 9).unwrap()
+    read_lookup(&response, &node_ids(count), &[]).unwrap()
 }
 
 fn typed_repository_json(n: i64) -> Value {

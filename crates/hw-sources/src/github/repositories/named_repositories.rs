@@ -2,16 +2,46 @@
 
 use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
 use super::probes::{self, ListingProbes};
+use super::queries::named_query;
 use super::repository_node;
 use crate::error::SourceError;
-use crate::github::graphql::GraphqlResponse;
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::{self, NullReason};
 use crate::github::viewer::{self, Viewer};
 use crate::page::{RowSubject, UnreadableRow};
+use crate::query::Query;
 use crate::raw_json::RawNode;
+
+/// Requests repositories by name, with probes of these surfaces.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedRepositoriesQuery<'a> {
+    /// At least one.
+    pub names: &'a [RepositoryName],
+    pub surfaces: &'a [Surface],
+    /// True to request the token's user as well.
+    pub with_viewer: bool,
+}
+
+impl Query for NamedRepositoriesQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = NamedRepositories;
+
+    fn request(&self, _size: u32) -> GraphqlQuery {
+        named_query(self.names, self.surfaces, self.with_viewer)
+    }
+
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        _size: u32,
+    ) -> Result<NamedRepositories, SourceError> {
+        read_named(response, self.names)
+    }
+}
 
 /// The response for some names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +67,9 @@ pub struct FoundName {
 }
 
 /// Reads the response for these names.
-pub fn read_named(
+fn read_named(
     response: &GraphqlResponse,
     names: &[RepositoryName],
-    request_id: i64,
 ) -> Result<NamedRepositories, SourceError> {
     let has_viewer = response.data.root().get("viewer").is_some();
     let mut page = NamedRepositories {
@@ -53,19 +82,13 @@ pub fn read_named(
         unreadable: Vec::new(),
     };
     for (index, name) in names.iter().enumerate() {
-        page.add_named(response, &format!("r{index}"), name, request_id);
+        page.add_named(response, &format!("r{index}"), name);
     }
     Ok(page)
 }
 
 impl NamedRepositories {
-    fn add_named(
-        &mut self,
-        response: &GraphqlResponse,
-        path: &str,
-        name: &RepositoryName,
-        request_id: i64,
-    ) {
+    fn add_named(&mut self, response: &GraphqlResponse, path: &str, name: &RepositoryName) {
         let node = response.data.root().get(path).unwrap_or(RawNode::NULL);
         let read = if node.is_null() {
             match node::null_reason(response, path) {
@@ -78,7 +101,7 @@ impl NamedRepositories {
             repository_node::read_repository(response, path, path, node)
         };
         self.probes.extend(probes::read_repository_probes(response, path, node));
-        let observed_at = response.observed_at(request_id);
+        let observed_at = response.observed_at();
         match read {
             Ok(repository) => {
                 let repository_id = repository.id;

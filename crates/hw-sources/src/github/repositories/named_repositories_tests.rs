@@ -1,8 +1,6 @@
-use hw_rules::lane::Surface;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::github::repositories::named_query;
 use crate::github::sample_responses::{
     graphql_error, not_found_error, probed_repository_json, response_with_data,
     response_with_errors, server_error,
@@ -15,7 +13,6 @@ fn named_repositories_have_probes() {
             json!({ "r0": probed_repository_json(1), "r1": probed_repository_json(2) }),
         ),
         &repository_names(2),
-        9,
     );
     let page = page.unwrap();
     assert_eq!(repository_ids(&page), [1, 2]);
@@ -29,7 +26,7 @@ fn named_repositories_are_missing_if_unknown_or_forbidden_but_not_on_a_fault() {
     let below = not_found_error("r4.owner");
     let errors =
         vec![not_found_error("r0"), graphql_error("FORBIDDEN", "r2"), server_error("r3"), below];
-    let page = read_named(&response_with_errors(data, errors), &repository_names(5), 9).unwrap();
+    let page = read_named(&response_with_errors(data, errors), &repository_names(5)).unwrap();
     assert_eq!(
         (repository_ids(&page), page.missing),
         (
@@ -51,7 +48,7 @@ fn named_repositories_identify_a_partial_one_by_its_id() {
     let data =
         json!({ "r0": broken, "r1": probed_repository_json(2), "r2": probed_repository_json(3) });
     let errors = vec![server_error("r1.owner"), server_error("r2.issues")];
-    let page = read_named(&response_with_errors(data, errors), &repository_names(3), 9).unwrap();
+    let page = read_named(&response_with_errors(data, errors), &repository_names(3)).unwrap();
     let subjects: Vec<_> = page.unreadable.iter().map(|row| row.subject.clone()).collect();
     assert_eq!(subjects, [RowSubject::Node("R_1".into()), RowSubject::Node("R_2".into())]);
     assert_eq!(repository_ids(&page), [3], "an error in a probe does not affect the repository");
@@ -65,7 +62,6 @@ fn named_repositories_contain_one_with_two_names_once() {
             json!({ "r0": probed_repository_json(1), "r1": probed_repository_json(1) }),
         ),
         &repository_names(2),
-        9,
     );
     assert_eq!(repository_ids(&page.unwrap()), [1]);
 }
@@ -73,10 +69,10 @@ fn named_repositories_contain_one_with_two_names_once() {
 #[test]
 fn named_repositories_require_the_requested_viewer() {
     let named = json!({ "viewer": { "login": "ann", "databaseId": 31 } });
-    let viewer = read_named(&response_with_data(named), &[], 9).unwrap().viewer;
+    let viewer = read_named(&response_with_data(named), &[]).unwrap().viewer;
     assert_eq!(viewer, Some(Viewer { id: 31, login: "ann".into() }));
     let anonymous = response_with_data(json!({ "viewer": null }));
-    let read = read_named(&anonymous, &[], 9);
+    let read = read_named(&anonymous, &[]);
     assert!(matches!(read, Err(SourceError::InvalidResponse(_))));
 }
 

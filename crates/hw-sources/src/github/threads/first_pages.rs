@@ -2,11 +2,14 @@
 
 use hw_rules::item::MirrorItem;
 use hw_rules::lane::Surface;
+use hw_rules::probe;
 
+use super::queries::first_pages_query;
 use super::{RequestedListing, thread_node};
 use crate::error::SourceError;
-use crate::github::graphql::GraphqlResponse;
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::page::ItemsPage;
+use crate::query::Query;
 
 /// A first page that shares a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,31 +21,57 @@ pub struct FirstPageTarget {
     pub row_count: u32,
 }
 
+/// Requests the first pages of as many of these listings as fit into one request, but of at least one.
+#[derive(Debug, Clone)]
+pub struct FirstPagesQuery {
+    pub targets: Vec<FirstPageTarget>,
+}
+
+impl FirstPagesQuery {
+    /// Returns the listings of a request for at most `max_rows` rows.
+    fn fitting_targets(&self, max_rows: u32) -> Vec<FirstPageTarget> {
+        let rows = self.targets.iter().map(|target| target.row_count);
+        let count = probe::count_fitting_pages(rows, max_rows);
+        let fitting = self.targets.iter().take(count).cloned();
+        fitting
+            .map(|target| FirstPageTarget { row_count: target.row_count.min(max_rows), ..target })
+            .collect()
+    }
+}
+
+impl Query for FirstPagesQuery {
+    type Endpoint = GraphqlEndpoint;
+    /// The pages that were requested, in the order of the targets; one that fails does not affect the others.
+    type Page = Vec<Result<ItemsPage, SourceError>>;
+
+    fn request(&self, max_rows: u32) -> GraphqlQuery {
+        first_pages_query(&self.fitting_targets(max_rows))
+    }
+
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        max_rows: u32,
+    ) -> Result<Vec<Result<ItemsPage, SourceError>>, SourceError> {
+        Ok(read_first_pages(response, &self.fitting_targets(max_rows)))
+    }
+}
+
 /// Reads the pages in the order in which they were requested.
-pub fn read_first_pages(
+fn read_first_pages(
     response: &GraphqlResponse,
     pages: &[FirstPageTarget],
-    request_id: i64,
 ) -> Vec<Result<ItemsPage, SourceError>> {
-    pages
-        .iter()
-        .enumerate()
-        .map(|(n, page)| page.read_page(response, &format!("p{n}"), request_id))
-        .collect()
+    pages.iter().enumerate().map(|(n, page)| page.read_page(response, &format!("p{n}"))).collect()
 }
 
 impl FirstPageTarget {
-    fn read_page(
-        &self,
-        response: &GraphqlResponse,
-        root: &str,
-        request_id: i64,
-    ) -> Result<ItemsPage, SourceError> {
+    fn read_page(&self, response: &GraphqlResponse, root: &str) -> Result<ItemsPage, SourceError> {
         let Self { surface, repository_id, .. } = *self;
         let listing = RequestedListing { root, surface, repository_id, after: None };
-        let connection = listing
-            .read_rows(response, request_id, |node| thread_node::read_thread(surface, node))?;
-        Ok(connection.into_page(response, request_id, MirrorItem::Thread))
+        let connection =
+            listing.read_rows(response, |node| thread_node::read_thread(surface, node))?;
+        Ok(connection.into_page(response, MirrorItem::Thread))
     }
 }
 

@@ -6,7 +6,6 @@ use crate::github::sample_responses::{
     edge_json, listing_json, not_found_error, response_with_data, response_with_errors,
     server_error, thread_json,
 };
-use crate::github::threads::first_pages_query;
 
 #[test]
 fn first_pages_query_has_one_fragment_for_each_kind_of_row() {
@@ -39,7 +38,7 @@ fn first_pages_are_read_in_the_order_of_the_request() {
         "p1": single_thread_json(Surface::Issues, 2),
         "p2": single_thread_json(Surface::PullRequests, 3),
     }));
-    let read = read_first_pages(&response, &pages, 9);
+    let read = read_first_pages(&response, &pages);
     let keys = read.iter().map(|page| page.as_ref().unwrap().observations[0].key());
     let keys: Vec<_> = keys.map(|key| (key.kind, key.id)).collect();
     assert_eq!(keys, [(ItemKind::Discussion, 1), (ItemKind::Issue, 2), (ItemKind::PullRequest, 3)]);
@@ -58,7 +57,7 @@ fn first_pages_confine_a_missing_repository() {
     let broken = server_error("p10.issues.edges.0.node.author");
     let response =
         response_with_errors(data, vec![not_found_error("p1"), server_error("p2"), broken]);
-    let read = read_first_pages(&response, &pages, 9);
+    let read = read_first_pages(&response, &pages);
     assert!(matches!(read[1], Err(SourceError::Hidden(_))), "{:?}", read[1]);
     assert!(matches!(read[2], Err(SourceError::Server(_))), "{:?}", read[2]);
     assert!(matches!(read[3], Err(SourceError::InvalidResponse(_))), "{:?}", read[3]);
@@ -73,7 +72,7 @@ fn first_pages_of_another_repository_are_never_data() {
     let data = json!({ "p0": listing_json(Surface::Issues, &[]) });
     let other = FirstPageTarget { repository_id: 8, ..first_page_target(Surface::Issues, 1) };
     assert!(matches!(
-        read_first_pages(&response_with_data(data), &[other], 9)[0],
+        read_first_pages(&response_with_data(data), &[other])[0],
         Err(SourceError::InvalidResponse(_))
     ));
 }

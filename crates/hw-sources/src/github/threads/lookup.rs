@@ -5,10 +5,35 @@ use hw_rules::lane::Surface;
 
 use super::thread_node;
 use crate::error::SourceError;
-use crate::github::graphql::{GraphqlQuery, GraphqlResponse};
+use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::lookup::{NodeLookup, NodePresence, RepositoryField};
 use crate::github::thread_schema;
 use crate::page::LookupPage;
+use crate::query::{Query, first_ids};
+
+/// Looks up as many of these threads as one request takes.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadLookupQuery<'a> {
+    pub surface: Surface,
+    pub repository_id: i64,
+    /// The repository's node id.
+    pub node_id: &'a str,
+    pub ids: &'a [String],
+    pub siblings: &'a [String],
+}
+
+impl Query for ThreadLookupQuery<'_> {
+    type Endpoint = GraphqlEndpoint;
+    type Page = LookupPage;
+
+    fn request(&self, size: u32) -> GraphqlQuery {
+        lookup_query(self.surface, self.node_id, first_ids(self.ids, size), self.siblings)
+    }
+
+    fn parse(&self, response: &GraphqlResponse, size: u32) -> Result<LookupPage, SourceError> {
+        read_lookup(response, self.surface, first_ids(self.ids, size), self.repository_id)
+    }
+}
 
 /// Builds the query for at most 100 threads by node id, their repository, and the ids of some siblings.
 pub fn lookup_query(
@@ -26,14 +51,13 @@ pub fn lookup_query(
 }
 
 /// Reads the response to [`lookup_query`]; a thread that moved to another repository is absent from this one.
-pub fn read_lookup(
+fn read_lookup(
     response: &GraphqlResponse,
     surface: Surface,
     ids: &[String],
     repository_id: i64,
-    request_id: i64,
 ) -> Result<LookupPage, SourceError> {
-    thread_lookup(surface).read_response(response, ids, repository_id, request_id, |node| {
+    thread_lookup(surface).read_response(response, ids, repository_id, |node| {
         let thread = thread_node::read_thread(surface, node)?;
         let is_here = thread.repository_id == repository_id;
         Ok(if is_here {

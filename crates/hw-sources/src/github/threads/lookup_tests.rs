@@ -72,10 +72,10 @@ fn thread_lookup_query_requests_one_kind_and_names_its_scope() {
 
 fn is_vouched_for(surface: Surface, scope: &Value, siblings: &Value) -> bool {
     let data = json!({ "scope": scope, "nodes": [], "siblings": siblings });
-    read_lookup(&response_with_data(data), surface, &[], 7, 9).unwrap().is_vouched_for
+    read_lookup(&response_with_data(data), surface, &[], 7).unwrap().is_vouched_for
 }
 
 fn read_threads(response: &GraphqlResponse, surface: Surface, count: usize) -> LookupPage {
     let ids: Vec<String> = (1..=count).map(|n| format!("T_{n}")).collect();
-    read_lookup(response, surface, &ids, 7, 9).unwrap()
+    read_lookup(response, surface, &ids, 7).unwrap()
 }
