@@ -3,15 +3,13 @@
 //! Bodies are copied byte for byte; `show` then removes control characters, while an export keeps them. Everything that
 //! highwater adds is on lines of its own.
 
-mod comment_order;
 pub(crate) mod front_matter;
 mod yaml;
 
 use hw_rules::item::{Comment, ItemKind, ThreadDetails};
 use hw_rules::safe_text::sanitize_terminal_line;
-use hw_store::{ThreadRow, ThreadView};
-
-use comment_order::NestedComment;
+use hw_rules::thread_order::{self, CommentLinks, NestedComment};
+use hw_store::{CommentRow, ThreadRow, ThreadView};
 
 /// The deepest heading that Markdown has.
 const MAX_HEADING_LEVEL: usize = 6;
@@ -74,7 +72,9 @@ fn describe_state(row: &ThreadRow) -> String {
 /// Returns the body, and every comment with its replies below it.
 fn body_and_comments(view: &ThreadView) -> String {
     let mut text = text_block(&view.row.thread.body);
-    for NestedComment { depth, comment } in comment_order::order_comments(&view.comments) {
+    let ordered =
+        thread_order::order_thread(&view.comments, |row| CommentLinks::from(&row.comment));
+    for NestedComment { depth, comment: CommentRow { comment, .. } } in ordered {
         let level = "#".repeat((depth + 2).min(MAX_HEADING_LEVEL));
         let title = sanitize_terminal_line(&comment_heading(comment, depth));
         text.push_str(&format!(

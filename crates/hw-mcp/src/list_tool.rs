@@ -66,7 +66,7 @@ impl ListTool {
             None => found,
         };
         let mut completeness = store.completeness(&[self.surface], filter.repository.as_deref())?;
-        completeness.missing.extend(skipped.to_sentence());
+        completeness.missing.extend(skipped.to_missing());
         let page = text.finish_list(&self.wording, found, total);
         items.truncate(page.item_count);
         let last = page.item_count.checked_sub(1).filter(|_| (page.item_count as u64) < found);

@@ -1,6 +1,8 @@
 //! The answer to a call: a text for people and models, structured content for programs, and a second text when the
 //! answer may be incomplete or has more pages.
 
+use hw_rules::missing::Missing;
+use hw_rules::missing_text::describe_missing;
 use hw_store::Completeness;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
@@ -40,8 +42,7 @@ impl ToolAnswer {
 
     /// Builds the text of everything that the prescribed first text has no room for: warnings, notes, the next page.
     fn second_text(&self) -> Option<String> {
-        let mut lines: Vec<String> =
-            self.completeness.missing.iter().map(|missing| format_warning(missing)).collect();
+        let mut lines: Vec<String> = self.completeness.missing.iter().map(format_warning).collect();
         lines.extend(self.notes.iter().cloned());
         if let Some(cursor) = &self.next_cursor {
             let shown = self.page.item_count;
@@ -63,7 +64,7 @@ impl ToolAnswer {
             "cut": self.page.is_cut,
             "next_cursor": self.next_cursor,
             "fresh_through": self.completeness.fresh_through.map(|time| time.to_string()),
-            "warnings": self.completeness.missing.iter().map(|missing| single_line(missing)).collect::<Vec<_>>(),
+            "warnings": self.completeness.missing.iter().map(warning_text).collect::<Vec<_>>(),
             "notice": UNTRUSTED_NOTICE,
         });
         for (name, value) in &self.extra_facts {
@@ -88,14 +89,21 @@ pub(crate) fn error_result(error: ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.0)])
 }
 
-pub(crate) fn format_warning(missing: &str) -> String {
-    let sentence = single_line(missing);
+/// Words what may be missing as one sentence of the text.
+pub(crate) fn format_warning(missing: &Missing) -> String {
+    let sentence = warning_text(missing);
     let end = if sentence.ends_with('.') { "" } else { "." };
     format!("Warning: {sentence}{end}")
 }
 
+fn warning_text(missing: &Missing) -> String {
+    single_line(&describe_missing(missing))
+}
+
 #[cfg(test)]
 mod tests {
+    use hw_rules::lane::Surface;
+    use hw_rules::missing::RepositoryLanes;
     use hw_rules::source_time::SourceInstant;
 
     use super::*;
@@ -115,8 +123,8 @@ mod tests {
     #[test]
     fn answer_has_a_second_text_for_warnings_and_the_next_page() {
         let mut answer = sample_answer();
-        answer.completeness.missing =
-            vec!["the issues of acme/pump are not complete yet".to_owned()];
+        let issues = RepositoryLanes::new(Surface::Issues, vec!["acme/pump".to_owned()]);
+        answer.completeness.missing = issues.map(Missing::IncompleteLanes).into_iter().collect();
         answer.next_cursor = Some("abc".to_owned());
         let result = answer.into_result();
         let expected = "Warning: the issues of acme/pump are not complete yet.\n\

@@ -86,6 +86,11 @@ impl Surface {
         }
     }
 
+    /// Returns the name as sentences use it, without hyphens: `pull requests`.
+    pub fn label(self) -> String {
+        self.name().replace('-', " ")
+    }
+
     /// Returns the surface with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|surface| surface.name() == name)

@@ -191,7 +191,8 @@ macro_rules! upsert_cells {
     };
 }
 
-/// Writes cells without comparing them: the rules did that in this transaction.
+/// Writes cells without comparing them: the rules did that in this transaction. Only [`crate::changes`] writes cells whose
+/// items change, because everything derived from them has to see the change.
 pub(crate) fn store_cells(
     tx: &mut Transaction<'_>,
     host: &str,

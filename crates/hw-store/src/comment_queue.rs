@@ -9,6 +9,7 @@ use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Scope, Surface};
 
+use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
 use crate::lanes;
 use crate::lanes::lane_rows::FollowedLanes;
@@ -206,7 +207,25 @@ pub(crate) fn dequeue_read_threads(
     tx.execute_each(DONE, &rows)
 }
 
-/// Removes threads that are gone from the queue.
+/// Removes threads that are gone or forgotten from the queue.
+pub(crate) fn forget_gone_threads(
+    tx: &mut Transaction<'_>,
+    batch: &ChangeBatch<'_>,
+) -> Result<(), StoreError> {
+    for kind in ItemKind::THREADS {
+        let gone = batch.changes.iter().filter(|change| {
+            let is_gone = matches!(change.kind, ItemChangeKind::Removed | ItemChangeKind::Cleared);
+            is_gone && change.key.kind == kind
+        });
+        let ids: Vec<i64> = gone.map(|change| change.key.id).collect();
+        if !ids.is_empty() {
+            forget_threads(tx, batch.host, kind, &ids)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes threads from the queue.
 pub(crate) fn forget_threads(
     tx: &mut Transaction<'_>,
     host: &str,

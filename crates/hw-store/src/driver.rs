@@ -33,6 +33,15 @@ pub(crate) trait DatabaseDriver: Send + Sync {
     }
 }
 
+/// The promise of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// A power cut may lose the last commits, never a part of one. What they stored is fetched again.
+    Usual,
+    /// The commit is on the disk when it returns.
+    Durable,
+}
+
 /// Receives each row of a result; `Break` ends the query.
 pub(crate) type RowCallback<'a> = dyn FnMut(SqlRow) -> ControlFlow<()> + 'a;
 
@@ -42,7 +51,7 @@ pub(crate) trait DatabaseSession {
 
     /// Begins a write transaction. At most one is open per workspace, across processes, so the rows it reads cannot
     /// change until it commits.
-    fn begin_write(&mut self) -> Result<(), DriverError>;
+    fn begin_write(&mut self, durability: Durability) -> Result<(), DriverError>;
     /// Begins a transaction that sees one state of the database throughout.
     fn begin_read(&mut self) -> Result<(), DriverError>;
     /// Removes the time limit from this transaction's statements: a migration rewrites whole tables.

@@ -9,7 +9,8 @@ use hw_rules::lane::Lane;
 use hw_rules::source_time::SourceInstant;
 
 use crate::LeasedStore;
-use crate::cells::{self, CellRow};
+use crate::cells;
+use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::comment_queue;
 use crate::error::StoreError;
 use crate::id_conflicts;
@@ -145,25 +146,17 @@ fn write_changes(
     let displaced = mirror::repositories::store_repositories(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
     let new_rowids = store_texts(tx, host, state, &items)?;
-    let removed = writes.iter().filter(|write| write.change == CellChange::Removed);
-    let removed = removed.map(|write| (write.key, &write.cell));
-    mirror::tombstones::remove_items(
-        tx,
-        host,
-        removed,
-        RemovalCause::new(RemovalReason::NotListed),
-    )?;
     let old_rowids = &state.cells.search_rowids;
-    let rows: Vec<_> = writes
+    let updates: Vec<_> = writes
         .iter()
-        .filter(|write| write.change != CellChange::Unchanged)
-        .map(|CellWrite { key, cell, .. }| {
-            let rowid = new_rowids.get(key).or_else(|| old_rowids.get(key)).copied();
-            CellRow { key: *key, cell, search_rowid: rowid.filter(|_| cell.is_present()) }
+        .map(|CellWrite { key, cell, change, .. }| {
+            let search_rowid = new_rowids.get(key).or_else(|| old_rowids.get(key)).copied();
+            CellUpdate { key: *key, cell, change: *change, search_rowid }
         })
         .collect();
-    cells::store_cells(tx, host, state.lane, &rows)?;
-    lanes::object_count::add_objects(tx, state.lane, writes.iter().map(count_delta).sum())?;
+    let cause = RemovalCause::new(RemovalReason::NotListed);
+    let (lane, counting) = (state.lane, LaneCounting::Counted);
+    changes::apply_cells(tx, ChangeTarget { host, lane, counting, cause }, &updates)?;
     cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
 }
 
@@ -189,15 +182,6 @@ fn store_texts(
     let mut rowids = mirror::threads::store_threads(tx, host, &state.cells, names, items)?;
     rowids.extend(mirror::comments::store_comments(tx, host, &state.cells, names, items)?);
     Ok(rowids)
-}
-
-/// Returns the change in the number of items that a write makes.
-fn count_delta(write: &CellWrite) -> i64 {
-    match write.change {
-        CellChange::Created | CellChange::Revived => 1,
-        CellChange::Removed => -1,
-        CellChange::Edited | CellChange::Bumped | CellChange::Touched | CellChange::Unchanged => 0,
-    }
 }
 
 fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Result<(), StoreError> {

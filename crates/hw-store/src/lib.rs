@@ -18,6 +18,7 @@ use std::path::PathBuf;
 
 mod backup;
 mod cells;
+mod changes;
 mod chores;
 mod closing_references;
 mod comment_queue;
@@ -56,6 +57,7 @@ mod workspace;
 mod workspace_handle;
 mod workspace_removal;
 
+pub use changes::{ItemChange, ItemChangeKind};
 pub use chores::ChoreChunk;
 pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelection};
 pub use comment_queue::DueThread;
@@ -78,7 +80,7 @@ pub use removed_items::{RETENTION_MS, RemovalReason, RemovedItem, RemovedQuery, 
 pub use request_reservations::{RequestReservation, ReserveOutcome};
 pub use sources::{RepositoryList, StoredSource};
 pub use store_reader::StoreReader;
-pub use store_writer::StoreWriter;
+pub use store_writer::{ChangeObserver, StoreWriter};
 pub use sweeps::{RemovalResult, StageOutcome, SweepFindings, SweepPage, SweepState};
 pub use verification::{DamagedItem, VerifiedPage, VerifyCursor};
 pub use views::comment_list::{CommentFilter, CommentRow};

@@ -6,6 +6,7 @@ use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::version::ObservedAt;
 
+use crate::changes::{self, ItemChangeKind};
 use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::lanes::StoredLane;
@@ -190,8 +191,12 @@ pub(crate) fn clear_items(
     if kind == ItemKind::Repository {
         cells::forget_digests(tx, host, kind, &ids)?;
     } else {
+        let stored = cells::read_cells(tx, host, ids.iter().map(|id| ItemKey { kind, id: *id }))?;
+        let present = stored.cells.iter().filter(|(_, cell)| cell.is_present());
+        let present: Vec<i64> = present.map(|(key, _)| key.id).collect();
         tombstones::remove_texts(tx, host, kind, &ids)?;
         tx.execute(REMOVE, &params![host, kind.name(), ids.as_slice()])?;
+        changes::publish_all(tx, host, kind, &present, ItemChangeKind::Cleared)?;
     }
     Ok(TextBatch::from_ids(host, &ids, limit))
 }

@@ -9,6 +9,7 @@ use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
 use crate::cells;
+use crate::comment_queue;
 use crate::error::StoreError;
 use crate::lanes;
 use crate::mirror::tombstones;
@@ -80,6 +81,7 @@ fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Resul
         }
         (DamagedRowKind::Stray { rowid: None }, Some(host), Some(key)) => {
             sweep_surface(tx, key.kind, None, now_ms)?;
+            comment_queue::forget_threads(tx, host, key.kind, &[key.id])?;
             tombstones::remove_texts(tx, host, key.kind, &[key.id]).map(drop)
         }
         (DamagedRowKind::Replaceable, Some(host), Some(key)) => {

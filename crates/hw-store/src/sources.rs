@@ -4,6 +4,7 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::Lane;
 
+use crate::changes::{self, ItemChangeKind};
 use crate::error::StoreError;
 use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
@@ -12,8 +13,8 @@ use crate::{LeasedStore, StoreReader, lanes};
 
 const ADD: TransactionStep = step!("add source");
 const RESOLVE: TransactionStep = step!("resolve source");
-const FORGET_REPOSITORY: TransactionStep = step!("forget repository");
-const FORGET_SOURCE: TransactionStep = step!("forget source");
+const FORGET_REPOSITORY: TransactionStep = step!("forget repository", durable);
+const FORGET_SOURCE: TransactionStep = step!("forget source", durable);
 
 /// A followed source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +103,8 @@ impl LeasedStore {
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, repository_id])?;
             }
+            let (kind, ids) = (ItemKind::Repository, [repository_id]);
+            changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Cleared)?;
             delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, repository_id])
         })
     }

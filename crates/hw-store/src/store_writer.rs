@@ -10,10 +10,13 @@ use crate::error::StoreError;
 use crate::migrations::{self, RefetchPolicy};
 use crate::store_reader::StoreInner;
 use crate::transaction::map_step_error;
-use crate::{DatabaseLocation, Lease, LeasedStore, StoreReader};
+use crate::{DatabaseLocation, ItemChange, Lease, LeasedStore, StoreReader};
 
 /// Decides at a named point whether the process "crashes" there.
 type CrashHook = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
+
+/// Sees the changes of items, with their host.
+pub type ChangeObserver = Arc<dyn Fn(&str, &[ItemChange]) + Send + Sync>;
 
 /// Reads a workspace's database, and writes what needs no lease. Clones share it.
 ///
@@ -28,6 +31,7 @@ type CrashHook = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
 pub struct StoreWriter {
     reader: StoreReader,
     pub(crate) crash_hook: Option<CrashHook>,
+    pub(crate) change_observer: Option<ChangeObserver>,
 }
 
 impl StoreWriter {
@@ -72,7 +76,8 @@ impl StoreWriter {
             }
         };
         let inner = StoreInner { is_new_schema, ..StoreInner::new(driver, location) };
-        let writer = Self { reader: StoreReader { inner: Arc::new(inner) }, crash_hook: None };
+        let reader = StoreReader { inner: Arc::new(inner) };
+        let writer = Self { reader, crash_hook: None, change_observer: None };
         migrations::apply_migrations(&writer, refetch)?;
         Ok(writer)
     }
@@ -99,6 +104,13 @@ impl StoreWriter {
     #[must_use]
     pub fn with_crash_hook(self, hook: Arc<dyn Fn(&'static str) -> bool + Send + Sync>) -> Self {
         Self { crash_hook: Some(hook), ..self }
+    }
+
+    /// Installs an observer of every change of an item. It is called inside the transaction that makes the change, which
+    /// may still be rolled back.
+    #[must_use]
+    pub fn with_change_observer(self, observer: ChangeObserver) -> Self {
+        Self { change_observer: Some(observer), ..self }
     }
 }
 

@@ -2,28 +2,38 @@
 
 use std::ops::ControlFlow;
 
-use crate::driver::{DatabaseSession, PendingRows, error_mapping};
+use crate::driver::{DatabaseSession, Durability, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
 use crate::leases::PendingLeaseCheck;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
+use crate::store_writer::ChangeObserver;
 use crate::views::change_counter;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
 use crate::{LeasedStore, StoreReader, StoreWriter};
 
-/// The name of a write transaction, and its two crash points.
+/// The name of a write transaction, its two crash points, and whether its commit survives a power cut.
 #[derive(Clone, Copy)]
 pub(crate) struct TransactionStep {
     pub(crate) name: &'static str,
     pub(crate) before_commit: &'static str,
     pub(crate) after_commit: &'static str,
+    pub(crate) durability: Durability,
 }
 
+/// Names a step. `durable` marks one that stores a person's decision, which nothing else remembers.
 macro_rules! step {
     ($name:literal) => {
+        $crate::transaction::step!($name, $crate::driver::Durability::Usual)
+    };
+    ($name:literal, durable) => {
+        $crate::transaction::step!($name, $crate::driver::Durability::Durable)
+    };
+    ($name:literal, $durability:expr) => {
         $crate::transaction::TransactionStep {
             name: $name,
             before_commit: concat!($name, ": before commit"),
             after_commit: concat!($name, ": after commit"),
+            durability: $durability,
         }
     };
 }
@@ -37,6 +47,7 @@ pub(crate) struct Transaction<'a> {
     session: Box<dyn DatabaseSession + 'a>,
     step: &'static str,
     is_open: bool,
+    change_observer: Option<ChangeObserver>,
 }
 
 impl StoreReader {
@@ -74,7 +85,8 @@ impl StoreWriter {
     fn begin_write(&self, step: TransactionStep) -> Result<Transaction<'_>, StoreError> {
         let session = self.inner.driver.write_session();
         let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
-        tx.session.begin_write().map_err(map_step_error(step.name))?;
+        tx.change_observer = self.change_observer.clone();
+        tx.session.begin_write(step.durability).map_err(map_step_error(step.name))?;
         tx.is_open = true;
         Ok(tx)
     }
@@ -116,13 +128,18 @@ pub(crate) fn map_step_error(step: &'static str) -> impl Fn(DriverError) -> Stor
 
 impl<'a> Transaction<'a> {
     fn new(session: Box<dyn DatabaseSession + 'a>, step: &'static str) -> Self {
-        Self { session, step, is_open: false }
+        Self { session, step, is_open: false, change_observer: None }
     }
 
     fn commit(mut self) -> Result<(), StoreError> {
         self.session.commit().map_err(map_step_error(self.step))?;
         self.is_open = false;
         Ok(())
+    }
+
+    /// Returns the observer of this transaction's changes.
+    pub(crate) fn change_observer(&self) -> Option<&ChangeObserver> {
+        self.change_observer.as_ref()
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
@@ -286,5 +303,65 @@ impl Drop for Transaction<'_> {
         {
             tracing::warn!(step = self.step, %error, "rollback failed; the database rolls back by itself");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DatabaseLocation;
+
+    const USUAL: TransactionStep = step!("usual");
+    const DURABLE: TransactionStep = step!("durable", durable);
+
+    #[test]
+    fn durable_step_waits_for_the_disk_of_sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = DatabaseLocation::File(folder.path().join("acme.db"));
+        for location in [DatabaseLocation::Memory, file] {
+            let store = StoreWriter::open(&location).unwrap();
+            let settings = settings_of_steps(
+                &store,
+                Sql::portable("select cast(synchronous as text) from pragma_synchronous"),
+            );
+            assert_eq!(settings, ["1", "2", "1", "1"], "1 is normal, 2 is full");
+        }
+    }
+
+    #[test]
+    fn durable_step_waits_for_the_disk_of_postgres() {
+        let url = test_server();
+        let separator = if url.contains('?') { '&' } else { '?' };
+        let url = format!("{url}{separator}options=-c%20synchronous_commit%3Doff");
+        let schema = format!("durable_{}", std::process::id());
+        let store = StoreWriter::open(&DatabaseLocation::Postgres { url, schema }).unwrap();
+        let setting = Sql::portable("select current_setting('synchronous_commit')");
+        assert_eq!(settings_of_steps(&store, setting), ["off", "on", "off", "off"]);
+        let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
+        store.remove_schema(crate::RemoveCondition::Always).unwrap();
+    }
+
+    /// Returns a setting inside of a usual step, a durable one, and a usual one after it was committed and rolled back.
+    fn settings_of_steps(store: &StoreWriter, setting: Sql<'_>) -> Vec<String> {
+        let before = store.write(USUAL, |tx| read_setting(tx, setting)).unwrap();
+        let inside = store.write(DURABLE, |tx| read_setting(tx, setting)).unwrap();
+        let committed = store.write(USUAL, |tx| read_setting(tx, setting)).unwrap();
+        let failed = store.write(DURABLE, |_| -> Result<(), _> {
+            Err(StoreError::Damaged("on purpose".to_owned()))
+        });
+        assert!(failed.is_err());
+        let rolled_back = store.write(USUAL, |tx| read_setting(tx, setting)).unwrap();
+        vec![before, inside, committed, rolled_back]
+    }
+
+    fn read_setting(tx: &mut Transaction<'_>, setting: Sql<'_>) -> Result<String, StoreError> {
+        Ok(tx.query_first(setting, &[], |mut row| row.text(0))?.unwrap_or_default())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
+    fn test_server() -> String {
+        std::env::var("HIGHWATER_TEST_POSTGRES").expect(
+            "HIGHWATER_TEST_POSTGRES is not set: `./check` starts a private PostgreSQL and sets it",
+        )
     }
 }

@@ -1,6 +1,7 @@
 //! The banner on every page with content: how fresh the content is, and what may be missing from it.
 
 use hw_rules::format::group_digits;
+use hw_rules::missing_text::describe_missing;
 use hw_rules::source_time::SourceInstant;
 use hw_store::Completeness;
 
@@ -27,7 +28,7 @@ impl From<Completeness> for FreshnessBanner {
             missing: missing
                 .iter()
                 .take(MAX_WARNINGS)
-                .map(|warning| format_line(warning))
+                .map(|missing| format_line(&describe_missing(missing)))
                 .collect(),
             more: if more == 0 { String::new() } else { group_digits(more as u64) },
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
+use hw_rules::missing_text::describe_missing;
 use hw_store::{Completeness, ReadableRows, SkippedRows, StoreError, StoreReader};
 
 use crate::config::AppSettings;
@@ -44,21 +45,19 @@ fn name_database(error: anyhow::Error, settings: &AppSettings) -> anyhow::Error 
 
 /// Warns on stderr of everything that may be missing from the output.
 pub(super) fn warn_incomplete(completeness: &Completeness) {
-    completeness.missing.iter().for_each(|sentence| report::print_warning(sentence));
+    for missing in &completeness.missing {
+        report::print_warning(&describe_missing(missing));
+    }
 }
 
-/// Warns of everything that may be missing from threads and their comments, each sentence once.
+/// Warns of everything that may be missing from threads and their comments, each thing once.
 pub(super) fn warn_incomplete_threads(
     store: &StoreReader,
     threads: &[Surface],
     repository: Option<&str>,
 ) -> anyhow::Result<()> {
     let mut completeness = store.completeness(threads, repository)?;
-    for sentence in store.completeness(&Surface::COMMENTS, repository)?.missing {
-        if !completeness.missing.contains(&sentence) {
-            completeness.missing.push(sentence);
-        }
-    }
+    completeness.add_missing(store.completeness(&Surface::COMMENTS, repository)?.missing);
     warn_incomplete(&completeness);
     Ok(())
 }

@@ -43,6 +43,7 @@ mod shell_and_man;
 mod show;
 mod source_tree;
 mod stopped_pull;
+mod thread_order;
 mod tls;
 mod token_secrecy;
 mod unusable_database;

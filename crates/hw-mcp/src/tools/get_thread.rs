@@ -6,6 +6,7 @@ use hw_rules::item::{Comment, ItemKind};
 use hw_rules::lane::Surface;
 use hw_rules::safe_text::{sanitize_for_display, truncate_echo};
 use hw_rules::thread_address::ThreadAddress;
+use hw_rules::thread_order::{self, CommentLinks};
 use hw_store::{CommentRow, Completeness, ThreadView, WorkspaceHandle};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
@@ -93,7 +94,7 @@ fn answer_call(
     let Some(view) = store.find_thread(&address)? else {
         let completeness = store.completeness(&Surface::THREADS, Some(&address.repository))?;
         let mut lines = vec![format!("{name} is not in this mirror.")];
-        lines.extend(completeness.missing.iter().map(|missing| format_warning(missing)));
+        lines.extend(completeness.missing.iter().map(format_warning));
         return Err(ToolError(lines.join("\n")));
     };
     let completeness = store.thread_completeness(&view)?;
@@ -105,8 +106,10 @@ pub(super) fn build_answer(view: &ThreadView, completeness: Completeness) -> Too
     let mut text = BoundedText::default();
     let opening = render_opening(view);
     let mut has_room = text.push_item(&opening.text);
-    for row in &view.comments {
-        has_room = has_room && text.push_item(&render_comment(&row.comment));
+    let ordered =
+        thread_order::order_thread(&view.comments, |row| CommentLinks::from(&row.comment));
+    for nested in &ordered {
+        has_room = has_room && text.push_item(&render_comment(&nested.comment.comment));
     }
     let page = text.finish_plain();
     let comment_count = page.item_count.saturating_sub(1);
@@ -124,8 +127,8 @@ pub(super) fn build_answer(view: &ThreadView, completeness: Completeness) -> Too
             "Note: {count} comments are left out, because the text would exceed 990 kB."
         )),
     }
-    let comments: Vec<Value> =
-        view.comments.iter().take(comment_count).map(comment_object).collect();
+    let included = ordered.iter().take(comment_count);
+    let comments: Vec<Value> = included.map(|nested| comment_object(nested.comment)).collect();
     let facts = [
         ("comments", json!(take_fitting(&comments, &page.text))),
         ("comments_total", json!(view.comments.len())),

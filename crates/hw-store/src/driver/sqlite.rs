@@ -13,7 +13,8 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, ToSql};
 
 use super::semaphore::{SemaphorePermit, TimedSemaphore};
 use super::{
-    DatabaseDriver, DatabaseSession, MAX_READER_WAIT, MAX_READERS, PendingRows, RowCallback,
+    DatabaseDriver, DatabaseSession, Durability, MAX_READER_WAIT, MAX_READERS, PendingRows,
+    RowCallback,
 };
 use crate::error::DriverError;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow, SqlValue};
@@ -93,12 +94,20 @@ fn use_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
 }
 
 fn set_up_writer(connection: &Connection) -> Result<(), rusqlite::Error> {
-    connection.pragma_update(None, "synchronous", "normal")?;
+    set_durability(connection, Durability::Usual)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     Ok(())
+}
+
+fn set_durability(connection: &Connection, durability: Durability) -> Result<(), rusqlite::Error> {
+    let synchronous = match durability {
+        Durability::Usual => "normal",
+        Durability::Durable => "full",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)
 }
 
 /// Copies a database into an empty file in one read transaction, so writers continue and the copy is consistent.
@@ -123,7 +132,8 @@ fn open_reader(path: &Path) -> Result<ReadConnection, rusqlite::Error> {
 impl DatabaseDriver for SqliteDriver {
     fn write_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError> {
         let writer = self.writer.as_ref().ok_or("opened for reading only")?;
-        Ok(Box::new(SqliteWriter(writer.lock().unwrap_or_else(PoisonError::into_inner))))
+        let connection = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Box::new(SqliteWriter { connection, durability: Durability::Usual }))
     }
 
     fn read_session(&self) -> Result<Box<dyn DatabaseSession + '_>, DriverError> {
@@ -146,7 +156,22 @@ impl DatabaseDriver for SqliteDriver {
     }
 }
 
-struct SqliteWriter<'a>(MutexGuard<'a, Connection>);
+/// The writing connection.
+struct SqliteWriter<'a> {
+    connection: MutexGuard<'a, Connection>,
+    durability: Durability,
+}
+
+/// Returns the connection to its usual durability, which no transaction can change once it has begun.
+impl Drop for SqliteWriter<'_> {
+    fn drop(&mut self) {
+        if self.durability == Durability::Durable
+            && let Err(error) = set_durability(&self.connection, Durability::Usual)
+        {
+            tracing::warn!(%error, "the database stays at synchronous = full, and writes more slowly");
+        }
+    }
+}
 
 /// A reading connection, returned to the idle ones when it is dropped.
 struct SqliteReader<'a> {
@@ -170,11 +195,24 @@ impl Drop for SqliteReader<'_> {
 /// Gives access to the connection, which is all that the two kinds of session differ in.
 trait HasConnection {
     fn connection(&self) -> &Connection;
+
+    /// Sets the promise of the commits to come. A reader has none.
+    fn prepare_commits(&mut self, _: Durability) -> Result<(), DriverError> {
+        Ok(())
+    }
 }
 
 impl HasConnection for SqliteWriter<'_> {
     fn connection(&self) -> &Connection {
-        &self.0
+        &self.connection
+    }
+
+    fn prepare_commits(&mut self, durability: Durability) -> Result<(), DriverError> {
+        if self.durability != durability {
+            set_durability(&self.connection, durability)?;
+            self.durability = durability;
+        }
+        Ok(())
     }
 }
 
@@ -190,7 +228,8 @@ impl<C: HasConnection> DatabaseSession for C {
         Dialect::Sqlite
     }
 
-    fn begin_write(&mut self) -> Result<(), DriverError> {
+    fn begin_write(&mut self, durability: Durability) -> Result<(), DriverError> {
+        self.prepare_commits(durability)?;
         self.execute_batch("begin immediate")
     }
 

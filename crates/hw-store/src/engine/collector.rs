@@ -69,7 +69,7 @@ impl<'a> HitCollector<'a> {
         // a thread that the query names may contain none of the words
         let matches = matches.raise_to(hits.len() as u64);
         let mut completeness = facts.completeness_for(&query.filters).clone();
-        completeness.missing.extend(skipped.to_sentence());
+        completeness.missing.extend(skipped.to_missing());
         SearchResults {
             hits,
             matches,

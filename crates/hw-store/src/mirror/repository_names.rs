@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{ItemKind, Repository};
 
+use crate::changes::{self, ItemChangeKind};
 use crate::chores::TextBatch;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
@@ -124,6 +125,7 @@ pub(crate) fn rename_texts(
     tx.execute_each(RENAME.for_kind(kind), &rows)?;
     let ids: Vec<i64> = urls.iter().map(|url| url.id).collect();
     search::reindex::reindex_ids(tx, host, kind, &ids)?;
+    changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Renamed)?;
     Ok(TextBatch::from_ids(host, &ids, limit))
 }
 

@@ -7,14 +7,15 @@ use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::version::ObservedAt;
 
 use super::{comments, repository_names};
-use crate::cells::{self, CellRow};
+use crate::cells;
+use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::removed_items::{self, RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
-use crate::{chores, comment_queue, lanes, quarantine, search};
+use crate::{chores, lanes, quarantine, search};
 
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -31,45 +32,34 @@ pub(crate) fn tombstone_items(
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
 ) -> Result<u64, StoreError> {
-    let count = tombstone_uncounted(tx, host, lane, gone, cause)?;
-    lanes::object_count::add_objects(tx, lane, -i64::try_from(count).unwrap_or(0))?;
-    Ok(count)
+    let target = ChangeTarget { host, lane, counting: LaneCounting::Counted, cause };
+    tombstone_cells(tx, target, gone)
 }
 
-/// Like [`tombstone_items`], but leaves the number of the lane's items as it is.
-fn tombstone_uncounted(
+fn tombstone_cells(
     tx: &mut Transaction<'_>,
-    host: &str,
-    lane: i64,
+    target: ChangeTarget<'_>,
     gone: &[ConfirmedAbsence],
-    cause: RemovalCause,
 ) -> Result<u64, StoreError> {
+    let host = target.host;
     let stored = cells::read_cells(tx, host, gone.iter().map(|absence| absence.key))?;
     let mut cells = stored.cells.clone();
     for ConfirmedAbsence { key, observed_at } in gone {
         let cell = cells.entry(*key).or_default();
         *cell = cell.add_tombstone(*observed_at);
     }
-    let removed: Vec<_> = cells
+    let updates: Vec<_> = cells
         .iter()
-        .filter(|(key, cell)| {
+        .map(|(key, cell)| {
             let before = stored.cells.get(key).cloned().unwrap_or_default();
-            CellChange::from_cells(&before, cell) == CellChange::Removed
-        })
-        .map(|(key, cell)| (*key, cell))
-        .collect();
-    let count = removed.len() as u64;
-    remove_items(tx, host, removed, cause)?;
-    let rows: Vec<_> = cells
-        .iter()
-        .map(|(key, cell)| CellRow {
-            key: *key,
-            cell,
-            search_rowid: stored.search_rowids.get(key).copied().filter(|_| cell.is_present()),
+            let change = CellChange::from_cells(&before, cell);
+            let search_rowid = stored.search_rowids.get(key).copied();
+            CellUpdate { key: *key, cell, change, search_rowid }
         })
         .collect();
-    cells::store_cells(tx, host, lane, &rows)?;
-    Ok(count)
+    changes::apply_cells(tx, target, &updates)?;
+    let removed = updates.iter().filter(|update| update.change == CellChange::Removed);
+    Ok(removed.count() as u64)
 }
 
 /// Tombstones the items of a removed repository, even if they were observed after it: no later pull would check for
@@ -95,7 +85,8 @@ fn tombstone_with_parent(
             ConfirmedAbsence { observed_at, ..*absence }
         })
         .collect();
-    tombstone_uncounted(tx, host, lane, &gone, cause).map(drop)
+    let target = ChangeTarget { host, lane, counting: LaneCounting::Uncounted, cause };
+    tombstone_cells(tx, target, &gone).map(drop)
 }
 
 /// Removes texts and search rows, a thread with its comments. All of them are stored for a restore first. A chore removes
@@ -154,7 +145,6 @@ pub(crate) fn remove_texts(
     );
     let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
     search::remove_rows(tx, &rowids)?;
-    comment_queue::forget_threads(tx, host, kind, ids)?;
     let numbers = repository_names::read_thread_numbers(tx, host, kind, ids)?;
     let removed = tx.execute(REMOVE.for_kind(kind), &params![host, ids])?;
     repository_names::restore_thread_urls(tx, host, kind, &numbers)?;

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::cells::ItemCell;
+use hw_rules::cells::{CellChange, ItemCell};
 use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::version::ObservedAt;
 
-use super::{RemovedItem, select_removed};
+use super::{RemovalCause, RemovalReason, RemovedItem, select_removed};
 use crate::cells::{self, StoredCell, StoredCells};
+use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::error::StoreError;
 use crate::lanes::lane_rows::PendingLanes;
 use crate::mirror::{self, repository_names};
@@ -19,7 +20,7 @@ use crate::{LeasedStore, StoreReader, comment_queue, lanes, sources};
 /// The maximum number of items that one transaction restores: each is a text, a cell and two search rows.
 const RESTORE_BATCH_ITEMS: i64 = 200;
 
-const RESTORE: TransactionStep = step!("restore");
+const RESTORE: TransactionStep = step!("restore", durable);
 
 /// The result of a restore.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -170,8 +171,24 @@ fn write_restored(
     }
     for (lane, restored) in &by_lane {
         let id = lanes::ensure_lane_id(tx, lane)?;
-        let rows: Vec<_> = restored.iter().map(StoredCell::as_row).collect();
-        cells::store_cells(tx, host, id, &rows)?;
+        let updates: Vec<_> = restored
+            .iter()
+            .map(|StoredCell { key, cell, search_rowid }| CellUpdate {
+                key: *key,
+                cell,
+                change: CellChange::Revived,
+                search_rowid: *search_rowid,
+            })
+            .collect();
+        let target = ChangeTarget {
+            host,
+            lane: id,
+            // the sweep counts the lane
+            counting: LaneCounting::Uncounted,
+            // nothing is removed
+            cause: RemovalCause::new(RemovalReason::NotListed),
+        };
+        changes::apply_cells(tx, target, &updates)?;
         if lane.surface != Surface::Repositories {
             lanes::make_sweep_due(tx, id)?;
         }

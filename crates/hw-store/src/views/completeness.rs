@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::freshness::AnswerFreshness;
 use hw_rules::item::Repository;
-use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::missing::{Missing, RepositoryLanes, RepositoryListing};
 use hw_rules::plan::LaneState;
 use hw_rules::safe_text::truncate_echo;
 use hw_rules::since_walk::is_behind_threads;
@@ -13,7 +14,6 @@ use hw_rules::thread_address::RepositoryRef;
 
 use crate::StoreReader;
 use crate::error::StoreError;
-use crate::views::lane_names::surface_label;
 use crate::views::pulls::FailedPull;
 
 /// The freshness of an answer and its known gaps.
@@ -21,12 +21,9 @@ use crate::views::pulls::FailedPull;
 pub struct Completeness {
     /// The answer has everything that was written up to this time; `None` if a list was never read.
     pub fresh_through: Option<SourceInstant>,
-    /// One sentence for each thing that may be missing.
-    pub missing: Vec<String>,
+    /// Everything that may be missing.
+    pub missing: Vec<Missing>,
 }
-
-/// The number of repositories that a sentence names.
-const MAX_NAMES: usize = 5;
 
 /// The states of all lanes.
 type LaneStates = BTreeMap<Lane, LaneState>;
@@ -52,7 +49,7 @@ impl StoreReader {
         let mut builder = CompletenessBuilder::default();
         for FailedPull { source, error, .. } in self.failed_pulls()? {
             let error = self.lane_names()?.replace_keys(&error);
-            builder.missing.push(format!("the last pull of {source} failed: {error}"));
+            builder.missing.push(Missing::FailedPull { source, error });
         }
         if surfaces.contains(&Surface::Repositories) {
             builder.add_listings(&lanes);
@@ -68,8 +65,8 @@ impl StoreReader {
             builder.add_never_pulled(&texts);
         }
         if let (Some(name), true) = (repository, stored.is_empty()) {
-            let name = truncate_echo(name);
-            builder.add_never_read(format!("this workspace has no repository named {name}"));
+            let name = truncate_echo(name).into_owned();
+            builder.add_never_read(Missing::UnknownRepository { name });
         }
         Ok(builder.build())
     }
@@ -87,12 +84,14 @@ impl StoreReader {
     }
 }
 
-/// Returns what a list of repositories is called; `None` for lists of a repository.
-fn listing_label(scope: &Scope) -> Option<String> {
-    match scope {
-        Scope::Owner(login) => Some(format!("the repository list of {login}")),
-        Scope::SingleRepositories => Some("the list of single repositories".to_owned()),
-        Scope::Repository(_) => None,
+impl Completeness {
+    /// Adds what else may be missing, each thing once.
+    pub fn add_missing(&mut self, others: Vec<Missing>) {
+        for other in others {
+            if !self.missing.contains(&other) {
+                self.missing.push(other);
+            }
+        }
     }
 }
 
@@ -107,13 +106,13 @@ struct HostRepository {
 struct CompletenessBuilder {
     /// The earliest check of any lane; `Some(None)` if a lane was never checked.
     earliest_check: Option<Option<SourceInstant>>,
-    missing: Vec<String>,
+    missing: Vec<Missing>,
 }
 
 impl CompletenessBuilder {
-    fn add_never_read(&mut self, sentence: String) {
+    fn add_never_read(&mut self, missing: Missing) {
         self.earliest_check = Some(None);
-        self.missing.push(sentence);
+        self.missing.push(missing);
     }
 
     fn note_check(&mut self, at: Option<SourceInstant>) {
@@ -124,28 +123,25 @@ impl CompletenessBuilder {
     fn add_listings(&mut self, lanes: &LaneStates) {
         let mut has_read = false;
         for (lane, state) in lanes {
-            let Some(list) = listing_label(&lane.scope) else { continue };
+            let Some(list) = RepositoryListing::from_scope(&lane.scope) else { continue };
             has_read |= state.checked_at_ms.is_some();
-            self.note_check(AnswerFreshness::from_lanes([(list.clone(), state)]).fresh_through);
+            self.note_check(AnswerFreshness::from_lanes([(String::new(), state)]).fresh_through);
             if state.checked_at_ms.is_none() {
-                self.missing.push(format!("{list} was never read to the end"));
+                self.missing.push(Missing::UnreadListing(list));
             }
         }
         if !has_read {
-            self.add_never_read(
-                "no organization, user or single repository has been pulled into this workspace as a whole"
-                    .into(),
-            );
+            self.add_never_read(Missing::NoListing);
         }
     }
 
     /// Reports failed lists of repositories for every answer: a repository that was not listed may contain matches.
     fn add_failed_listings(&mut self, lanes: &LaneStates) {
         for (lane, state) in lanes {
-            if let Some(list) = listing_label(&lane.scope)
+            if let Some(list) = RepositoryListing::from_scope(&lane.scope)
                 && state.failures > 0
             {
-                self.missing.push(format!("the last update of {list} failed"));
+                self.missing.push(Missing::FailedListing(list));
             }
         }
     }
@@ -155,13 +151,10 @@ impl CompletenessBuilder {
         let mut has_threads = false;
         for surface in surfaces.iter().filter(|surface| Surface::THREADS.contains(surface)) {
             has_threads = true;
-            let label = surface_label(*surface);
-            self.add_never_read(format!("no {label} have been pulled into this workspace"));
+            self.add_never_read(Missing::NeverPulledThreads(*surface));
         }
         if !has_threads && !surfaces.is_empty() {
-            self.add_never_read(
-                "comments are not downloaded; get them with `highwater pull -i comments`".into(),
-            );
+            self.add_never_read(Missing::NeverPulledComments);
         }
     }
 
@@ -178,7 +171,7 @@ impl CompletenessBuilder {
                 continue;
             }
             let name = format!("{}/{}", repository.owner, repository.name);
-            let lanes = RepositoryLanes { lanes, host, repository_id: repository.id };
+            let lanes = StoredLanes { lanes, host, repository_id: repository.id };
             match lanes.get(surface) {
                 Some(state) => read.push((name, lanes.with_probes(state, surface))),
                 None if requested.is_some() || lanes.is_unread(surface) => unread.push(name),
@@ -187,27 +180,25 @@ impl CompletenessBuilder {
         }
         let read = read.iter().map(|(name, state)| (name.clone(), state)).collect();
         self.add_read_lanes(read, surface);
-        self.add_unread_lanes(&unread, surface);
+        self.add_unread_lanes(unread, surface);
     }
 
     fn add_read_lanes(&mut self, lanes: Vec<(String, &LaneState)>, surface: Surface) {
         if lanes.is_empty() {
             return;
         }
-        let (fresh, label) = (AnswerFreshness::from_lanes(lanes), surface_label(surface));
+        let fresh = AnswerFreshness::from_lanes(lanes);
         self.note_check(fresh.fresh_through);
-        if let Some(names) = join_names(&fresh.incomplete) {
-            self.missing.push(format!("the {label} of {names} are not complete yet"));
-        }
-        if let Some(names) = join_names(&fresh.failing) {
-            self.missing.push(format!("the last update of the {label} of {names} failed"));
-        }
+        let incomplete = RepositoryLanes::new(surface, fresh.incomplete);
+        self.missing.extend(incomplete.map(Missing::IncompleteLanes));
+        let failed = RepositoryLanes::new(surface, fresh.failing);
+        self.missing.extend(failed.map(Missing::FailedLanes));
     }
 
-    fn add_unread_lanes(&mut self, names: &[String], surface: Surface) {
-        let Some(names) = join_names(names) else { return };
+    fn add_unread_lanes(&mut self, names: Vec<String>, surface: Surface) {
+        let Some(unread) = RepositoryLanes::new(surface, names) else { return };
         self.note_check(None);
-        self.missing.push(format!("the {} of {names} were never pulled", surface_label(surface)));
+        self.missing.push(Missing::NeverPulledLanes(unread));
     }
 
     fn build(self) -> Completeness {
@@ -216,13 +207,13 @@ impl CompletenessBuilder {
 }
 
 /// The lanes of one repository.
-struct RepositoryLanes<'a> {
+struct StoredLanes<'a> {
     lanes: &'a LaneStates,
     host: &'a str,
     repository_id: i64,
 }
 
-impl<'a> RepositoryLanes<'a> {
+impl<'a> StoredLanes<'a> {
     fn get(&self, surface: Surface) -> Option<&'a LaneState> {
         self.lanes.get(&Lane::for_repository(self.host, self.repository_id, surface))
     }
@@ -250,13 +241,6 @@ impl<'a> RepositoryLanes<'a> {
     }
 }
 
-/// Joins the first few names and the number of the others; `None` if there are no names.
-fn join_names(names: &[String]) -> Option<String> {
-    let (named, rest) = names.split_at(names.len().min(MAX_NAMES));
-    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
-}
-
 /// Returns true if the surface is enabled for the repository.
 fn has_surface(repository: &Repository, surface: Surface) -> bool {
     match surface {
@@ -275,27 +259,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn completeness_reports_a_thousand_incomplete_lists_in_one_sentence() {
-        let names: Vec<String> = (0..1_002).map(|number| format!("acme/r{number:04}")).collect();
-        let (incomplete, mut builder) = (LaneState::default(), CompletenessBuilder::default());
-        builder.add_read_lanes(
-            names.iter().map(|name| (name.clone(), &incomplete)).collect(),
-            Surface::Issues,
-        );
-        let first = "acme/r0000, acme/r0001, acme/r0002, acme/r0003, acme/r0004";
-        let sentence = format!("the issues of {first} and 997 more are not complete yet");
-        assert_eq!(builder.missing, [sentence]);
-        assert_eq!(join_names(&names[..1]).as_deref(), Some("acme/r0000"));
-    }
-
-    #[test]
-    fn completeness_reports_a_thousand_failing_lists_in_one_sentence() {
+    fn completeness_reports_a_thousand_lists_as_one_missing_thing() {
+        let names: Vec<String> = (0..1_000).map(|number| format!("acme/r{number:04}")).collect();
         let failing = LaneState { failures: 3, ..LaneState::default() };
         let mut builder = CompletenessBuilder::default();
-        let lanes = (0..1_000).map(|number| (format!("acme/r{number}"), &failing));
-        builder.add_read_lanes(lanes.collect(), Surface::Reviews);
-        let failed =
-            builder.missing.iter().filter(|sentence| sentence.ends_with(" and 995 more failed"));
-        assert_eq!(failed.count(), 1, "{:?}", builder.missing);
+        let lanes = names.iter().map(|name| (name.clone(), &failing));
+        builder.add_read_lanes(lanes.collect(), Surface::Issues);
+        let lanes = RepositoryLanes::new(Surface::Issues, names).unwrap();
+        assert_eq!(
+            builder.missing,
+            [Missing::IncompleteLanes(lanes.clone()), Missing::FailedLanes(lanes)]
+        );
     }
 }

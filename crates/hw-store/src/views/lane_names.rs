@@ -73,7 +73,7 @@ impl LaneNames {
         Some(LaneKey {
             start: slash - host.len(),
             end: slash + kind.len() + scope.len() + 3 + end,
-            name: format!("{scope_name} {}", surface_label(surface)),
+            name: format!("{scope_name} {}", surface.label()),
         })
         .filter(|_| !host.is_empty())
     }
@@ -89,11 +89,6 @@ struct LaneKey {
     start: usize,
     end: usize,
     name: String,
-}
-
-/// Returns a surface's name as messages print it, without hyphens: `pull requests`.
-pub(crate) fn surface_label(surface: Surface) -> String {
-    surface.name().replace('-', " ")
 }
 
 /// Returns the host at the end of a text; empty if it ends with something else.

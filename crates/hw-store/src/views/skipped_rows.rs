@@ -1,5 +1,7 @@
 //! Counts the damaged rows that an answer leaves out.
 
+use hw_rules::missing::Missing;
+
 use crate::error::StoreError;
 
 /// The number of rows that could not be read and are missing from an answer.
@@ -34,13 +36,8 @@ impl SkippedRows {
         self.0 += other.0;
     }
 
-    /// Formats a warning for users; `None` if no row was skipped.
-    pub fn to_sentence(self) -> Option<String> {
-        let advice = "`highwater doctor --deep` lists the damage";
-        match self.0 {
-            0 => None,
-            1 => Some(format!("1 item is damaged and was left out; {advice}")),
-            count => Some(format!("{count} items are damaged and were left out; {advice}")),
-        }
+    /// Returns what is missing from an answer; `None` if no row was skipped.
+    pub fn to_missing(self) -> Option<Missing> {
+        (self.0 > 0).then_some(Missing::DamagedRows { count: self.0 })
     }
 }

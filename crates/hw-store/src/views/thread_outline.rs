@@ -2,8 +2,9 @@
 //!
 //! A thread can have thousands of long comments. A page shows a hundred, so it reads only their bodies.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::thread_address::ThreadAddress;
+use hw_rules::thread_order::CommentLinks;
 
 use super::comment_list::{self, CommentRow};
 use super::completeness::Completeness;
@@ -40,6 +41,14 @@ pub struct CommentOutline {
     /// The review that a line comment belongs to.
     pub review_id: Option<i64>,
     pub url: String,
+}
+
+impl CommentOutline {
+    /// Returns its links to other comments of the thread.
+    pub fn links(&self) -> CommentLinks {
+        let Self { kind, id, reply_to, review_id, .. } = *self;
+        CommentLinks { key: ItemKey { kind, id }, reply_to, review_id }
+    }
 }
 
 /// A comment whose body may be truncated.

@@ -82,13 +82,9 @@ impl StoreReader {
         let surfaces = [&[thread_surface(kind)], comment_surfaces].concat();
         let repository = Some(row.repository.as_str());
         let mut completeness = self.completeness(&surfaces, repository)?;
-        completeness.missing.extend(skipped.to_sentence());
+        completeness.missing.extend(skipped.to_missing());
         if comment_count == 0 {
-            for sentence in self.completeness(comment_surfaces, repository)?.missing {
-                if !completeness.missing.contains(&sentence) {
-                    completeness.missing.push(sentence);
-                }
-            }
+            completeness.add_missing(self.completeness(comment_surfaces, repository)?.missing);
         }
         Ok(completeness)
     }

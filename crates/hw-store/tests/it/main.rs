@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod changes;
 mod chores;
 mod closing_references;
 mod comments;

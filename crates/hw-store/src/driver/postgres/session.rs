@@ -17,7 +17,7 @@ use tokio_postgres::{Client, Error, RowStream, Statement};
 use super::values::{self, EncodedParam};
 use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key};
 use crate::driver::semaphore::SemaphorePermit;
-use crate::driver::{DatabaseSession, PendingRows, RowCallback};
+use crate::driver::{DatabaseSession, Durability, PendingRows, RowCallback};
 use crate::error::DriverError;
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 
@@ -382,10 +382,15 @@ impl DatabaseSession for PostgresSession<'_> {
         Dialect::Postgres
     }
 
-    fn begin_write(&mut self) -> Result<(), DriverError> {
+    fn begin_write(&mut self, durability: Durability) -> Result<(), DriverError> {
         let lock = advisory_lock_key(&self.driver.schema);
+        // a server or a role may have it off
+        let wait_for_disk = match durability {
+            Durability::Usual => "",
+            Durability::Durable => "; set local synchronous_commit = on",
+        };
         self.begin_transaction(format!(
-            "begin isolation level read committed; select pg_advisory_xact_lock({lock})"
+            "begin isolation level read committed{wait_for_disk}; select pg_advisory_xact_lock({lock})"
         ));
         Ok(())
     }

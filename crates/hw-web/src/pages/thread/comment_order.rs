@@ -1,8 +1,7 @@
 //! The reading order of comments (replies below what they answer), and its division into pages.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::thread_order::{self, NestedComment};
 use hw_store::CommentOutline;
 
 use crate::format;
@@ -29,33 +28,12 @@ pub(super) struct CommentPager {
     pub(super) pages: usize,
 }
 
-/// Sorts comments into reading order, as `highwater show` prints them.
-///
-/// Replies go below what they answer, line comments below their review; otherwise the oldest is first. A comment whose
-/// parent is not stored is a top-level comment.
+/// Sorts comments into reading order.
 pub(super) fn order_comments(comments: &[CommentOutline]) -> Vec<OrderedComment> {
-    let stored: BTreeSet<ItemKey> = comments.iter().map(outline_key).collect();
-    let mut children: BTreeMap<Option<ItemKey>, Vec<&CommentOutline>> = BTreeMap::new();
-    for comment in comments {
-        children
-            .entry(parent_key(comment).filter(|key| stored.contains(key)))
-            .or_default()
-            .push(comment);
-    }
-    let mut placed = BTreeSet::new();
-    let mut ordered = Vec::new();
-    // comments that answer each other in a cycle have no top-level parent, and come last
-    for start in children.remove(&None).unwrap_or_default().into_iter().chain(comments) {
-        let mut next = vec![(0, start)];
-        while let Some((depth, comment)) = next.pop() {
-            if placed.insert(outline_key(comment)) {
-                ordered.push(OrderedComment::new(comment, depth));
-                let replies = children.remove(&Some(outline_key(comment))).unwrap_or_default();
-                next.extend(replies.into_iter().rev().map(|reply| (depth + 1, reply)));
-            }
-        }
-    }
-    ordered
+    thread_order::order_thread(comments, CommentOutline::links)
+        .into_iter()
+        .map(|NestedComment { depth, comment }| OrderedComment::new(comment, depth))
+        .collect()
 }
 
 impl OrderedComment {
@@ -68,16 +46,6 @@ impl OrderedComment {
         let is_reply = depth > 0 && reply_to.is_some();
         Self { kind: *kind, id: *id, anchor: comment_anchor(*kind, *id, url), depth, is_reply }
     }
-}
-
-fn outline_key(comment: &CommentOutline) -> ItemKey {
-    ItemKey { kind: comment.kind, id: comment.id }
-}
-
-/// Returns the comment that it answers, or the review that it is part of.
-fn parent_key(comment: &CommentOutline) -> Option<ItemKey> {
-    let reply = comment.reply_to.map(|id| ItemKey { kind: comment.kind, id });
-    reply.or_else(|| comment.review_id.map(|id| ItemKey { kind: ItemKind::Review, id }))
 }
 
 /// Returns the anchor that a comment has on GitHub, so that links work here, too.
