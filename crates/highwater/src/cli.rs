@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, parse_port};
 use crate::github_names;
 
 pub(crate) use backup::BackupArgs;
@@ -108,16 +108,21 @@ pub(crate) struct DemoArgs {
     pub(crate) json: bool,
 
     /// Port for the web page [default: 8080, or any free port if it is taken].
-    #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once")]
+    #[arg(short = 'p', long, value_name = "PORT", conflicts_with = "once", value_parser = parse_port,
+          allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
     /// Seed for the simulated data: the same number gives the same repositories and texts.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = parse_seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
 
     /// Keep the workspace in this directory instead of a temporary one.
     #[arg(short = 'm', long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+}
+
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number of at least 0, got {text:?}"))
 }
 
 /// Prints a shell completion script.

@@ -8,11 +8,14 @@ const MAX_REPOSITORY_LENGTH: usize = 100;
 
 /// Parses something to follow: `acme`, or one repository as `acme/pump`.
 pub(crate) fn parse_source(text: &str) -> Result<FollowedSource, String> {
-    if !text.contains('/') {
-        return parse_owner(text).map(FollowedSource::Owner);
-    }
-    let RepositorySelector { owner, name } = parse_repository(text)?;
-    Ok(FollowedSource::Repository(RepositoryName { owner: owner.unwrap_or_default(), name }))
+    let source = match text.split_once('/') {
+        None => parse_owner(text).map(FollowedSource::Owner),
+        Some((owner, name)) if is_login(owner) && is_repository_name(name) => {
+            Ok(FollowedSource::Repository(RepositoryName::new(owner, name)))
+        }
+        Some(_) => Err(String::new()),
+    };
+    source.map_err(|_| format!("expected a login or OWNER/REPOSITORY, got {text:?}"))
 }
 
 /// Parses any number of sources, comma separated; an empty text has none.
@@ -23,24 +26,27 @@ pub(crate) fn parse_sources(text: &str) -> Result<Vec<FollowedSource>, String> {
 
 /// Parses the login of an organization or a user.
 pub(crate) fn parse_owner(text: &str) -> Result<String, String> {
-    let has_stray_hyphen = text.starts_with('-') || text.ends_with('-') || text.contains("--");
-    if text.is_empty()
-        || text.len() > MAX_OWNER_LENGTH
-        || has_stray_hyphen
-        || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-    {
-        return Err(format!(
-            "a login consists of letters, digits and single hyphens, at most {MAX_OWNER_LENGTH} characters"
-        ));
+    if is_login(text) {
+        return Ok(text.to_owned());
     }
-    Ok(text.to_owned())
+    Err(format!(
+        "expected a login (at most {MAX_OWNER_LENGTH} letters, digits and single hyphens), got {text:?}"
+    ))
+}
+
+fn is_login(text: &str) -> bool {
+    let has_stray_hyphen = text.starts_with('-') || text.ends_with('-') || text.contains("--");
+    !text.is_empty()
+        && text.len() <= MAX_OWNER_LENGTH
+        && !has_stray_hyphen
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
 /// Parses one or more repositories, comma separated.
 pub(crate) fn parse_repositories(text: &str) -> Result<Vec<RepositorySelector>, String> {
     let repositories = parse_optional_repositories(text)?;
     if repositories.is_empty() {
-        return Err("expected a repository's name".to_owned());
+        return Err("expected a repository name".to_owned());
     }
     Ok(repositories)
 }
@@ -56,16 +62,19 @@ fn parse_repository(text: &str) -> Result<RepositorySelector, String> {
         Some((owner, name)) => (Some(parse_owner(owner)?), name),
         None => (None, text),
     };
-    if name.is_empty()
-        || name.len() > MAX_REPOSITORY_LENGTH
-        || matches!(name, "." | "..")
-        || !name.chars().all(is_repository_char)
-    {
+    if !is_repository_name(name) {
         return Err(format!(
-            "a repository's name consists of letters, digits, `.`, `_` and `-`, at most {MAX_REPOSITORY_LENGTH} characters"
+            "expected a repository name (at most {MAX_REPOSITORY_LENGTH} letters, digits, `.`, `_` and `-`), got {name:?}"
         ));
     }
     Ok(RepositorySelector { owner, name: name.to_owned() })
+}
+
+fn is_repository_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_REPOSITORY_LENGTH
+        && !matches!(name, "." | "..")
+        && name.chars().all(is_repository_char)
 }
 
 /// Returns true if an untrusted name is safe to use as a folder name.

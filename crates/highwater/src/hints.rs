@@ -12,7 +12,8 @@ pub(crate) const RETRY_HINT: &str = "run it again; everything read so far is sav
 pub(crate) fn database_hint(error: &StoreError) -> &'static str {
     match error {
         StoreError::NoDatabase(_) => {
-            "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data"
+            "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data; \
+             `highwater workspaces` lists the existing ones"
         }
         StoreError::NotADatabase => {
             "the file was not changed; --database selects another file, --home another directory"
@@ -55,7 +56,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         | StoreError::WatermarkRegression { .. }
         | StoreError::NoCompleteSweep { .. }
         | StoreError::Database { .. } => {
-            "the problem is in the database, not on GitHub; everything read so far is saved"
+            "run `highwater doctor store --deep` to check the database; everything read so far is saved"
         }
     }
 }
@@ -70,9 +71,7 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
         SourceError::TokenRejected(_) | SourceError::Forbidden(_) => {
             "check that GITHUB_TOKEN is valid and has read access; `highwater doctor github` shows details"
         }
-        SourceError::Hidden(_) => {
-            "check that it is an organization, a user or a repository, that its name is right, and that the token has access (-o, ORGANIZATION)"
-        }
+        SourceError::Hidden(_) => "check the spelling, and that the token can read it",
         SourceError::Network(_) | SourceError::Unreachable(_) => {
             "check the network and the URL (--api-url, github.proxy)"
         }

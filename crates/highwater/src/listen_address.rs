@@ -1,6 +1,7 @@
 //! Host names and hints for the commands that listen on a port, `ui` and `mcp`.
 
 use std::io::{Error, ErrorKind};
+use std::net::IpAddr;
 
 use crate::api_endpoints::is_host_char;
 
@@ -10,6 +11,11 @@ pub(crate) fn parse_host_name(text: &str) -> Result<String, String> {
         return Err("expected a host name, such as box.example or box.example:8765".to_owned());
     }
     Ok(text.to_owned())
+}
+
+/// Parses the address of a network interface.
+pub(crate) fn parse_ip_address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| format!("expected an IP address, got {text:?}"))
 }
 
 /// Returns the hint for a failed bind; `port` and `address` are the flags that set them.

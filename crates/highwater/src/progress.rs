@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use hw_rules::format::{format_count, format_duration, group_digits, out_of};
+use hw_rules::format::{format_count, format_duration, group_digits, of_total, time_left};
 use hw_rules::lane::PullItem;
 use hw_rules::probe::ExpectedRows;
 use hw_rules::progress_event::LanesToRead;
@@ -50,8 +50,11 @@ struct ItemCount {
 
 impl ItemCount {
     fn line(&self, now_ms: i64) -> String {
-        let out_of = out_of(self.seen, self.expected, now_ms - self.began_ms);
-        format!("{} seen{out_of}, {} stored", group_digits(self.seen), group_digits(self.stored))
+        let of = of_total(self.seen, self.expected);
+        let left = time_left(self.seen, self.expected, now_ms - self.began_ms)
+            .map_or_else(String::new, |left| format!(" ({left})"));
+        let [seen, stored] = [self.seen, self.stored].map(group_digits);
+        format!("{seen}{of} seen{left}, {stored} stored")
     }
 }
 
@@ -82,7 +85,7 @@ impl ProgressFormatter {
                 self.is_due(now_ms).then(|| self.counters_line(now_ms))
             }
             ProgressEvent::ItemsRemoved { scope, count, .. } => {
-                Some(format!("removed {count}: {scope}"))
+                Some(format!("removed {}: {scope}", format_count(count, "item")))
             }
             ProgressEvent::ResponseReceived => {
                 self.requests += 1;
@@ -239,8 +242,11 @@ mod tests {
     fn counters_show_the_total_and_the_time_left() {
         let expected = ExpectedRows { rows: 11_700, is_upper_bound: false };
         for (is_upper_bound, line) in [
-            (false, "issues 2,200 seen of 11,700, about 44s left, 2,200 stored; 0 requests"),
-            (true, "issues 2,200 seen of up to 11,700, at most 44s left, 2,200 stored; 0 requests"),
+            (false, "issues 2,200 of 11,700 seen (about 44s left), 2,200 stored; 0 requests"),
+            (
+                true,
+                "issues 2,200 of up to 11,700 seen (at most 44s left), 2,200 stored; 0 requests",
+            ),
         ] {
             let mut formatter = new_formatter();
             let expected = ExpectedRows { is_upper_bound, ..expected };

@@ -88,10 +88,11 @@ fn repair_json(repair: RepairSummary) -> Value {
 
 fn repair_line(repair: RepairSummary) -> String {
     let RepairSummary { found, waiting } = repair;
-    let found = format_count(found, "damaged item");
-    match waiting {
-        0 => format!("  repair: {found} found, all downloaded again"),
-        waiting => format!("  repair: {found} found, {} still missing", group_digits(waiting)),
+    let items = format_count(found, "damaged item");
+    match (found, waiting) {
+        (0, 0) => "  repair: no damaged items found".to_owned(),
+        (_, 0) => format!("  repair: {items} found and downloaded again"),
+        (_, waiting) => format!("  repair: {items} found, {} still missing", group_digits(waiting)),
     }
 }
 

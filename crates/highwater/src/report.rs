@@ -98,7 +98,12 @@ pub(crate) fn report_result(result: anyhow::Result<()>) -> ExitCode {
 /// Prints an error of the argument parser, or the requested help.
 pub(crate) fn report_parse_error(error: &clap::Error) -> ExitCode {
     if error.use_stderr() {
-        print_status_lines(&error.render().to_string());
+        let message = error.render().to_string();
+        // as the program's own errors begin
+        let message = message
+            .strip_prefix("error: ")
+            .map_or_else(|| message.clone(), |rest| format!("Error: {rest}"));
+        print_status_lines(&message);
         return ExitCode::from(EXIT_USAGE);
     }
     // help contains nothing that needs cleaning, and clap styles it for the terminal
@@ -124,9 +129,12 @@ fn format_error(error: &anyhow::Error) -> String {
     out
 }
 
-/// Removes the operating system's error number, which helps no user.
+/// Removes every error number of the operating system, which helps no user.
 pub(crate) fn strip_os_error_number(text: &str) -> String {
-    text.split(" (os error").next().unwrap_or_default().to_owned()
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.split_once(')').map_or(part, |(_number, after)| after));
+    std::iter::once(first).chain(rest).collect()
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {
@@ -182,6 +190,13 @@ mod tests {
                         hint: run `highwater demo --once` first\n";
         assert_eq!(format_error(&error), expected);
         assert_eq!(exit_code(&error), EXIT_FAILURE);
+    }
+
+    #[test]
+    fn error_message_has_no_numbers_of_the_operating_system() {
+        let text = "2 problems:\n  a: Permission denied (os error 13)\n  b: is gone (os error 2)!";
+        let expected = "2 problems:\n  a: Permission denied\n  b: is gone!";
+        assert_eq!(strip_os_error_number(text), expected);
     }
 
     #[test]

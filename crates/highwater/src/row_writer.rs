@@ -27,6 +27,9 @@ impl<R> Clone for OutputColumn<R> {
 
 impl<R> Copy for OutputColumn<R> {}
 
+/// Asks `--fields` for the names of all fields.
+const HELP_NAME: &str = "help";
+
 /// The format of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputFormat {
@@ -114,7 +117,15 @@ fn select_columns<R>(
         return Ok(all);
     }
     let (mut columns, mut unknown): (Vec<OutputColumn<R>>, Vec<&str>) = (Vec::new(), Vec::new());
-    for name in names.iter().map(|name| name.trim()) {
+    let names: Vec<&str> =
+        names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() {
+        return Err(UsageError(format!("--fields is empty; {}", available_fields(&all))));
+    }
+    if names == [HELP_NAME] {
+        return Err(UsageError(available_fields(&all)));
+    }
+    for name in names {
         match all.iter().find(|column| column.name == name) {
             None => unknown.push(name),
             Some(_) if columns.iter().any(|column| column.name == name) => {}
@@ -125,12 +136,13 @@ fn select_columns<R>(
 }
 
 fn unknown_fields_error<R>(unknown: &[&str], all: &[OutputColumn<R>]) -> UsageError {
+    let unknown_fields = if unknown.len() == 1 { "unknown field" } else { "unknown fields" };
+    UsageError(format!("{unknown_fields}: {}; {}", unknown.join(", "), available_fields(all)))
+}
+
+fn available_fields<R>(all: &[OutputColumn<R>]) -> String {
     let all: Vec<&str> = all.iter().map(|column| column.name).collect();
-    UsageError(format!(
-        "invalid fields: {}; the available fields are {}",
-        unknown.join(", "),
-        all.join(", ")
-    ))
+    format!("the available fields are {}", all.join(", "))
 }
 
 /// Formats a value as one cell: null is empty, and the entries of a list are joined with semicolons.
@@ -171,10 +183,21 @@ mod tests {
         let names = ["c", " b", "c"].map(str::to_owned);
         let some = select_columns(&names, COLUMNS.to_vec()).unwrap();
         assert_eq!(row_json(&some, &7), r#"{"c":null,"b":7}"#);
-        let names = ["b", "titel", ""].map(str::to_owned);
-        let error = select_columns(&names, COLUMNS.to_vec()).err().unwrap();
-        let expected = "invalid fields: titel, ; the available fields are b, a, c";
-        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn unknown_fields_are_named_beside_the_available_ones() {
+        for (fields, problem) in [
+            ("b,titel,", "unknown field: titel; "),
+            ("x,b,y", "unknown fields: x, y; "),
+            ("", "--fields is empty; "),
+            (" , ", "--fields is empty; "),
+            ("help", ""),
+        ] {
+            let names: Vec<String> = fields.split(',').map(str::to_owned).collect();
+            let error = select_columns(&names, COLUMNS.to_vec()).err().unwrap();
+            assert_eq!(error.to_string(), format!("{problem}the available fields are b, a, c"));
+        }
     }
 
     #[test]

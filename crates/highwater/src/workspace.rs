@@ -18,14 +18,20 @@ pub(crate) fn resolve_location(settings: &AppSettings) -> anyhow::Result<Databas
         return parse_location(database.expose_secret(), name);
     }
     let home = require_home(settings)?;
-    if home.is_file() {
-        let error = anyhow::anyhow!("the home directory {} is a file", home.display());
-        let hint = "set --home or HIGHWATER_HOME to a directory";
-        return Err(error.context(ErrorHint(hint.to_owned())));
-    }
+    refuse_file_as_home(home)?;
     let Some(name) = name else { return only_location(home) };
     let name = stored_spelling(name, &workspace_names(&home.join("db")));
     Ok(DatabaseLocation::File(database_path(home, &name)))
+}
+
+/// Fails if the home directory is a file.
+pub(crate) fn refuse_file_as_home(home: &Path) -> anyhow::Result<()> {
+    if !home.is_file() {
+        return Ok(());
+    }
+    let error = anyhow::anyhow!("the home directory {} is a file", home.display());
+    let hint = "set --home or HIGHWATER_HOME to a directory";
+    Err(error.context(ErrorHint(hint.to_owned())))
 }
 
 /// Returns true if the settings name no database, so that the only existing one is used.
@@ -85,8 +91,9 @@ fn open_with(
     open: fn(&DatabaseLocation) -> Result<StoreWriter, StoreError>,
 ) -> anyhow::Result<OpenedWorkspace> {
     let is_new_file = match location {
-        DatabaseLocation::File(path) => create_database_file(path)
-            .with_context(|| format!("cannot create {}", path.display()))?,
+        DatabaseLocation::File(path) => {
+            create_database_file(path).map_err(|error| database_file_error(error, path))?
+        }
         DatabaseLocation::Memory | DatabaseLocation::Postgres { .. } => false,
     };
     let store =
@@ -103,6 +110,17 @@ fn create_database_file(path: &Path) -> std::io::Result<bool> {
     let is_new = private_files::create_file(path)?;
     private_files::open_append(path)?;
     Ok(is_new)
+}
+
+fn database_file_error(error: std::io::Error, path: &Path) -> anyhow::Error {
+    let message = if path.exists() {
+        format!("cannot open {} for writing", path.display())
+    } else {
+        format!("cannot create {}", path.display())
+    };
+    let hint = "check that you can write there; --database selects another file or postgres://…, --home \
+                another directory";
+    anyhow::Error::new(error).context(message).context(ErrorHint(hint.to_owned()))
 }
 
 fn parse_location(database: &str, name: Option<&String>) -> anyhow::Result<DatabaseLocation> {

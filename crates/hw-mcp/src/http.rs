@@ -28,7 +28,7 @@ pub struct HttpOptions {
     pub address: SocketAddr,
     /// Additional host names, with or without a port.
     pub hosts: Vec<String>,
-    /// The token that callers must send.
+    /// The token that clients must send.
     pub token: Option<SecretString>,
 }
 

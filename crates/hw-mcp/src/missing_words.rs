@@ -1,14 +1,12 @@
 //! Explains an answer without hits by the words of the query that no text contains.
 
+use hw_rules::query::Query;
 use hw_store::{SearchEngine, SearchRequest, StoreError};
 
 /// Words that are searched for individually.
 const MAX_WORDS: usize = 8;
 /// Bytes of a word in the explanation.
 const MAX_ECHO_BYTES: usize = 60;
-/// Filter keys: they narrow a search, and are not words of it.
-const FILTER_KEYS: [&str; 8] =
-    ["repo", "author", "type", "state", "is", "label", "created", "updated"];
 
 /// Searches for each word of a query without hits; returns none when the query has no words.
 pub(crate) fn explain_no_hits(
@@ -56,12 +54,8 @@ fn searchable_words(query: &str) -> Vec<&str> {
 }
 
 fn is_operator(word: &str) -> bool {
-    ["OR", "AND", "NOT"].contains(&word) || word.starts_with('-') || is_filter(word)
-}
-
-fn is_filter(word: &str) -> bool {
-    word.split_once(':')
-        .is_some_and(|(key, _)| FILTER_KEYS.iter().any(|known| known.eq_ignore_ascii_case(key)))
+    // a filter with an invalid value is searched as text
+    ["OR", "AND", "NOT"].contains(&word) || !Query::parse(word).has_words()
 }
 
 /// Returns the position of the first space outside of quotation marks.
@@ -85,8 +79,8 @@ mod tests {
 
     #[test]
     fn searchable_words_leave_out_filters_exclusions_and_operators() {
-        let query = "tide \"last reading\" -draft OR repo:pump label:\"help wanted\" Type:pr gaug* tide - :) foo:bar";
-        let expected = ["tide", "\"last reading\"", "gaug*", "foo:bar"];
+        let query = "tide \"last reading\" -draft OR repo:pump label:\"help wanted\" Type:pr gaug* tide - :) foo:bar state:opn sort:new";
+        let expected = ["tide", "\"last reading\"", "gaug*", "foo:bar", "state:opn"];
         assert_eq!(searchable_words(query), expected);
         assert_eq!(searchable_words("\"open phrase"), ["\"open phrase"]);
         assert_eq!(searchable_words(&"a1 a2 a3 a4 a5 a6 a7 a8 a9".repeat(9)).len(), MAX_WORDS);

@@ -43,9 +43,9 @@ pub(crate) fn output_schema(own_properties: &Value) -> JsonObject {
         "items": {
             "type": "array",
             "items": item_schema(),
-            "description": "The items of the text, in its order, with the requested fields. Bodies are in the text only."
+            "description": "The items in the text, in the same order, with the requested fields. Bodies are in the text only."
         },
-        "items_left_out": count_schema("Number of items of the text that are not listed here, because the answer would be too large."),
+        "items_left_out": count_schema("Number of items in the text that are not listed here, because the answer would be too large."),
         "total": count_schema("Number of matches on all pages."),
         "shown": count_schema("Number of items in the text."),
         "cut": { "type": "boolean", "description": "True if the text was cut at 990 kB." },

@@ -19,8 +19,8 @@ use crate::{prompt, tool_answer};
 
 const SERVER_NAME: &str = "highwater";
 
-pub(crate) const INSTRUCTIONS: &str = "highwater answers from a local copy of an organization's discussions, issues and pull \
-    requests on GitHub; it works offline. The structured content of every answer reports how fresh it is \
+pub(crate) const INSTRUCTIONS: &str = "highwater answers from a local copy of discussions, issues and pull requests on GitHub; it \
+    works offline. The structured content of every answer reports how fresh it is \
     (fresh_through) and what may be missing (warnings). Queries of `search`: all words must match; \"words in \
     quotes\" match as a phrase; prefix* matches words starting with it; -word excludes a word; OR between two words \
     matches either. Filters: repo:pump author:anchor type:issue|pr|discussion|comment state:open|closed|merged label:bug \

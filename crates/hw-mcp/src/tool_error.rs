@@ -22,7 +22,7 @@ impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         if let StoreError::NoDatabase(location) = &error {
             return Self(format!(
-                "Nothing has been pulled yet: there is no database at {location}. Run `highwater pull -o ORGANIZATION` \
+                "Nothing has been pulled yet: there is no database at {location}. Run `highwater pull -o NAME` \
                  with the same --home or --database, then call again; this server does not need a restart."
             ));
         }

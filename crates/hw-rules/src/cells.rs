@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::item::{ItemKey, ItemObservation};
+use crate::item::ItemKey;
 use crate::source_clock::{DATE_TOLERANCE_MS, SAFE_BACKFILL_MS};
 use crate::source_time::SourceInstant;
 use crate::version::{ItemVersion, ObservedAt};
@@ -136,20 +136,25 @@ pub struct CellWrite {
     pub text_index: Option<usize>,
 }
 
+/// The version of one object in one observation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedVersion {
+    pub key: ItemKey,
+    pub version: ItemVersion,
+}
+
 /// Compares the observations of one page with the stored cells. A key that a page shows twice is written once.
 pub fn diff_cells(
     stored: &BTreeMap<ItemKey, ItemCell>,
-    observations: &[ItemObservation],
+    observations: &[ObservedVersion],
 ) -> Vec<CellWrite> {
     let mut after: BTreeMap<ItemKey, (ItemCell, Option<usize>)> = BTreeMap::new();
-    for (index, observation) in observations.iter().enumerate() {
-        let key = observation.key();
-        let version = observation.version();
+    for (index, ObservedVersion { key, version }) in observations.iter().enumerate() {
         let (cell, text_index) = after
-            .entry(key)
-            .or_insert_with(|| (stored.get(&key).cloned().unwrap_or_default(), None));
-        let next = cell.observe_version(&version);
-        if next.version.as_ref() == Some(&version) && next.version != cell.version {
+            .entry(*key)
+            .or_insert_with(|| (stored.get(key).cloned().unwrap_or_default(), None));
+        let next = cell.observe_version(version);
+        if next.version.as_ref() == Some(version) && next.version != cell.version {
             *text_index = Some(index);
         }
         *cell = next;

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::item::{MirrorItem, Thread, ThreadDetails};
+use crate::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use crate::source_time::SourceTime;
 use crate::version::ContentDigest;
 
@@ -123,7 +123,8 @@ fn apply_pages(pages: &[Vec<ItemObservation>]) -> BTreeMap<ItemKey, (ItemCell, S
     let mut stored: BTreeMap<ItemKey, ItemCell> = BTreeMap::new();
     let mut texts: BTreeMap<ItemKey, String> = BTreeMap::new();
     for page in pages {
-        for write in diff_cells(&stored, page) {
+        let versions: Vec<_> = page.iter().map(ItemObservation::observed_version).collect();
+        for write in diff_cells(&stored, &versions) {
             if write.change.writes_text()
                 && let Some(MirrorItem::Thread(issue)) =
                     write.text_index.map(|index| page[index].item.clone())

@@ -6,6 +6,9 @@ pub const MAX_CHUNK_ROWS: u32 = 1_000;
 pub const FIRST_CHUNK_ROWS: u32 = 50;
 /// The time that a chunk should take.
 const TARGET_MS: i64 = 50;
+/// The time between two chunks in which another process can write. SQLite has no queue of writers: each tries again and
+/// again, and finds no gap that is shorter than the time between two tries.
+pub const GAP_MS: i64 = 3;
 
 /// Returns the number of rows of the next chunk, after one of `rows` rows that took `elapsed_ms`. It at most doubles,
 /// because a single measurement may be an outlier.

@@ -41,16 +41,29 @@ pub fn time_left_ms(done: u64, total: u64, elapsed_ms: i64) -> Option<i64> {
 /// Formats the expected total after a count: ` of 11,700, about 3m left`. Empty if no total is expected, or if the count
 /// exceeds it.
 pub fn out_of(done: u64, expected: Option<ExpectedRows>, elapsed_ms: i64) -> String {
-    let Some(ExpectedRows { rows, is_upper_bound }) =
-        expected.filter(|expected| done <= expected.rows)
-    else {
+    let left =
+        time_left(done, expected, elapsed_ms).map_or_else(String::new, |left| format!(", {left}"));
+    format!("{}{left}", of_total(done, expected))
+}
+
+/// Formats the expected total after a count: ` of 11,700`. Empty if no total is expected, or if the count exceeds it.
+pub fn of_total(done: u64, expected: Option<ExpectedRows>) -> String {
+    let Some(ExpectedRows { rows, is_upper_bound }) = reachable_total(done, expected) else {
         return String::new();
     };
-    let (of, about) = if is_upper_bound { ("of up to", "at most") } else { ("of", "about") };
-    let left = time_left_ms(done, rows, elapsed_ms)
-        .map(|ms| format!(", {about} {} left", format_duration(ms)))
-        .unwrap_or_default();
-    format!(" {of} {}{left}", group_digits(rows))
+    let of = if is_upper_bound { "of up to" } else { "of" };
+    format!(" {of} {}", group_digits(rows))
+}
+
+/// Formats the time that is left until the expected total: `about 3m left`.
+pub fn time_left(done: u64, expected: Option<ExpectedRows>, elapsed_ms: i64) -> Option<String> {
+    let ExpectedRows { rows, is_upper_bound } = reachable_total(done, expected)?;
+    let left = format_duration(time_left_ms(done, rows, elapsed_ms)?);
+    Some(format!("{} {left} left", if is_upper_bound { "at most" } else { "about" }))
+}
+
+fn reachable_total(done: u64, expected: Option<ExpectedRows>) -> Option<ExpectedRows> {
+    expected.filter(|expected| done <= expected.rows)
 }
 
 /// Formats a number with a noun: `1 error`, `3 errors`, `2 matches`, `5 repositories`.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cells::ObservedVersion;
 use crate::source_time::SourceTime;
 use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
@@ -302,5 +303,10 @@ impl ItemObservation {
 
     pub fn version(&self) -> ItemVersion {
         ItemVersion::new(self.item.updated_at().clone(), self.observed_at, self.item.digest())
+    }
+
+    /// Returns what a comparison with the stored cells needs.
+    pub fn observed_version(&self) -> ObservedVersion {
+        ObservedVersion { key: self.key(), version: self.version() }
     }
 }

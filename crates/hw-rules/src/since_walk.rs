@@ -5,6 +5,8 @@
 //! the second before its last row. `since` is documented as "after" and observed as "at or after"; one second
 //! earlier is right either way. The next page number is requested only if a page does not move `since`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::OVERLAP_MS;
@@ -16,7 +18,7 @@ use crate::walk::{ListingFloor, ListingHead};
 /// The time after which a list is read again without any sign of change: an edited comment changes nothing else.
 pub const RECHECK_AFTER_MS: i64 = 3_600_000;
 
-/// A position in a list: a page of the rows updated after `since`, or at it.
+/// A walk through a list, oldest change first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinceWalk {
     /// The floor that the walk started from.
@@ -32,6 +34,37 @@ pub struct SinceWalk {
     /// The `Date` of the first page whose rows were as recent as the lists may lag. The walk may not claim
     /// anything later than that, because a later change may have been missing from the page.
     pub fresh: Option<SourceInstant>,
+}
+
+/// A position in a list: a page of the rows updated after `since`, or at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SincePosition {
+    /// None is the beginning of the list.
+    pub since: Option<SourceInstant>,
+    pub page: u32,
+}
+
+impl fmt::Display for SincePosition {
+    /// Writes the stored form, `page 2 since 1767225600000`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.since {
+            Some(since) => write!(f, "page {} since {}", self.page, since.0),
+            None => write!(f, "page {} since beginning", self.page),
+        }
+    }
+}
+
+impl SincePosition {
+    /// Parses the stored form; none if it is another one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (page, since) = text.strip_prefix("page ")?.split_once(" since ")?;
+        let page = page.parse().ok().filter(|page| *page > 0)?;
+        let since = match since {
+            "beginning" => None,
+            since => Some(SourceInstant(since.parse().ok()?)),
+        };
+        Some(Self { since, page })
+    }
 }
 
 /// One page of a list that takes `since`, as the rules see it.
@@ -86,6 +119,16 @@ impl SinceWalk {
             ListingFloor::At(floor) => Some(second_before(floor)).filter(|since| since.0 > 0),
         };
         Self { floor, since, page: first_page(), newest: None, fresh: None }
+    }
+
+    /// Starts a walk at a position that an earlier one left.
+    pub fn from_position(position: SincePosition) -> Self {
+        let SincePosition { since, page } = position;
+        Self { since, page, ..Self::from_floor(ListingFloor::Beginning) }
+    }
+
+    pub fn position(&self) -> SincePosition {
+        SincePosition { since: self.since, page: self.page }
     }
 
     fn apply_page(&self, page: &SincePage) -> SinceStep {

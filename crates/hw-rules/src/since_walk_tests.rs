@@ -5,6 +5,20 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
+fn since_position_reads_what_it_and_earlier_versions_stored() {
+    let seventh = SincePosition { since: Some(SourceInstant(8_000)), page: 7 };
+    let first = SincePosition { since: None, page: 1 };
+    for (position, stored) in [(seventh, "page 7 since 8000"), (first, "page 1 since beginning")] {
+        assert_eq!(position.to_string(), stored);
+        assert_eq!(SincePosition::parse(stored), Some(position));
+        assert_eq!(SinceWalk::from_position(position).position(), position);
+    }
+    for other in ["", "Y3Vyc29yOnYy", "page 0 since 5", "page 2 since", "page x since 5", "17"] {
+        assert_eq!(SincePosition::parse(other), None, "{other:?}");
+    }
+}
+
+#[test]
 fn since_walk_turns_pages_within_one_second() {
     let coverage = Coverage { since: Some(walk_from_second(5)), ..Coverage::default() };
     let coverage = coverage.apply_since_page(&since_page(900, &[5, 5, 5], true)).unwrap();

@@ -14,7 +14,9 @@ pub struct ThreadAddress {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a thread: {0:?} (use owner/repo#12, repo#12 or a URL)")]
+#[error(
+    "not a thread: {0:?} (use owner/repo#12, repo#12, or the URL of an issue, pull request or discussion)"
+)]
 pub struct ParseAddressError(pub String);
 
 impl ThreadAddress {

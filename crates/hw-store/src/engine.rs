@@ -40,12 +40,13 @@ impl SearchRequest {
     }
 }
 
-/// The hits of a search, best first, and notes about them.
+/// The hits of a search, in their order, and notes about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchResults {
     pub hits: Vec<Hit>,
     pub matches: MatchCount,
     pub ranked_matches: RankedMatches,
+    pub order: HitOrder,
     pub completeness: Completeness,
     /// One sentence for each part of the query that looks like a filter but was searched as text, and for each filter
     /// that names an unknown repository.
@@ -57,12 +58,15 @@ pub struct SearchResults {
 impl SearchResults {
     /// Explains why a count is a lower bound; `None` if it is exact.
     pub fn count_note(&self) -> Option<&'static str> {
-        match (self.matches, self.ranked_matches) {
-            (MatchCount::Exactly(_), _) => None,
-            (MatchCount::AtLeast(_), RankedMatches::Newest) => {
+        match (self.matches, self.ranked_matches, self.order) {
+            (MatchCount::Exactly(_), _, _) => None,
+            (MatchCount::AtLeast(_), _, HitOrder::NewestFirst) => {
+                Some("only the newest were counted")
+            }
+            (MatchCount::AtLeast(_), RankedMatches::Newest, HitOrder::BestFirst) => {
                 Some("only the newest were counted and ranked")
             }
-            (MatchCount::AtLeast(_), RankedMatches::All) => {
+            (MatchCount::AtLeast(_), RankedMatches::All, HitOrder::BestFirst) => {
                 Some("looser matches, such as longer words, were not counted")
             }
         }
@@ -81,6 +85,15 @@ impl Default for MatchCount {
     fn default() -> Self {
         Self::Exactly(0)
     }
+}
+
+/// The order of the hits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HitOrder {
+    #[default]
+    BestFirst,
+    /// Filters alone give nothing to rank by, so the most recently updated texts come first.
+    NewestFirst,
 }
 
 /// The matches that were ranked against each other.

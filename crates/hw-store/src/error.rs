@@ -19,7 +19,7 @@ pub enum StoreError {
     Interrupted(&'static str),
     #[error("{}", .items.append_to(&brake_message(*.kind, .brake)))]
     Brake { kind: ItemKind, brake: RemovalBrake, items: ItemNames },
-    #[error("cannot create or lock the lock file {}; check that you can write to its directory", .path.display())]
+    #[error("cannot create or lock the lock file {}", .path.display())]
     LockFile { path: PathBuf, source: std::io::Error },
     #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", format_watermark(.to.as_ref()))]
     WatermarkRegression { lane: Box<Lane>, from: SourceInstant, to: Option<SourceInstant> },
@@ -74,7 +74,7 @@ pub enum StoreError {
     StatementTimeout(String),
     #[error("PostgreSQL is unreachable: {0}")]
     Unreachable(String),
-    #[error("PostgreSQL denied access: {0}")]
+    #[error("cannot log in to PostgreSQL: {0}")]
     AccessDenied(String),
     #[error("the database failed at {step:?}: {reason}")]
     Database { step: &'static str, reason: String },

@@ -24,8 +24,11 @@ use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
 
 mod page_state;
+mod prepared_page;
 
 use page_state::PageState;
+pub(crate) use prepared_page::PreparedTexts;
+pub use prepared_page::{PagePreparer, PreparedPage};
 
 /// One page to ingest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,21 +106,40 @@ impl LeasedStore {
 
     /// Ingests the pages of several lanes from one response in order, all of them or none.
     pub fn ingest_pages(&self, pages: &[IngestPage]) -> Result<Vec<IngestCounts>, StoreError> {
+        let pages: Vec<_> = pages.iter().map(PreparedPage::without_texts).collect();
+        self.ingest_prepared(&pages)
+    }
+
+    /// Ingests prepared pages in order, all of them or none.
+    pub fn ingest_prepared(
+        &self,
+        pages: &[PreparedPage<'_>],
+    ) -> Result<Vec<IngestCounts>, StoreError> {
         self.write_with_lease(INGEST, |tx| pages.iter().map(|page| write_page(tx, page)).collect())
+    }
+
+    /// Returns the preparation of pages for this database, which needs no connection to it.
+    pub fn page_preparer(&self) -> PagePreparer {
+        PagePreparer { dialect: self.dialect() }
     }
 }
 
 /// Compares a page with the stored items, including those from earlier pages of the same response.
-fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCounts, StoreError> {
+fn write_page(
+    tx: &mut Transaction<'_>,
+    prepared: &PreparedPage<'_>,
+) -> Result<IngestCounts, StoreError> {
+    let page = prepared.page();
     let host = page.lane.host.as_str();
     let mut state = PageState::read(tx, page)?;
     let claims = id_conflicts::claim_ids(tx, &mut state.cells, page)?;
     if !claims.taken.is_empty() {
-        return write_page(tx, &id_conflicts::quarantine_taken_ids(page, &claims.taken));
+        let page = id_conflicts::quarantine_taken_ids(page, &claims.taken);
+        return write_page(tx, &PreparedPage::without_texts(&page));
     }
-    let writes = rule::diff_cells(&state.cells.cells, &page.observations);
+    let writes = rule::diff_cells(&state.cells.cells, &prepared.versions);
     let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
-    write_changes(tx, host, &state, &writes, &page.observations)?;
+    write_changes(tx, &state, &writes, prepared)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
     id_conflicts::reclaim_urls(tx, host, &writes)?;
     let followed = &state.comment_lanes;
@@ -133,11 +155,12 @@ fn write_page(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<IngestCount
 /// Writes texts, search rows and cells.
 fn write_changes(
     tx: &mut Transaction<'_>,
-    host: &str,
     state: &PageState,
     writes: &[CellWrite],
-    observations: &[ItemObservation],
+    prepared: &PreparedPage<'_>,
 ) -> Result<(), StoreError> {
+    let IngestPage { lane, observations, .. } = prepared.page();
+    let host = lane.host.as_str();
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())
@@ -145,7 +168,7 @@ fn write_changes(
         .collect();
     let displaced = mirror::repositories::store_repositories(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let new_rowids = store_texts(tx, host, state, &items)?;
+    let new_rowids = store_texts(tx, host, state, &items, &prepared.written_texts(writes))?;
     let old_rowids = &state.cells.search_rowids;
     let updates: Vec<_> = writes
         .iter()
@@ -166,6 +189,7 @@ fn store_texts(
     host: &str,
     state: &PageState,
     items: &[&MirrorItem],
+    prepared: &PreparedTexts<'_>,
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let repositories = mirror::text_repositories(items.iter().copied());
     if repositories.is_empty() {
@@ -179,8 +203,9 @@ fn store_texts(
         None
     };
     let names = renamed.as_ref().unwrap_or(&state.names);
-    let mut rowids = mirror::threads::store_threads(tx, host, &state.cells, names, items)?;
-    rowids.extend(mirror::comments::store_comments(tx, host, &state.cells, names, items)?);
+    let cells = &state.cells;
+    let mut rowids = mirror::threads::store_threads(tx, host, cells, names, items, prepared)?;
+    rowids.extend(mirror::comments::store_comments(tx, host, cells, names, items, prepared)?);
     Ok(rowids)
 }
 

@@ -64,10 +64,11 @@ pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
 pub use engine::{
-    Hit, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest, SearchResults,
+    Hit, HitOrder, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest,
+    SearchResults,
 };
 pub use error::StoreError;
-pub use ingest::{Etag, IngestCounts, IngestPage};
+pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage};
 pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{LaneRow, TurnFailure};
 pub use leased_store::LeasedStore;

@@ -323,7 +323,7 @@ fn check_index(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     if found == INDEX_VERSION {
         return Ok(());
     }
-    tracing::info!(found, ours = INDEX_VERSION, "the search index is rebuilt");
+    tracing::info!(found, ours = INDEX_VERSION, "rebuilding the search index");
     chores::request_index(tx)?;
     tx.execute(SET_INDEX, &params![INDEX_VERSION])?;
     leases::revoke_all(tx)

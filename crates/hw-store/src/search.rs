@@ -22,7 +22,7 @@ mod index_row;
 pub(crate) mod reindex;
 pub(crate) mod tokens;
 
-pub(crate) use index_row::insert_rows;
+pub(crate) use index_row::{IndexText, insert_rows};
 
 /// The indexed part of a text, as tokens: a PostgreSQL `tsvector` is limited to a megabyte, word positions included.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -60,6 +60,8 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) state: &'a str,
     pub(crate) labels: &'a [String],
     pub(crate) created_at: &'a SourceTime,
+    /// What was computed of it before the transaction.
+    pub(crate) prepared: Option<&'a IndexText>,
 }
 
 impl SearchRow<'_> {

@@ -9,6 +9,7 @@ use crate::driver::{DatabaseDriver, DatabaseTimeouts};
 use crate::error::StoreError;
 use crate::locks::DatabaseLocks;
 use crate::migrations;
+use crate::sql::Dialect;
 use crate::transaction::map_step_error;
 
 /// Answers questions about a workspace's database. Clones share it.
@@ -66,6 +67,13 @@ impl StoreReader {
     /// Returns how often this store has waited for its server's answer. SQLite has no server.
     pub fn round_trips(&self) -> u64 {
         self.inner.driver.round_trips()
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.inner.location {
+            DatabaseLocation::Memory | DatabaseLocation::File(_) => Dialect::Sqlite,
+            DatabaseLocation::Postgres { .. } => Dialect::Postgres,
+        }
     }
 
     /// Returns true if both are clones of one opened store.

@@ -28,6 +28,7 @@ use crate::rate_limiter::{
 };
 use crate::retry_policy::{RequestOptions, RetryPolicy, RetryState};
 use crate::source_time::SourceTimeTracker;
+use crate::work_threads::WorkThreads;
 
 /// Longer than GitHub's own timeout of 10 s, which answers first.
 const REQUEST_TIMEOUT_MS: i64 = 12_000;
@@ -50,6 +51,8 @@ pub struct ClientConfig<S> {
     pub largest_page: u32,
     /// Seed of the random numbers for jitter.
     pub seed: u64,
+    /// Where pages are prepared and written.
+    pub work_threads: WorkThreads,
 }
 
 /// Cost of all requests so far.
@@ -121,6 +124,10 @@ impl<S: Source> ApiClient<S> {
 
     pub(crate) fn progress(&self) -> &ProgressSink {
         &self.config.progress
+    }
+
+    pub(crate) fn work_threads(&self) -> WorkThreads {
+        self.config.work_threads
     }
 
     pub(crate) fn largest_page(&self) -> u32 {
@@ -344,7 +351,7 @@ impl<S: Source> ApiClient<S> {
         error: Option<&SourceError>,
     ) -> Result<(), SyncError> {
         if permit.settle(error)? == ConnectionAdvice::Reset {
-            tracing::warn!("three requests in a row failed; opening new connections");
+            tracing::info!("three requests in a row failed; opening new connections");
             self.config.transport.reset_connections();
         }
         self.config.crash_points.pass_point(crash_points::AFTER_ANSWER)

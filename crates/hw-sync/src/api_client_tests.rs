@@ -175,6 +175,7 @@ impl JournalFixture {
             clock: clock.clone(),
         });
         let config = ClientConfig {
+            work_threads: WorkThreads::Inline,
             source: JournalSource(JournalEndpoint),
             retry_policy: LISTED,
             transport: transport.clone(),

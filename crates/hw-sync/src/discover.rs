@@ -239,7 +239,7 @@ impl RepositoryDiscovery<'_> {
                 tracing::warn!(
                     subject,
                     reason = row.reason,
-                    "a repository is listed with impossible values"
+                    "GitHub lists a repository with invalid values"
                 );
                 self.result.impossible.push(subject);
             } else {

@@ -17,7 +17,7 @@ use crate::lane_turn::{LaneReading, LaneTurn};
 use crate::newest_first::{build_ingest_page, step_coverage};
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally};
+use crate::turn::{IngestedPage, LaneTarget, PullContext, PullTally};
 
 /// A lane whose first page is due.
 #[derive(Debug, Clone)]
@@ -133,16 +133,15 @@ async fn store_batch(
             next
         }));
     }
-    let counts = context.store.ingest_pages(&ingest_pages)?;
-    let mut stored_pages = ingest_pages.iter().zip(&counts);
+    let mut stored_pages = context.ingest_pages(ingest_pages).await?.into_iter();
     let outcomes = coverages.into_iter().map(|next| {
         let stored = next.and_then(|next| Some((next, stored_pages.next()?)));
-        let Some((next, (page, ingested))) = stored else {
+        let Some((next, IngestedPage { surface, seen, counts })) = stored else {
             return FirstPageOutcome::unused();
         };
         let mut tally = PullTally::default();
-        tally.count_page(ingested, page.observations.len());
-        context.emit_page_stored(page.lane.surface, 1, page.observations.len(), ingested);
+        tally.count_page(&counts, seen);
+        context.emit_page_stored(surface, 1, seen, &counts);
         if next.has_unfinished_head() {
             FirstPageOutcome::Unfinished(LaneReading::MidWalk(Box::new(next)), tally)
         } else {

@@ -15,7 +15,7 @@ use hw_store::{IngestPage, TurnFailure};
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
 use crate::retry_policy::RequestOptions;
-use crate::turn::{LaneTarget, PullContext, PullTally, into_lane_error};
+use crate::turn::{IngestedPage, LaneTarget, PullContext, PullTally, into_lane_error};
 use crate::{newest_first, quarantine, since, sweep, thread_comments};
 
 /// A turn in progress.
@@ -136,11 +136,11 @@ impl<'a> LaneTurn<'a> {
     }
 
     /// Stores a page, counts it, and emits its event.
-    pub(crate) fn store_page(&mut self, page: &IngestPage) -> Result<(), SyncError> {
-        let counts = self.context.store.ingest_page(page)?;
-        let seen = page.observations.len();
-        self.tally.count_page(&counts, seen);
-        self.context.emit_page_stored(page.lane.surface, self.tally.pages, seen, &counts);
+    pub(crate) async fn store_page(&mut self, page: IngestPage) -> Result<(), SyncError> {
+        for IngestedPage { surface, seen, counts } in self.context.ingest_pages(vec![page]).await? {
+            self.tally.count_page(&counts, seen);
+            self.context.emit_page_stored(surface, self.tally.pages, seen, &counts);
+        }
         Ok(())
     }
 

@@ -14,6 +14,7 @@ pub mod pull;
 pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
+pub mod work_threads;
 
 mod chores;
 mod closing_references;
@@ -45,5 +46,5 @@ mod turn;
 pub use error::SyncError;
 pub use repair::RepairSummary;
 pub use retry_policy::RetryPolicy;
-pub use summary::{PullFailure, PullSummary};
+pub use summary::{FailureKind, PullFailure, PullSummary};
 pub use turn::PullTally;

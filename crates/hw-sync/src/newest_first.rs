@@ -95,7 +95,7 @@ impl NewestFirstScan<'_, '_> {
             Err(error) => return self.recover_rejected(error, request.section).await,
         };
         quarantine::retry_unreadable(self.turn, &mut page).await?;
-        self.store_page(page, &next, request)?;
+        self.store_page(page, &next, request).await?;
         Ok(next)
     }
 
@@ -118,7 +118,7 @@ impl NewestFirstScan<'_, '_> {
         self.turn.client().fetch(&ThreadIdsQuery(listing), options, &mut 1).await
     }
 
-    fn store_page(
+    async fn store_page(
         &mut self,
         page: ItemsPage,
         next: &Coverage,
@@ -126,7 +126,7 @@ impl NewestFirstScan<'_, '_> {
     ) -> Result<(), FetchError> {
         let LaneTurn { target, page_size, .. } = *self.turn;
         let page = build_ingest_page(target, page, next, request, page_size);
-        Ok(self.turn.store_page(&page)?)
+        Ok(self.turn.store_page(page).await?)
     }
 
     /// Resets a watermark from the future and reads the lane again from there; any other error is final.

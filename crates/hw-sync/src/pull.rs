@@ -11,6 +11,7 @@ use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::plan::SweepRequest;
 use hw_rules::second_lookup;
 use hw_store::{IngestPage, StoreWriter};
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::api_client::GithubClient;
 use crate::comment_lanes::MovedSurfaces;
@@ -23,7 +24,7 @@ use crate::repair::{self, RepairSummary};
 use crate::run_removals::RunRemovals;
 use crate::schedule::{LaneResult, run_lanes};
 use crate::summary::PullSummary;
-use crate::turn::{LaneTarget, PullContext, PullTally};
+use crate::turn::{LaneTarget, MAX_CONCURRENT_INGESTS, PullContext, PullTally};
 use crate::{
     SyncError, chores, closing_references, comment_lanes, crash_points, discover, lease,
     missing_repositories, run_removals, sources,
@@ -116,6 +117,8 @@ async fn pull_once(
         allow_mass_removal: pull.allow_mass_removal,
         removals: RunRemovals::default(),
         batch_rows: AtomicU32::new(client.largest_page()),
+        ingest_permits: Semaphore::new(MAX_CONCURRENT_INGESTS),
+        write_turn: Mutex::default(),
     };
     let work = async {
         client.crash_points().pass_point(crash_points::LEASE_TAKEN)?;

@@ -122,7 +122,7 @@ async fn retry_rows(
             }
             RetryOutcome::StillUnreadable => page.quarantined.push(quarantine_row(&unreadable)),
         }
-        turn.store_page(&page)?;
+        turn.store_page(page).await?;
     }
     Ok(())
 }

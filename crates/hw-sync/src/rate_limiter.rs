@@ -166,7 +166,7 @@ impl RateLimiter {
         let reason = match self.config.reserve_percent {
             0 => primary_limit_reason(api),
             percent => format!(
-                "{percent} % of the {} budget kept in reserve for other tools (`--reserve 0` uses it)",
+                "{percent}% of the {} budget is reserved for other tools (`--reserve 0` uses it)",
                 api.name()
             ),
         };

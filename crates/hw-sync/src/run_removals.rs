@@ -20,7 +20,7 @@ use crate::lane_turn::LaneTurn;
 use crate::progress::ProgressEvent;
 use crate::pull::PullSpec;
 use crate::rate_limiter::lock_unpoisoned;
-use crate::summary::PullSummary;
+use crate::summary::{PullFailure, PullSummary};
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
 /// Confirmed removals of a run, and the lanes that the brake stopped.
@@ -193,7 +193,7 @@ pub(crate) fn finish_removals(
     pull: &PullSpec,
     summary: &PullSummary,
 ) -> Result<(), SyncError> {
-    if !summary.failures.iter().any(|failure| failure.is_brake) {
+    if !summary.failures.iter().any(PullFailure::is_brake) {
         context.store.reset_removal_tally(&pull.host)?;
     }
     // the earlier of both clocks counts, so that one wrong clock purges nothing too early

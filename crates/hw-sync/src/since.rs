@@ -97,7 +97,7 @@ impl SinceReader<'_, '_> {
         let mut page = match self.quarantine_oversized(result, "the newest page")? {
             CommentListResult::NotModified(date) => {
                 let next = coverage.confirm_unchanged(date);
-                self.store_page(None, &next, Some(date.0), None)?;
+                self.store_page(None, &next, Some(date.0), None).await?;
                 return Ok(next);
             }
             CommentListResult::Page(page) => page,
@@ -112,7 +112,7 @@ impl SinceReader<'_, '_> {
         if next.since.is_some() {
             // a walk follows and brings these rows itself, perhaps from a replica that lacks some of them; so
             // neither the rows nor the ETag, which would vouch for them, are stored
-            self.store_page(None, &next, None, None)?;
+            self.store_page(None, &next, None, None).await?;
             return Ok(next);
         }
         // a page that is the whole list claims everything in it, whatever the window is
@@ -120,7 +120,7 @@ impl SinceReader<'_, '_> {
         let date = page.since_page.date;
         let etag = page.etag.take().filter(|_| page.since_page.reaches_settled_rows());
         let etag = etag.map(|value| Etag { principal, value, sent_at: Some(date) });
-        self.store_page(Some(RetainedPage { page, floor }), &next, Some(date.0), etag)?;
+        self.store_page(Some(RetainedPage { page, floor }), &next, Some(date.0), etag).await?;
         Ok(next)
     }
 
@@ -177,7 +177,7 @@ impl SinceReader<'_, '_> {
             let checked_at = next.since.is_none().then_some(page.since_page.date.0);
             let floor =
                 coverage.since_retention_floor(window).min(next.since_retention_floor(window));
-            self.store_page(Some(RetainedPage { page, floor }), &next, checked_at, None)?;
+            self.store_page(Some(RetainedPage { page, floor }), &next, checked_at, None).await?;
             coverage = next;
         }
         Ok(coverage)
@@ -188,8 +188,8 @@ impl SinceReader<'_, '_> {
         &mut self,
         walk: &SinceWalk,
     ) -> Result<CommentListPage, FetchError> {
-        let result = self.fetch_list(ListPart::Walk(walk), None).await;
-        match self.quarantine_oversized(result, &format_walk_position(walk))? {
+        let result = self.fetch_list(ListPart::Since(walk.position()), None).await;
+        match self.quarantine_oversized(result, &walk.position().to_string())? {
             CommentListResult::Page(page) => Ok(page),
             CommentListResult::NotModified(_) => Err(FetchError::Source(
                 SourceError::InvalidResponse("not modified, but no ETag was sent".into()),
@@ -236,7 +236,7 @@ impl SinceReader<'_, '_> {
         for SameSecondPage { walk, requested_rows, etag } in pages {
             let Some(etag) = etag else { continue };
             self.turn.page_size = *requested_rows;
-            let result = self.fetch_list(ListPart::Walk(walk), Some(etag)).await?;
+            let result = self.fetch_list(ListPart::Since(walk.position()), Some(etag)).await?;
             if let CommentListResult::Page(_) = result {
                 return Ok(false);
             }
@@ -258,7 +258,7 @@ impl SinceReader<'_, '_> {
 
     async fn fetch_list(
         &mut self,
-        part: ListPart<'_>,
+        part: ListPart,
         etag: Option<&str>,
     ) -> Result<CommentListResult, FetchError> {
         let target = self.turn.target;
@@ -268,7 +268,7 @@ impl SinceReader<'_, '_> {
     }
 
     /// Stores a page down to its floor, together with the coverage after it.
-    fn store_page(
+    async fn store_page(
         &mut self,
         page: Option<RetainedPage>,
         next: &Coverage,
@@ -288,7 +288,7 @@ impl SinceReader<'_, '_> {
             ingest_page.quarantined =
                 page.unreadable.iter().map(quarantine::quarantine_row).collect();
         }
-        Ok(self.turn.store_page(&ingest_page)?)
+        Ok(self.turn.store_page(ingest_page).await?)
     }
 
     /// Turns a rejected token into an error of this lane alone: a token may be denied one list and read the others.
@@ -300,12 +300,6 @@ impl SinceReader<'_, '_> {
             FetchError::Source(_) | FetchError::Sync(_) => error,
         }
     }
-}
-
-/// Formats the position of a walk, as stored in a cursor.
-pub(crate) fn format_walk_position(walk: &SinceWalk) -> String {
-    let since = walk.since.map_or_else(|| "beginning".to_owned(), |since| since.0.to_string());
-    format!("page {} since {since}", walk.page)
 }
 
 /// Returns true if a page stands for an oversized row: it is empty, and the row is known by its position alone.

@@ -6,6 +6,7 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::Repository;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{PullItem, Surface};
+use hw_sources::error::SourceError;
 
 use crate::SyncError;
 use crate::api_client::RequestCost;
@@ -18,7 +19,7 @@ use crate::schedule::{LaneOutcome, LaneResult};
 use crate::sources::FailedSource;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
-const DENIED_MESSAGE: &str = "the token cannot read these; skipped them";
+const DENIED_MESSAGE: &str = "skipped: the token cannot read these";
 
 /// The results of a pull.
 #[derive(Debug, Default)]
@@ -44,16 +45,40 @@ pub struct PullFailure {
     pub surface: Surface,
     pub scope: String,
     pub message: String,
-    /// True if a brake stopped a removal, which the user can allow.
-    pub is_brake: bool,
+    pub kind: FailureKind,
     /// The items whose removal was not confirmed, or was stopped by a brake.
     pub items: ItemNames,
 }
 
+/// What the user can do about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A brake stopped a removal, which the user can allow.
+    Brake,
+    /// The name is wrong, or the token has no access; a retry does not help.
+    NotFound,
+    /// The next pull retries it.
+    Other,
+}
+
+impl FailureKind {
+    fn from_error(error: &SyncError) -> Self {
+        if error.is_brake() {
+            return Self::Brake;
+        }
+        let is_hidden = matches!(error, SyncError::Source { error: SourceError::Hidden(_), .. });
+        if is_hidden { Self::NotFound } else { Self::Other }
+    }
+}
+
 impl PullFailure {
+    pub fn is_brake(&self) -> bool {
+        self.kind == FailureKind::Brake
+    }
+
     pub(crate) fn from_error(surface: Surface, scope: String, error: &SyncError) -> Self {
         let (message, items) = (error.reason(), error.items());
-        Self { surface, scope, message, is_brake: error.is_brake(), items }
+        Self { surface, scope, message, kind: FailureKind::from_error(error), items }
     }
 
     pub(crate) fn emit_event(&self, context: &PullContext<'_>) {
@@ -68,6 +93,17 @@ impl PullSummary {
         let mut total = PullTally::default();
         self.items.values().for_each(|tally| total.add(tally));
         total
+    }
+
+    /// Returns the names of the sources that did not fail as a whole.
+    pub fn read_sources(&self) -> Vec<&str> {
+        let names = self.sources.iter().map(String::as_str);
+        names
+            .filter(|name| {
+                let mut failed = self.failed_sources.iter();
+                !failed.any(|failed| failed.source.to_string().eq_ignore_ascii_case(name))
+            })
+            .collect()
     }
 
     pub(crate) fn new(pull: &PullSpec) -> Self {
@@ -106,7 +142,8 @@ impl PullSummary {
     ) {
         let message = message.to_owned();
         let items = ItemNames::default();
-        self.emit_failure(context, PullFailure { surface, scope, message, is_brake: false, items });
+        let kind = FailureKind::Other;
+        self.emit_failure(context, PullFailure { surface, scope, message, kind, items });
     }
 
     pub(crate) fn add_error(
@@ -146,8 +183,7 @@ impl PullSummary {
         // a row that was never stored may not be a repository at all, and is not a failure
         for stored in &known.repositories {
             if discovery.impossible.contains(&stored.node_id) {
-                let message =
-                    "its listing has impossible values, so it was not read; see `highwater doctor`";
+                let message = "GitHub lists it with invalid values, so it was not read; `highwater doctor` shows details";
                 self.add_failure(context, surface, full_name(stored), message);
             }
         }
@@ -158,7 +194,9 @@ impl PullSummary {
         for name in &discovery.missing {
             let mut stored = known.repositories.iter();
             if !stored.any(|stored| name.is_name_of(&stored.owner, &stored.name)) {
-                self.add_failure(context, surface, name.to_string(), NOT_FOUND_MESSAGE);
+                let (scope, message) = (name.to_string(), NOT_FOUND_MESSAGE.to_owned());
+                let (kind, items) = (FailureKind::NotFound, ItemNames::default());
+                self.emit_failure(context, PullFailure { surface, scope, message, kind, items });
             }
         }
         for FailedSource { source, error } in &discovery.failed_sources {

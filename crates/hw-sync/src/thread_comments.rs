@@ -139,7 +139,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
                 (false, _) => {}
             }
         }
-        self.turn.store_page(&page)?;
+        self.turn.store_page(page).await?;
         for thread in long_threads {
             self.read_remaining(thread, batch).await?;
         }
@@ -177,7 +177,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
             if queue.is_empty() && is_complete {
                 page.read_threads.push((thread.id, batch.seen.at_ms));
             }
-            self.turn.store_page(&page)?;
+            self.turn.store_page(page).await?;
         }
         Ok(())
     }

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
+use hw_rules::chunk_size::GAP_MS;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{LaneRequest, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
-use hw_store::{IngestCounts, LeasedStore};
+use hw_store::{IngestCounts, IngestPage, LeasedStore, PreparedPage};
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
 use crate::progress::ProgressEvent;
 use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
+use crate::work_threads::WorkThreads;
 
 /// A followed lane and its repository.
 #[derive(Debug, Clone)]
@@ -98,6 +101,32 @@ pub(crate) struct PullContext<'a> {
     pub(crate) removals: RunRemovals,
     /// Rows that first pages may have together in one request; adapts to what the source can serve.
     pub(crate) batch_rows: AtomicU32,
+    /// Limits the responses that are prepared and written at once. Others wait as they are, which takes less memory.
+    pub(crate) ingest_permits: Semaphore,
+    /// Held while pages are written.
+    pub(crate) write_turn: Mutex<()>,
+}
+
+/// The number of responses that are prepared and written at once: one is prepared while the other is written.
+pub(crate) const MAX_CONCURRENT_INGESTS: usize = 2;
+
+/// A page that was stored.
+pub(crate) struct IngestedPage {
+    pub(crate) surface: Surface,
+    /// The number of its items.
+    pub(crate) seen: usize,
+    pub(crate) counts: IngestCounts,
+}
+
+fn ingest_prepared(
+    store: &LeasedStore,
+    pages: &[PreparedPage<'_>],
+) -> Result<Vec<IngestedPage>, SyncError> {
+    let counts = store.ingest_prepared(pages)?;
+    let pages = pages.iter().map(PreparedPage::page).zip(counts).map(|(page, counts)| {
+        IngestedPage { surface: page.lane.surface, seen: page.observations.len(), counts }
+    });
+    Ok(pages.collect())
 }
 
 /// Counts of what a turn, or a whole pull, did.
@@ -178,6 +207,28 @@ impl PullContext<'_> {
             scope: scope.clone(),
             page,
         });
+    }
+
+    /// Stores the pages of one response, all of them or none, beside the task that sends requests: other lanes go on.
+    pub(crate) async fn ingest_pages(
+        &self,
+        pages: Vec<IngestPage>,
+    ) -> Result<Vec<IngestedPage>, SyncError> {
+        let _permit = self.ingest_permits.acquire().await;
+        let threads = self.client.work_threads();
+        let preparer = self.store.page_preparer();
+        let prepared: Vec<_> = threads
+            .run(move || pages.into_iter().map(|page| preparer.prepare_page(page)).collect())
+            .await;
+        let turn = self.write_turn.lock().await;
+        let store = self.store.clone();
+        let ingested = threads.run(move || ingest_prepared(&store, &prepared)).await;
+        if threads == WorkThreads::Background {
+            // the next page is ready, and would leave other processes no time to write
+            self.client.clock().sleep_until(self.client.clock().now_ms() + GAP_MS).await;
+        }
+        drop(turn);
+        ingested
     }
 
     /// Emits the event of a stored page.

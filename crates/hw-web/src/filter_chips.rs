@@ -76,7 +76,7 @@ pub(crate) fn build_groups(query: &str) -> Vec<ChipGroup> {
         name: name.to_owned(),
         chips: values.iter().map(|spec| build_chip(query, key, spec)).collect(),
     });
-    let others = ChipGroup { name: "Also".to_owned(), chips: removal_chips(query) };
+    let others = ChipGroup { name: "Other filters".to_owned(), chips: removal_chips(query) };
     fixed.chain(Some(others).filter(|group| !group.chips.is_empty())).collect()
 }
 

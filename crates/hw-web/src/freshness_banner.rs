@@ -5,14 +5,15 @@ use hw_rules::missing_text::describe_missing;
 use hw_rules::source_time::SourceInstant;
 use hw_store::Completeness;
 
-use crate::format::{DisplayTime, format_line};
+use crate::format::DisplayTime;
+use crate::title::{TitlePart, sentence_parts};
 
 /// Warnings that a banner lists; the health page lists all of them.
 const MAX_WARNINGS: usize = 5;
 
 pub(crate) struct FreshnessBanner {
     pub(crate) fresh_through: Option<DisplayTime>,
-    pub(crate) missing: Vec<String>,
+    pub(crate) missing: Vec<Vec<TitlePart>>,
     /// Number of warnings that are not listed; empty when there are none.
     pub(crate) more: String,
 }
@@ -28,7 +29,7 @@ impl From<Completeness> for FreshnessBanner {
             missing: missing
                 .iter()
                 .take(MAX_WARNINGS)
-                .map(|missing| format_line(&describe_missing(missing)))
+                .map(|missing| sentence_parts(&describe_missing(missing)))
                 .collect(),
             more: if more == 0 { String::new() } else { group_digits(more as u64) },
         }

@@ -5,9 +5,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_store::{Completeness, OpenWorkspaceError, StoreError};
 
-use crate::format::format_line;
 use crate::freshness_banner::FreshnessBanner;
 use crate::page_frame::{PageFrame, render_html};
+use crate::title::{TitlePart, sentence_parts};
 
 #[derive(Debug)]
 pub(crate) enum PageError {
@@ -48,9 +48,9 @@ impl From<StoreError> for PageError {
 struct ErrorTemplate {
     frame: PageFrame,
     code: u16,
-    title: &'static str,
-    message: String,
-    hint: &'static str,
+    heading: &'static str,
+    message: Vec<TitlePart>,
+    hint: Vec<TitlePart>,
     freshness: FreshnessBanner,
 }
 
@@ -95,9 +95,9 @@ impl PageError {
         ErrorTemplate {
             frame: PageFrame::without_updates(None),
             code: self.status_code().as_u16(),
-            title,
-            message: format_line(&message),
-            hint,
+            heading: title,
+            message: sentence_parts(&message),
+            hint: sentence_parts(hint),
             freshness: completeness.into(),
         }
     }
@@ -112,7 +112,7 @@ impl PageError {
             Self::ThreadNotFound(address, _) => ErrorMessage {
                 title: "Not in this mirror",
                 message: format!("{address} is not in this mirror."),
-                hint: "It may be older than the pulled period, invisible to the token, or deleted.",
+                hint: "It may be older than the pull window, not visible to the token, newer than the last pull, or deleted.",
             },
             Self::WorkspaceUnclear(reason) => ErrorMessage {
                 title: "Which workspace?",
@@ -122,7 +122,7 @@ impl PageError {
             Self::NoWorkspace(location) => ErrorMessage {
                 title: "Nothing pulled yet",
                 message: format!("There is no database at {location}."),
-                hint: "Run `highwater pull -o ORGANIZATION`, then reload this page.",
+                hint: "Run `highwater pull -o NAME`, then reload this page.",
             },
             Self::Database(error) => ErrorMessage {
                 title: "Database error",

@@ -21,6 +21,14 @@ pub(crate) fn title_parts(title: &str) -> Vec<TitlePart> {
     marked_title_parts(vec![SnippetPiece { text: format::format_line(title), is_match: false }])
 }
 
+/// Splits a sentence of the program into parts. It starts with a capital letter, unless it starts with code.
+pub(crate) fn sentence_parts(sentence: &str) -> Vec<TitlePart> {
+    let mut chars = sentence.chars();
+    let first = chars.next().map(char::to_uppercase);
+    let sentence: String = first.into_iter().flatten().chain(chars).collect();
+    title_parts(&sentence)
+}
+
 /// Splits a title in which a search has marked the matches.
 pub(crate) fn marked_title_parts(pieces: Vec<SnippetPiece>) -> Vec<TitlePart> {
     let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
@@ -132,6 +140,17 @@ mod tests {
             (":rocket: `:rocket:` *a*", "🚀 [:rocket:] *a*"),
         ] {
             assert_eq!(render_parts(title_parts(title)), expected);
+        }
+    }
+
+    #[test]
+    fn sentence_starts_with_a_capital_letter_or_with_code() {
+        for (sentence, expected) in [
+            ("run `highwater pull`", "Run [highwater pull]"),
+            ("`type:bug` is not a filter", "[type:bug] is not a filter"),
+            ("", ""),
+        ] {
+            assert_eq!(render_parts(sentence_parts(sentence)), expected);
         }
     }
 

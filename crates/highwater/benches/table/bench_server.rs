@@ -24,36 +24,6 @@ pub(crate) struct BenchServer {
     runtime: Runtime,
     /// The items to pull; `None` means the default ones.
     items: Option<&'static str>,
-    /// The database to pull into; `None` means a file.
-    database: Option<PostgresWorkspace>,
-}
-
-/// A workspace in PostgreSQL, removed when it is dropped.
-pub(crate) struct PostgresWorkspace {
-    url: String,
-    name: String,
-}
-
-impl PostgresWorkspace {
-    /// Names a workspace that no other run uses.
-    pub(crate) fn new(url: &str, label: &str) -> Self {
-        Self { url: url.to_owned(), name: format!("bench-{}-{label}", std::process::id()) }
-    }
-
-    pub(crate) fn location(&self) -> DatabaseLocation {
-        DatabaseLocation::Postgres { url: self.url.clone(), schema: self.name.clone() }
-    }
-}
-
-impl Drop for PostgresWorkspace {
-    fn drop(&mut self) {
-        let removed = Command::new(env!("CARGO_BIN_EXE_highwater"))
-            .args(["workspaces", "remove", &self.name, "--yes", "--database", &self.url])
-            .stdout(Stdio::null())
-            .status()
-            .unwrap();
-        assert!(removed.success(), "the workspace {} stays", self.name);
-    }
 }
 
 /// Returns plain repositories with bodies of a kilobyte and a tenth of the pull requests open, no activity, and a rate
@@ -96,12 +66,7 @@ impl BenchServer {
         };
         runtime.spawn(serve(Arc::clone(&github), || MachineClock.now_ms(), wait, listener));
         let home = tempfile::tempdir().unwrap();
-        Self { github, url, home, runtime, items: None, database: None }
-    }
-
-    /// Pulls into PostgreSQL.
-    pub(crate) fn with_database(self, database: PostgresWorkspace) -> Self {
-        Self { database: Some(database), ..self }
+        Self { github, url, home, runtime, items: None }
     }
 
     /// Also pulls comments.
@@ -132,10 +97,7 @@ impl BenchServer {
 
     /// Returns the number of stored texts.
     pub(crate) fn count_stored(&self) -> u64 {
-        let location = match &self.database {
-            Some(database) => database.location(),
-            None => DatabaseLocation::File(self.home.path().join("db/acme.db")),
-        };
+        let location = DatabaseLocation::File(self.home.path().join("db/acme.db"));
         let store = hw_store::StoreReader::open(&location).unwrap();
         let counts = store.object_counts().unwrap();
         counts.issues + counts.pull_requests + counts.discussions + counts.comments
@@ -152,9 +114,6 @@ impl BenchServer {
             .args(["pull", "-o", "acme", "--json", "--api-url", &self.url, "-m"])
             .arg(home)
             .args(self.items.iter().flat_map(|items| ["-i", items]))
-            .args(self.database.iter().flat_map(|PostgresWorkspace { url, name }| {
-                ["--database", url, "--workspace", name]
-            }))
             .env("GITHUB_TOKEN", "simulated")
             .stdout(Stdio::null())
             .spawn()

@@ -2,8 +2,7 @@
 //!
 //! The program pulls from the simulated GitHub over a loopback socket, at GitHub's own limits per minute; the
 //! simulator counts requests and points. Machines differ: compare figures of one run only.
-//! `cargo bench -- --items 50000` takes a minute. `--postgres postgres://user@host:port/database` measures that server
-//! as well.
+//! `cargo bench --bench table -- --items 50000` takes a minute.
 
 #![expect(clippy::unwrap_used, reason = "a bench may panic")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -12,7 +11,8 @@
 mod bench_server;
 #[path = "../shared/doc_page.rs"]
 mod doc_page;
-mod ingest;
+#[path = "../shared/markdown_table.rs"]
+mod markdown_table;
 mod pulls;
 
 /// The row of one measurement.
@@ -36,11 +36,6 @@ pub(crate) struct BenchPromise {
 fn main() {
     let items = item_count();
     let mut rows = Vec::new();
-    add_measured(&mut rows, ingest::bench_ingest(items / 5));
-    if let Some(url) = argument("--postgres") {
-        add_measured(&mut rows, ingest::bench_ingest_postgres(&url, items / 5));
-        add_measured(&mut rows, pulls::bench_postgres(&url));
-    }
     add_measured(&mut rows, pulls::bench_organization());
     add_measured(&mut rows, pulls::bench_small_repositories());
     add_measured(&mut rows, pulls::bench_settled());
@@ -70,27 +65,8 @@ fn argument(flag: &str) -> Option<String> {
 
 fn format_table(rows: &[BenchRow]) -> String {
     let heads = ["what", "requests", "points", "items", "time", "items/s", "peak", "promise"];
-    let mut table = vec![heads.map(str::to_owned)];
-    table.extend(rows.iter().map(BenchRow::columns));
-    let widths: Vec<usize> = (0..heads.len())
-        .map(|column| table.iter().map(|row| row[column].chars().count()).max().unwrap())
-        .collect();
-    let mut lines: Vec<String> = table.iter().map(|row| format_line(row, &widths)).collect();
-    let rules: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-    lines.insert(1, format!("|-{}-|", rules.join("-|-")));
-    lines.join("\n")
-}
-
-fn format_line(row: &[String; 8], widths: &[usize]) -> String {
-    let cells: Vec<String> = row
-        .iter()
-        .enumerate()
-        .map(|(column, text)| match column {
-            0 | 7 => format!("{text:<width$}", width = widths[column]),
-            _ => format!("{text:>width$}", width = widths[column]),
-        })
-        .collect();
-    format!("| {} |", cells.join(" | "))
+    let rows: Vec<Vec<String>> = rows.iter().map(BenchRow::columns).collect();
+    markdown_table::format_table(&heads, &rows)
 }
 
 fn format_number(number: Option<u64>) -> String {
@@ -98,13 +74,13 @@ fn format_number(number: Option<u64>) -> String {
 }
 
 impl BenchRow {
-    fn columns(&self) -> [String; 8] {
+    fn columns(&self) -> Vec<String> {
         let rate = (self.items * 1_000).checked_div(self.ms.unsigned_abs());
         let promise = self.promise.as_ref().map(|promise| {
             let mark = if promise.is_kept { "kept" } else { "BROKEN" };
             format!("{}: {mark}", promise.text)
         });
-        [
+        vec![
             self.name.clone(),
             format_number(self.requests),
             format_number(self.points),

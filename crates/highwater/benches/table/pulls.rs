@@ -1,13 +1,10 @@
 //! Measures pulls: their requests, their time and their memory.
 
-use std::time::Duration;
-
-use hw_sim::delay_proxy::DelayProxy;
 use hw_sim::{ThreadKind, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 
 use crate::BenchRow;
-use crate::bench_server::{BenchServer, PostgresWorkspace, plain_world};
+use crate::bench_server::{BenchServer, plain_world};
 
 /// Measures 50 repositories: cold, unchanged, and after twenty edits.
 pub(crate) fn bench_organization() -> Vec<BenchRow> {
@@ -19,32 +16,6 @@ pub(crate) fn bench_organization() -> Vec<BenchRow> {
     edit_issues(&server, 20);
     let edited = server.measure_pull("20 edits in 20 of them").with_items(20).expect_requests(5);
     vec![cold, quiet, edited]
-}
-
-/// Measures a cold pull into PostgreSQL: on this machine, and behind a network that takes 5 ms for a round trip.
-pub(crate) fn bench_postgres(url: &str) -> Vec<BenchRow> {
-    const ONE_WAY: Duration = Duration::from_micros(2_500);
-    let near = measure_postgres_pull(url, "cold: 20 × (200, 200, 20), PostgreSQL on this machine");
-    let address = host_and_port(url);
-    let proxy = DelayProxy::start(address, ONE_WAY).unwrap();
-    let far_url = url.replace(address, &proxy.address().to_string());
-    let far = measure_postgres_pull(&far_url, "the same, 5 ms away");
-    let is_kept = far.ms <= near.ms * 3 / 2;
-    vec![near, far.with_promise("≤ 1.5 × the time", is_kept)]
-}
-
-fn measure_postgres_pull(url: &str, what: &str) -> BenchRow {
-    let server = BenchServer::start(plain_world(20, (200, 200, 20)))
-        .with_database(PostgresWorkspace::new(url, "pull"));
-    let cold = server.measure_pull(what);
-    cold.with_items(server.count_stored())
-}
-
-/// Returns the address in `postgres://user@host:port/database`.
-fn host_and_port(url: &str) -> &str {
-    let address = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let address = address.rsplit_once('@').map_or(address, |(_, rest)| rest);
-    address.split('/').next().unwrap()
 }
 
 pub(crate) fn bench_small_repositories() -> Vec<BenchRow> {

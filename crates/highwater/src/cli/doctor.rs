@@ -17,7 +17,7 @@ use super::WorkspaceFlags;
 ///
 /// Examples:
 ///   highwater doctor -o acme            everything
-///   highwater doctor github             only the token and the source
+///   highwater doctor github             only the token and the connection
 ///   highwater doctor store --json       only the database, as JSON lines
 ///   highwater doctor store --deep       also verifies every stored text
 #[derive(Args)]

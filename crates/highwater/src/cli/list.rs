@@ -10,10 +10,10 @@ use crate::report::UsageError;
 
 /// Lists the contents of a workspace. Works offline.
 ///
-/// Dates are RFC 3339 with any offset, or plain days in UTC. A plain day counts in
-/// full: --…-from starts at midnight, and --…-to includes the entire day. In a
-/// workspace with several owners, -o limits the list to one of them. If a list may
-/// be incomplete, a warning on stderr says why.
+/// Dates are RFC 3339 with any offset, or plain dates in UTC. A plain date covers
+/// the whole day: --…-from starts at midnight, and --…-to includes the entire day.
+/// In a workspace with several owners, -o limits the list to one of them. If a list
+/// may be incomplete, a warning on stderr says why.
 ///
 /// Examples:
 ///   highwater list issues
@@ -68,7 +68,7 @@ pub(crate) struct CommonListArgs {
 
     /// Only by this author, case-insensitive, with or without @; separate several with commas or
     /// repeat the flag.
-    #[arg(long = "author", value_name = "LOGIN", value_delimiter = ',')]
+    #[arg(long = "author", value_name = "LOGIN", value_delimiter = ',', value_parser = parse_author)]
     pub(crate) authors: Vec<String>,
 
     /// Created on or after this date.
@@ -80,7 +80,7 @@ pub(crate) struct CommonListArgs {
     created_to: Option<SourceInstant>,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
@@ -139,7 +139,7 @@ pub(crate) struct ListCommentsArgs {
     pub(crate) listing: CommonListArgs,
 
     /// Only from the thread with this number; best combined with --repository.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_thread_number, allow_negative_numbers = true)]
     pub(crate) thread: Option<i64>,
 }
 
@@ -149,11 +149,23 @@ pub(crate) struct ListRepositoriesArgs {
     pub(crate) output: OutputArgs,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
     pub(crate) workspace: WorkspaceFlags,
+}
+
+fn parse_thread_number(text: &str) -> Result<i64, String> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("expected a thread number, got {text:?}"))
+}
+
+fn parse_author(text: &str) -> Result<String, String> {
+    if text.trim().trim_start_matches('@').is_empty() {
+        return Err(format!("expected a login, got {text:?}"));
+    }
+    Ok(text.to_owned())
 }
 
 /// Returns the range between `--{name}-from` and `--{name}-to`, or an error if it runs backwards.

@@ -14,7 +14,7 @@ use crate::listen_address::parse_host_name;
 /// Works offline. By default it uses stdin and stdout, as local clients expect,
 /// and exits when stdin closes. With --http it serves streamable HTTP at /mcp
 /// instead, until Ctrl-C. Listening beyond this machine requires a token that
-/// callers must send: set HIGHWATER_MCP_TOKEN, in the environment or in .env.
+/// clients must send: set HIGHWATER_MCP_TOKEN, in the environment or in .env.
 ///
 /// Examples:
 ///   highwater mcp -o acme
@@ -28,7 +28,7 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = parse_listen_address)]
     pub(crate) http: Option<SocketAddr>,
 
-    /// Host name that callers use, if it is not the listen address; with or without a port.
+    /// Host name that clients use, if it is not the listen address; with or without a port.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_host_name, requires = "http")]
     pub(crate) allow_host: Vec<String>,
 

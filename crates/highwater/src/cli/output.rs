@@ -13,7 +13,7 @@ pub(crate) struct OutputArgs {
     pub(crate) csv: bool,
 
     /// Comma-separated fields to print, in the order given (as JSON, CSV or, by default, tab-separated columns).
-    /// Pass an unknown name to see the full list; docs/json.md describes it.
+    /// `--fields help` prints the names; docs/json.md describes each field.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
 }

@@ -11,8 +11,8 @@ use crate::github_names::{self, RepositorySelector};
 /// Downloads organizations, users and repositories from GitHub into a workspace.
 ///
 /// Pulls everything that the workspace follows: the organization or user given with
-/// -o, and every other source that was ever given. Naming a new source adds it.
-/// `highwater sources` lists them, and `highwater sources remove` forgets one.
+/// -o, and every source that an earlier pull added. Naming a new source adds it.
+/// `highwater sources` lists them, and `highwater sources remove` removes one.
 ///
 /// The first pull reads everything within the window; later pulls read only what
 /// changed. You can stop it at any time: everything read so far is saved, and the
@@ -66,7 +66,7 @@ pub(crate) struct PullArgs {
 
     /// Days of history to read for issues, pull requests and their comments; 0 means all
     /// [default: $HIGHWATER_WINDOW_DAYS, else 400].
-    #[arg(long, value_name = "DAYS", value_parser = parse_days)]
+    #[arg(long, value_name = "DAYS", value_parser = parse_days, allow_negative_numbers = true)]
     pub(crate) window_days: Option<u32>,
 
     /// Also compare all ids with GitHub's, and remove items that no longer exist there.
@@ -88,7 +88,7 @@ pub(crate) struct PullArgs {
 
     /// Share of the hourly rate limit to leave for other tools, in percent
     /// [default: $HIGHWATER_RESERVE, else 10].
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_negative_numbers = true)]
     pub(crate) reserve: Option<i64>,
 
     /// GitHub's REST API [default: $GITHUB_API_URL, else https://api.github.com].

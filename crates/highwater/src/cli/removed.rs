@@ -56,7 +56,7 @@ pub(crate) struct ListRemovedArgs {
     pub(crate) output: OutputArgs,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", value_parser = parse_limit)]
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) limit: Option<u64>,
 
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) struct ListRemovedArgs {
 #[command(verbatim_doc_comment)]
 pub(crate) struct RestoreRemovedArgs {
     /// Items to restore: URL, OWNER/REPOSITORY#NUMBER, REPOSITORY#NUMBER, OWNER/REPOSITORY, or the id
-    /// from `highwater removed list`.
+    /// from `highwater removed list --json`.
     #[arg(value_name = "ITEM", value_parser = RemovedRef::parse, required_unless_present = "all_since")]
     pub(crate) items: Vec<RemovedRef>,
 

@@ -36,7 +36,7 @@ pub(crate) struct SearchArgs {
     pub(crate) query: Vec<String>,
 
     /// Maximum number of results.
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_limit)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = parse_limit, allow_negative_numbers = true)]
     pub(crate) limit: u64,
 
     #[command(flatten)]

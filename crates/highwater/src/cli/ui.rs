@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::WorkspaceFlags;
 use crate::config::parse_port;
-use crate::listen_address::parse_host_name;
+use crate::listen_address::{parse_host_name, parse_ip_address};
 
 /// Serves a workspace to your browser: search, threads, health. Works offline.
 ///
@@ -21,12 +21,12 @@ use crate::listen_address::parse_host_name;
 #[command(verbatim_doc_comment)]
 pub(crate) struct UiArgs {
     /// Port; 0 picks a free one [default: $UI_PORT, else 8080].
-    #[arg(short = 'p', long, value_name = "PORT", value_parser = parse_port)]
+    #[arg(short = 'p', long, value_name = "PORT", value_parser = parse_port, allow_negative_numbers = true)]
     pub(crate) port: Option<u16>,
 
     /// Address to listen on. There is no password: anyone who can reach it can read the workspace.
     /// 0.0.0.0 and :: (all interfaces) require --allow-host.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = parse_ip_address)]
     pub(crate) listen: IpAddr,
 
     /// Additional host name to accept, such as that of a reverse proxy; the listen address and localhost

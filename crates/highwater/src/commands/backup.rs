@@ -17,10 +17,32 @@ use crate::terminal::{print_json, print_result};
 use crate::{private_files, workspace};
 
 pub(crate) fn run(args: &BackupArgs, settings: &AppSettings) -> anyhow::Result<()> {
-    if let DatabaseLocation::Postgres { url, schema } = workspace::resolve_location(settings)? {
-        return Err(pg_dump_error(&url, &schema, &args.file));
+    match workspace::resolve_location(settings)? {
+        DatabaseLocation::Postgres { url, schema } => {
+            return Err(pg_dump_error(&url, &schema, &args.file));
+        }
+        DatabaseLocation::File(database) => refuse_target(&args.file, &database)?,
+        DatabaseLocation::Memory => {}
     }
     read_command::with_reader(settings, |store| write_backup(args, store))
+}
+
+/// Refuses a file that the copy must not replace, with or without --force.
+fn refuse_target(file: &Path, database: &Path) -> anyhow::Result<()> {
+    if file.is_dir() {
+        let error = anyhow::anyhow!("{} is a directory", file.display());
+        return Err(error.context(ErrorHint("pass a file name".to_owned())));
+    }
+    // a link to the database is the same file
+    let is_database = match (file.canonicalize(), database.canonicalize()) {
+        (Ok(file), Ok(database)) => file == database,
+        _ => false,
+    };
+    if is_database {
+        let error = anyhow::anyhow!("{} is the database itself", file.display());
+        return Err(error.context(ErrorHint("choose another file for the backup".to_owned())));
+    }
+    Ok(())
 }
 
 fn write_backup(args: &BackupArgs, store: &StoreReader) -> anyhow::Result<()> {

@@ -89,7 +89,7 @@ fn refuse_existing(database: &Path) -> anyhow::Result<()> {
     if !database.exists() {
         return Ok(());
     }
-    let hint = "each demo creates its own data: pass an empty directory with --home, or none";
+    let hint = "each demo creates new data: pass an empty directory with --home, or omit --home";
     let message = format!("{} already exists, from an earlier demo", database.display());
     Err(anyhow::anyhow!(message).context(ErrorHint(hint.to_owned())))
 }
@@ -108,7 +108,7 @@ async fn pull_repeatedly(
     client: &GithubClient,
     spec: &PullSpec,
 ) -> anyhow::Result<()> {
-    print_result("\npulling what the simulated users write; stop with Ctrl-C")?;
+    print_result("\npulling new activity of the simulated users; press Ctrl-C to stop")?;
     loop {
         MachineClock.sleep_until(MachineClock.now_ms() + PULL_INTERVAL_MS).await;
         let before = client.cost().requests;

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DoctorArgs, settings: &AppSettings) -> anyhow::Result<(
 }
 
 fn failure_error(message: &str) -> anyhow::Error {
-    let hint = "see the advice after → on each line".to_owned();
+    let hint = "each failed check ends with a suggested fix after →".to_owned();
     anyhow::anyhow!("{message}").context(ErrorHint(hint))
 }
 

@@ -70,7 +70,12 @@ fn print_summary(
             "duration_ms": duration_ms,
         }))?);
     }
-    let exported = format_count(written + unchanged, "thread");
+    let current = written + unchanged;
+    let exported = if current == *threads {
+        format_count(current, "thread")
+    } else {
+        format!("{} of {}", group_digits(current), format_count(*threads, "thread"))
+    };
     let [written, unchanged, removed] =
         [written, unchanged, removed].map(|count| group_digits(*count));
     let left = match left.len() {
@@ -94,8 +99,8 @@ fn check_complete(summary: &ExportSummary) -> anyhow::Result<()> {
         count => anyhow::anyhow!("{count} paths were left alone"),
     };
     Err(error.context(ErrorHint(
-        "highwater skips paths that it did not write, that were edited since, are symbolic links, or have names that \
-         cannot be directories: move them away or choose another directory, and run it again"
+        "highwater leaves files alone that it did not write or that were edited, as well as symbolic links and files \
+         where it needs a directory: move them away or choose another directory, and run it again"
             .to_owned(),
     )))
 }

@@ -11,10 +11,10 @@ use crate::cli::InitArgs;
 use crate::config::{
     self, Environment, ResolvedSettings, SETTINGS_FILE, SettingOrigin, SettingProblem, SettingValue,
 };
-use crate::hints;
 use crate::private_files;
 use crate::report::ErrorHint;
 use crate::terminal::print_result;
+use crate::{hints, workspace};
 
 pub(crate) fn run(
     args: &InitArgs,
@@ -27,6 +27,7 @@ pub(crate) fn run(
         .as_ref()
         .context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?
         .path;
+    workspace::refuse_file_as_home(home)?;
     let organization = find_organization(resolved, environment);
     let login = organization.as_ref().map(|found| found.text.as_str());
     let path = home.join(SETTINGS_FILE);
@@ -44,7 +45,9 @@ pub(crate) fn run(
 
 fn organization_line(organization: Option<&SettingValue>) -> String {
     match organization {
-        Some(SettingValue { text, origin }) => format!("organization: {text} (from: {origin})"),
+        Some(SettingValue { text, origin }) => {
+            format!("organization: {text} (from {})", origin_name(origin))
+        }
         None => "organization: none found; set github.organization there, or use -o".to_owned(),
     }
 }
@@ -52,8 +55,20 @@ fn organization_line(organization: Option<&SettingValue>) -> String {
 fn token_line(origin: Option<&SettingOrigin>, home: &Path) -> String {
     let dotenv = home.join(config::DOTENV_FILE);
     match origin {
-        Some(origin) => format!("token: found (from: {origin})"),
+        Some(origin) => format!("token: found (from {})", origin_name(origin)),
         None => format!("token: none found; put GITHUB_TOKEN=… in {}", dotenv.display()),
+    }
+}
+
+/// Names an origin in a sentence.
+fn origin_name(origin: &SettingOrigin) -> String {
+    match origin {
+        // the only setting that `init` has a flag for is the organization
+        SettingOrigin::Flag => "-o".to_owned(),
+        SettingOrigin::Environment => "the environment".to_owned(),
+        SettingOrigin::Gh => "`gh auth token`".to_owned(),
+        SettingOrigin::Git => "the git remote `origin`".to_owned(),
+        SettingOrigin::FileLine { .. } | SettingOrigin::Default => origin.to_string(),
     }
 }
 

@@ -54,7 +54,7 @@ fn listen_error(error: ListenError) -> anyhow::Error {
             "set HIGHWATER_MCP_TOKEN, in the environment or in .env in the home directory; --http PORT serves only this machine".to_owned()
         }
         ListenError::NeedsHost(_) => {
-            "pass the host name that callers use: --allow-host mcp.example.com".to_owned()
+            "pass the host name that clients use: --allow-host mcp.example.com".to_owned()
         }
         ListenError::Listen { source, .. } => listen_address::listen_hint(source, "--http", "--http"),
     };

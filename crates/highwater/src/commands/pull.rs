@@ -19,6 +19,7 @@ use hw_sync::crash_points::CrashPoints;
 use hw_sync::progress::ProgressSink;
 use hw_sync::pull::run_pull;
 use hw_sync::remove_workspace::remove_workspace;
+use hw_sync::work_threads::WorkThreads;
 use hw_tui::pull_screen::PullEnding;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -159,6 +160,7 @@ fn new_api_client(
         reserve_percent: options.reserve_percent,
         largest_page: page_size::MAX_PAGE_SIZE,
         seed: fastrand::u64(..),
+        work_threads: WorkThreads::Background,
     };
     Ok(ApiClient::new(config, store.clone(), &options.spec.host))
 }
@@ -171,8 +173,11 @@ fn print_summary(
     if args.json {
         return Ok(print_json(&Value::Object(report.to_json()))?);
     }
-    let mut lines =
-        vec![format!("pulled {} from {}", report.summary.sources.join(", "), options.spec.host)];
+    let sources = match report.summary.read_sources().as_slice() {
+        [] => "nothing".to_owned(),
+        names => names.join(", "),
+    };
+    let mut lines = vec![format!("pulled {sources} from {}", options.spec.host)];
     lines.extend(report.to_lines());
     Ok(print_result(&lines.join("\n"))?)
 }

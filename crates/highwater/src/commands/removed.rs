@@ -3,6 +3,7 @@
 mod list;
 mod restore;
 
+use hw_rules::format::group_digits;
 use hw_rules::item::ItemKind;
 use hw_rules::item_names::format_thread_name;
 use hw_store::RemovedItem;
@@ -34,7 +35,7 @@ fn removed_item_name(item: &RemovedItem) -> String {
 fn others_suffix(count: u64) -> String {
     match count {
         0 => String::new(),
-        1 => " and 1 other".to_owned(),
-        count => format!(" and {count} others"),
+        1 => " and 1 more item".to_owned(),
+        count => format!(" and {} more items", group_digits(count)),
     }
 }

@@ -68,7 +68,7 @@ fn report_misses(results: &SearchResults, query: &str) {
     if query.trim().is_empty() {
         print_status("nothing to search for: the query is empty");
     } else if results.hits.is_empty() {
-        print_status("no results");
+        print_status("no matches");
     }
     results
         .misread

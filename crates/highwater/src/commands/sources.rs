@@ -32,7 +32,7 @@ fn print_sources(args: &SourcesArgs, settings: &AppSettings) -> anyhow::Result<(
         if args.json { print_json(&row.to_json()) } else { print_result(&row.to_line()) }?;
     }
     if rows.is_empty() && !args.json {
-        print_status("nothing is followed yet; `highwater pull -o NAME` adds a source");
+        print_status("no source is followed yet; `highwater pull -o NAME` without --repo adds one");
     }
     Ok(())
 }
@@ -94,12 +94,12 @@ impl SourceRow {
             (FollowedSource::Repository(_), None) => "single repository".to_owned(),
         };
         let ended = match &self.last_pull {
-            None => "never pulled".to_owned(),
+            None => "no complete pull yet".to_owned(),
             Some(LastPull { ended_ms, error: None, .. }) => {
                 format!("last pull {}", SourceInstant(*ended_ms))
             }
             Some(LastPull { ended_ms, error: Some(error), .. }) => {
-                format!("last pull failed {}: {error}", SourceInstant(*ended_ms))
+                format!("last pull failed at {}: {error}", SourceInstant(*ended_ms))
             }
         };
         format!("{name:<24} {contents:<22} {ended}")
@@ -129,23 +129,55 @@ fn remove(args: &RemoveSourceArgs, settings: &AppSettings) -> anyhow::Result<()>
     // a workspace that does not exist must not be created
     drop(open_reader(settings).map_err(hints::add_database_hint)?);
     let store = workspace::open_for_writing(&location).map_err(hints::add_database_hint)?.store;
-    let (source, host) = (&args.source, &settings.endpoints.host);
+    let source = &args.source;
+    let host = &find_host(&store, source, &settings.endpoints.host)?;
     let removal = interrupt::run(&CancellationToken::new(), async {
         let owner = format!("removal by {}", config::process_name());
         let removed = remove_source(&store, &MachineClock, &owner, host, source).await;
         removed.map_err(|error| removal_error(error, source))
     })?;
     let SourceRemoval::Removed { repositories } = removal else {
-        let error = anyhow::anyhow!("{source} is not followed");
-        return Err(error.context(ErrorHint("`highwater sources` lists what is".to_owned())));
+        return Err(not_followed_error(source));
     };
-    let count = format_count(u64::try_from(repositories).unwrap_or(u64::MAX), "repository");
-    print_result(&format!("removed {source} and {count}"))?;
+    let removed = match repositories {
+        0 => "no repositories were removed".to_owned(),
+        count => format!("removed {}", format_count(count as u64, "repository")),
+    };
+    print_result(&format!("stopped following {source}; {removed}"))?;
     let organization = settings.organization.clone().map(FollowedSource::Owner);
     if organization.iter().chain(&settings.sources).any(|set| set.is_same(source)) {
         print_warning(&format!("the settings name {source}, so the next pull adds it again"));
     }
     Ok(())
+}
+
+/// Returns the host of the source: the one in the settings, unless the workspace follows it only on another.
+fn find_host(
+    store: &StoreReader,
+    source: &FollowedSource,
+    host: &String,
+) -> anyhow::Result<String> {
+    let followed = store.sources().map_err(|error| hints::add_database_hint(error.into()))?;
+    let hosts: Vec<String> = followed
+        .into_iter()
+        .filter(|followed| followed.source.is_same(source))
+        .map(|followed| followed.host)
+        .collect();
+    if hosts.contains(host) {
+        return Ok(host.clone());
+    }
+    if hosts.len() > 1 {
+        let hosts = hosts.join(" and ");
+        let error = anyhow::anyhow!("this workspace follows {source} on {hosts}");
+        let hint = "choose one by setting GITHUB_API_URL to the URL of its API";
+        return Err(error.context(ErrorHint(hint.to_owned())));
+    }
+    hosts.into_iter().next().ok_or_else(|| not_followed_error(source))
+}
+
+fn not_followed_error(source: &FollowedSource) -> anyhow::Error {
+    let error = anyhow::anyhow!("this workspace does not follow {source}");
+    error.context(ErrorHint("`highwater sources` lists its sources".to_owned()))
 }
 
 fn removal_error(error: SyncError, source: &FollowedSource) -> anyhow::Error {

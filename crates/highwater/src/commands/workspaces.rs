@@ -69,12 +69,12 @@ impl<'a> WorkspaceRow<'a> {
         };
         let sources = contents.sources.join(", ");
         let last = match &contents.last_pull {
-            None => "never pulled".to_owned(),
+            None => "no complete pull yet".to_owned(),
             Some(LastPull { ended_ms, error: None, .. }) => {
-                format!("pulled {}", SourceInstant(*ended_ms))
+                format!("last pull {}", SourceInstant(*ended_ms))
             }
             Some(LastPull { ended_ms, error: Some(error), .. }) => {
-                format!("the last pull failed at {}: {error}", SourceInstant(*ended_ms))
+                format!("last pull failed at {}: {error}", SourceInstant(*ended_ms))
             }
         };
         let kilobytes = group_digits(contents.bytes.div_ceil(1_000));

@@ -43,15 +43,15 @@ const POSTGRES_KEYWORDS: [&str; 36] = [
 
 /// Checks that the text names a database that highwater can open.
 pub(super) fn check_database_url(text: &str) -> Result<(), String> {
-    if is_keyword_string(text) {
+    if is_postgres(text) {
         return hw_store::check_postgres_url(text);
     }
     match text.split_once("://") {
         _ if text.is_empty() => Err("must not be empty".to_owned()),
-        Some((scheme, _)) if !matches!(scheme, "postgres" | "postgresql") => {
+        Some((scheme, _)) => {
             Err(format!("{scheme}:// is not supported; use a file or postgres://…"))
         }
-        Some(_) | None => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         for fine in ["acme.db", "./a/b.db", "postgres://host/db", "postgresql://host/db"] {
             assert_eq!(check_database_url(fine), Ok(()), "{fine}");
         }
-        for wrong in ["", "mysql://host/db", "sqlite://a.db", "POSTGRES://host/db"] {
+        for wrong in ["", "mysql://host/db", "sqlite://a.db", "POSTGRES://host/db", "postgres://"] {
             assert!(check_database_url(wrong).is_err(), "{wrong}");
         }
     }

@@ -71,7 +71,7 @@ fn settings_table() -> String {
         let name = match key.allowed_in {
             AllowedFiles::BothFiles => format!("`{}`", key.name),
             AllowedFiles::DotenvOnly => format!("{} (never in `{SETTINGS_FILE}`)", key.name),
-            AllowedFiles::NoFile => format!("{} (in neither file)", key.name),
+            AllowedFiles::NoFile => format!("{} (cannot be set in a file)", key.name),
         };
         let flag = key.flag.map_or_else(|| "—".to_owned(), |flag| format!("`{flag}`"));
         let default = match key.default {

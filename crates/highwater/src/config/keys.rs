@@ -109,7 +109,7 @@ pub(crate) static SOURCES: SettingKey = SettingKey {
     default: SettingDefault::Value(""),
     allowed_in: AllowedFiles::BothFiles,
     example: "[\"rust-lang/cargo\", \"torvalds\"]",
-    description: "More to follow in this workspace: logins, or single repositories as OWNER/REPOSITORY.",
+    description: "Additional sources to follow in this workspace: logins, or single repositories as OWNER/REPOSITORY.",
 };
 
 pub(crate) static API_URL: SettingKey = SettingKey {
@@ -219,7 +219,7 @@ pub(crate) static MCP_TOKEN: SettingKey = SettingKey {
     default: SettingDefault::Description("none"),
     allowed_in: AllowedFiles::DotenvOnly,
     example: "",
-    description: "Token that callers of `highwater mcp --http` must send; required when listening beyond this machine.",
+    description: "Token that clients of `highwater mcp --http` must send; required when listening beyond this machine.",
 };
 
 pub(crate) static UI_PORT: SettingKey = SettingKey {

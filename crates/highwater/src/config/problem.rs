@@ -38,6 +38,12 @@ impl SettingProblem {
         Self { message, origin: SettingOrigin::FileLine { file: file.to_owned(), line } }
     }
 
+    /// Creates the problem of a file that exists and cannot be read.
+    pub(super) fn unreadable_file(file: &Path, error: &std::io::Error) -> Self {
+        let message = format!("{} cannot be read: {error}", file.display());
+        Self { message, origin: SettingOrigin::FileLine { file: file.to_owned(), line: 1 } }
+    }
+
     /// Orders problems by the precedence of their origins, and within a file by line.
     pub(super) fn sort_key(&self) -> OriginRank {
         match &self.origin {
@@ -51,11 +57,19 @@ impl SettingProblem {
         }
     }
 
-    /// Combines all problems into one error, with a hint.
+    /// Combines all problems into one error. A message that names a flag or a line of a file needs no hint.
     pub(crate) fn combine_with_hint(problems: &[Self]) -> anyhow::Error {
-        Self::combine_errors(problems).context(ErrorHint(
+        let error = Self::combine_errors(problems);
+        if problems.iter().all(Self::names_its_place) {
+            return error;
+        }
+        error.context(ErrorHint(
             "`highwater config show` shows the settings in effect and where each comes from".into(),
         ))
+    }
+
+    fn names_its_place(&self) -> bool {
+        matches!(self.origin, SettingOrigin::Flag | SettingOrigin::FileLine { .. })
     }
 
     /// Combines all problems into one error: the only one, or a list.
@@ -64,7 +78,7 @@ impl SettingProblem {
             [problem] => problem.message.clone(),
             several => {
                 let lines = several.iter().map(|problem| format!("\n  {problem}"));
-                format!("{} settings are invalid:{}", several.len(), lines.collect::<String>())
+                format!("{} problems in the settings:{}", several.len(), lines.collect::<String>())
             }
         };
         let is_usage = problems.iter().any(|problem| problem.origin == SettingOrigin::Flag);

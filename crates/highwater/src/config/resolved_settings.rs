@@ -199,17 +199,15 @@ fn read_file_layer(path: &Path, read: fn(&Path, &str) -> SettingLayer) -> Settin
             Err(error) => {
                 let before = &bytes[..error.valid_up_to()];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-                unreadable_layer(path, line, "not valid UTF-8")
+                problem_layer(SettingProblem::in_line(path, line, "not valid UTF-8"))
             }
         },
         Err(error) if is_absent(&error) => SettingLayer::default(),
-        Err(error) => unreadable_layer(path, 1, &format!("cannot be read: {error}")),
+        Err(error) => problem_layer(SettingProblem::unreadable_file(path, &error)),
     }
 }
 
-fn unreadable_layer(path: &Path, line: usize, reason: &str) -> SettingLayer {
-    let origin = SettingOrigin::FileLine { file: path.to_owned(), line };
-    let problem = SettingProblem::new(&origin, "this file", reason);
+fn problem_layer(problem: SettingProblem) -> SettingLayer {
     SettingLayer { values: Vec::new(), problems: vec![problem] }
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct AppSettings {
     pub(crate) window_days: u32,
     pub(crate) pace: RequestPace,
     pub(crate) reserve_percent: i64,
-    /// The token that HTTP callers of the MCP server must send.
+    /// The token that HTTP clients of the MCP server must send.
     pub(crate) mcp_token: Option<SecretString>,
     pub(crate) ui_port: u16,
     pub(crate) terminal: TerminalEnv,

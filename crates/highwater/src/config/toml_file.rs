@@ -140,7 +140,7 @@ fn describe_value(value: &DeValue<'_>) -> &'static str {
         DeValue::Float(_) => "a float",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date or time",
-        DeValue::Array(_) => "a list with other values, or with commas in its strings",
+        DeValue::Array(_) => "a list with non-string values, or with commas inside its strings",
         DeValue::Table(_) => "a table",
     }
 }
@@ -218,7 +218,7 @@ mod tests {
             ("pull.items = \"issues\"", "1: pull.items: expected a list of strings, got a string"),
             (
                 "pull.items = [1]",
-                "1: pull.items: expected a list of strings, got a list with other values, or with commas in its strings",
+                "1: pull.items: expected a list of strings, got a list with non-string values, or with commas inside its strings",
             ),
             ("pull = 3", "1: pull: this is a table: write [pull] above its settings"),
             (

@@ -6,7 +6,7 @@ use std::path::Path;
 const TABLES: [(&str, usize); 2] = [("pulls", 8), ("searches", 8)];
 
 #[test]
-fn bench_page_has_the_figures_of_both_benchmarks() {
+fn bench_page_has_the_figures_of_its_benchmarks() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bench.md");
     let page = std::fs::read_to_string(path).unwrap();
     for (name, least) in TABLES {

@@ -4,36 +4,6 @@ use std::path::Path;
 
 use assert_cmd::Command;
 
-/// The commands with a help page, in the order of the document.
-const PAGES: [&[&str]; 26] = [
-    &[],
-    &["pull"],
-    &["search"],
-    &["list"],
-    &["list", "issues"],
-    &["list", "prs"],
-    &["list", "discussions"],
-    &["list", "comments"],
-    &["list", "repos"],
-    &["show"],
-    &["export"],
-    &["removed"],
-    &["removed", "list"],
-    &["removed", "restore"],
-    &["mcp"],
-    &["ui"],
-    &["doctor"],
-    &["backup"],
-    &["workspaces"],
-    &["workspaces", "remove"],
-    &["demo"],
-    &["init"],
-    &["config"],
-    &["config", "show"],
-    &["completions"],
-    &["man"],
-];
-
 #[test]
 fn cli_page_equals_the_help_of_the_program() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
@@ -48,12 +18,20 @@ fn cli_page_equals_the_help_of_the_program() {
     );
 }
 
+#[test]
+fn cli_page_has_every_command_and_its_subcommands() {
+    let commands: Vec<String> = all_commands().iter().map(|command| command.join(" ")).collect();
+    for name in ["", "sources", "sources remove", "list prs", "config show", "man"] {
+        assert!(commands.iter().any(|command| command == name), "{name:?}: {commands:?}");
+    }
+}
+
 /// Compares two widths: the text above `Usage:` is never wrapped.
 #[test]
 fn help_breaks_no_line_of_its_texts_at_80_columns() {
-    for command in PAGES.into_iter().filter(|command| !command.is_empty()) {
+    for command in all_commands().into_iter().filter(|command| !command.is_empty()) {
         let text = |columns| {
-            let help = read_help_at(command, columns);
+            let help = read_help_at(&command, columns);
             help.split("\nUsage:").next().unwrap().to_owned()
         };
         let narrow = text("80");
@@ -68,18 +46,42 @@ fn render_page() -> String {
     let mut page = String::from(
         "# The commands\n\nWritten by a test from the program's own help; change the help, not this page.\n",
     );
-    for command in PAGES {
-        let name = [&["highwater"], command].concat().join(" ");
-        page.push_str(&format!("\n## `{name}`\n\n```text\n{}```\n", read_help(command)));
+    for command in all_commands() {
+        let name = [&["highwater".to_owned()], command.as_slice()].concat().join(" ");
+        page.push_str(&format!("\n## `{name}`\n\n```text\n{}```\n", read_help(&command)));
     }
     page
 }
 
-fn read_help(command: &[&str]) -> String {
+/// Returns every command with a help page, each before its subcommands: no list that a new command could be missing from.
+fn all_commands() -> Vec<Vec<String>> {
+    let mut commands = vec![Vec::new()];
+    let mut next = 0;
+    while let Some(command) = commands.get(next).cloned() {
+        next += 1;
+        let children = subcommand_names(&read_help(&command)).into_iter();
+        let children = children.map(|name| [command.clone(), vec![name]].concat());
+        commands.splice(next..next, children);
+    }
+    commands
+}
+
+/// Returns the names in the list of subcommands of a help text, without `help` itself.
+fn subcommand_names(help: &str) -> Vec<String> {
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    // a description that continues on the next line is indented further
+    let names =
+        lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+fn read_help(command: &[String]) -> String {
     read_help_at(command, "100")
 }
 
-fn read_help_at(command: &[&str], columns: &str) -> String {
+fn read_help_at(command: &[String], columns: &str) -> String {
     let mut program = Command::new(env!("CARGO_BIN_EXE_highwater"));
     let output = program.args(command).arg("--help").env("COLUMNS", columns).output();
     String::from_utf8(output.unwrap().stdout).unwrap()

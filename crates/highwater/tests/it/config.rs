@@ -129,12 +129,12 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
         (
             "highwater.toml",
             "github.organization = \"../x\"\n",
-            "highwater.toml:1: github.organization: a login consists",
+            "highwater.toml:1: github.organization: expected a login",
         ),
         (
             "highwater.toml",
             "github.excluded_repositories = [\"..\"]\n",
-            "highwater.toml:1: github.excluded_repositories: a repository's name consists",
+            "highwater.toml:1: github.excluded_repositories: expected a repository name",
         ),
         (
             "highwater.toml",
@@ -194,8 +194,24 @@ fn config_errors_are_reported_together() {
     let (_, stderr) = failure_output(
         &program_command(&["list", "issues", "-m"]).arg(home.path()).output().unwrap(),
     );
-    assert!(stderr.starts_with("Error: 2 settings are invalid:\n  "), "{stderr}");
+    assert!(stderr.starts_with("Error: 2 problems in the settings:\n  "), "{stderr}");
     assert_eq!(stderr.matches("unknown setting").count(), 2, "{stderr}");
+}
+
+#[test]
+fn config_files_that_cannot_be_read_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    for name in [".env", "highwater.toml"] {
+        std::fs::create_dir(home.path().join(name)).unwrap();
+    }
+    let output = program_command(&["list", "issues", "-m"]).arg(home.path()).output().unwrap();
+    let (code, stderr) = failure_output(&output);
+    let folder = home.path().display();
+    let expected = format!(
+        "Error: 2 problems in the settings:\n  {folder}/.env cannot be read: Is a directory\n  \
+         {folder}/highwater.toml cannot be read: Is a directory\n"
+    );
+    assert_eq!((code, stderr), (Some(1), expected));
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn doctor_names_damaged_items_and_pull_repairs_them() {
 
     let repaired = fixture.pull_command(&["-m", home, "--repair"]).output().unwrap();
     let stdout = String::from_utf8(repaired.stdout).unwrap();
-    assert!(stdout.contains("  repair: 4 damaged items found, all downloaded again\n"), "{stdout}");
+    assert!(stdout.contains("  repair: 4 damaged items found and downloaded again\n"), "{stdout}");
     assert_eq!(doctor(&["--deep"]).status.code(), Some(0));
     assert_threads_match(&fixture, &["-m", home]);
 }
@@ -95,6 +95,31 @@ fn backup_is_a_workspace_and_overwrites_only_with_force() {
     );
     #[cfg(unix)]
     assert_eq!(file_mode(&copy), 0o600);
+}
+
+#[test]
+fn backup_refuses_a_directory_and_the_database_itself() {
+    let (_fixture, home) = pull_small_world();
+    let database = home.path().join("db/acme.db");
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link.db");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&database, &link).unwrap();
+    let before = std::fs::read(&database).unwrap();
+    for (file, problem) in [
+        (folder.path(), "is a directory\nhint: pass a file name"),
+        (&database, "is the database itself\nhint: choose another file for the backup"),
+        (&link, "is the database itself\nhint: choose another file for the backup"),
+    ] {
+        for args in [vec![], vec!["--force"]] {
+            let mut command = program_command(&["backup", "-m", home.path().to_str().unwrap()]);
+            let output = command.arg(file).args(args).output().unwrap();
+            let (code, stderr) = failure_output(&output);
+            let expected = format!("Error: {} {problem}\n", file.display());
+            assert_eq!((code, stderr), (Some(1), expected));
+        }
+    }
+    assert!(std::fs::read(&database).unwrap() == before, "the database is as it was");
 }
 
 #[test]

@@ -30,9 +30,9 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         " of 5,000 used, resets in ",
         "schema         – version 11",
         "integrity      – structure intact; --deep also verifies",
-        "held           – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
+        "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "times          – no item is dated later than GitHub's clock",
-        "lanes          – all 7 lists are fine",
+        "lists          – no errors in 7 lists",
         "gaps           – every list is complete",
         "lease          – no pull is running",
     ] {
@@ -68,7 +68,10 @@ fn doctor_runs_without_a_workspace() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(stderr, "Error: 3 checks failed\nhint: see the advice after → on each line\n");
+    assert_eq!(
+        stderr,
+        "Error: 3 checks failed\nhint: each failed check ends with a suggested fix after →\n"
+    );
     let found = parse_findings(&output);
     for (check, status, detail) in [
         ("token", "fail", "not set"),
@@ -183,7 +186,7 @@ fn doctor_reports_problems_in_the_database() {
     assert_eq!(output.status.code(), Some(0), "nothing that the user has to fix: {output:?}");
     let stdout = String::from_utf8(output.stdout).unwrap();
     for words in [
-        "warn  lanes          – 2 of 7 lists failing: ",
+        "warn  lists          – 2 of 7 lists failing: ",
         "acme/pump issues (3 failures): the server failed: status 500",
         "warn  quarantine     – 2 items could not be read, for example x (r), x (r) → ",
         "warn  lease          – pull: process 1 on elsewhere started at 1970-01-01T00:00:00Z and ended",

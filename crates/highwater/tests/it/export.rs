@@ -132,7 +132,8 @@ fn export_neither_replaces_nor_removes_other_files() {
     assert_eq!(fs::read_to_string(&notes).unwrap(), "mine too");
     assert!(noted.is_dir());
     let rest = truth.threads.len() - 3;
-    let (path, count) = (folder.display(), format!("{rest} threads"));
+    let count = format!("{rest} of {} threads", truth.threads.len());
+    let path = folder.display();
     let expected = format!(
         "exported {count} to {path}: 0 written, {rest} unchanged, 0 removed, 3 left alone\n"
     );

@@ -10,7 +10,7 @@ fn init_writes_the_example_with_the_organization_set() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("new");
     let stdout = success_stdout(&init_command(&home, &["-o", "acme"]).output().unwrap());
-    assert!(stdout.contains("\norganization: acme (from: flag)\n"), "{stdout}");
+    assert!(stdout.contains("\norganization: acme (from -o)\n"), "{stdout}");
     assert!(stdout.contains("\ntoken: none found; put GITHUB_TOKEN=… in "), "{stdout}");
     assert!(
         stdout.ends_with(&format!("\nnext: highwater pull -m {}\n", home.display())),
@@ -53,6 +53,16 @@ fn init_overwrites_only_with_force() {
 }
 
 #[test]
+fn init_refuses_a_file_as_its_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let (code, stderr) = failure_output(&init_command(&file, &[]).output().unwrap());
+    let expected = format!("Error: the home directory {} is a file\nhint: ", file.display());
+    assert!(code == Some(1) && stderr.starts_with(&expected), "{stderr}");
+}
+
+#[test]
 fn init_takes_the_organization_from_the_git_remote() {
     let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir_all(folder.path().join(".git")).unwrap();
@@ -61,20 +71,20 @@ fn init_takes_the_organization_from_the_git_remote() {
     std::fs::write(folder.path().join(".git/config"), config).unwrap();
     let mut command = init_command(home.path(), &[]);
     let stdout = success_stdout(&command.current_dir(folder.path()).output().unwrap());
-    assert!(stdout.contains("organization: harbour (from: git remote origin)"), "{stdout}");
+    assert!(stdout.contains("organization: harbour (from the git remote `origin`)"), "{stdout}");
     assert!(read_settings_file(home.path()).contains("\norganization = \"harbour\"\n"));
 }
 
 #[test]
 fn init_reports_where_a_token_is_found_without_printing_it() {
     for (variable, value, from) in
-        [("GITHUB_TOKEN", TOKEN, "environment"), ("FAKE_GH", TOKEN, "gh auth token")]
+        [("GITHUB_TOKEN", TOKEN, "the environment"), ("FAKE_GH", TOKEN, "`gh auth token`")]
     {
         let home = tempfile::tempdir().unwrap();
         let mut command = init_command(home.path(), &[]);
         let output = command.env("PATH", fake_gh()).env(variable, value).output().unwrap();
         let stdout = success_stdout(&output);
-        assert!(stdout.contains(&format!("\ntoken: found (from: {from})\n")), "{stdout}");
+        assert!(stdout.contains(&format!("\ntoken: found (from {from})\n")), "{stdout}");
         assert!(!stdout.contains(TOKEN), "{stdout}");
     }
 }

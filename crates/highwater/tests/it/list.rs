@@ -198,7 +198,7 @@ fn list_names_a_wrong_field_or_date_and_valid_ones() {
         let (code, stderr) = failure_output(&run_command(home.path(), "list", &args));
         assert_eq!(code, Some(2), "{stderr}");
         assert!(
-            stderr.starts_with("Error: invalid fields: titel, x; the available fields are type, ")
+            stderr.starts_with("Error: unknown fields: titel, x; the available fields are type, ")
         );
     }
     for date in ["yesterday", "2026-13-01", "2026-01-01T00:00:00"] {
@@ -210,7 +210,22 @@ fn list_names_a_wrong_field_or_date_and_valid_ones() {
     for list in LIST_NAMES {
         let (code, stderr) =
             failure_output(&run_command(home.path(), "list", &[list, "--limit", "0"]));
-        assert!(code == Some(2) && stderr.contains("expected a number from 1 up"), "{stderr}");
+        assert!(
+            code == Some(2) && stderr.contains("expected a whole number of at least 1"),
+            "{stderr}"
+        );
+    }
+    for (args, sentence) in [
+        (["comments", "--thread", "abc"], "expected a thread number, got \"abc\""),
+        (["comments", "--thread", "-1"], "expected a thread number, got \"-1\""),
+        (["issues", "--limit", "-3"], "expected a whole number of at least 1, got \"-3\""),
+        (["issues", "--author", ""], "expected a login, got \"\""),
+        (["issues", "--author", "anchor,@"], "expected a login, got \"@\""),
+        (["issues", "--fields", ""], "Error: --fields is empty; the available fields are type, "),
+        (["issues", "--fields", "help"], "Error: the available fields are type, "),
+    ] {
+        let (code, stderr) = failure_output(&run_command(home.path(), "list", &args));
+        assert!(code == Some(2) && stderr.contains(sentence), "{args:?}: {stderr}");
     }
     let backwards = ["prs", "--closed-from", "2026-02-01", "--closed-to", "2026-01-31"];
     let (code, stderr) = failure_output(&run_command(home.path(), "list", &backwards));

@@ -42,6 +42,7 @@ mod server_load;
 mod shell_and_man;
 mod show;
 mod source_tree;
+mod sources;
 mod stopped_pull;
 mod thread_order;
 mod tls;

@@ -179,7 +179,7 @@ fn mcp_finds_a_workspace_created_later_without_a_restart() {
     for (tool, arguments) in [("search", json!({ "query": "a" })), ("list_issues", json!({}))] {
         let answer = client.call_tool(tool, &arguments);
         assert_eq!(answer["isError"], true);
-        assert!(first_text(&answer).contains("Run `highwater pull -o ORGANIZATION`"), "{answer}");
+        assert!(first_text(&answer).contains("Run `highwater pull -o NAME`"), "{answer}");
     }
     fixture.pull_json(home.path(), &[]);
     let answer = client.call_tool("list_issues", &json!({ "limit": 1 }));

@@ -145,7 +145,7 @@ fn pull_warns_about_an_excluded_repository_that_does_not_exist() {
         .unwrap();
     success_stdout(&output);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    let expected = "warning: nosuch is excluded, but acme has no such repository, or it is archived or a fork\n";
+    let expected = "warning: the excluded repository nosuch does not exist in acme, or is archived or a fork\n";
     assert_eq!(stderr, expected, "PUMP is pump");
 }
 

@@ -94,16 +94,14 @@ fn refused_arguments_are_named_before_any_request() {
     for (args, sentence) in [
         (["-i", "isues"], all),
         (["-i", "issues,coments"], all),
-        (
-            ["-o", "a--b"],
-            "a login consists of letters, digits and single hyphens, at most 39 characters",
-        ),
-        (["--repo", "../x"], "a login consists"),
-        (["--repo", "a b"], "a repository's name consists of letters, digits"),
-        (["--repo", ""], "expected a repository's name"),
-        (["--repo", "elsewhere/pump"], "elsewhere/pump is not in acme"),
-        (["-e", ".."], "a repository's name consists"),
+        (["-o", "a--b"], "expected a login (at most 39 letters, digits and single hyphens), got "),
+        (["--repo", "../x"], "expected a login"),
+        (["--repo", "a b"], "expected a repository name (at most 100 letters, digits, "),
+        (["--repo", ""], "expected a repository name"),
+        (["--repo", "elsewhere/pump"], "--repo elsewhere/pump: this pull reads only acme"),
+        (["-e", ".."], "expected a repository name"),
         (["--reserve", "91"], "expected a percentage between 0 and 90"),
+        (["--window-days", "-1"], "expected a whole number of days (0 for all), got \"-1\""),
         (["--pace", "fast"], "[possible values: adaptive, conservative]"),
         (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
         (["--graphql-url", "http://example.com/graphql"], "the token would be sent in plain text"),
@@ -120,13 +118,24 @@ fn refused_arguments_are_named_before_any_request() {
 }
 
 #[test]
+fn refused_source_is_named_with_what_it_may_be() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    for source in ["https://github.com/rust-lang/cargo", "a/b/c", "a b"] {
+        let (code, stderr) = fixture.pull_failure(home.path(), &[source]);
+        assert_eq!(code, Some(2), "{stderr}");
+        let expected = format!("expected a login or OWNER/REPOSITORY, got {source:?}");
+        assert!(stderr.starts_with("Error: ") && stderr.contains(&expected), "{stderr}");
+    }
+}
+
+#[test]
 fn refused_environment_variables_are_named() {
     for (name, value, sentence) in [
-        ("ORGANIZATION", "../x", "ORGANIZATION in the environment: a login consists"),
+        ("ORGANIZATION", "../x", "ORGANIZATION in the environment: expected a login"),
         (
             "EXCLUDED_REPOSITORIES",
             "a b",
-            "EXCLUDED_REPOSITORIES in the environment: a repository's",
+            "EXCLUDED_REPOSITORIES in the environment: expected a repository name",
         ),
         ("HIGHWATER_LOG", "dbug", "HIGHWATER_LOG in the environment: expected one of off, error"),
         ("HIGHWATER_RESERVE", "91", "HIGHWATER_RESERVE in the environment: expected a percentage"),

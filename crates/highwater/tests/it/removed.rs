@@ -46,7 +46,7 @@ fn removed_items_are_listed_restored_and_checked_by_the_next_pull() {
     assert!(stdout.ends_with("the next pull checks whether GitHub still has the restored items\n"));
     assert!(is_listed(home.path(), &issue.url));
     let stdout = success_stdout(&run_command(home.path(), "removed", &["restore", &issue.url]));
-    assert_eq!(stdout, format!("{} was not removed: it is in the workspace\n", issue.url));
+    assert_eq!(stdout, format!("nothing to restore: {} is in the workspace\n", issue.url));
     assert_eq!(
         fixture.pull_json(home.path(), &[])["items"]["issues"]["removed"],
         1,

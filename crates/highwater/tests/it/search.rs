@@ -32,7 +32,7 @@ fn search_answers_every_nasty_query_and_finds_its_text() {
         assert_eq!(success_stdout(&output), "", "{query:?}");
         let is_empty = query.trim().is_empty();
         let message =
-            if is_empty { "nothing to search for: the query is empty" } else { "no results" };
+            if is_empty { "nothing to search for: the query is empty" } else { "no matches" };
         assert_eq!(stderr_text(&output), format!("{message}\n"), "{query:?}");
     }
     let (code, stderr) =
@@ -127,7 +127,7 @@ fn search_prints_hits_with_repository_and_url() {
     let nothing = run_command(home.path(), "search", &["nobody ever wrote qxzzyq"]);
     assert_eq!(
         (success_stdout(&nothing).as_str(), stderr_text(&nothing).as_str()),
-        ("", "no results\n")
+        ("", "no matches\n")
     );
 }
 

@@ -201,7 +201,7 @@ fn postgres_password_that_is_wrong_is_reported_without_printing_it() {
         (GitHubFixture::start_small(), TcpListener::bind("127.0.0.1:0").unwrap());
     let url = format!("postgres://nobody:s3cret@{}/x", listener.local_addr().unwrap());
     std::thread::spawn(move || listener.incoming().flatten().for_each(refuse_password));
-    let expected = "caused by: PostgreSQL denied access: password authentication failed for user \
+    let expected = "caused by: cannot log in to PostgreSQL: password authentication failed for user \
                     \"nobody\"\nhint: check the user, password and database";
     let printed = assert_both_refuse(&fixture, &["--database", &url], expected);
     assert!(!printed.contains("s3cret") && fixture.request_count() == 0, "{printed}");

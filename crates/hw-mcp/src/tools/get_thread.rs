@@ -64,7 +64,7 @@ fn thread_schema() -> JsonObject {
     schema::output_schema(&json!({
         "comments": {
             "type": "array",
-            "description": "The comments of the text, in its order and as many as fit, without their bodies.",
+            "description": "The comments in the text, in the same order, without their bodies; as many as fit.",
             "items": {
                 "type": "object",
                 "properties": {
@@ -74,7 +74,7 @@ fn thread_schema() -> JsonObject {
                 }
             }
         },
-        "comments_total": count_schema("Number of comments of the thread in the mirror."),
+        "comments_total": count_schema("Number of the thread's comments in the mirror."),
     }))
 }
 

@@ -64,7 +64,10 @@ fn reconcile_keeps_and_names_two_missing_repositories_until_allowed() {
         scenario.make_changes(&fixture).await;
         let braked = fixture.pull(&SWEEP_PULL).await.unwrap();
         let [failure] = &braked.failures[..] else { panic!("{:?}", braked.failures) };
-        assert!(failure.is_brake && failure.message.contains("2 of 7 repositories"), "{failure:?}");
+        assert!(
+            failure.is_brake() && failure.message.contains("2 of 7 repositories"),
+            "{failure:?}"
+        );
         assert_eq!(braked.items[&PullItem::Repositories].removed, 0);
         assert_eq!(fixture.store.repositories(HOST).unwrap().len(), 7);
         for repository in [scenario.archived, scenario.deleted] {

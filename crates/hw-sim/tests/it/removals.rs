@@ -156,7 +156,7 @@ fn run_brake_stops_comments_that_go_in_many_lanes() {
         let sweep = TestPull { reconcile: true, ..FULL_PULL };
         let braked = fixture.pull(&sweep).await.unwrap();
         let expected = format!("{0} of {0} comments would be removed in one run", ids.len());
-        let failure = braked.failures.iter().find(|failure| failure.is_brake).unwrap();
+        let failure = braked.failures.iter().find(|failure| failure.is_brake()).unwrap();
         check_run_brake(failure, &expected);
         assert!(failure.items.names[0].starts_with("https://github.com/acme/"), "{failure:?}");
         assert_eq!(fixture.store.object_counts().unwrap().comments, before.comments);
@@ -315,7 +315,7 @@ fn commented_spec() -> WorldSpec {
 
 /// Checks that the brake is one failure of the whole run.
 fn check_run_brake(failure: &PullFailure, message: &str) {
-    assert!(failure.is_brake && failure.message.contains(message), "{failure:?}");
+    assert!(failure.is_brake() && failure.message.contains(message), "{failure:?}");
     assert_eq!(failure.scope, "acme");
 }
 

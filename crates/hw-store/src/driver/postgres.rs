@@ -273,7 +273,8 @@ pub fn check_postgres_url(text: &str) -> Result<(), String> {
         format!("invalid PostgreSQL connection string: {reason}")
     })?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err("the PostgreSQL connection string names no host".to_owned());
+        return Err("invalid PostgreSQL connection string: it names no host (use postgres://USER@HOST/DATABASE)"
+            .to_owned());
     }
     Ok(())
 }

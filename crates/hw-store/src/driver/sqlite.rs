@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -24,8 +25,9 @@ mod read_only;
 use read_only::ReadConnection;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_IDLE_READERS: usize = 4;
-const WRITER_CACHE_KIB: i64 = 32 * 1024;
+const WRITER_CACHE_KIB: i64 = 20 * 1024;
 const READER_CACHE_KIB: i64 = 32 * 1024;
 /// The number of prepared statements that each connection caches.
 const STATEMENT_CACHE_SIZE: usize = 128;
@@ -52,8 +54,8 @@ impl SqliteDriver {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        let mut connection = Connection::open(path)?;
+        connection.busy_handler(Some(wait_for_writer))?;
         use_wal(&connection)?;
         set_up_writer(&connection)?;
         Ok(Self::with_connections(Some(path), Some(connection), vec![]))
@@ -75,6 +77,16 @@ impl SqliteDriver {
             writer: writer.map(Mutex::new),
         }
     }
+}
+
+/// Waits a moment for the transaction of another process, and returns false after [`BUSY_TIMEOUT`].
+///
+/// SQLite's own handler sleeps longer and longer, up to 100 ms. A process that writes one transaction after another leaves
+/// gaps of a few milliseconds, and such sleeps would miss them for seconds.
+#[expect(clippy::disallowed_methods, reason = "SQLite waits for another process on this thread")]
+fn wait_for_writer(tries: i32) -> bool {
+    thread::sleep(BUSY_POLL_INTERVAL);
+    BUSY_POLL_INTERVAL * tries.unsigned_abs() < BUSY_TIMEOUT
 }
 
 /// Switches to write-ahead logging, which needs exclusive access to the file for a moment.

@@ -12,7 +12,7 @@ use super::hit::{self, HitTarget, MatchedItem};
 use super::index_query::QueryTier;
 use super::passes::{SearchPass, search_passes};
 use super::scoring::{Candidate, MatchKey, ScoreWeights, ThreadKey};
-use super::{Hit, MatchCount, RankedMatches, SearchResults};
+use super::{Hit, HitOrder, MatchCount, RankedMatches, SearchResults};
 use crate::error::StoreError;
 use crate::transaction::Transaction;
 use crate::views::pending_chores::PendingChores;
@@ -74,6 +74,7 @@ impl<'a> HitCollector<'a> {
             hits,
             matches,
             ranked_matches,
+            order: if query.has_words() { HitOrder::BestFirst } else { HitOrder::NewestFirst },
             completeness,
             misread: query.notes.clone(),
             skipped,

@@ -10,6 +10,7 @@ use super::repository_names::{self, NamedRepository};
 use super::tombstones::{self, ConfirmedAbsence};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
+use crate::ingest::PreparedTexts;
 use crate::removed_items::RemovalCause;
 use crate::search::{self, PendingRowids, SearchRow};
 use crate::sql::{SqlParam, params};
@@ -84,6 +85,7 @@ pub(crate) fn store_comments(
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
+    prepared: &PreparedTexts<'_>,
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
     if comments.is_empty() {
@@ -94,8 +96,13 @@ pub(crate) fn store_comments(
     let comments: Vec<_> =
         comments.iter().map(|comment| to_stored_comment(comment, names)).collect();
     write_comments(tx, host, &comments)?;
-    let rows: Vec<_> =
-        comments.iter().map(|row| (row.comment.key(), search_row(host, row))).collect();
+    let rows: Vec<_> = comments
+        .iter()
+        .map(|row| {
+            let (key, row) = (row.comment.key(), search_row(host, row.comment, &row.repository));
+            (key, SearchRow { prepared: prepared.get(&key).copied(), ..row })
+        })
+        .collect();
     search::index_items(tx, rowids, &rows)
 }
 
@@ -189,8 +196,12 @@ fn comment_params<'a>(host: &'a str, row: &'a StoredComment<'a>) -> Vec<SqlParam
     .to_vec()
 }
 
-fn search_row<'a>(host: &'a str, row: &'a StoredComment<'a>) -> SearchRow<'a> {
-    let comment = row.comment;
+/// Returns the searchable parts of a comment in the repository of this name.
+pub(super) fn search_row<'a>(
+    host: &'a str,
+    comment: &'a Comment,
+    repository: &'a str,
+) -> SearchRow<'a> {
     SearchRow {
         host,
         repository_id: comment.repository_id,
@@ -198,10 +209,11 @@ fn search_row<'a>(host: &'a str, row: &'a StoredComment<'a>) -> SearchRow<'a> {
         kind: comment.kind,
         title: "",
         body: &comment.body,
-        repository: &row.repository,
+        repository,
         author: comment.author.as_deref(),
         state: comment.state.as_deref().unwrap_or_default(),
         labels: &[],
         created_at: &comment.created_at,
+        prepared: None,
     }
 }

@@ -10,6 +10,7 @@ use hw_rules::source_time::SourceTime;
 use super::repository_names::{self, NamedRepository, ThreadUrl};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
+use crate::ingest::PreparedTexts;
 use crate::search::{self, PendingRowids, SearchRow};
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
@@ -37,6 +38,7 @@ pub(crate) fn store_threads(
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
+    prepared: &PreparedTexts<'_>,
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
     let mut threads: BTreeMap<ItemKind, Vec<&Thread>> = BTreeMap::new();
     for thread in items.iter().filter_map(|item| as_thread(item)) {
@@ -58,8 +60,14 @@ pub(crate) fn store_threads(
     // read before the first write is sent, which would have to be awaited as well
     let rowids = rowids.assign(tx)?;
     all.iter().try_for_each(|rows| write_threads(tx, host, rows))?;
-    let rows: Vec<_> =
-        all.iter().flatten().map(|row| (row.thread.key(), search_row(host, row))).collect();
+    let rows: Vec<_> = all
+        .iter()
+        .flatten()
+        .map(|row| {
+            let (key, row) = (row.thread.key(), search_row(host, row.thread, &row.repository));
+            (key, SearchRow { prepared: prepared.get(&key).copied(), ..row })
+        })
+        .collect();
     search::index_items(tx, rowids, &rows)
 }
 
@@ -224,8 +232,12 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
     values
 }
 
-fn search_row<'a>(host: &'a str, row: &'a StoredThread<'a>) -> SearchRow<'a> {
-    let thread = row.thread;
+/// Returns the searchable parts of a thread in the repository of this name.
+pub(super) fn search_row<'a>(
+    host: &'a str,
+    thread: &'a Thread,
+    repository: &'a str,
+) -> SearchRow<'a> {
     SearchRow {
         host,
         repository_id: thread.repository_id,
@@ -233,10 +245,11 @@ fn search_row<'a>(host: &'a str, row: &'a StoredThread<'a>) -> SearchRow<'a> {
         kind: thread.kind(),
         title: &thread.title,
         body: &thread.body,
-        repository: &row.repository,
+        repository,
         author: thread.author.as_deref(),
         state: &thread.state,
         labels: &thread.labels,
         created_at: &thread.created_at,
+        prepared: None,
     }
 }

@@ -11,6 +11,7 @@ use super::{RemovalCause, RemovalReason, RemovedItem, select_removed};
 use crate::cells::{self, StoredCell, StoredCells};
 use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::error::StoreError;
+use crate::ingest::PreparedTexts;
 use crate::lanes::lane_rows::PendingLanes;
 use crate::mirror::{self, repository_names};
 use crate::sql::{Sql, params};
@@ -160,8 +161,9 @@ fn write_restored(
     let items: Vec<&MirrorItem> = gone.iter().map(|observation| &observation.item).collect();
     let ids = mirror::text_repositories(items.iter().copied());
     let names = repository_names::read_repository_names(tx, host, &ids)?;
-    let mut rowids = mirror::threads::store_threads(tx, host, stored, &names, &items)?;
-    rowids.extend(mirror::comments::store_comments(tx, host, stored, &names, &items)?);
+    let prepared = PreparedTexts::new();
+    let mut rowids = mirror::threads::store_threads(tx, host, stored, &names, &items, &prepared)?;
+    rowids.extend(mirror::comments::store_comments(tx, host, stored, &names, &items, &prepared)?);
     let mut by_lane: BTreeMap<Lane, Vec<StoredCell>> = BTreeMap::new();
     for observation in gone {
         let key = observation.key();

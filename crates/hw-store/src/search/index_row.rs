@@ -1,5 +1,7 @@
 //! Writes the rows of the index: tokens and facets, and beside them a word profile for scoring.
 
+use std::borrow::Cow;
+
 use hw_rules::ranking::{TITLE_WEIGHT, WordProfile};
 
 use super::tokens;
@@ -47,19 +49,21 @@ const INSERT_DOCUMENT: Sql = Sql::per_dialect(
                           $6::bigint[], $7::bytea[])",
 );
 
-/// A search row in the form that the index stores.
-struct IndexRow<'a> {
+/// The tokens and facets of a text in the form that the index stores, and its word profile.
+#[derive(Debug, Clone)]
+pub(crate) struct IndexText {
     title: String,
     body: String,
     repository: String,
     author: String,
     facets: String,
     profile: WordProfile,
-    row: &'a SearchRow<'a>,
+    /// The repository's name that the text was prepared with.
+    repository_name: String,
 }
 
-impl<'a> IndexRow<'a> {
-    fn from_search_row(row: &'a SearchRow<'a>, dialect: Dialect) -> Self {
+impl IndexText {
+    pub(crate) fn from_search_row(row: &SearchRow<'_>, dialect: Dialect) -> Self {
         let format = tokens::index_format(dialect);
         let title = tokens::tokenize(row.title, MAX_NAME_BYTES);
         let body = tokens::tokenize(row.body, MAX_BODY_BYTES);
@@ -79,25 +83,44 @@ impl<'a> IndexRow<'a> {
             repository: format(&repository),
             author: format(&author),
             facets: format(&tokens::take_fitting(facets::row_facets(row), MAX_BODY_BYTES)),
-            row,
+            repository_name: row.repository.to_owned(),
         }
+    }
+}
+
+/// A row of the index.
+struct IndexRow<'a> {
+    text: Cow<'a, IndexText>,
+    row: &'a SearchRow<'a>,
+}
+
+impl<'a> IndexRow<'a> {
+    /// Takes the prepared text, unless the repository has another name by now.
+    fn from_search_row(row: &'a SearchRow<'a>, dialect: Dialect) -> Self {
+        let prepared = row.prepared.filter(|text| text.repository_name == row.repository);
+        let text = match prepared {
+            Some(text) => Cow::Borrowed(text),
+            None => Cow::Owned(IndexText::from_search_row(row, dialect)),
+        };
+        Self { text, row }
     }
 
     fn document_params(&self, rowid: i64) -> Vec<SqlParam<'_>> {
         let SearchRow { host, repository_id, thread, created_at, .. } = self.row;
-        let (created_ms, length) = (created_at.instant().0, i64::from(self.profile.length));
-        let words = self.profile.words.as_slice();
+        let WordProfile { length, words } = &self.text.profile;
+        let (created_ms, length) = (created_at.instant().0, i64::from(*length));
+        let words = words.as_slice();
         params![rowid, *host, *repository_id, *thread, created_ms, length, words].to_vec()
     }
 
     fn index_params(&self, rowid: i64) -> Vec<SqlParam<'_>> {
         params![
             rowid,
-            &self.title,
-            &self.body,
-            &self.repository,
-            &self.author,
-            &self.facets,
+            &self.text.title,
+            &self.text.body,
+            &self.text.repository,
+            &self.text.author,
+            &self.text.facets,
             self.row.created_at.as_str(),
             self.row.state,
         ]

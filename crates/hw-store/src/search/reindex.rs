@@ -83,6 +83,7 @@ impl IndexedText {
             state: &self.state,
             labels: &self.labels,
             created_at: &self.created_at,
+            prepared: None,
         }
     }
 }

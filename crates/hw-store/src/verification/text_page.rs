@@ -209,7 +209,7 @@ impl ExpectedState {
         };
         let cell = self.stored_cell(text).filter(|cell| cell.is_present());
         let Some(version) = cell.and_then(|cell| cell.version.as_ref()) else {
-            return Some("nothing records that it was read".to_owned());
+            return Some("there is no record of its download".to_owned());
         };
         let is_waiting = version.digest == REREAD_DIGEST;
         if is_waiting && !matches!(item, MirrorItem::Repository(_)) {

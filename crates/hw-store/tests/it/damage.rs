@@ -91,7 +91,7 @@ fn verification_reports_missing_and_stray_texts(location: &DatabaseLocation) {
     execute_raw(location, "update issues set id = 77 where id = 2");
     let (_, damaged) = verify_all(&store);
     let found: Vec<_> = damaged.iter().map(|item| (item.id, item.reason.as_str())).collect();
-    let stray = (Some(77), "nothing records that it was read");
+    let stray = (Some(77), "there is no record of its download");
     assert_eq!(found, [stray, (Some(2), "its text is missing")]);
     store.mark_damaged(&damaged, 5).unwrap();
     assert_eq!(stored_issues(&store).len(), 2, "the stray row is removed");

@@ -12,6 +12,7 @@ use crate::fixture::{
 both![
     rename_moves_issues_and_their_search_rows,
     rename_applies_to_issues_that_were_read_before_it,
+    rename_applies_to_a_page_that_was_prepared_before_it,
     repository_name_that_is_reused_mixes_no_threads,
     repository_names_can_be_swapped,
     repository_name_listed_twice_stores_both_repositories,
@@ -39,6 +40,18 @@ fn rename_applies_to_issues_that_were_read_before_it(location: &DatabaseLocation
     finish_chores(&store);
     store.ingest_page(&issues_page(vec![issue_in(PUMP_ID, "pump", 5, 10, "leaks")])).unwrap();
     assert_eq!(issue_paths(&store), ["valve/issues/5"]);
+}
+
+fn rename_applies_to_a_page_that_was_prepared_before_it(location: &DatabaseLocation) {
+    let store = open_store(location);
+    let page = issues_page(vec![issue_in(PUMP_ID, "pump", 5, 10, "leaks")]);
+    let prepared = store.page_preparer().prepare_page(page);
+    store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
+    finish_chores(&store);
+    store.ingest_prepared(&[prepared]).unwrap();
+    assert_eq!(issue_paths(&store), ["valve/issues/5"]);
+    assert_eq!(search_ids(&store, "valve leaks"), [5]);
+    assert!(search_ids(&store, "pump").is_empty());
 }
 
 fn repository_name_that_is_reused_mixes_no_threads(location: &DatabaseLocation) {

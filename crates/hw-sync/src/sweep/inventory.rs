@@ -2,7 +2,7 @@
 
 use hw_rules::lane::ReadStrategy;
 use hw_rules::page_guard::PageGuard;
-use hw_rules::since_walk::SinceWalk;
+use hw_rules::since_walk::{SincePosition, SinceWalk};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
@@ -111,8 +111,12 @@ impl LaneSweep<'_, '_> {
         &mut self,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
-        let walk = match after {
-            Some(position) => since_inventory::parse_walk_position(position),
+        let walk = match after.map(|cursor| SincePosition::parse(&cursor.0)) {
+            // a position that cannot be read is the beginning
+            Some(position) => position.map_or_else(
+                || SinceWalk::from_floor(ListingFloor::Beginning),
+                SinceWalk::from_position,
+            ),
             None => {
                 let LaneTurn { context, target, .. } = *self.turn;
                 let coverage = context.store.lane_state(&target.lane)?.coverage;
@@ -127,13 +131,14 @@ impl LaneSweep<'_, '_> {
             checked.map_err(|error| self.stopped_error(&error.to_string()))?;
         }
         let inventory = since_inventory::build_inventory_page(&walk, &page);
-        let next = inventory.as_ref().and_then(|inventory| inventory.next.as_ref());
-        if next.is_some_and(|next| since_inventory::parse_walk_position(next).page > 1) {
+        let next = inventory.as_ref().and_then(|inventory| inventory.next);
+        if next.is_some_and(|next| next.page > 1) {
             // a numbered page begins where the last one ended only if both have the same size
             self.turn.page_size = page.requested_rows;
         }
         let ingest_page = self.build_ingest_page(page.observations, &page.unreadable);
-        self.turn.store_page(&ingest_page)?;
+        self.turn.store_page(ingest_page).await?;
+        let inventory = inventory.map(|inventory| inventory.page);
         inventory.ok_or_else(|| self.stopped_error("the list repeats itself").into())
     }
 

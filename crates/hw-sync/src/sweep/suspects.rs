@@ -35,7 +35,7 @@ impl LaneSweep<'_, '_> {
                 Ok(page) => {
                     let (batch, rest) = items.split_at(page.requested_count);
                     let absent = absent_items(batch, &page);
-                    self.store_lookup(page)?;
+                    self.store_lookup(page).await?;
                     self.recheck_absent(&absent).await?;
                     items = rest;
                 }
@@ -43,7 +43,7 @@ impl LaneSweep<'_, '_> {
                 Err(FetchError::Source(SourceError::TooExpensive(reason)))
                     if self.batch_size == 1 =>
                 {
-                    self.quarantine_item(&items[0], reason)?;
+                    self.quarantine_item(&items[0], reason).await?;
                     items = &items[1..];
                 }
                 Err(error) => return Err(error),
@@ -63,10 +63,10 @@ impl LaneSweep<'_, '_> {
             // a resumed inventory is read again first: what it lists may be gone since
             if !self.is_resumed {
                 for item in &absent {
-                    self.quarantine_item(item, "listed, but not found by its id".into())?;
+                    self.quarantine_item(item, "listed, but not found by its id".into()).await?;
                 }
             }
-            self.store_lookup(page)?;
+            self.store_lookup(page).await?;
             items = rest;
         }
         Ok(())
@@ -89,7 +89,7 @@ impl LaneSweep<'_, '_> {
                 Err(FetchError::Source(SourceError::TooExpensive(reason)))
                     if self.batch_size == 1 =>
                 {
-                    self.quarantine_item(&suspects[0], reason)?;
+                    self.quarantine_item(&suspects[0], reason).await?;
                     recheck.unanswered.push(suspects[0].id);
                     suspects = &suspects[1..];
                     continue;
@@ -110,7 +110,7 @@ impl LaneSweep<'_, '_> {
             }
             let gone = second_lookup::confirmed_gone(&second);
             recheck.gone.extend(gone.into_iter().map(|id| (id, page.observed_at)));
-            self.store_lookup(page)?;
+            self.store_lookup(page).await?;
             suspects = rest;
         }
         Ok(recheck)
@@ -129,16 +129,20 @@ impl LaneSweep<'_, '_> {
         self.turn.client().fetch(&query, options, &mut self.batch_size).await
     }
 
-    fn store_lookup(&mut self, lookup: LookupPage) -> Result<(), FetchError> {
+    async fn store_lookup(&mut self, lookup: LookupPage) -> Result<(), FetchError> {
         let page = self.build_ingest_page(lookup.observations, &lookup.unreadable);
-        Ok(self.turn.store_page(&page)?)
+        Ok(self.turn.store_page(page).await?)
     }
 
-    fn quarantine_item(&mut self, item: &ItemIdPair, reason: String) -> Result<(), FetchError> {
+    async fn quarantine_item(
+        &mut self,
+        item: &ItemIdPair,
+        reason: String,
+    ) -> Result<(), FetchError> {
         let subject = RowSubject::Node(item.node_id.clone());
         let unreadable = self.turn.oversized_row(subject, reason);
         let page = self.build_ingest_page(Vec::new(), &[unreadable]);
-        Ok(self.turn.store_page(&page)?)
+        Ok(self.turn.store_page(page).await?)
     }
 }
 

@@ -11,7 +11,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hw_rules::lane::Surface;
-use hw_store::{MatchCount, SearchRequest, SearchResults};
+use hw_rules::query::Query;
+use hw_store::{HitOrder, MatchCount, SearchRequest, SearchResults};
 
 use crate::app_state::{AppState, run_blocking};
 use crate::filter_chips::{self, ChipGroup, DroppableFilter};
@@ -20,6 +21,7 @@ use crate::freshness_banner::FreshnessBanner;
 use crate::page_error::PageError;
 use crate::page_frame::{MenuEntry, PageFrame, render_html};
 use crate::query_params::QueryParams;
+use crate::title::{TitlePart, sentence_parts};
 use browser_history::QueryEntry;
 use hit_view::HitView;
 
@@ -34,7 +36,9 @@ struct SearchTemplate {
     groups: Vec<ChipGroup>,
     droppable: Vec<DroppableFilter>,
     /// Warnings about words that look like filters and were searched as text.
-    misread: Vec<String>,
+    misread: Vec<Vec<TitlePart>>,
+    /// The query has something to search for.
+    has_search: bool,
     state: ResultsView,
 }
 
@@ -45,6 +49,7 @@ enum ResultsView {
     NoHits(FreshnessBanner),
     Hits {
         count: String,
+        order: &'static str,
         /// The reason why the count is a lower bound, if it is one.
         note: Option<&'static str>,
         hits: Vec<HitView>,
@@ -54,7 +59,7 @@ enum ResultsView {
 
 struct SearchAnswer {
     state: ResultsView,
-    misread: Vec<String>,
+    misread: Vec<Vec<TitlePart>>,
 }
 
 pub(crate) async fn show_search(
@@ -104,6 +109,7 @@ fn build_template(frame: PageFrame, query: &str, answer: SearchAnswer) -> Search
         frame,
         groups: filter_chips::build_groups(&query),
         droppable: filter_chips::list_droppable(&query),
+        has_search: !Query::parse(&query).is_empty(),
         query,
         misread,
         state,
@@ -141,7 +147,7 @@ impl From<ResultsView> for SearchAnswer {
 impl SearchAnswer {
     fn from_results(results: SearchResults, query: &str) -> Self {
         let misread = results.misread.iter().take(MAX_MISREAD);
-        let misread = misread.map(|warning| format_line(warning)).collect();
+        let misread = misread.map(|warning| sentence_parts(warning)).collect();
         Self { state: ResultsView::from_results(results, query), misread }
     }
 }
@@ -156,7 +162,7 @@ impl SearchTemplate {
 impl ResultsView {
     fn from_results(results: SearchResults, query: &str) -> Self {
         let note = results.count_note();
-        let SearchResults { hits, matches, completeness, .. } = results;
+        let SearchResults { hits, matches, order, completeness, .. } = results;
         let freshness = FreshnessBanner::from(completeness);
         if hits.is_empty() {
             return Self::NoHits(freshness);
@@ -168,7 +174,11 @@ impl ResultsView {
                 format!("at least {}", format_count(count.max(hit_count), "match"))
             }
         };
+        let order = match order {
+            HitOrder::BestFirst => "best first",
+            HitOrder::NewestFirst => "most recently updated first",
+        };
         let hits = hits.into_iter().map(|hit| HitView::new(hit, query)).collect();
-        Self::Hits { count, note, hits, freshness }
+        Self::Hits { count, order, note, hits, freshness }
     }
 }

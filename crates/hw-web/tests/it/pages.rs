@@ -14,7 +14,7 @@ async fn pages_without_a_workspace_explain_how_to_pull() {
         let page = open_page(&router, path).await;
         assert_eq!(page.status, 200, "{path}");
         let text = page.element_text("#no-workspace");
-        assert!(text.contains("highwater pull -o ORGANIZATION"), "{path}: {text}");
+        assert!(text.contains("highwater pull -o NAME"), "{path}: {text}");
         assert!(text.contains("no/such/place/acme.db"), "{path}: {text}");
     }
     let page = open_page(&router, "/threads/acme/pump/1").await;
@@ -88,9 +88,25 @@ async fn search_filters_are_buttons_that_the_query_presses() {
         page.select_all("#chip-state-open")[0].attr("value"),
         Some("valve type:issue repo:pump state:open")
     );
+    let page = open_page(&router, "/?q=type:issue").await;
+    assert_eq!(page.element_text("#count"), "1 match, most recently updated first");
     let page = open_page(&router, "/?q=valve+type:discussion").await;
     assert!(page.element_text("#no-result").contains("without type:discussion"), "{}", page.text);
     assert_eq!(page.select_all("#drop-1")[0].attr("value"), Some("valve"));
+}
+
+#[tokio::test]
+async fn search_without_words_has_no_advice_about_words() {
+    let fixture = WebFixture::new();
+    let router = hw_web::build_router(fixture.site_options());
+    let page = open_page(&router, "/?q=-pump").await;
+    let expected = "The query contains only exclusions; add a word or a filter to search for";
+    assert_eq!(page.element_text(".misread"), expected);
+    assert_eq!(page.element_text("#no-result p"), "Searched for -pump.");
+    let page = open_page(&router, "/?q=%22%22").await;
+    assert!(page.element_text("#no-result").contains("The query has no words to search for."));
+    let page = open_page(&router, "/?q=pump").await;
+    assert!(page.element_text("#no-result").contains("Try fewer words, or part*"), "{}", page.text);
 }
 
 #[tokio::test]
@@ -117,7 +133,7 @@ async fn pages_warn_about_a_failing_list() {
     {
         let warning = open_page(&router, path).await.element_text("#missing");
         assert!(
-            warning.contains("the last update of the issues of acme/pump failed"),
+            warning.contains("The last update of the issues of acme/pump failed"),
             "{path}: {warning}"
         );
     }

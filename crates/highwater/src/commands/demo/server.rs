@@ -14,6 +14,7 @@ use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::crash_points::CrashPoints;
 use hw_sync::progress::ProgressSink;
+use hw_sync::work_threads::WorkThreads;
 use tokio::net::TcpListener;
 
 /// The simulated GitHub accepts any token.
@@ -87,6 +88,7 @@ impl DemoServer {
             reserve_percent: DEFAULT_RESERVE_PERCENT,
             largest_page: page_size::MAX_PAGE_SIZE,
             seed: self.seed,
+            work_threads: WorkThreads::Background,
         };
         Ok(ApiClient::new(config, store.clone(), &self.host))
     }

@@ -56,9 +56,20 @@ impl DoctorFinding {
 
     /// Returns the finding as one line.
     pub(super) fn to_line(&self) -> String {
-        let Self { status, check, detail, advice, .. } = self;
+        let Self { status, detail, advice, .. } = self;
+        let check = self.printed_name();
         let advice = advice.as_ref().map_or_else(String::new, |advice| format!(" → {advice}"));
         format!("{:<4}  {check:<14} – {detail}{advice}", status.name())
+    }
+
+    /// Returns the name of the check in a line. The names in JSON are a contract, and two of them are words that only
+    /// the code uses.
+    fn printed_name(&self) -> &str {
+        match self.check.as_str() {
+            "held" => "stored",
+            "lanes" => "lists",
+            name => name,
+        }
     }
 
     /// Returns the finding as JSON; `docs/json.md` is the contract.

@@ -128,7 +128,7 @@ fn check_pulls(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     if failed.is_empty() {
         let detail = match store.last_pulls()?.iter().map(|pull| pull.ended_ms).max() {
             Some(ended_ms) => format!("the last pull ended at {}", SourceInstant(ended_ms)),
-            None => "no pull yet".to_owned(),
+            None => "no complete pull of a source yet".to_owned(),
         };
         return Ok(vec![DoctorFinding::ok("pull", detail)]);
     }
@@ -168,7 +168,7 @@ fn quarantine_finding(store: &StoreReader, count: u64) -> Result<DoctorFinding, 
         reasons.iter().map(|(subject, reason)| format!("{subject} ({reason})")).collect();
     let count = format_count(count, "item");
     let detail = format!("{count} could not be read, for example {}", examples.join(", "));
-    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull requests them again"))
+    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull retries"))
 }
 
 fn check_times(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
@@ -228,8 +228,7 @@ fn failing_lanes_finding(
     if failing.is_empty() {
         let detail = match lanes.len() {
             0 => "no lists yet".to_owned(),
-            1 => "the only list is fine".to_owned(),
-            count => format!("all {} lists are fine", group_digits(count as u64)),
+            count => format!("no errors in {}", format_count(count as u64, "list")),
         };
         return DoctorFinding::ok("lanes", detail);
     }

@@ -1,14 +1,14 @@
 //! The errors of a pull, with their hints.
 
 use hw_store::DatabaseLocation;
-use hw_sync::{PullSummary, SyncError};
+use hw_sync::{FailureKind, PullFailure, PullSummary, SyncError};
 
 use crate::hints::{self, RETRY_HINT};
 use crate::report::ErrorHint;
 
-/// Mentions the doctor, because a repository that the token cannot see fails however often the pull runs.
 const PARTIAL_RETRY_HINT: &str =
     "run it again; everything read so far is saved, and `highwater doctor` shows details";
+const NOT_FOUND_HINT: &str = "check the names and the token's access; everything else is saved";
 
 /// Describes a pull that ended early.
 pub(super) fn pull_error(
@@ -41,22 +41,16 @@ pub(super) fn pull_error(
 
 /// Describes a database that cannot be opened.
 pub(super) fn open_error(error: anyhow::Error, title: &str) -> anyhow::Error {
-    let hint = match hints::find_store_error(&error) {
-        Some(error) => hints::database_hint(error),
-        None => {
-            "check that you can write there; --database selects another file or postgres://…, --home \
-             another directory"
-        }
-    };
-    let hint = ErrorHint(hint.to_owned());
-    error.context(cannot_pull_message(title)).context(hint)
+    hints::add_database_hint(error.context(cannot_pull_message(title)))
 }
 
 /// Describes a pull in which some lists failed and the rest was read.
 pub(super) fn partial_error(summary: &PullSummary) -> anyhow::Error {
-    let is_braked = summary.failures.iter().any(|failure| failure.is_brake);
-    let hint = if is_braked {
+    let mut failures = summary.failures.iter();
+    let hint = if summary.failures.iter().any(PullFailure::is_brake) {
         "if this is intended, pass --allow-mass-removal"
+    } else if failures.all(|failure| failure.kind == FailureKind::NotFound) {
+        NOT_FOUND_HINT
     } else {
         PARTIAL_RETRY_HINT
     };

@@ -22,7 +22,7 @@ pub(super) fn warn_unknown_exclusions(
         if !stored.any(|stored| excluded.selects(&stored.owner, &stored.name)) {
             let sources = summary.sources.join(", ");
             print_warning(&format!(
-                "{excluded} is excluded, but {sources} has no such repository, or it is archived or a fork"
+                "the excluded repository {excluded} does not exist in {sources}, or is archived or a fork"
             ));
         }
     }

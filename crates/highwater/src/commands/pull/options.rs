@@ -70,7 +70,7 @@ impl PullCommandOptions {
         }
         let error = anyhow::anyhow!("nothing to pull: no organization, user or repository given");
         Err(error.context(ErrorHint(
-            "pass -o NAME or OWNER/REPOSITORY, or set ORGANIZATION; `highwater demo` works without one"
+            "pass -o NAME, or a repository as OWNER/REPOSITORY, or set ORGANIZATION; `highwater demo` needs none of these"
                 .to_owned(),
         )))
     }
@@ -125,7 +125,8 @@ fn with_owner(
     let owners: Vec<&str> = sources.iter().map(source_owner).collect();
     match (owner, owners.as_slice()) {
         (None, []) => {
-            Err(UsageError(format!("--repo {name}: name its owner, too: OWNER/{name}")).into())
+            let message = format!("--repo {name}: the owner is missing; pass OWNER/{name}");
+            Err(UsageError(message).into())
         }
         (None, [first, ..]) => Ok(RepositoryName::new(first, name)),
         (Some(owner), []) => Ok(RepositoryName::new(owner, name)),
@@ -133,7 +134,9 @@ fn with_owner(
             Ok(RepositoryName::new(owner, name))
         }
         (Some(owner), owners) => {
-            Err(UsageError(format!("{owner}/{name} is not in {}", owners.join(", "))).into())
+            let owners = owners.join(", ");
+            let message = format!("--repo {owner}/{name}: this pull reads only {owners}");
+            Err(UsageError(message).into())
         }
     }
 }

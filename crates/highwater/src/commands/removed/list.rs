@@ -30,7 +30,7 @@ fn removed_item_line(item: &RemovedItem) -> String {
     let removed = format_day(item.removed_at);
     let until = format_day(item.restorable_until());
     let (name, others) = (removed_item_name(item), others_suffix(item.dependents));
-    format!("{removed}  until {until}  {name}{others}")
+    format!("removed {removed}, kept until {until}  {name}{others}")
 }
 
 fn format_day(time: SourceInstant) -> String {

@@ -78,7 +78,7 @@ fn find_item(reference: &RemovedRef, store: &StoreReader) -> anyhow::Result<Opti
         None => false,
     };
     if is_stored {
-        print_result(&format!("{reference} was not removed: it is in the workspace"))?;
+        print_result(&format!("nothing to restore: {reference} is in the workspace"))?;
         return Ok(None);
     }
     let error = anyhow::anyhow!("{reference} is not among the removed items");

@@ -88,7 +88,7 @@ fn mcp_http_needs_a_token_to_listen_beyond_this_machine() {
         failure_output(&named.env("HIGHWATER_MCP_TOKEN", SECRET).output().unwrap());
     assert_eq!(code, Some(1));
     assert!(
-        stderr.contains("hint: pass the host name that callers use: --allow-host")
+        stderr.contains("hint: pass the host name that clients use: --allow-host")
             && !stderr.contains(SECRET),
         "{stderr}"
     );

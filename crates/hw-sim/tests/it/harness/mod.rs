@@ -25,6 +25,7 @@ use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
 use hw_sync::crash_points::{CrashPoints, CrashTrigger};
 use hw_sync::progress::ProgressSink;
 use hw_sync::pull::{PullSource, PullSpec, run_pull};
+use hw_sync::work_threads::WorkThreads;
 
 pub(crate) use comment_check::{check_comments, missing_comments};
 pub(crate) use completeness_check::check_complete_pull;
@@ -201,6 +202,7 @@ impl SimFixture {
             reserve_percent: self.reserve_percent,
             largest_page: self.largest_page,
             seed: self.seed,
+            work_threads: WorkThreads::Inline,
         };
         (store.clone(), ApiClient::new(config, store, HOST))
     }

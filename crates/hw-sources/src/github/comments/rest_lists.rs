@@ -2,7 +2,7 @@
 
 use hw_rules::item::{ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
-use hw_rules::since_walk::{SincePage, SinceWalk};
+use hw_rules::since_walk::{SincePage, SincePosition};
 use hw_rules::source_time::SourceInstant;
 
 use super::rest_comment::{self, CommentStub};
@@ -18,18 +18,18 @@ use crate::raw_json::RawNode;
 pub struct CommentListQuery<'a> {
     pub surface: Surface,
     pub repository_id: i64,
-    pub part: ListPart<'a>,
+    pub part: ListPart,
     /// The etag of the last response for the same page.
     pub etag: Option<&'a str>,
 }
 
 /// The part of a list that a page shows.
 #[derive(Debug, Clone, Copy)]
-pub enum ListPart<'a> {
+pub enum ListPart {
     /// The newest changes.
     Newest,
-    /// The current page of a walk.
-    Walk(&'a SinceWalk),
+    /// A page of a walk, oldest change first.
+    Since(SincePosition),
 }
 
 impl Query for CommentListQuery<'_> {
@@ -40,7 +40,9 @@ impl Query for CommentListQuery<'_> {
         let Self { surface, repository_id, part, etag } = *self;
         match part {
             ListPart::Newest => newest_request(surface, repository_id, size, etag),
-            ListPart::Walk(walk) => since_request(surface, repository_id, walk, size, etag),
+            ListPart::Since(position) => {
+                since_request(surface, repository_id, position, size, etag)
+            }
         }
     }
 
@@ -61,21 +63,21 @@ fn newest_request(
     RestRequest { path, etag: etag.map(str::to_owned) }
 }
 
-/// Builds the request for the current page of a walk, oldest change first.
+/// Builds the request for a page of a walk, oldest change first.
 fn since_request(
     surface: Surface,
     repository_id: i64,
-    walk: &SinceWalk,
+    position: SincePosition,
     size: u32,
     etag: Option<&str>,
 ) -> RestRequest {
     let list = list_path(surface, repository_id);
     let mut path = format!("{list}?sort=updated&direction=asc&per_page={size}");
-    if let Some(since) = walk.since.and_then(to_seconds) {
+    if let Some(since) = position.since.and_then(to_seconds) {
         path += &format!("&since={since}");
     }
-    if walk.page > 1 {
-        path += &format!("&page={}", walk.page);
+    if position.page > 1 {
+        path += &format!("&page={}", position.page);
     }
     RestRequest { path, etag: etag.map(str::to_owned) }
 }

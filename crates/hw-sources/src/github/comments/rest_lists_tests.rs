@@ -1,4 +1,5 @@
 use hw_rules::item::{Comment, ItemKind};
+use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceTime;
 use hw_rules::walk::ListingFloor;
 use serde_json::{Value, json};
@@ -39,7 +40,11 @@ fn comment_list_since_a_time_starts_a_second_earlier_and_counts_its_pages() {
 fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
     for mark in [SourceInstant(0), SourceInstant(-5), SourceInstant::BEGINNING] {
         let walk = SinceWalk::from_floor(ListingFloor::At(mark));
-        assert!(!since_request(Surface::IssueComments, 7, &walk, 100, None).path.contains("since"));
+        assert!(
+            !since_request(Surface::IssueComments, 7, walk.position(), 100, None)
+                .path
+                .contains("since")
+        );
     }
 }
 
@@ -168,7 +173,7 @@ fn comment_list_that_is_unchanged_has_a_date() {
 }
 
 fn since_path(walk: &SinceWalk) -> String {
-    since_request(Surface::IssueComments, 7, walk, 100, None).path
+    since_request(Surface::IssueComments, 7, walk.position(), 100, None).path
 }
 
 fn list_response(document: Value, next_link: NextLink) -> RestResponse {

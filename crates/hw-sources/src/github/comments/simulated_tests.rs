@@ -114,7 +114,7 @@ impl SimulatedSource {
         let mut walk = SinceWalk::from_floor(ListingFloor::Beginning);
         let mut observations = Vec::new();
         loop {
-            let part = ListPart::Walk(&walk);
+            let part = ListPart::Since(walk.position());
             let query = CommentListQuery { surface, repository_id: repository, part, etag: None };
             let CommentListResult::Page(page) = self.fetch_rest(&query, 20) else {
                 panic!("not modified, but no etag was sent")

@@ -1,55 +1,80 @@
 //! Measures the store alone: pages of a hundred new issues with their search rows, in one transaction each.
 
+use std::time::{Duration, Instant};
+
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use hw_rules::lane::Lane;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{DatabaseLocation, IngestPage, StoreWriter};
-use hw_sync::clock::{Clock as _, MachineClock};
 
-use crate::BenchRow;
-use crate::bench_server::PostgresWorkspace;
+use crate::postgres_workspace::PostgresWorkspace;
+use crate::promise::{BenchPromise, are_kept, format_promises};
+use crate::{BenchOptions, BenchTable};
 
+const ITEMS: usize = 50_000;
 const ITEMS_PER_PAGE: usize = 100;
 /// GitHub's fastest burst: 2,000 requests a minute, 100 items each.
 const BURST_ITEMS_PER_SECOND: u64 = 3_300;
 
-pub(crate) fn bench_ingest(items: usize) -> Vec<BenchRow> {
+const HEADS: &[&str] = &["what", "items", "time", "items/s", "promise"];
+
+/// Measures a file, and the server if there is one.
+pub(crate) fn measure(options: &BenchOptions) -> Option<BenchTable> {
     let folder = tempfile::tempdir().unwrap();
-    let location = DatabaseLocation::File(folder.path().join("bench.db"));
-    let row = measure_ingest(&location, "SQLite", items);
-    let kept = BURST_ITEMS_PER_SECOND <= row.items * 1_000 / row.ms.max(1).unsigned_abs();
-    vec![row.with_promise(format!("≥ {BURST_ITEMS_PER_SECOND} items/s"), kept)]
+    let file = DatabaseLocation::File(folder.path().join("bench.db"));
+    let mut speeds = vec![measure_ingest(&file, "SQLite")];
+    if let Some(url) = &options.postgres {
+        let workspace = PostgresWorkspace::new(url, "ingest");
+        speeds.push(measure_ingest(&workspace.location(), "PostgreSQL"));
+    }
+    let is_kept = speeds.iter().all(|speed| are_kept(&speed.promises()));
+    let rows = speeds.iter().map(IngestSpeed::columns).collect();
+    Some(BenchTable { heads: HEADS, rows, is_kept })
 }
 
-pub(crate) fn bench_ingest_postgres(url: &str, items: usize) -> Vec<BenchRow> {
-    let workspace = PostgresWorkspace::new(url, "ingest");
-    vec![measure_ingest(&workspace.location(), "PostgreSQL", items)]
+/// The speed of one database.
+struct IngestSpeed {
+    database: &'static str,
+    elapsed: Duration,
 }
 
-fn measure_ingest(location: &DatabaseLocation, database: &str, items: usize) -> BenchRow {
+impl IngestSpeed {
+    fn items_per_second(&self) -> u64 {
+        ITEMS as u64 * 1_000 / u64::try_from(self.elapsed.as_millis()).unwrap().max(1)
+    }
+
+    fn promises(&self) -> [BenchPromise; 1] {
+        let is_kept = self.items_per_second() >= BURST_ITEMS_PER_SECOND;
+        [BenchPromise::new(format!("≥ {BURST_ITEMS_PER_SECOND} items/s"), is_kept)]
+    }
+
+    fn columns(&self) -> Vec<String> {
+        vec![
+            format!("ingest with search rows, {}, bodies of 1 kB", self.database),
+            ITEMS.to_string(),
+            format!("{:.1} s", self.elapsed.as_secs_f64()),
+            self.items_per_second().to_string(),
+            format_promises(&self.promises()),
+        ]
+    }
+}
+
+fn measure_ingest(location: &DatabaseLocation, database: &'static str) -> IngestSpeed {
     let store = StoreWriter::open(location).unwrap();
     let store = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
-    let mut ms = 0;
-    for page in 0..items / ITEMS_PER_PAGE {
+    let mut elapsed = Duration::ZERO;
+    for page in 0..ITEMS / ITEMS_PER_PAGE {
         let page = issue_page(page, &bodies);
-        let start_ms = MachineClock.now_ms();
+        let began = Instant::now();
         store.ingest_page(&page).unwrap();
-        ms += MachineClock.now_ms() - start_ms;
+        elapsed += began.elapsed();
     }
     store.release_lease().unwrap();
-    BenchRow {
-        name: format!("ingest with search rows, {database}, bodies of 1 kB"),
-        requests: None,
-        points: None,
-        items: items as u64,
-        ms,
-        peak_kb: None,
-        promise: None,
-    }
+    IngestSpeed { database, elapsed }
 }
 
 fn issue_page(number: usize, bodies: &[String]) -> IngestPage {
