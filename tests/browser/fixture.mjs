@@ -29,7 +29,7 @@ export async function folder() {
 export const demo = memoize(async () => {
   const home = await folder();
   await highwater(['demo', '--once', '-m', home]);
-  return serve(home, 'harbourworks');
+  return serve(home, 'harborworks');
 });
 
 /** Runs `highwater ui` over a home. */
@@ -49,7 +49,7 @@ export class GitHubFixture {
     fixture.lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     fixture.stdin = child.stdin;
     fixture.url = JSON.parse((await fixture.lines.next()).value).url;
-    fixture.organization = world === 'demo' ? 'harbourworks' : 'acme';
+    fixture.organization = world === 'demo' ? 'harborworks' : 'acme';
     return fixture;
   }
 

@@ -28,7 +28,7 @@ test('states: pages without a workspace show what to do and follow the first pul
   const fixture = await GitHubFixture.open('small');
   const server = await serve(fixture.home);
   await visit(server, '/health', async (page) => {
-    assert.match(await page.locator('#no-workspace').innerText(), /highwater pull -o ORGANIZATION/);
+    assert.match(await page.locator('#no-workspace').innerText(), /highwater pull -o NAME/);
   });
   await visit(server, searchPath('pump'), async (page) => {
     assert.match(await page.locator('#no-workspace').innerText(), /Nothing pulled yet[^]*highwater demo/);
@@ -64,7 +64,7 @@ test('states: a page reports a stopped server, keeps its results and continues a
 
 test('states: an unknown path has an error page with a link back', async () => {
   const server = await demo();
-  for (const path of ['/nowhere', '/harbourworks/pump/999999', '/%00', '/a/b/c/d/e']) {
+  for (const path of ['/nowhere', '/harborworks/pump/999999', '/%00', '/a/b/c/d/e']) {
     await visit(server, path, async (page) => {
       assert.ok(await page.locator('#problem').isVisible(), path);
       await page.locator('main a[href="/"]').click();

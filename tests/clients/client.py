@@ -33,7 +33,7 @@ async def check_session(where, server, mode):
             ("list_discussions", {"authors": ["nobody"]}, "No discussions found."),
             ("search", {"query": "pump"}, "## "),
             ("search", {"query": "\"unbalanced AND ("}, "No results found for "),
-            ("get_thread", {"thread": "harbourworks/pump#1"}, "## "),
+            ("get_thread", {"thread": "harborworks/pump#1"}, "## "),
         ]:
             answer = await client.call_tool(tool, arguments)
             text = answer.content[0].text

@@ -6,7 +6,7 @@
 pub(crate) mod front_matter;
 mod yaml;
 
-use hw_rules::item::{Comment, ItemKind, ThreadDetails};
+use hw_rules::item::{Comment, CommentKind, ThreadDetails};
 use hw_rules::safe_text::sanitize_terminal_line;
 use hw_rules::thread_order::{self, CommentLinks, NestedComment};
 use hw_store::{CommentRow, ThreadRow, ThreadView};
@@ -90,19 +90,17 @@ fn comment_heading(comment: &Comment, depth: usize) -> String {
     let (author, at) = (author_name(comment.author.as_deref()), &comment.created_at);
     let review_state = comment.state.as_deref().unwrap_or_default();
     let action = match comment.kind {
-        ItemKind::Review if review_state == "APPROVED" => "approved",
-        ItemKind::Review if review_state == "CHANGES_REQUESTED" => "requested changes",
-        ItemKind::Review => "reviewed",
-        ItemKind::ReviewComment | ItemKind::DiscussionComment if comment.reply_to.is_some() => {
+        CommentKind::Review if review_state == "APPROVED" => "approved",
+        CommentKind::Review if review_state == "CHANGES_REQUESTED" => "requested changes",
+        CommentKind::Review => "reviewed",
+        CommentKind::ReviewComment | CommentKind::DiscussionComment
+            if comment.reply_to.is_some() =>
+        {
             "replied"
         }
-        ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::DiscussionComment => "commented",
+        CommentKind::Conversation | CommentKind::ReviewComment | CommentKind::DiscussionComment => {
+            "commented"
+        }
     };
     match &comment.path {
         Some(path) if depth < 2 => {

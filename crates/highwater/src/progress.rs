@@ -175,6 +175,8 @@ fn utc_time_of_day(now_ms: i64) -> String {
 mod tests {
     use hw_rules::lane::Surface;
 
+    use hw_rules::item::ThreadKind;
+
     use super::*;
 
     #[test]
@@ -272,7 +274,12 @@ mod tests {
     }
 
     fn issues_page(observed: u64, stored: u64) -> ProgressEvent {
-        ProgressEvent::PageStored { surface: Surface::Issues, page: 1, observed, stored }
+        ProgressEvent::PageStored {
+            surface: Surface::Threads(ThreadKind::Issue),
+            page: 1,
+            observed,
+            stored,
+        }
     }
 
     fn paused_until(until_ms: i64) -> ProgressEvent {

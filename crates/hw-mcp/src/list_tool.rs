@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use hw_rules::item::{ItemKind, Thread, ThreadDetails};
+use hw_rules::item::{Thread, ThreadDetails, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceTime;
 use hw_store::{SkippedRows, StoreReader, ThreadCursor, ThreadFilter, ThreadRow, WorkspaceHandle};
@@ -32,9 +32,9 @@ pub(crate) const CURSOR: ToolParameter = ToolParameter::text(
     "next_cursor from the previous page, with the same filters. Defaults to the beginning.",
 );
 
-/// A tool that lists the threads of one surface.
+/// A tool that lists the threads of one kind.
 pub(crate) struct ListTool {
-    pub(crate) surface: Surface,
+    pub(crate) kind: ThreadKind,
     pub(crate) template: ItemTemplate,
     pub(crate) wording: ListWording,
 }
@@ -65,7 +65,8 @@ impl ListTool {
             Some(_) => self.count_matches(&store, &filter)?,
             None => found,
         };
-        let mut completeness = store.completeness(&[self.surface], filter.repository.as_deref())?;
+        let mut completeness =
+            store.completeness(&[Surface::Threads(self.kind)], filter.repository.as_deref())?;
         completeness.missing.extend(skipped.to_missing());
         let page = text.finish_list(&self.wording, found, total);
         items.truncate(page.item_count);
@@ -90,7 +91,7 @@ impl ListTool {
         filter: &ThreadFilter,
     ) -> Result<ListedItems, ToolError> {
         let mut listed = ListedItems::default();
-        let threads = store.each_thread_with_total(self.surface.kind(), filter, &mut |row| {
+        let threads = store.each_thread_with_total(self.kind, filter, &mut |row| {
             if !listed.text.push_item(&selection.render_item(&|name| thread_field(&row, name))) {
                 return ControlFlow::Break(());
             }
@@ -103,14 +104,14 @@ impl ListTool {
 
     /// Formats a cursor for the caller. Other lists do not accept it.
     fn format_cursor(&self, cursor: &ThreadCursor) -> String {
-        format!("{}:{cursor}", self.surface.kind().name())
+        format!("{}:{cursor}", self.kind.name())
     }
 
     fn parse_cursor(&self, cursor: &str) -> Result<ThreadCursor, ToolError> {
         let (kind, position) = cursor.split_once(':').unwrap_or_default();
         match position.parse::<ThreadCursor>() {
-            Ok(after) if kind == self.surface.kind().name() => Ok(after),
-            Ok(_) if ItemKind::THREADS.iter().any(|thread| thread.name() == kind) => {
+            Ok(after) if kind == self.kind.name() => Ok(after),
+            Ok(_) if ThreadKind::ALL.iter().any(|thread| thread.name() == kind) => {
                 Err(ToolError("`cursor` belongs to another list".to_owned()))
             }
             Ok(_) | Err(_) => Err(ToolError(
@@ -138,8 +139,8 @@ impl ListTool {
     /// Counts the matches on all pages.
     fn count_matches(&self, store: &StoreReader, filter: &ThreadFilter) -> Result<u64, ToolError> {
         let all = ThreadFilter { after: None, limit: Some(1), ..filter.clone() };
-        let found = store
-            .each_thread_with_total(self.surface.kind(), &all, &mut |_| ControlFlow::Break(()))?;
+        let found =
+            store.each_thread_with_total(self.kind, &all, &mut |_| ControlFlow::Break(()))?;
         Ok(found.total)
     }
 }
@@ -206,7 +207,7 @@ mod tests {
     use super::*;
 
     const ISSUES: ListTool = ListTool {
-        surface: Surface::Issues,
+        kind: ThreadKind::Issue,
         template: ItemTemplate { fields: &[], lines: &[] },
         wording: ListWording { plural: "issues", prints_total: false, advice: "" },
     };
@@ -216,7 +217,7 @@ mod tests {
         let after = ThreadCursor { created_at: "2025-01-02T03:04:05Z".into(), id: 12 };
         let cursor = ISSUES.format_cursor(&after);
         assert_eq!(ISSUES.parse_cursor(&cursor), Ok(after));
-        let others = ListTool { surface: Surface::Discussions, ..ISSUES };
+        let others = ListTool { kind: ThreadKind::Discussion, ..ISSUES };
         let error = "`cursor` belongs to another list";
         assert_eq!(others.parse_cursor(&cursor), Err(ToolError(error.to_owned())));
         for text in ["", "x", ":", "issue:", "issue:x", "x:2025-01-02T03:04:05Z_12"] {

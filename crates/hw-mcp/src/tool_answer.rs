@@ -102,6 +102,7 @@ fn warning_text(missing: &Missing) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hw_rules::item::ThreadKind;
     use hw_rules::lane::Surface;
     use hw_rules::missing::RepositoryLanes;
     use hw_rules::source_time::SourceInstant;
@@ -123,7 +124,8 @@ mod tests {
     #[test]
     fn answer_has_a_second_text_for_warnings_and_the_next_page() {
         let mut answer = sample_answer();
-        let issues = RepositoryLanes::new(Surface::Issues, vec!["acme/pump".to_owned()]);
+        let issues =
+            RepositoryLanes::new(Surface::Threads(ThreadKind::Issue), vec!["acme/pump".to_owned()]);
         answer.completeness.missing = issues.map(Missing::IncompleteLanes).into_iter().collect();
         answer.next_cursor = Some("abc".to_owned());
         let result = answer.into_result();

@@ -1,7 +1,8 @@
 //! Compares the texts of the tools character by character.
 
 use hw_rules::item::{
-    Comment, DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails,
+    Comment, CommentKind, DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails,
+    ThreadKind,
 };
 use hw_rules::snippet::SnippetPiece;
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -282,7 +283,11 @@ fn search_notes_when_only_the_newest_matches_were_ranked() {
 #[test]
 fn search_prints_a_closed_discussion_as_open_except_in_structured_content() {
     let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
-    let closed = Hit { kind: ItemKind::Discussion, state: "closed".into(), ..sample_hit() };
+    let closed = Hit {
+        kind: ItemKind::Thread(ThreadKind::Discussion),
+        state: "closed".into(),
+        ..sample_hit()
+    };
     let answer = search::build_answer(
         "a",
         &selection,
@@ -515,7 +520,7 @@ fn thread_row(details: ThreadDetails) -> ThreadRow {
 
 fn comment_row() -> CommentRow {
     let comment = Comment {
-        kind: ItemKind::ReviewComment,
+        kind: CommentKind::ReviewComment,
         id: 1,
         node_id: "C_1".into(),
         repository_id: 1,
@@ -537,7 +542,7 @@ fn comment_row() -> CommentRow {
 
 fn sample_hit() -> Hit {
     Hit {
-        kind: ItemKind::PullRequest,
+        kind: ItemKind::Thread(ThreadKind::PullRequest),
         id: 70,
         host: "github.com".into(),
         owner: "acme".into(),

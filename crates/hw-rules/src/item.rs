@@ -1,6 +1,7 @@
 //! Defines the objects of the mirror, each with its identity and its digest.
 
 mod comment;
+mod kind;
 
 use std::fmt;
 
@@ -11,65 +12,7 @@ use crate::source_time::SourceTime;
 use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
 pub use comment::Comment;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ItemKind {
-    Repository,
-    Discussion,
-    Issue,
-    PullRequest,
-    IssueComment,
-    ReviewComment,
-    Review,
-    DiscussionComment,
-}
-
-impl ItemKind {
-    pub const ALL: [Self; 8] = [
-        Self::Repository,
-        Self::Discussion,
-        Self::Issue,
-        Self::PullRequest,
-        Self::IssueComment,
-        Self::ReviewComment,
-        Self::Review,
-        Self::DiscussionComment,
-    ];
-    pub const THREADS: [Self; 3] = [Self::Discussion, Self::Issue, Self::PullRequest];
-    /// The kinds of comments in threads.
-    pub const COMMENTS: [Self; 4] =
-        [Self::IssueComment, Self::ReviewComment, Self::Review, Self::DiscussionComment];
-    /// The kinds that have a text.
-    pub const TEXTS: [Self; 7] = [
-        Self::Discussion,
-        Self::Issue,
-        Self::PullRequest,
-        Self::IssueComment,
-        Self::ReviewComment,
-        Self::Review,
-        Self::DiscussionComment,
-    ];
-
-    /// Returns the name used in tables and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Repository => "repository",
-            Self::Discussion => "discussion",
-            Self::Issue => "issue",
-            Self::PullRequest => "pull_request",
-            Self::IssueComment => "issue_comment",
-            Self::ReviewComment => "review_comment",
-            Self::Review => "review",
-            Self::DiscussionComment => "discussion_comment",
-        }
-    }
-
-    /// Returns the kind with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
+pub use kind::{CommentKind, ItemKind, ThreadKind};
 
 /// An object's identity: kind and numeric id at one host. Names and URLs are attributes that change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -151,16 +94,16 @@ pub struct DiscussionDetails {
 }
 
 impl Thread {
-    pub fn kind(&self) -> ItemKind {
+    pub fn kind(&self) -> ThreadKind {
         match self.details {
-            ThreadDetails::Issue => ItemKind::Issue,
-            ThreadDetails::PullRequest(_) => ItemKind::PullRequest,
-            ThreadDetails::Discussion(_) => ItemKind::Discussion,
+            ThreadDetails::Issue => ThreadKind::Issue,
+            ThreadDetails::PullRequest(_) => ThreadKind::PullRequest,
+            ThreadDetails::Discussion(_) => ThreadKind::Discussion,
         }
     }
 
     pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind(), id: self.id }
+        ItemKey { kind: self.kind().into(), id: self.id }
     }
 
     pub fn is_open(&self) -> bool {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::item::{DiscussionDetails, ItemKind, MirrorItem, PullRequestDetails};
+use crate::item::{CommentKind, DiscussionDetails, MirrorItem, PullRequestDetails};
 use crate::source_time::SourceTime;
 
 #[test]
@@ -175,7 +175,7 @@ fn pull_request() -> PullRequestDetails {
 
 fn comment() -> Comment {
     Comment {
-        kind: ItemKind::ReviewComment,
+        kind: CommentKind::ReviewComment,
         id: 5,
         node_id: "PRRC_5".into(),
         repository_id: 7,

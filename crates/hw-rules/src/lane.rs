@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use crate::item::ItemKind;
+use crate::item::{CommentKind, ItemKind, ThreadKind};
 
 /// The owner of a listing.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// An organization or a user.
     Owner(String),
@@ -18,19 +16,11 @@ pub enum Scope {
 }
 
 /// One kind of listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Surface {
     Repositories,
-    Discussions,
-    Issues,
-    PullRequests,
-    /// The conversation of issues and pull requests.
-    IssueComments,
-    /// Comments on lines of a pull request.
-    ReviewComments,
-    Reviews,
-    /// Comments and replies of discussions.
-    DiscussionComments,
+    Threads(ThreadKind),
+    Comments(CommentKind),
 }
 
 /// The order in which a surface is read.
@@ -47,28 +37,33 @@ pub enum ReadStrategy {
 impl Surface {
     pub const ALL: [Self; 8] = [
         Self::Repositories,
-        Self::Discussions,
-        Self::Issues,
-        Self::PullRequests,
-        Self::IssueComments,
-        Self::ReviewComments,
-        Self::Reviews,
-        Self::DiscussionComments,
+        Self::Threads(ThreadKind::Discussion),
+        Self::Threads(ThreadKind::Issue),
+        Self::Threads(ThreadKind::PullRequest),
+        Self::Comments(CommentKind::Conversation),
+        Self::Comments(CommentKind::ReviewComment),
+        Self::Comments(CommentKind::Review),
+        Self::Comments(CommentKind::DiscussionComment),
     ];
     /// The listings of a repository's threads.
-    pub const THREADS: [Self; 3] = [Self::Discussions, Self::Issues, Self::PullRequests];
+    pub const THREADS: [Self; 3] = [
+        Self::Threads(ThreadKind::Discussion),
+        Self::Threads(ThreadKind::Issue),
+        Self::Threads(ThreadKind::PullRequest),
+    ];
     /// The listings of the comments in these threads.
-    pub const COMMENTS: [Self; 4] =
-        [Self::IssueComments, Self::ReviewComments, Self::Reviews, Self::DiscussionComments];
+    pub const COMMENTS: [Self; 4] = [
+        Self::Comments(CommentKind::Conversation),
+        Self::Comments(CommentKind::ReviewComment),
+        Self::Comments(CommentKind::Review),
+        Self::Comments(CommentKind::DiscussionComment),
+    ];
 
-    /// Returns the listings of the threads whose comments this surface lists; empty unless it lists comments.
-    pub fn commented_threads(self) -> &'static [Self] {
+    /// Returns the kinds of the threads whose comments this surface lists; empty unless it lists comments.
+    pub fn commented_threads(self) -> &'static [ThreadKind] {
         match self {
-            // pull requests have a conversation, too
-            Self::IssueComments => &[Self::Issues, Self::PullRequests],
-            Self::ReviewComments | Self::Reviews => &[Self::PullRequests],
-            Self::DiscussionComments => &[Self::Discussions],
-            Self::Repositories | Self::Discussions | Self::Issues | Self::PullRequests => &[],
+            Self::Comments(kind) => kind.thread_kinds(),
+            Self::Repositories | Self::Threads(_) => &[],
         }
     }
 
@@ -76,13 +71,13 @@ impl Surface {
     pub fn name(self) -> &'static str {
         match self {
             Self::Repositories => "repositories",
-            Self::Discussions => "discussions",
-            Self::Issues => "issues",
-            Self::PullRequests => "pull-requests",
-            Self::IssueComments => "issue-comments",
-            Self::ReviewComments => "review-comments",
-            Self::Reviews => "reviews",
-            Self::DiscussionComments => "discussion-comments",
+            Self::Threads(ThreadKind::Discussion) => "discussions",
+            Self::Threads(ThreadKind::Issue) => "issues",
+            Self::Threads(ThreadKind::PullRequest) => "pull-requests",
+            Self::Comments(CommentKind::Conversation) => "issue-comments",
+            Self::Comments(CommentKind::ReviewComment) => "review-comments",
+            Self::Comments(CommentKind::Review) => "reviews",
+            Self::Comments(CommentKind::DiscussionComment) => "discussion-comments",
         }
     }
 
@@ -100,42 +95,34 @@ impl Surface {
     pub fn kind(self) -> ItemKind {
         match self {
             Self::Repositories => ItemKind::Repository,
-            Self::Discussions => ItemKind::Discussion,
-            Self::Issues => ItemKind::Issue,
-            Self::PullRequests => ItemKind::PullRequest,
-            Self::IssueComments => ItemKind::IssueComment,
-            Self::ReviewComments => ItemKind::ReviewComment,
-            Self::Reviews => ItemKind::Review,
-            Self::DiscussionComments => ItemKind::DiscussionComment,
+            Self::Threads(kind) => kind.into(),
+            Self::Comments(kind) => kind.into(),
         }
     }
 
     pub fn read_strategy(self) -> ReadStrategy {
         match self {
-            Self::Repositories | Self::Discussions | Self::Issues | Self::PullRequests => {
-                ReadStrategy::NewestFirst
+            Self::Repositories | Self::Threads(_) => ReadStrategy::NewestFirst,
+            Self::Comments(CommentKind::Conversation | CommentKind::ReviewComment) => {
+                ReadStrategy::Since
             }
-            Self::IssueComments | Self::ReviewComments => ReadStrategy::Since,
-            Self::Reviews | Self::DiscussionComments => ReadStrategy::PerThread,
+            Self::Comments(CommentKind::Review | CommentKind::DiscussionComment) => {
+                ReadStrategy::PerThread
+            }
         }
     }
 
     /// Returns the kind of thread whose comments this surface lists, if they are read thread by thread.
-    pub fn per_thread_kind(self) -> Option<ItemKind> {
-        ItemKind::THREADS.into_iter().find(|kind| Self::per_thread_surface(*kind) == Some(self))
+    pub fn per_thread_kind(self) -> Option<ThreadKind> {
+        ThreadKind::ALL.into_iter().find(|kind| Self::per_thread_surface(*kind) == Some(self))
     }
 
     /// Returns the surface that lists the comments of these threads, if they are read thread by thread.
-    pub fn per_thread_surface(kind: ItemKind) -> Option<Self> {
+    pub fn per_thread_surface(kind: ThreadKind) -> Option<Self> {
         match kind {
-            ItemKind::PullRequest => Some(Self::Reviews),
-            ItemKind::Discussion => Some(Self::DiscussionComments),
-            ItemKind::Repository
-            | ItemKind::Issue
-            | ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => None,
+            ThreadKind::PullRequest => Some(Self::Comments(CommentKind::Review)),
+            ThreadKind::Discussion => Some(Self::Comments(CommentKind::DiscussionComment)),
+            ThreadKind::Issue => None,
         }
     }
 
@@ -143,23 +130,21 @@ impl Surface {
     pub fn pull_item(self) -> PullItem {
         match self {
             Self::Repositories => PullItem::Repositories,
-            Self::Discussions => PullItem::Discussions,
-            Self::Issues => PullItem::Issues,
-            Self::PullRequests => PullItem::PullRequests,
-            Self::IssueComments
-            | Self::ReviewComments
-            | Self::Reviews
-            | Self::DiscussionComments => PullItem::Comments,
+            Self::Threads(ThreadKind::Discussion) => PullItem::Discussions,
+            Self::Threads(ThreadKind::Issue) => PullItem::Issues,
+            Self::Threads(ThreadKind::PullRequest) => PullItem::PullRequests,
+            Self::Comments(_) => PullItem::Comments,
         }
     }
 
     /// Returns true if the window limits the surface. Discussions and repositories are few, and always read whole;
     /// a per-thread surface goes as far back as its threads.
     pub fn has_window(self) -> bool {
-        matches!(
-            self,
-            Self::Issues | Self::PullRequests | Self::IssueComments | Self::ReviewComments
-        )
+        match self {
+            Self::Repositories => false,
+            Self::Threads(kind) => kind != ThreadKind::Discussion,
+            Self::Comments(_) => self.read_strategy() == ReadStrategy::Since,
+        }
     }
 }
 
@@ -198,7 +183,7 @@ impl PullItem {
 }
 
 /// One scope × surface at one source: one coverage, one walk at a time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane {
     /// The source's host (`github.com`, or an Enterprise Server's name).
     pub host: String,
@@ -227,7 +212,7 @@ impl Lane {
 
     /// Returns the lane of one repository's issues.
     pub fn repository_issues(host: &str, repository_id: i64) -> Self {
-        Self::for_repository(host, repository_id, Surface::Issues)
+        Self::for_repository(host, repository_id, Surface::Threads(ThreadKind::Issue))
     }
 }
 

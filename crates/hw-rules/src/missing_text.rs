@@ -11,10 +11,7 @@ pub fn describe_missing(missing: &Missing) -> String {
         Missing::FailedPull { source, error } => {
             format!("the last pull of {source} failed: {error}")
         }
-        Missing::NoListing => {
-            "no organization, user or single repository has been pulled into this workspace as a whole"
-                .to_owned()
-        }
+        Missing::NoListing => "no source has been pulled completely into this workspace".to_owned(),
         Missing::UnreadListing(list) => {
             format!("{} was never read to the end", describe_listing(list))
         }
@@ -25,7 +22,8 @@ pub fn describe_missing(missing: &Missing) -> String {
             format!("no {} have been pulled into this workspace", surface.label())
         }
         Missing::NeverPulledComments => {
-            "comments are not downloaded; get them with `highwater pull -i comments`".to_owned()
+            "no comments have been pulled into this workspace; run `highwater pull -i comments`"
+                .to_owned()
         }
         Missing::IncompleteLanes(lanes) => {
             format!("the {} are not complete yet", describe_lanes(lanes))
@@ -67,6 +65,7 @@ fn describe_lanes(RepositoryLanes { surface, repositories }: &RepositoryLanes) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::{CommentKind, ThreadKind};
     use crate::lane::Surface;
 
     #[test]
@@ -86,15 +85,15 @@ mod tests {
                 "the last update of the list of single repositories failed",
             ),
             (
-                Missing::NeverPulledThreads(Surface::PullRequests),
+                Missing::NeverPulledThreads(Surface::Threads(ThreadKind::PullRequest)),
                 "no pull requests have been pulled into this workspace",
             ),
             (
-                Missing::FailedLanes(lanes(Surface::Reviews, 2)),
+                Missing::FailedLanes(lanes(Surface::Comments(CommentKind::Review), 2)),
                 "the last update of the reviews of acme/r0, acme/r1 failed",
             ),
             (
-                Missing::NeverPulledLanes(lanes(Surface::Issues, 1)),
+                Missing::NeverPulledLanes(lanes(Surface::Threads(ThreadKind::Issue), 1)),
                 "the issues of acme/r0 were never pulled",
             ),
             (
@@ -119,7 +118,10 @@ mod tests {
     fn missing_text_names_the_first_of_a_thousand_repositories() {
         let first = "acme/r0, acme/r1, acme/r2, acme/r3, acme/r4";
         assert_eq!(
-            describe_missing(&Missing::IncompleteLanes(lanes(Surface::Issues, 1_002))),
+            describe_missing(&Missing::IncompleteLanes(lanes(
+                Surface::Threads(ThreadKind::Issue),
+                1_002
+            ))),
             format!("the issues of {first} and 997 more are not complete yet")
         );
     }

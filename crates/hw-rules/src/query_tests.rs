@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::date_range::{DateRange, parse_first_instant, parse_last_instant};
-use crate::item::ItemKind;
+use crate::item::ThreadKind;
 
 #[test]
 fn query_makes_a_term_of_each_word() {
@@ -142,7 +142,7 @@ fn query_filters_are_not_words() {
         [RepositoryFilter { owner: None, name: "pump".into() }].into()
     );
     assert_eq!(filters.authors, ["ann".to_owned()].into());
-    assert_eq!(filters.types, [ItemTypeFilter::Thread(ItemKind::PullRequest)].into());
+    assert_eq!(filters.types, [ItemTypeFilter::Thread(ThreadKind::PullRequest)].into());
     assert_eq!(filters.states, ["open".to_owned()].into());
     assert_eq!(parse_terms("author:ann author:ann type:pr type:pr"), Vec::<String>::new());
     assert_eq!(filters.labels, ["bug".to_owned(), "help wanted".to_owned()].into());

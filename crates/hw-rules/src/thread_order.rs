@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::item::{Comment, ItemKey, ItemKind};
+use crate::item::{Comment, CommentKind, ItemKey};
 
 /// The links of a comment to other comments of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl CommentLinks {
     /// Returns the comment that it replies to, or the review that it is part of.
     fn parent(&self) -> Option<ItemKey> {
         let reply = self.reply_to.map(|id| ItemKey { kind: self.key.kind, id });
-        reply.or_else(|| self.review_id.map(|id| ItemKey { kind: ItemKind::Review, id }))
+        reply.or_else(|| self.review_id.map(|id| ItemKey { kind: CommentKind::Review.into(), id }))
     }
 }
 
@@ -77,7 +77,8 @@ fn children_by_parent(links: &[CommentLinks]) -> BTreeMap<Option<ItemKey>, Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ItemKind::{DiscussionComment, IssueComment, Review, ReviewComment};
+    use crate::item::ItemKind;
+    use CommentKind::{Conversation, DiscussionComment, Review, ReviewComment};
 
     /// Comments oldest first, and the order in which they are read.
     struct OrderCase {
@@ -90,14 +91,14 @@ mod tests {
         OrderCase { promise: "a thread without comments", comments: &[], expected: &[] },
         OrderCase {
             promise: "comments without links stay in order",
-            comments: &[links(IssueComment, 2, None, None), links(IssueComment, 1, None, None)],
+            comments: &[links(Conversation, 2, None, None), links(Conversation, 1, None, None)],
             expected: &[(0, "issue_comment 2"), (0, "issue_comment 1")],
         },
         OrderCase {
             promise: "line comments follow their review, which may be submitted later",
             comments: &[
                 links(ReviewComment, 1, None, Some(9)),
-                links(IssueComment, 1, None, None),
+                links(Conversation, 1, None, None),
                 links(Review, 9, None, None),
                 links(ReviewComment, 3, None, Some(9)),
             ],
@@ -150,7 +151,7 @@ mod tests {
         },
         OrderCase {
             promise: "an id of another kind is no parent",
-            comments: &[links(IssueComment, 1, None, None), links(ReviewComment, 2, Some(1), None)],
+            comments: &[links(Conversation, 1, None, None), links(ReviewComment, 2, Some(1), None)],
             expected: &[(0, "issue_comment 1"), (0, "review_comment 2")],
         },
         OrderCase {
@@ -170,7 +171,7 @@ mod tests {
         },
         OrderCase {
             promise: "a comment that is listed twice is returned twice",
-            comments: &[links(IssueComment, 1, None, None), links(IssueComment, 1, None, None)],
+            comments: &[links(Conversation, 1, None, None), links(Conversation, 1, None, None)],
             expected: &[(0, "issue_comment 1"), (0, "issue_comment 1")],
         },
     ];
@@ -189,11 +190,12 @@ mod tests {
     }
 
     const fn links(
-        kind: ItemKind,
+        kind: CommentKind,
         id: i64,
         reply_to: Option<i64>,
         review_id: Option<i64>,
     ) -> CommentLinks {
-        CommentLinks { key: ItemKey { kind, id }, reply_to, review_id }
+        let key = ItemKey { kind: ItemKind::Comment(kind), id };
+        CommentLinks { key, reply_to, review_id }
     }
 }

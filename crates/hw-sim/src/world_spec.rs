@@ -125,7 +125,7 @@ impl WorldSpec {
     #[must_use]
     pub fn demo() -> Self {
         Self {
-            organization: "harbourworks".to_owned(),
+            organization: "harborworks".to_owned(),
             other_owners: Vec::new(),
             // a name that never exists (RFC 2606), so no link of the demo leads to the real GitHub
             web_url: "https://github.example".to_owned(),

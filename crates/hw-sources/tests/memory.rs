@@ -7,6 +7,7 @@
 
 use http::header::DATE;
 use http::{HeaderMap, HeaderValue};
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::{CommentListQuery, CommentListResult, ListPart};
@@ -22,7 +23,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const BODY_BYTES: usize = 16 << 20;
 const MAX_MEMORY_FACTOR: usize = 8;
-const ISSUES: Surface = Surface::Issues;
+const ISSUES: Surface = Surface::Threads(ThreadKind::Issue);
 
 /// Shapes whose trees are largest for their text.
 const TINY_VALUES: [&str; 3] = ["[]", r#"{"a":{}}"#, "0"];
@@ -114,7 +115,7 @@ fn read_repositories(response: &HttpResponse) {
 
 fn read_comment_list(response: &HttpResponse) {
     let response = rest::read_response(response).unwrap();
-    let surface = Surface::IssueComments;
+    let surface = Surface::Comments(CommentKind::Conversation);
     let query = CommentListQuery { surface, repository_id: 7, part: ListPart::Newest, etag: None };
     let read = query.parse(&response, 100);
     assert!(!matches!(read, Ok(CommentListResult::NotModified(_))));

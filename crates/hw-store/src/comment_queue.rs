@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
+use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::changes::{ChangeBatch, ItemChangeKind};
@@ -36,7 +36,7 @@ impl StoreReader {
             tx.query(DUE, &[], |mut row| Ok((row.text(0)?, row.text(1)?, row.int(2)?)))
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
-            let surface = ItemKind::from_name(&kind).and_then(Surface::per_thread_surface)?;
+            let surface = Surface::per_thread_surface(ItemKind::from_name(&kind)?.as_thread()?)?;
             Some(Lane::for_repository(&host, repository_id, surface))
         });
         Ok(lanes.collect())
@@ -113,7 +113,7 @@ impl LeasedStore {
     }
 }
 
-fn thread_scope(lane: &Lane) -> Option<(ItemKind, i64)> {
+fn thread_scope(lane: &Lane) -> Option<(ThreadKind, i64)> {
     match lane.scope {
         Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id)),
         Scope::Owner(_) | Scope::SingleRepositories => None,
@@ -212,7 +212,7 @@ pub(crate) fn forget_gone_threads(
     tx: &mut Transaction<'_>,
     batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL.map(ItemKind::from) {
         let gone = batch.changes.iter().filter(|change| {
             let is_gone = matches!(change.kind, ItemChangeKind::Removed | ItemChangeKind::Cleared);
             is_gone && change.key.kind == kind
@@ -237,7 +237,7 @@ pub(crate) fn forget_threads(
           where host = $1 and kind = $2 and id in (select value from json_each($3))",
         "delete from comment_queue where host = $1 and kind = $2 and id = any($3)",
     );
-    if Surface::per_thread_surface(kind).is_none() {
+    if kind.as_thread().and_then(Surface::per_thread_surface).is_none() {
         return Ok(());
     }
     tx.send_statement(FORGET, &params![host, kind.name(), ids])

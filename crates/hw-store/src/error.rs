@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::RemovalBrake;
@@ -109,12 +109,12 @@ fn format_watermark(mark: Option<&SourceInstant>) -> String {
 fn plural_name(kind: ItemKind) -> &'static str {
     match kind {
         ItemKind::Repository => "repositories",
-        ItemKind::Discussion => "discussions",
-        ItemKind::Issue => "issues",
-        ItemKind::PullRequest => "pull requests",
-        ItemKind::IssueComment | ItemKind::ReviewComment | ItemKind::DiscussionComment => {
-            "comments"
-        }
-        ItemKind::Review => "reviews",
+        ItemKind::Thread(ThreadKind::Discussion) => "discussions",
+        ItemKind::Thread(ThreadKind::Issue) => "issues",
+        ItemKind::Thread(ThreadKind::PullRequest) => "pull requests",
+        ItemKind::Comment(CommentKind::Conversation)
+        | ItemKind::Comment(CommentKind::ReviewComment)
+        | ItemKind::Comment(CommentKind::DiscussionComment) => "comments",
+        ItemKind::Comment(CommentKind::Review) => "reviews",
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKey, ItemKind, ItemObservation};
+use hw_rules::item::{ItemKey, ItemKind, ItemObservation, ThreadKind};
 use hw_rules::item_validation::{ImpossibleItem, is_different_node};
 
 use crate::StoreReader;
@@ -143,12 +143,12 @@ pub(crate) fn reclaim_urls(
     host: &str,
     writes: &[CellWrite],
 ) -> Result<(), StoreError> {
-    ItemKind::THREADS.into_iter().try_for_each(|kind| {
+    ThreadKind::ALL.into_iter().try_for_each(|kind| {
         let is_same_text = |change| matches!(change, CellChange::Touched | CellChange::Bumped);
         let touched = writes.iter().filter(|write| is_same_text(write.change));
         let ids: Vec<i64> = touched
             .map(|write| write.key)
-            .filter(|key| key.kind == kind)
+            .filter(|key| key.kind == kind.into())
             .map(|key| key.id)
             .collect();
         repository_names::reclaim_thread_urls(tx, host, kind, &ids)

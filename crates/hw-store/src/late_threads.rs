@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread};
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::item::{ItemObservation, MirrorItem, Thread};
+use hw_rules::lane::{Lane, ReadStrategy, Surface};
 
 use crate::error::StoreError;
 use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
@@ -66,18 +66,9 @@ fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
 
 /// Returns the lists that contain a thread's comments. Comments that are read thread by thread are due anyway.
 pub(crate) fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
-    let surfaces: &[Surface] = match thread.kind() {
-        ItemKind::Issue => &[Surface::IssueComments],
-        ItemKind::PullRequest => &[Surface::IssueComments, Surface::ReviewComments],
-        ItemKind::Discussion
-        | ItemKind::Repository
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => &[],
-    };
-    surfaces
-        .iter()
-        .map(|surface| Lane::for_repository(host, thread.repository_id, *surface))
+    let lists = thread.kind().comment_kinds().iter().map(|kind| Surface::Comments(*kind));
+    lists
+        .filter(|list| list.read_strategy() == ReadStrategy::Since)
+        .map(|list| Lane::for_repository(host, thread.repository_id, list))
         .collect()
 }

@@ -23,11 +23,8 @@ impl ItemTally {
     pub fn add(&mut self, kind: ItemKind, count: u64) {
         match kind {
             ItemKind::Repository => {}
-            ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => self.threads += count,
-            ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => {
+            ItemKind::Thread(_) => self.threads += count,
+            ItemKind::Comment(_) => {
                 self.comments += count;
             }
         }

@@ -96,13 +96,7 @@ pub(crate) fn remove_confirmed(
     find_removals(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
         ItemKind::Repository => RemovalReason::RepositoryGone,
-        ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => RemovalReason::NotListed,
+        ItemKind::Thread(_) | ItemKind::Comment(_) => RemovalReason::NotListed,
     };
     let removed = tombstones::tombstone_items(tx, &lane.host, id, gone, RemovalCause::new(reason))?;
     removal_tally::add_removals(tx, &lane.host, lane.surface.kind(), removed)?;
@@ -157,13 +151,7 @@ fn check_brake(
         [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
         ItemKind::Repository => removal_brake::check_repository_removals,
-        ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => removal_brake::check_removals,
+        ItemKind::Thread(_) | ItemKind::Comment(_) => removal_brake::check_removals,
     };
     rule(removed, present, allow_mass_removal)
 }

@@ -197,13 +197,7 @@ fn schedule_reread(
     let version = stored.cells.get(&key).and_then(|cell| cell.version.as_ref());
     let before = version.map_or(SourceInstant(0), |version| match key.kind {
         ItemKind::Repository => version.updated_at.instant(),
-        ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => version.updated_at.instant().minus_ms(1_000),
+        ItemKind::Thread(_) | ItemKind::Comment(_) => version.updated_at.instant().minus_ms(1_000),
     });
     let text = before.to_string();
     let digest = REREAD_DIGEST.0.as_slice();

@@ -66,7 +66,7 @@ pub(crate) struct SearchRow<'a> {
 
 impl SearchRow<'_> {
     pub(crate) fn is_comment(&self) -> bool {
-        ItemKind::COMMENTS.contains(&self.kind)
+        self.kind.is_comment()
     }
 }
 

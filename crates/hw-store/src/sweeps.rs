@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::ItemCell;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 use hw_rules::item_validation::is_different_node;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::reconcile::{self, ReconcileFindings};
@@ -365,10 +365,8 @@ pub(crate) fn restart_thread_sweep(
     tx: &mut Transaction<'_>,
     host: &str,
     repository_id: i64,
-    kind: ItemKind,
+    kind: ThreadKind,
 ) -> Result<(), StoreError> {
-    let surface = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
-    let lane = surface.map(|surface| Lane::for_repository(host, repository_id, surface));
-    let Some(lane) = lane else { return Ok(()) };
+    let lane = Lane::for_repository(host, repository_id, Surface::Threads(kind));
     lane_rows::find_lane_id(tx, &lane)?.map_or(Ok(()), |id| restart_sweep(tx, id))
 }

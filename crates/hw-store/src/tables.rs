@@ -1,6 +1,6 @@
 //! Statements that differ only in the table's name: each kind of item has a table of its own.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
 
 use crate::sql::Sql;
 
@@ -18,16 +18,16 @@ pub(crate) struct KindStatements {
 }
 
 impl KindStatements {
-    pub(crate) fn for_kind(self, kind: ItemKind) -> Sql<'static> {
-        match kind {
+    pub(crate) fn for_kind(self, kind: impl Into<ItemKind>) -> Sql<'static> {
+        match kind.into() {
             ItemKind::Repository => self.repositories,
-            ItemKind::Discussion => self.discussions,
-            ItemKind::Issue => self.issues,
-            ItemKind::PullRequest => self.pull_requests,
-            ItemKind::IssueComment => self.issue_comments,
-            ItemKind::ReviewComment => self.review_comments,
-            ItemKind::Review => self.reviews,
-            ItemKind::DiscussionComment => self.discussion_comments,
+            ItemKind::Thread(ThreadKind::Discussion) => self.discussions,
+            ItemKind::Thread(ThreadKind::Issue) => self.issues,
+            ItemKind::Thread(ThreadKind::PullRequest) => self.pull_requests,
+            ItemKind::Comment(CommentKind::Conversation) => self.issue_comments,
+            ItemKind::Comment(CommentKind::ReviewComment) => self.review_comments,
+            ItemKind::Comment(CommentKind::Review) => self.reviews,
+            ItemKind::Comment(CommentKind::DiscussionComment) => self.discussion_comments,
         }
     }
 }

@@ -6,7 +6,7 @@
 
 mod text_page;
 
-use hw_rules::item::{ItemKind, MirrorItem};
+use hw_rules::item::{CommentKind, ItemKind, MirrorItem, ThreadKind};
 use hw_rules::version::ContentDigest;
 
 use crate::StoreReader;
@@ -182,35 +182,36 @@ struct IdentityColumns {
 
 impl TextTable {
     fn for_kind(kind: ItemKind) -> Self {
-        if let Some(table) = ThreadTable::for_kind(kind) {
-            let index = match kind {
-                ItemKind::Discussion => "discussions_created_at",
-                ItemKind::PullRequest => "pull_requests_created_at",
-                ItemKind::Issue
-                | ItemKind::Repository
-                | ItemKind::IssueComment
-                | ItemKind::ReviewComment
-                | ItemKind::Review
-                | ItemKind::DiscussionComment => "issues_created_at",
-            };
-            let (name, columns) = (table.name(), table.columns());
-            return Self { kind, name, columns, index, number: Some(4), url: 6 };
+        match kind {
+            ItemKind::Repository => Self::for_repositories(),
+            ItemKind::Thread(kind) => Self::for_threads(kind),
+            ItemKind::Comment(kind) => Self::for_comments(kind),
         }
+    }
+
+    fn for_threads(kind: ThreadKind) -> Self {
+        let index = match kind {
+            ThreadKind::Discussion => "discussions_created_at",
+            ThreadKind::Issue => "issues_created_at",
+            ThreadKind::PullRequest => "pull_requests_created_at",
+        };
+        let table = ThreadTable::for_kind(kind);
+        let (name, columns) = (table.name(), table.columns());
+        Self { kind: kind.into(), name, columns, index, number: Some(4), url: 6 }
+    }
+
+    fn for_comments(kind: CommentKind) -> Self {
         let (name, index) = match kind {
-            ItemKind::ReviewComment => ("review_comments", "review_comments_created_at"),
-            ItemKind::Review => ("reviews", "reviews_created_at"),
-            ItemKind::DiscussionComment => {
+            CommentKind::Conversation => ("issue_comments", "issue_comments_created_at"),
+            CommentKind::ReviewComment => ("review_comments", "review_comments_created_at"),
+            CommentKind::Review => ("reviews", "reviews_created_at"),
+            CommentKind::DiscussionComment => {
                 ("discussion_comments", "discussion_comments_created_at")
             }
-            ItemKind::Repository => return Self::for_repositories(),
-            ItemKind::IssueComment
-            | ItemKind::Issue
-            | ItemKind::PullRequest
-            | ItemKind::Discussion => ("issue_comments", "issue_comments_created_at"),
         };
         let kind_column = format!("'{}' as kind", kind.name());
         let columns = comment_list::COMMENT_COLUMNS.replacen("kind", &kind_column, 1);
-        Self { kind, name, columns, index, number: Some(6), url: 9 }
+        Self { kind: kind.into(), name, columns, index, number: Some(6), url: 9 }
     }
 
     fn for_repositories() -> Self {
@@ -224,13 +225,8 @@ impl TextTable {
     fn identity_columns(&self) -> IdentityColumns {
         match self.kind {
             ItemKind::Repository => IdentityColumns { host: 11, repository: 3, id: 0 },
-            ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
-                IdentityColumns { host: 0, repository: 1, id: 2 }
-            }
-            ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => IdentityColumns { host: 0, repository: 1, id: 3 },
+            ItemKind::Thread(_) => IdentityColumns { host: 0, repository: 1, id: 2 },
+            ItemKind::Comment(_) => IdentityColumns { host: 0, repository: 1, id: 3 },
         }
     }
 
@@ -238,23 +234,20 @@ impl TextTable {
     fn rowid_column(&self) -> usize {
         match self.kind {
             ItemKind::Repository => 12,
-            ItemKind::Discussion => 19,
-            ItemKind::Issue => 17,
-            ItemKind::PullRequest => 21,
-            ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => 18,
+            ItemKind::Thread(ThreadKind::Discussion) => 19,
+            ItemKind::Thread(ThreadKind::Issue) => 17,
+            ItemKind::Thread(ThreadKind::PullRequest) => 21,
+            ItemKind::Comment(_) => 18,
         }
     }
 
     fn read_item(&self, row: SqlRow) -> Result<MirrorItem, StoreError> {
-        Ok(match ThreadTable::for_kind(self.kind) {
-            Some(table) => MirrorItem::Thread(table.read_row(row)?.thread),
-            None if self.kind == ItemKind::Repository => {
-                MirrorItem::Repository(repositories::read_repository(row)?)
+        Ok(match self.kind {
+            ItemKind::Repository => MirrorItem::Repository(repositories::read_repository(row)?),
+            ItemKind::Thread(kind) => {
+                MirrorItem::Thread(ThreadTable::for_kind(kind).read_row(row)?.thread)
             }
-            None => MirrorItem::Comment(comment_list::read_comment(row)?.comment),
+            ItemKind::Comment(_) => MirrorItem::Comment(comment_list::read_comment(row)?.comment),
         })
     }
 

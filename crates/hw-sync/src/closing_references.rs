@@ -3,7 +3,7 @@
 //! One request serves all repositories of a pull. It comes last: everything that stores pull requests has run by then.
 
 use futures_util::stream::{self, StreamExt as _};
-use hw_rules::item::Repository;
+use hw_rules::item::{Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_sources::error::SourceError;
 use hw_sources::github::closing_references::{ClosingReferencesQuery, ReferencesAnswer};
@@ -32,7 +32,7 @@ pub(crate) async fn read_closing_references(
     repositories: &[Repository],
     summary: &mut PullSummary,
 ) -> Result<(), SyncError> {
-    if !pull.thread_surfaces().any(|surface| surface == Surface::PullRequests) {
+    if !pull.thread_surfaces().any(|surface| surface == Surface::Threads(ThreadKind::PullRequest)) {
         return Ok(());
     }
     let reads_all = pull.reconcile || pull.repair;
@@ -52,12 +52,22 @@ pub(crate) async fn read_closing_references(
             if !error.is_lane_error() {
                 return Err(error);
             }
-            summary.add_error(context, Surface::PullRequests, pull.source_names(), &error);
+            summary.add_error(
+                context,
+                Surface::Threads(ThreadKind::PullRequest),
+                pull.source_names(),
+                &error,
+            );
             return Ok(());
         }
     }
     if let Some(message) = unread.describe() {
-        summary.add_failure(context, Surface::PullRequests, pull.source_names(), &message);
+        summary.add_failure(
+            context,
+            Surface::Threads(ThreadKind::PullRequest),
+            pull.source_names(),
+            &message,
+        );
     }
     Ok(())
 }
@@ -181,7 +191,11 @@ impl ReferencesReader<'_> {
 
     fn request_sweep(&self, absent: &OpenPullRequest) -> Result<(), SyncError> {
         tracing::info!(node = absent.node_id, "pull request not found; requesting a sweep");
-        let lane = Lane::for_repository(self.host, absent.repository_id, Surface::PullRequests);
+        let lane = Lane::for_repository(
+            self.host,
+            absent.repository_id,
+            Surface::Threads(ThreadKind::PullRequest),
+        );
         let now_ms = self.context.client.clock().now_ms();
         Ok(self.context.store.request_sweep(&lane, now_ms)?)
     }

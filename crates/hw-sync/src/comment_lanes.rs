@@ -120,9 +120,10 @@ impl CommentLaneSnapshot {
         moved: &MovedSurfaces,
     ) -> bool {
         let (lane, surface) = (&target.lane, target.surface());
-        let has_moved = surface.commented_threads().iter().any(|thread_surface| {
-            let threads = Lane::for_repository(&lane.host, target.repository.id, *thread_surface);
-            moved.contains(&(target.repository.id, *thread_surface))
+        let has_moved = surface.commented_threads().iter().any(|kind| {
+            let surface = Surface::Threads(*kind);
+            let threads = Lane::for_repository(&lane.host, target.repository.id, surface);
+            moved.contains(&(target.repository.id, surface))
                 || self
                     .lane_states
                     .get(&threads)

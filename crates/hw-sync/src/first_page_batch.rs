@@ -177,6 +177,7 @@ async fn step_first_page(
 mod tests {
     use std::sync::Arc;
 
+    use hw_rules::item::ThreadKind;
     use hw_rules::lane::{Lane, Surface};
 
     use super::*;
@@ -194,7 +195,11 @@ mod tests {
 
     fn lane_with_ten_rows(repository: i64) -> FirstPageLane {
         let target = LaneTarget {
-            lane: Lane::for_repository("github.com", repository, Surface::Issues),
+            lane: Lane::for_repository(
+                "github.com",
+                repository,
+                Surface::Threads(ThreadKind::Issue),
+            ),
             repository: Arc::new(TargetRepository {
                 id: repository,
                 node_id: String::new(),

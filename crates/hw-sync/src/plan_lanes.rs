@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::Repository;
+use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{self, ChangeSign, LanePlan, LaneRequest, LaneState};
 use hw_rules::probe::{self, ExpectedRows, ListingProbe};
@@ -102,13 +102,14 @@ pub(crate) fn plan_repository_lanes(
 /// Returns true if a repository has this surface enabled.
 pub(crate) fn has_surface(repository: &Repository, surface: Surface) -> bool {
     match surface {
-        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
-        Surface::Issues => repository.has_issues_enabled,
+        Surface::Threads(ThreadKind::Discussion)
+        | Surface::Comments(CommentKind::DiscussionComment) => repository.has_discussions_enabled,
+        Surface::Threads(ThreadKind::Issue) => repository.has_issues_enabled,
         // pull requests have issue comments, too
-        Surface::PullRequests
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews => true,
+        Surface::Threads(ThreadKind::PullRequest)
+        | Surface::Comments(CommentKind::Conversation)
+        | Surface::Comments(CommentKind::ReviewComment)
+        | Surface::Comments(CommentKind::Review) => true,
         Surface::Repositories => false,
     }
 }

@@ -466,7 +466,7 @@ impl PullSpec {
                 && surface
                     .commented_threads()
                     .iter()
-                    .any(|threads| self.items.contains(&threads.pull_item()))
+                    .any(|threads| self.items.contains(&Surface::Threads(*threads).pull_item()))
         })
     }
 }

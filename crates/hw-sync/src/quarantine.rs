@@ -10,7 +10,7 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
 use hw_sources::github::threads::ThreadPageQuery;
-use hw_sources::page::{ItemsPage, RowSubject, UnreadableRow};
+use hw_sources::page::{ItemsPage, LookupPage, RowSubject, UnreadableRow};
 use hw_store::QuarantinedItem;
 
 use crate::SyncError;
@@ -194,6 +194,7 @@ async fn retry_by_id(
     let ids: Vec<String> = [id.to_owned()].into_iter().chain(twins.iter().cloned()).collect();
     let query = TwinLookupQuery(ItemLookupQuery { target, ids: &ids, siblings: &[] });
     let mut page = context.client.fetch(&query, RequestOptions::ROW, &mut 1).await?;
+    page.absent.extend(twins_with_other_ids(&page, id));
     page.elsewhere.retain(|found| is_requested_row(found, id, twins));
     if !page.elsewhere.is_empty() {
         lookup::store_moved_items(context, target, page.elsewhere)?;
@@ -207,6 +208,14 @@ async fn retry_by_id(
     } else {
         RetryOutcome::StillUnreadable
     })
+}
+
+/// Returns the twins that are in another repository by now and have other ids than the row: the row's id is not theirs.
+fn twins_with_other_ids(page: &LookupPage, id: &str) -> Vec<String> {
+    let own = page.observations.iter().find(|found| found.item.node_id() == id);
+    let Some(own) = own.map(ItemObservation::key) else { return Vec::new() };
+    let others = page.elsewhere.iter().filter(|found| found.key() != own);
+    others.map(|twin| twin.item.node_id().to_owned()).collect()
 }
 
 /// Returns true if this is the row itself; without twins, nothing else was requested.

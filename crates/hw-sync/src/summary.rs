@@ -63,11 +63,14 @@ pub enum FailureKind {
 
 impl FailureKind {
     fn from_error(error: &SyncError) -> Self {
-        if error.is_brake() {
-            return Self::Brake;
-        }
         let is_hidden = matches!(error, SyncError::Source { error: SourceError::Hidden(_), .. });
-        if is_hidden { Self::NotFound } else { Self::Other }
+        if error.is_brake() {
+            Self::Brake
+        } else if is_hidden {
+            Self::NotFound
+        } else {
+            Self::Other
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::chunk_size::GAP_MS;
-use hw_rules::item::Repository;
+use hw_rules::item::{CommentKind, Repository};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{LaneRequest, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
@@ -57,8 +57,7 @@ impl LaneTarget {
 
     /// Returns the lane of the threads that these comments belong to, if they are read thread by thread.
     pub(crate) fn threads_lane(&self) -> Option<Lane> {
-        let kind = self.surface().per_thread_kind()?;
-        let surface = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind)?;
+        let surface = Surface::Threads(self.surface().per_thread_kind()?);
         Some(Lane::for_repository(&self.lane.host, self.repository.id, surface))
     }
 
@@ -71,7 +70,8 @@ impl LaneTarget {
     ///
     /// While issues are disabled, their comments are hidden and look the same as deleted ones.
     pub(crate) fn can_be_swept(&self) -> bool {
-        self.surface() != Surface::IssueComments || self.repository.has_issues_enabled
+        self.surface() != Surface::Comments(CommentKind::Conversation)
+            || self.repository.has_issues_enabled
     }
 
     /// Returns the lane's listing of threads, from a cursor on.

@@ -1,6 +1,6 @@
 //! Formats texts, numbers and times for pages. Untrusted text is sanitized here and escaped by the templates.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{ItemKind, ThreadKind};
 use hw_rules::safe_text::sanitize_for_display;
 use hw_rules::snippet::SnippetPiece;
 use hw_rules::source_time::SourceInstant;
@@ -83,14 +83,11 @@ pub(crate) fn truncate_pieces(pieces: Vec<SnippetPiece>) -> Vec<SnippetPiece> {
 /// Returns the name of an item's kind; all kinds of comments are `comment`.
 pub(crate) fn kind_label(kind: ItemKind) -> &'static str {
     match kind {
-        ItemKind::Issue => "issue",
-        ItemKind::PullRequest => "pull request",
-        ItemKind::Discussion => "discussion",
+        ItemKind::Thread(ThreadKind::Issue) => "issue",
+        ItemKind::Thread(ThreadKind::PullRequest) => "pull request",
+        ItemKind::Thread(ThreadKind::Discussion) => "discussion",
         ItemKind::Repository => "repository",
-        ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => "comment",
+        ItemKind::Comment(_) => "comment",
     }
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum PageError {
     PageNotFound,
     /// The thread of this address is not stored; the completeness says why it may be missing.
     ThreadNotFound(String, Completeness),
+    /// The workspace has no repository of this name.
+    RepositoryNotFound(String),
     /// The workspace cannot be determined, for this reason.
     WorkspaceUnclear(String),
     /// There is no database at this location yet.
@@ -76,6 +78,7 @@ impl PageError {
         match self {
             Self::PageNotFound
             | Self::ThreadNotFound(..)
+            | Self::RepositoryNotFound(_)
             | Self::WorkspaceUnclear(_)
             | Self::NoWorkspace(_) => StatusCode::NOT_FOUND,
             Self::Database(_) | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -87,6 +90,7 @@ impl PageError {
         let completeness = match self {
             Self::ThreadNotFound(_, completeness) => completeness.clone(),
             Self::PageNotFound
+            | Self::RepositoryNotFound(_)
             | Self::WorkspaceUnclear(_)
             | Self::NoWorkspace(_)
             | Self::Database(_)
@@ -113,6 +117,11 @@ impl PageError {
                 title: "Not in this mirror",
                 message: format!("{address} is not in this mirror."),
                 hint: "It may be older than the pull window, not visible to the token, newer than the last pull, or deleted.",
+            },
+            Self::RepositoryNotFound(name) => ErrorMessage {
+                title: "Not in this mirror",
+                message: format!("This workspace has no repository named {name}."),
+                hint: "Run `highwater list repos` to list its repositories.",
             },
             Self::WorkspaceUnclear(reason) => ErrorMessage {
                 title: "Which workspace?",

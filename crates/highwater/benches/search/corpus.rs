@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{
-    Comment, DiscussionDetails, ItemKind, ItemObservation, MirrorItem, PullRequestDetails,
-    Repository, Thread, ThreadDetails,
+    Comment, CommentKind, DiscussionDetails, ItemObservation, MirrorItem, PullRequestDetails,
+    Repository, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -108,11 +108,14 @@ fn new_observation(id: usize, item: MirrorItem) -> ItemObservation {
 fn new_item(id: usize) -> (Surface, MirrorItem) {
     let mut rng = fastrand::Rng::with_seed(id as u64 + 1);
     match id % 10 {
-        0 => (Surface::IssueComments, MirrorItem::Comment(new_comment(id, &mut rng))),
+        0 => (
+            Surface::Comments(CommentKind::Conversation),
+            MirrorItem::Comment(new_comment(id, &mut rng)),
+        ),
         1 => {
             let details = DiscussionDetails { category: "General".into(), is_answered: None };
             (
-                Surface::Discussions,
+                Surface::Threads(ThreadKind::Discussion),
                 MirrorItem::Thread(new_thread(id, ThreadDetails::Discussion(details), &mut rng)),
             )
         }
@@ -120,11 +123,14 @@ fn new_item(id: usize) -> (Surface, MirrorItem) {
             let details =
                 PullRequestDetails { is_draft: false, merged_at: None, head_ref: "main".into() };
             (
-                Surface::PullRequests,
+                Surface::Threads(ThreadKind::PullRequest),
                 MirrorItem::Thread(new_thread(id, ThreadDetails::PullRequest(details), &mut rng)),
             )
         }
-        _ => (Surface::Issues, MirrorItem::Thread(new_thread(id, ThreadDetails::Issue, &mut rng))),
+        _ => (
+            Surface::Threads(ThreadKind::Issue),
+            MirrorItem::Thread(new_thread(id, ThreadDetails::Issue, &mut rng)),
+        ),
     }
 }
 
@@ -158,7 +164,7 @@ fn new_thread(id: usize, sort: ThreadDetails, rng: &mut fastrand::Rng) -> Thread
 fn new_comment(id: usize, rng: &mut fastrand::Rng) -> Comment {
     let repository = repository_index(id);
     Comment {
-        kind: ItemKind::IssueComment,
+        kind: CommentKind::Conversation,
         id: i64::try_from(id).unwrap(),
         node_id: format!("C_{id}"),
         repository_id: i64::try_from(repository).unwrap(),

@@ -1,6 +1,6 @@
 //! The fields of issues, pull requests and discussions.
 
-use hw_rules::item::{DiscussionDetails, ItemKind, PullRequestDetails, ThreadDetails};
+use hw_rules::item::{DiscussionDetails, PullRequestDetails, ThreadDetails, ThreadKind};
 use hw_store::ThreadRow;
 use serde_json::{Value, json};
 
@@ -54,16 +54,11 @@ const TRAILING_COLUMNS: [OutputColumn<RowWithOwner<ThreadRow>>; 2] = [
 ];
 
 /// Returns the fields of one kind of thread.
-pub(crate) fn thread_columns(kind: ItemKind) -> Vec<OutputColumn<RowWithOwner<ThreadRow>>> {
+pub(crate) fn thread_columns(kind: ThreadKind) -> Vec<OutputColumn<RowWithOwner<ThreadRow>>> {
     let specific: &[OutputColumn<RowWithOwner<ThreadRow>>] = match kind {
-        ItemKind::PullRequest => &PULL_REQUEST_COLUMNS,
-        ItemKind::Discussion => &DISCUSSION_COLUMNS,
-        ItemKind::Issue
-        | ItemKind::Repository
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => &[],
+        ThreadKind::PullRequest => &PULL_REQUEST_COLUMNS,
+        ThreadKind::Discussion => &DISCUSSION_COLUMNS,
+        ThreadKind::Issue => &[],
     };
     [&COMMON_COLUMNS[..], specific, &TRAILING_COLUMNS].concat()
 }

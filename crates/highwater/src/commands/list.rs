@@ -5,7 +5,7 @@ mod owners;
 mod repositories;
 mod threads;
 
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
 use hw_store::StoreReader;
 
 use super::read_command;
@@ -20,9 +20,9 @@ pub(crate) fn run(command: ListCommand, settings: &AppSettings) -> anyhow::Resul
 
 fn run_list(command: &ListCommand, store: &StoreReader) -> anyhow::Result<()> {
     match command {
-        ListCommand::Issues(args) => threads::run(args, Surface::Issues, store),
+        ListCommand::Issues(args) => threads::run(args, ThreadKind::Issue, store),
         ListCommand::Prs(args) => threads::run_pull_requests(args, store),
-        ListCommand::Discussions(args) => threads::run(args, Surface::Discussions, store),
+        ListCommand::Discussions(args) => threads::run(args, ThreadKind::Discussion, store),
         ListCommand::Comments(args) => comments::run(args, store),
         ListCommand::Repos(args) => repositories::run(args, store),
     }

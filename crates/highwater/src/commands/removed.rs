@@ -22,7 +22,7 @@ pub(crate) fn run(command: RemovedCommand, settings: &AppSettings) -> anyhow::Re
 /// Returns the name of a removed item.
 fn removed_item_name(item: &RemovedItem) -> String {
     let name = match (item.key.kind, item.number) {
-        (ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest, Some(number)) => {
+        (ItemKind::Thread(_), Some(number)) => {
             format_thread_name(&item.repository, number, &item.title)
         }
         (ItemKind::Repository, _) => item.repository.clone(),

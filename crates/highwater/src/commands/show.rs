@@ -55,9 +55,8 @@ fn thread_json(view: &ThreadView) -> String {
 /// Warns of what may be missing from the thread's own list, and from its comments.
 fn warn_if_incomplete(store: &StoreReader, view: &ThreadView) -> anyhow::Result<()> {
     let repository = Some(view.row.repository.as_str());
-    let kind = view.row.thread.kind();
-    let own = Surface::THREADS.into_iter().find(|surface| surface.kind() == kind);
-    read_command::warn_incomplete_threads(store, own.as_slice(), repository)
+    let own = Surface::Threads(view.row.thread.kind());
+    read_command::warn_incomplete_threads(store, &[own], repository)
 }
 
 /// Explains why the thread is not found, as far as the workspace can tell, and suggests what to do.

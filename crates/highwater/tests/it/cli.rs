@@ -51,7 +51,7 @@ fn demo_links_to_no_page_of_the_real_github() {
     for kind in ["issues", "prs", "discussions", "comments", "repos"] {
         for row in list_json(home.path(), &[kind]) {
             let url = row["url"].as_str().unwrap();
-            assert!(url.starts_with("https://github.example/harbourworks/"), "{kind}: {url}");
+            assert!(url.starts_with("https://github.example/harborworks/"), "{kind}: {url}");
             assert!(!row.to_string().contains("github.com"), "{kind}: {row}");
         }
     }

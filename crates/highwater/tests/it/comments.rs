@@ -42,7 +42,10 @@ fn comments_are_left_out_unless_the_settings_or_the_arguments_name_them() {
     let output = program_command(&["list", "comments", "-m"]).arg(home.path()).output().unwrap();
     assert_eq!(success_stdout(&output), "");
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.starts_with("warning: comments are not downloaded"), "{stderr}");
+    assert!(
+        stderr.starts_with("warning: no comments have been pulled into this workspace"),
+        "{stderr}"
+    );
 
     std::fs::write(home.path().join("highwater.toml"), "[pull]\ncomments = true\n").unwrap();
     let with = fixture.pull_json(home.path(), &[]);

@@ -181,7 +181,7 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
             assert_eq!(code, Some(1), "{stderr}");
             assert!(stderr.starts_with(&start) && stderr.contains(expected), "{text}: {stderr}");
             let is_show = command[0] == "config";
-            assert_eq!(stderr.contains("\nhint: `highwater config show`"), !is_show, "{stderr}");
+            assert!(!stderr.contains("\nhint: "), "the message names the line: {stderr}");
             assert_eq!(!output.stdout.is_empty(), is_show, "valid settings are still printed");
         }
     }

@@ -67,12 +67,12 @@ fn init_takes_the_organization_from_the_git_remote() {
     let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir_all(folder.path().join(".git")).unwrap();
     let config =
-        "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@github.com:harbour/crane.git\n";
+        "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = git@github.com:harbor/crane.git\n";
     std::fs::write(folder.path().join(".git/config"), config).unwrap();
     let mut command = init_command(home.path(), &[]);
     let stdout = success_stdout(&command.current_dir(folder.path()).output().unwrap());
-    assert!(stdout.contains("organization: harbour (from the git remote `origin`)"), "{stdout}");
-    assert!(read_settings_file(home.path()).contains("\norganization = \"harbour\"\n"));
+    assert!(stdout.contains("organization: harbor (from the git remote `origin`)"), "{stdout}");
+    assert!(read_settings_file(home.path()).contains("\norganization = \"harbor\"\n"));
 }
 
 #[test]

@@ -190,9 +190,8 @@ fn pull_reads_only_the_named_repositories() {
         "{stderr}"
     );
     assert!(
-        stderr.contains(
-            "\nhint: run it again; everything read so far is saved, and `highwater doctor`"
-        ),
+        stderr
+            .contains("\nhint: check the names and the token's access; everything else is saved\n"),
         "{stderr}"
     );
     assert_eq!(list_json(home.path(), &["issues"]).len(), 6, "the other one was read");

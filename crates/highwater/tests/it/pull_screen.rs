@@ -86,7 +86,7 @@ fn pull_screen_counts_errors_beside_the_item_in_red() {
     assert!(screen.contents().contains("   ❌ 1  "), "{}", screen.contents());
     assert_eq!(color_at(screen, "Repositories: 1"), Color::Idx(1), "red");
     assert_eq!(color_at(screen, "Completed with 1 error"), Color::Idx(1), "red");
-    assert!(screen.contents().contains("hint: run it again"), "{}", screen.contents());
+    assert!(screen.contents().contains("hint: check the names"), "{}", screen.contents());
     assert_terminal_restored(screen);
 }
 

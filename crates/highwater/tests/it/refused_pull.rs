@@ -52,7 +52,8 @@ fn refused_organization_that_does_not_exist_is_reported() {
     let expected =
         "Error: cannot pull nobody\n  caused by: not found, or this token has no access: ";
     assert!(
-        stderr.contains(expected) && stderr.contains("\nhint: check that it is an organization"),
+        stderr.contains(expected)
+            && stderr.contains("\nhint: check the spelling, and that the token"),
         "{stderr}"
     );
 }

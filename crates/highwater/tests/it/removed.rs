@@ -37,7 +37,7 @@ fn removed_items_are_listed_restored_and_checked_by_the_next_pull() {
     assert_eq!((&item["repository"], &item["reason"]), (&"acme/pump".into(), &"not_listed".into()));
     assert!(item["removed_at"].as_str() < item["kept_until"].as_str(), "{item}");
     let lines = success_stdout(&run_command(home.path(), "removed", &["list", "--limit", "1"]));
-    assert!(lines.contains(&format!("{name} (")) && lines.contains("  until "), "{lines}");
+    assert!(lines.contains(&format!("{name} (")) && lines.contains(", kept until "), "{lines}");
     let doctor = success_stdout(&run_command(home.path(), "doctor", &["store"]));
     assert!(doctor.contains("1 removed item can be restored"), "{doctor}");
 

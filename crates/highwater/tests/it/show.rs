@@ -142,7 +142,10 @@ fn show_warns_when_comments_were_never_pulled() {
         .clone();
     let output = run_command(home.path(), "show", &[&url]);
     success_stdout(&output);
-    assert!(stderr_text(&output).contains("comments are not downloaded"), "{output:?}");
+    assert!(
+        stderr_text(&output).contains("no comments have been pulled into this workspace"),
+        "{output:?}"
+    );
 }
 
 fn thread_comments<'a>(

@@ -112,7 +112,7 @@ fn web_pages_of_the_demo_are_served() {
     let page = web.get_page("/search?q=pump");
     let thread = page.split("class=\"hit-link\" href=\"").nth(1).expect("the search has a hit");
     let thread = web.get_page(thread.split('"').next().unwrap());
-    assert!(thread.contains("https://github.example/harbourworks/"), "{thread}");
+    assert!(thread.contains("https://github.example/harborworks/"), "{thread}");
     for page in [page, thread] {
         assert!(!page.contains("//github.com"), "links to the real GitHub: {page}");
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::lane::Surface;
 use hw_rules::safe_text::{sanitize_for_display, truncate_echo};
 use hw_rules::thread_address::ThreadAddress;
@@ -204,15 +204,10 @@ fn render_comment(comment: &Comment) -> String {
         lines.push(format!("- File: {}{line}", single_line(path)));
     }
     let heading = match comment.kind {
-        ItemKind::Review => "Review",
+        CommentKind::Review => "Review",
         _ if comment.reply_to.is_some() => "Reply",
-        ItemKind::ReviewComment => "Review comment",
-        ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::DiscussionComment => "Comment",
+        CommentKind::ReviewComment => "Review comment",
+        CommentKind::Conversation | CommentKind::DiscussionComment => "Comment",
     };
     format!(
         "### {heading}\n\n{}\n\n{}\n\n{ITEM_RULE}",

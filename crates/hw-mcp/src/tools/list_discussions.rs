@@ -1,6 +1,6 @@
 //! The tool `list_discussions`.
 
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
 
 use super::{ToolDefinition, list_schema};
 use crate::arguments::ToolParameter;
@@ -35,7 +35,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
 };
 
 pub(super) static LIST_TOOL: ListTool = ListTool {
-    surface: Surface::Discussions,
+    kind: ThreadKind::Discussion,
     template: ItemTemplate {
         fields: &["title", "url", "repository", "created_at", "author", "body"],
         lines: &[

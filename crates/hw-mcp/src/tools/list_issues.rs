@@ -1,6 +1,6 @@
 //! The tool `list_issues`.
 
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
 
 use super::{ToolDefinition, list_schema};
 use crate::arguments::ToolParameter;
@@ -43,7 +43,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
 };
 
 pub(super) static LIST_TOOL: ListTool = ListTool {
-    surface: Surface::Issues,
+    kind: ThreadKind::Issue,
     template: ItemTemplate {
         fields: &[
             "title",

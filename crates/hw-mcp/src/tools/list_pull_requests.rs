@@ -1,6 +1,6 @@
 //! The tool `list_pull_requests`.
 
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
 
 use super::{ToolDefinition, list_schema};
 use crate::arguments::ToolParameter;
@@ -51,7 +51,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
 };
 
 pub(super) static LIST_TOOL: ListTool = ListTool {
-    surface: Surface::PullRequests,
+    kind: ThreadKind::PullRequest,
     template: ItemTemplate {
         fields: &[
             "title",

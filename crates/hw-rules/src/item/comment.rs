@@ -2,15 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ItemKey, ItemKind, encode_optional};
+use super::{CommentKind, ItemKey, encode_optional};
 use crate::source_time::SourceTime;
 use crate::version::ContentDigest;
 
 /// A comment on an issue or a pull request, a comment on a line, a review, or a comment or reply in a discussion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// One of [`ItemKind::COMMENTS`].
-    pub kind: ItemKind,
+    pub kind: CommentKind,
     pub id: i64,
     pub node_id: String,
     pub repository_id: i64,
@@ -35,7 +34,7 @@ pub struct Comment {
 
 impl Comment {
     pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind, id: self.id }
+        ItemKey { kind: self.kind.into(), id: self.id }
     }
 
     /// Hashes the fields that identify a text, whichever of the two APIs returned it. A rename changes the URL without

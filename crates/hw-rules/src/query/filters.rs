@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::chunks::FilterChunk;
 use super::date_filter;
 use crate::date_range::DateRange;
-use crate::item::ItemKind;
+use crate::item::ThreadKind;
 use crate::tokens::fold_case;
 
 /// The filters of a query. A thread needs to match one value of each filter, but all labels.
@@ -33,7 +33,7 @@ pub struct RepositoryFilter {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemTypeFilter {
-    Thread(ItemKind),
+    Thread(ThreadKind),
     Comment,
 }
 
@@ -117,7 +117,7 @@ impl QueryFilters {
     pub(super) fn exclude_values(&mut self, other: &Self) {
         if !other.types.is_empty() {
             if self.types.is_empty() {
-                self.types.extend(ItemKind::THREADS.map(ItemTypeFilter::Thread));
+                self.types.extend(ThreadKind::ALL.map(ItemTypeFilter::Thread));
             }
             self.types.retain(|item_type| !other.types.contains(item_type));
             self.has_no_type |= self.types.is_empty();
@@ -233,10 +233,10 @@ fn narrow_range(range: &mut DateRange, value: &str) -> bool {
 
 fn parse_type(name: &str) -> Option<ItemTypeFilter> {
     Some(match name {
-        "issue" | "issues" => ItemTypeFilter::Thread(ItemKind::Issue),
+        "issue" | "issues" => ItemTypeFilter::Thread(ThreadKind::Issue),
         "pr" | "prs" | "pull" | "pull_request" | "pull_requests" | "pull-request"
-        | "pull-requests" => ItemTypeFilter::Thread(ItemKind::PullRequest),
-        "discussion" | "discussions" => ItemTypeFilter::Thread(ItemKind::Discussion),
+        | "pull-requests" => ItemTypeFilter::Thread(ThreadKind::PullRequest),
+        "discussion" | "discussions" => ItemTypeFilter::Thread(ThreadKind::Discussion),
         "comment" | "comments" => ItemTypeFilter::Comment,
         _ => return None,
     })

@@ -54,7 +54,7 @@ const PARTS: [&str; 16] = [
     "lock gate",
     "mooring plan",
     "sluice timer",
-    "harbour map",
+    "harbor map",
     "berth list",
     "beacon feed",
     "depth chart",

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hw_rules::item::ItemKind;
+use hw_rules::item;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::SourceInstant;
 use hw_sim::{CommentKind, ThreadKind, WorldSpec};
@@ -81,7 +81,12 @@ fn token_without_access_to_discussions_still_mirrors_the_rest() {
         });
         let pulled = fixture.pull_via(forbidden, &USUAL_PULL).await.unwrap();
         let failed: Vec<_> = pulled.failures.iter().map(|failure| failure.surface).collect();
-        assert_eq!(failed, [Surface::Discussions], "{:?}", pulled.failures);
+        assert_eq!(
+            failed,
+            [Surface::Threads(item::ThreadKind::Discussion)],
+            "{:?}",
+            pulled.failures
+        );
         let stored = fixture.store.object_counts().unwrap();
         assert_eq!((stored.issues, stored.pull_requests, stored.discussions), (12, 6, 0));
         fixture.pull(&USUAL_PULL).await.unwrap();
@@ -216,7 +221,7 @@ fn stored_reviews(fixture: &SimFixture) -> usize {
     fixture
         .store
         .each_comment(&CommentFilter::default(), &mut |row: CommentRow| {
-            reviews += usize::from(row.comment.kind == ItemKind::Review);
+            reviews += usize::from(row.comment.kind == item::CommentKind::Review);
             ControlFlow::Continue(())
         })
         .unwrap();

@@ -1,5 +1,6 @@
 //! The issues that open pull requests close: read by id, a hundred in a request, and only when they are due.
 
+use hw_rules::item;
 use hw_sim::{ApiFault, FaultRates, ThreadKind, TrueThread, WorldSpec};
 
 use crate::harness::shortcuts::{SWEEP_PULL, USUAL_PULL, crash_at};
@@ -185,7 +186,7 @@ fn stored_closes(fixture: &SimFixture) -> usize {
     let filter = hw_store::ThreadFilter::default();
     fixture
         .store
-        .each_thread(hw_rules::item::ItemKind::PullRequest, &filter, &mut |row| {
+        .each_thread(item::ThreadKind::PullRequest, &filter, &mut |row| {
             closes += row.closes.len();
             std::ops::ControlFlow::Continue(())
         })

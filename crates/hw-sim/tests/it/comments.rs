@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::pin::pin;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item;
 use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::source_time::SourceInstant;
 use hw_sim::{CommentKind, GroundTruth, RequestKind, ThreadKind, TrueComment, WorldSpec};
@@ -306,7 +306,7 @@ fn comments_are_requested_only_for_changed_threads() {
         let lane = Lane::for_repository(
             HOST,
             truth.threads.values().next().unwrap().repository_id,
-            Surface::Reviews,
+            Surface::Comments(item::CommentKind::Review),
         );
         assert_eq!(fixture.store.due_threads(&lane, 0, 9).unwrap(), [], "no thread is still due");
     });
@@ -584,7 +584,9 @@ fn comments_of_a_transferred_issue_survive_a_sweep_of_the_old_repository() {
         fixture
             .store
             .each_comment(&CommentFilter::default(), &mut |row: CommentRow| {
-                if row.comment.id == comment.id && row.comment.kind == ItemKind::IssueComment {
+                if row.comment.id == comment.id
+                    && row.comment.kind == item::CommentKind::Conversation
+                {
                     stored_in = Some(row.comment.repository_id);
                 }
                 ControlFlow::Continue(())

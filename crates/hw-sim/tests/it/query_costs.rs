@@ -1,6 +1,7 @@
 //! Rate-limit costs of the GraphQL queries: a more expensive query is a decision, not an accident.
 
 use hw_rules::followed_source::RepositoryName;
+use hw_rules::item;
 use hw_rules::lane::Surface;
 use hw_rules::walk::PageCursor;
 use hw_sim::{CommentKind, ThreadKind, TrueRepository, WorldSpec};
@@ -82,8 +83,11 @@ fn first_pages_query_costs_one_point_for_a_hundred_rows() {
     let pages: Vec<FirstPageTarget> = (0..9)
         .flat_map(|_| repositories.iter())
         .flat_map(|repository| {
-            let rows =
-                [(Surface::Discussions, 1), (Surface::Issues, 5), (Surface::PullRequests, 5)];
+            let rows = [
+                (Surface::Threads(item::ThreadKind::Discussion), 1),
+                (Surface::Threads(item::ThreadKind::Issue), 5),
+                (Surface::Threads(item::ThreadKind::PullRequest), 5),
+            ];
             rows.map(|(surface, rows)| FirstPageTarget {
                 surface,
                 repository_id: repository.id,
@@ -101,7 +105,7 @@ fn first_pages_query_costs_one_point_for_a_hundred_rows() {
 #[test]
 fn closing_references_of_a_hundred_pull_requests_cost_one_point() {
     let fixture = build_fixture();
-    let ids = node_ids(&fixture, Surface::PullRequests);
+    let ids = node_ids(&fixture, Surface::Threads(item::ThreadKind::PullRequest));
     assert_eq!(ids.len(), 100);
     check_cost(&fixture, "closing references", 1, &closing_references::references_query(&ids));
 }
@@ -110,8 +114,16 @@ fn closing_references_of_a_hundred_pull_requests_cost_one_point() {
 fn thread_comments_query_costs_one_point() {
     let fixture = build_fixture();
     for (surface, threads, per_request) in [
-        (Surface::Reviews, Surface::PullRequests, 50),
-        (Surface::DiscussionComments, Surface::Discussions, 5),
+        (
+            Surface::Comments(item::CommentKind::Review),
+            Surface::Threads(item::ThreadKind::PullRequest),
+            50,
+        ),
+        (
+            Surface::Comments(item::CommentKind::DiscussionComment),
+            Surface::Threads(item::ThreadKind::Discussion),
+            5,
+        ),
     ] {
         let name = surface.name();
         assert_eq!(comments::threads_per_request(surface), per_request);
@@ -138,10 +150,10 @@ fn comment_lookup_query_costs_one_point() {
     let fixture = build_fixture();
     let node = true_repositories(&fixture).remove(0).node_id;
     for (surface, kind) in [
-        (Surface::IssueComments, CommentKind::Conversation),
-        (Surface::ReviewComments, CommentKind::ReviewComment),
-        (Surface::Reviews, CommentKind::Review),
-        (Surface::DiscussionComments, CommentKind::Discussion),
+        (Surface::Comments(item::CommentKind::Conversation), CommentKind::Conversation),
+        (Surface::Comments(item::CommentKind::ReviewComment), CommentKind::ReviewComment),
+        (Surface::Comments(item::CommentKind::Review), CommentKind::Review),
+        (Surface::Comments(item::CommentKind::DiscussionComment), CommentKind::Discussion),
     ] {
         let truth = fixture.with_github(|github| github.world().truth());
         let of_kind = truth.comments.into_values().filter(|comment| comment.kind == kind);
@@ -200,14 +212,12 @@ fn true_repositories(fixture: &SimFixture) -> Vec<TrueRepository> {
 
 fn node_ids(fixture: &SimFixture, surface: Surface) -> Vec<String> {
     let kind = match surface {
-        Surface::Discussions => ThreadKind::Discussion,
-        Surface::PullRequests => ThreadKind::PullRequest,
-        Surface::Issues => ThreadKind::Issue,
-        Surface::Repositories
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews
-        | Surface::DiscussionComments => unreachable!("not a list of threads: {surface:?}"),
+        Surface::Threads(item::ThreadKind::Discussion) => ThreadKind::Discussion,
+        Surface::Threads(item::ThreadKind::PullRequest) => ThreadKind::PullRequest,
+        Surface::Threads(item::ThreadKind::Issue) => ThreadKind::Issue,
+        Surface::Repositories | Surface::Comments(_) => {
+            unreachable!("not a list of threads: {surface:?}")
+        }
     };
     let truth = fixture.with_github(|github| github.world().truth());
     truth.threads_of_kind(kind).take(100).map(|thread| thread.node_id.clone()).collect()

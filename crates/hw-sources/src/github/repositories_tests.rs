@@ -1,3 +1,4 @@
+use hw_rules::item::ThreadKind;
 use hw_rules::probe::ListingProbe;
 use hw_rules::source_time::SourceTime;
 use serde_json::{Value, json};
@@ -25,9 +26,9 @@ fn repository_list_has_probes_and_the_viewer() {
     assert_eq!(repository_ids(&list), [1, 2]);
     assert_eq!(list.probes.len(), 6);
     for (surface, newest_id, total_count) in [
-        (Surface::Issues, Some(11), 3),
-        (Surface::PullRequests, Some(9_007_199_254_740_993), 2),
-        (Surface::Discussions, None, 0),
+        (Surface::Threads(ThreadKind::Issue), Some(11), 3),
+        (Surface::Threads(ThreadKind::PullRequest), Some(9_007_199_254_740_993), 2),
+        (Surface::Threads(ThreadKind::Discussion), None, 0),
     ] {
         let newest = newest_id.map(|id| (id, SourceTime::parse("2026-01-03T00:00:00Z").unwrap()));
         assert_eq!(list.probes[&(2, surface)], ListingProbe { newest, total_count });
@@ -48,8 +49,12 @@ fn repository_list_reads_a_repository_with_an_unreadable_probe() {
     let list = read_list(&response_with_errors(list_json(&edges), errors), None).unwrap();
     assert_eq!((repository_ids(&list), list.items_page.unreadable.len()), (vec![1, 2, 3], 0));
     let probes: Vec<_> = list.probes.keys().copied().collect();
-    let issues_and_pulls = [(2, Surface::Issues), (2, Surface::PullRequests)];
-    assert_eq!(probes, [&[(1, Surface::Discussions)][..], &issues_and_pulls].concat());
+    let issues_and_pulls =
+        [(2, Surface::Threads(ThreadKind::Issue)), (2, Surface::Threads(ThreadKind::PullRequest))];
+    assert_eq!(
+        probes,
+        [&[(1, Surface::Threads(ThreadKind::Discussion))][..], &issues_and_pulls].concat()
+    );
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn repository_list_query_has_a_hundred_connections_with_all_probes() {
 #[test]
 fn repository_list_query_probes_the_given_surfaces_and_requests_the_viewer_once() {
     let after = PageCursor("c1".into());
-    let chosen = [Surface::Repositories, Surface::Issues];
+    let chosen = [Surface::Repositories, Surface::Threads(ThreadKind::Issue)];
     for (after, surfaces, expected) in [
         (None, &[][..], [true, false, false, false]),
         (Some(&after), &THREAD_SURFACES, [false, true, true, true]),

@@ -1,5 +1,6 @@
 //! Responses as GitHub sends them, for the tests of the readers.
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 use serde_json::{Value, json};
@@ -40,22 +41,20 @@ pub(super) fn thread_json(surface: Surface, n: i64) -> Value {
         "labels": { "nodes": [{ "name": "z" }, { "name": "a" }] }, "repository": { "databaseId": 7 },
     });
     let own = match surface {
-        Surface::Issues => json!({
+        Surface::Threads(ThreadKind::Issue) => json!({
             "fullDatabaseId": n.to_string(), "state": "CLOSED", "stateReason": "COMPLETED",
         }),
-        Surface::PullRequests => json!({
+        Surface::Threads(ThreadKind::PullRequest) => json!({
             "fullDatabaseId": n.to_string(), "state": "MERGED", "isDraft": false,
             "mergedAt": "2026-01-02T00:00:00Z", "headRefName": "fix/leak",
         }),
-        Surface::Discussions => json!({
+        Surface::Threads(ThreadKind::Discussion) => json!({
             "databaseId": n, "closed": true, "stateReason": "RESOLVED", "isAnswered": true,
             "category": { "name": "Q&A" },
         }),
-        Surface::Repositories
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews
-        | Surface::DiscussionComments => unreachable!("no thread: {surface:?}"),
+        Surface::Repositories | Surface::Comments(_) => {
+            unreachable!("no thread: {surface:?}")
+        }
     };
     for (name, value) in own.as_object().unwrap() {
         node[name] = value.clone();

@@ -1,5 +1,6 @@
 //! The GraphQL names of a repository's thread listings, and the fields to request for their rows.
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
 
 use super::node::ACTOR_FIELDS;
@@ -43,14 +44,12 @@ const PULL_REQUESTS: ThreadSchema = ThreadSchema {
 /// Returns the listing behind a surface, which must be one of [`Surface::THREADS`].
 pub(super) fn for_surface(surface: Surface) -> &'static ThreadSchema {
     match surface {
-        Surface::Discussions => &DISCUSSIONS,
-        Surface::Issues => &ISSUES,
-        Surface::PullRequests => &PULL_REQUESTS,
-        Surface::Repositories
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews
-        | Surface::DiscussionComments => unreachable!("not a listing of threads: {surface:?}"),
+        Surface::Threads(ThreadKind::Discussion) => &DISCUSSIONS,
+        Surface::Threads(ThreadKind::Issue) => &ISSUES,
+        Surface::Threads(ThreadKind::PullRequest) => &PULL_REQUESTS,
+        Surface::Repositories | Surface::Comments(_) => {
+            unreachable!("not a listing of threads: {surface:?}")
+        }
     }
 }
 

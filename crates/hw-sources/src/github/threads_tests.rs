@@ -1,5 +1,5 @@
 use hw_rules::item::{
-    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails,
+    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::source_time::SourceTime;
 use serde_json::{Value, json};
@@ -14,7 +14,10 @@ const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 
 #[test]
 fn issue_is_read_completely() {
-    let issue = read_single_thread(Surface::Issues, &thread_json(Surface::Issues, 4));
+    let issue = read_single_thread(
+        Surface::Threads(ThreadKind::Issue),
+        &thread_json(Surface::Threads(ThreadKind::Issue), 4),
+    );
     assert_eq!(
         issue,
         Thread {
@@ -40,7 +43,10 @@ fn issue_is_read_completely() {
 
 #[test]
 fn pull_request_is_read_with_its_own_fields() {
-    let pull = read_single_thread(Surface::PullRequests, &thread_json(Surface::PullRequests, 4));
+    let pull = read_single_thread(
+        Surface::Threads(ThreadKind::PullRequest),
+        &thread_json(Surface::Threads(ThreadKind::PullRequest), 4),
+    );
     assert_eq!((pull.id, pull.state.as_str(), pull.state_reason), (4, "MERGED", None));
     let own = PullRequestDetails {
         is_draft: false,
@@ -53,10 +59,10 @@ fn pull_request_is_read_with_its_own_fields() {
 #[test]
 fn discussion_is_open_or_closed_and_possibly_answered() {
     for (closed, answered, state) in [(true, Some(true), "CLOSED"), (false, None, "OPEN")] {
-        let mut node = thread_json(Surface::Discussions, 4);
+        let mut node = thread_json(Surface::Threads(ThreadKind::Discussion), 4);
         node["closed"] = json!(closed);
         node["isAnswered"] = json!(answered);
-        let thread = read_single_thread(Surface::Discussions, &node);
+        let thread = read_single_thread(Surface::Threads(ThreadKind::Discussion), &node);
         let ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) = thread.details
         else {
             panic!()
@@ -69,12 +75,12 @@ fn discussion_is_open_or_closed_and_possibly_answered() {
 
 #[test]
 fn thread_titles_and_names_are_sanitized_but_bodies_are_not() {
-    let mut pull = thread_json(Surface::PullRequests, 4);
+    let mut pull = thread_json(Surface::Threads(ThreadKind::PullRequest), 4);
     (pull["title"], pull["headRefName"]) = (json!("a\0"), json!("b\0"));
-    let mut discussion = thread_json(Surface::Discussions, 4);
+    let mut discussion = thread_json(Surface::Threads(ThreadKind::Discussion), 4);
     discussion["category"]["name"] = json!("c\0");
-    let pull = read_single_thread(Surface::PullRequests, &pull);
-    let discussion = read_single_thread(Surface::Discussions, &discussion);
+    let pull = read_single_thread(Surface::Threads(ThreadKind::PullRequest), &pull);
+    let discussion = read_single_thread(Surface::Threads(ThreadKind::Discussion), &discussion);
     let (ThreadDetails::PullRequest(of_pull), ThreadDetails::Discussion(of_discussion)) =
         (pull.details, discussion.details)
     else {
@@ -109,12 +115,12 @@ fn thread_page_confines_an_unreadable_node() {
 #[test]
 fn thread_without_a_field_of_its_kind_is_unreadable() {
     for (surface, field) in [
-        (Surface::Issues, "state"),
-        (Surface::PullRequests, "state"),
-        (Surface::PullRequests, "isDraft"),
-        (Surface::PullRequests, "headRefName"),
-        (Surface::Discussions, "closed"),
-        (Surface::Discussions, "category"),
+        (Surface::Threads(ThreadKind::Issue), "state"),
+        (Surface::Threads(ThreadKind::PullRequest), "state"),
+        (Surface::Threads(ThreadKind::PullRequest), "isDraft"),
+        (Surface::Threads(ThreadKind::PullRequest), "headRefName"),
+        (Surface::Threads(ThreadKind::Discussion), "closed"),
+        (Surface::Threads(ThreadKind::Discussion), "category"),
     ] {
         let mut broken = thread_json(surface, 2);
         broken[field] = Value::Null;
@@ -125,7 +131,7 @@ fn thread_without_a_field_of_its_kind_is_unreadable() {
 
 #[test]
 fn thread_page_identifies_a_null_node_by_its_position() {
-    let surface = Surface::Issues;
+    let surface = Surface::Threads(ThreadKind::Issue);
     let null = edge_json(2, &Value::Null);
     let second =
         read_edges(surface, &[edge_json(1, &thread_json(surface, 1)), null.clone()]).unwrap();
@@ -167,18 +173,19 @@ fn thread_page_of_another_repository_is_never_data() {
 fn thread_page_of_a_missing_repository_is_hidden_not_empty() {
     let data = json!({ "node": null });
     let missing = response_with_errors(data.clone(), vec![not_found_error("node")]);
-    let read = read_page(&missing, Surface::PullRequests, 7, None);
+    let read = read_page(&missing, Surface::Threads(ThreadKind::PullRequest), 7, None);
     assert!(matches!(read, Err(SourceError::Hidden(_))));
-    let read = read_page(&response_with_data(data), Surface::PullRequests, 7, None);
+    let read =
+        read_page(&response_with_data(data), Surface::Threads(ThreadKind::PullRequest), 7, None);
     assert!(matches!(read, Err(SourceError::InvalidResponse(_))));
 }
 
 #[test]
 fn thread_page_of_a_disabled_listing_is_hidden_not_empty() {
     for (surface, field, is_hidden) in [
-        (Surface::Issues, "hasIssuesEnabled", true),
-        (Surface::Discussions, "hasDiscussionsEnabled", true),
-        (Surface::PullRequests, "hasIssuesEnabled", false),
+        (Surface::Threads(ThreadKind::Issue), "hasIssuesEnabled", true),
+        (Surface::Threads(ThreadKind::Discussion), "hasDiscussionsEnabled", true),
+        (Surface::Threads(ThreadKind::PullRequest), "hasIssuesEnabled", false),
     ] {
         let mut repository = listing_json(surface, &[]);
         repository[field] = json!(false);
@@ -191,9 +198,9 @@ fn thread_page_of_a_disabled_listing_is_hidden_not_empty() {
 
 #[test]
 fn thread_ids_beyond_32_bits_are_read_from_text() {
-    let mut large = thread_json(Surface::Issues, 1);
+    let mut large = thread_json(Surface::Threads(ThreadKind::Issue), 1);
     large["fullDatabaseId"] = json!("9007199254740993");
-    let page = read_edges(Surface::Issues, &[edge_json(1, &large)]).unwrap();
+    let page = read_edges(Surface::Threads(ThreadKind::Issue), &[edge_json(1, &large)]).unwrap();
     assert_eq!(page.observations[0].key().id, 9_007_199_254_740_993);
 }
 
@@ -218,9 +225,9 @@ fn inventory_and_id_only_page_have_ids_and_times() {
 #[test]
 fn thread_queries_differ_by_surface() {
     for (surface, connection, id) in [
-        (Surface::Issues, "issues(first", "fullDatabaseId"),
-        (Surface::PullRequests, "pullRequests(first", "fullDatabaseId"),
-        (Surface::Discussions, "discussions(first", " databaseId"),
+        (Surface::Threads(ThreadKind::Issue), "issues(first", "fullDatabaseId"),
+        (Surface::Threads(ThreadKind::PullRequest), "pullRequests(first", "fullDatabaseId"),
+        (Surface::Threads(ThreadKind::Discussion), "discussions(first", " databaseId"),
     ] {
         let after = PageCursor("c9".into());
         for build_query in [page_query, id_only_query, inventory_query] {
@@ -229,7 +236,10 @@ fn thread_queries_differ_by_surface() {
             for text in [connection, id, "rateLimit { cost }"] {
                 assert!(document.contains(text), "{document}");
             }
-            assert!(surface != Surface::Discussions || !document.contains("fullDatabaseId"));
+            assert!(
+                surface != Surface::Threads(ThreadKind::Discussion)
+                    || !document.contains("fullDatabaseId")
+            );
             assert_eq!(variables, json!({ "id": "R_7", "first": 50, "after": "c9" }));
         }
     }
@@ -288,7 +298,7 @@ fn thread_page_confines_impossible_rows() {
 
 #[test]
 fn thread_page_sets_aside_all_nodes_that_share_an_id() {
-    let surface = Surface::Issues;
+    let surface = Surface::Threads(ThreadKind::Issue);
     let mut duplicate = thread_json(surface, 3);
     duplicate["fullDatabaseId"] = json!("1");
     let edges = [1, 2].map(|n| edge_json(n, &thread_json(surface, n)));
@@ -304,8 +314,8 @@ fn thread_page_sets_aside_all_nodes_that_share_an_id() {
 
 #[test]
 fn unreadable_row_stores_the_beginning_of_its_json() {
-    let mut broken = thread_json(Surface::Issues, 1);
+    let mut broken = thread_json(Surface::Threads(ThreadKind::Issue), 1);
     (broken["title"], broken["zzz"]) = (Value::Null, json!("x".repeat(1_000_000)));
-    let page = read_edges(Surface::Issues, &[edge_json(1, &broken)]).unwrap();
+    let page = read_edges(Surface::Threads(ThreadKind::Issue), &[edge_json(1, &broken)]).unwrap();
     assert_eq!(page.unreadable[0].raw.len(), 64 << 10);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKey, ItemKind, Thread};
+use hw_rules::item::{ItemKey, Thread};
 use hw_rules::query::Query;
 use hw_rules::thread_address::ThreadAddress;
 
@@ -182,7 +182,7 @@ impl<'a> HitCollector<'a> {
 
     /// Returns true for a comment whose thread is already among the hits.
     fn has_thread_hit(&self, candidate: &Candidate, key: ItemKey, target: HitTarget) -> bool {
-        ItemKind::COMMENTS.contains(&key.kind)
+        key.kind.is_comment()
             && target == HitTarget::Thread
             && self.hit_threads.contains(&candidate.thread)
     }

@@ -52,7 +52,7 @@ pub struct MatchedComment {
 impl Hit {
     /// Returns `issue`, `pull_request`, `discussion` or `comment`.
     pub fn type_name(&self) -> &'static str {
-        if ItemKind::COMMENTS.contains(&self.kind) { "comment" } else { self.kind.name() }
+        if self.kind.is_comment() { "comment" } else { self.kind.name() }
     }
 
     /// Gives the hit the new name and URL of its repository.
@@ -128,7 +128,7 @@ pub(super) fn look_up_match(
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
     let ThreadKey { host, repository_id, number } = &candidate.thread;
     let owner = tx.query_first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
-    let thread = match ThreadTable::for_kind(key.kind) {
+    let thread = match key.kind.as_thread().map(ThreadTable::for_kind) {
         Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
         None => thread_view::find_by_number(tx, host, *repository_id, *number)?,
     };
@@ -143,7 +143,7 @@ pub(super) fn build_hit(
     query: &Query,
 ) -> Result<Option<Hit>, StoreError> {
     let MatchedItem { owner, host, key, thread } = item;
-    if !ItemKind::COMMENTS.contains(&key.kind) {
+    if !key.kind.is_comment() {
         return Ok(thread.map(|row| thread_hit(owner, row, None, query)));
     }
     let Some(matched) = read_comment(tx, &host, key)? else { return Ok(None) };
@@ -173,7 +173,7 @@ fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Q
     let ThreadRow { host, repository, thread, .. } = row;
     let matched_body = comment.as_ref().map_or(&thread.body, |comment| &comment.body);
     Hit {
-        kind: thread.kind(),
+        kind: thread.kind().into(),
         id: thread.id,
         host,
         owner,
@@ -202,7 +202,7 @@ fn comment_hit(owner: String, thread: Option<ThreadRow>, row: CommentRow, query:
     let thread = thread.map(|row| row.thread);
     let title = thread.as_ref().map(|thread| thread.title.clone()).unwrap_or_default();
     Hit {
-        kind: comment.kind,
+        kind: comment.kind.into(),
         id: comment.id,
         host,
         owner,

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 use hw_rules::query::{ItemTypeFilter, Query, QueryFilters, RepositoryFilter};
 use hw_rules::safe_text::truncate_text;
 
@@ -31,14 +31,14 @@ pub(super) struct SearchPass {
 
 /// The filters of a query that concern threads; an empty set allows everything.
 pub(super) struct ThreadCheck {
-    kinds: BTreeSet<ItemKind>,
+    kinds: BTreeSet<ThreadKind>,
     states: BTreeSet<String>,
     labels: BTreeSet<String>,
 }
 
 impl ThreadCheck {
     /// Returns `None` if every thread passes.
-    fn from_filters(filters: &QueryFilters, kinds: BTreeSet<ItemKind>) -> Option<Self> {
+    fn from_filters(filters: &QueryFilters, kinds: BTreeSet<ThreadKind>) -> Option<Self> {
         let (states, labels) = (filters.states.clone(), filters.labels.clone());
         let allows_all = kinds.is_empty() && states.is_empty() && labels.is_empty();
         (!allows_all).then_some(Self { kinds, states, labels })
@@ -61,7 +61,7 @@ impl ThreadCheck {
         }
         let mut matching = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
         for ((host, repository_id), numbers) in numbers {
-            for kind in ItemKind::THREADS.into_iter().filter(|kind| self.allows_kind(*kind)) {
+            for kind in ThreadKind::ALL.into_iter().filter(|kind| self.allows_kind(*kind)) {
                 let params = params![host, repository_id, numbers.as_slice()];
                 let found =
                     tx.query_readable(STATE_AND_LABELS.for_kind(kind), &params, |mut row| {
@@ -79,7 +79,7 @@ impl ThreadCheck {
         Ok(matching)
     }
 
-    fn allows_kind(&self, kind: ItemKind) -> bool {
+    fn allows_kind(&self, kind: ThreadKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
@@ -115,7 +115,7 @@ pub(super) fn search_passes(
     let requests_comments = filters.types.contains(&ItemTypeFilter::Comment);
     let mut passes = Vec::new();
     if !kinds.is_empty() || !requests_comments {
-        let kinds = if kinds.is_empty() { ItemKind::THREADS.into() } else { kinds.clone() };
+        let kinds = if kinds.is_empty() { ThreadKind::ALL.into() } else { kinds.clone() };
         passes.push(planner.thread_pass(&facets::thread_facet_filter(filters, &kinds)));
     }
     if requests_comments {
@@ -140,7 +140,7 @@ impl PassPlanner<'_> {
         SearchPass { index_query, thread_check: None, target: HitTarget::Thread }
     }
 
-    fn comment_pass(&self, target: HitTarget, kinds: BTreeSet<ItemKind>) -> SearchPass {
+    fn comment_pass(&self, target: HitTarget, kinds: BTreeSet<ThreadKind>) -> SearchPass {
         let filters = &self.query.filters;
         let index_query = self.index_query(&facets::comment_facet_filter(filters));
         SearchPass { index_query, thread_check: ThreadCheck::from_filters(filters, kinds), target }
@@ -152,7 +152,7 @@ impl PassPlanner<'_> {
     }
 }
 
-fn thread_kinds(filters: &QueryFilters) -> BTreeSet<ItemKind> {
+fn thread_kinds(filters: &QueryFilters) -> BTreeSet<ThreadKind> {
     filters
         .types
         .iter()

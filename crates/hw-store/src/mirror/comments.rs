@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{Comment, ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{Comment, CommentKind, ItemKey, MirrorItem};
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
@@ -51,13 +51,13 @@ pub(crate) fn tombstone_thread_comments(
         // this is the same thread under a wrong id: the comments belong to the other row
         return Ok(());
     }
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         let params = params![kind.name(), host, repository, number];
         let mut by_lane: BTreeMap<i64, Vec<_>> = BTreeMap::new();
         let comments = tx.query(COMMENTS.for_kind(kind), &params, |mut row| {
             let last_seen = row.maybe_int(2)?.zip(row.maybe_int(3)?);
             let last_seen = last_seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
-            let key = ItemKey { kind, id: row.int(0)? };
+            let key = ItemKey { kind: kind.into(), id: row.int(0)? };
             let observed_at = last_seen.unwrap_or(tombstone);
             Ok((row.int(1)?, ConfirmedAbsence { key, observed_at }))
         })?;
@@ -164,7 +164,7 @@ fn write_comments(
                                   $16::text[], $17::text[])"
         )
     );
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         let of_kind = comments.iter().filter(|row| row.comment.kind == kind);
         let rows: Vec<_> = of_kind.map(|row| comment_params(host, row)).collect();
         tx.insert_rows(UPSERT.for_kind(kind), &rows)?;
@@ -206,7 +206,7 @@ pub(super) fn search_row<'a>(
         host,
         repository_id: comment.repository_id,
         thread: comment.thread,
-        kind: comment.kind,
+        kind: comment.kind.into(),
         title: "",
         body: &comment.body,
         repository,

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKind, Repository};
+use hw_rules::item::{ItemKind, Repository, ThreadKind};
 
 use crate::changes::{self, ItemChangeKind};
 use crate::chores::TextBatch;
@@ -117,7 +117,8 @@ pub(crate) fn rename_texts(
     const RENAME: KindStatements =
         of_kind!("update", "set repository = $1, url = $2 where host = $3 and id = $4");
     let urls = next_urls(tx, host, name, kind, after, limit)?;
-    free_urls(tx, host, kind, &urls)?;
+    // URLs of comments contain their ids, so no two are equal
+    kind.as_thread().map_or(Ok(()), |kind| free_urls(tx, host, kind, &urls))?;
     let rows: Vec<_> = urls
         .iter()
         .map(|ThreadUrl { id, url, .. }| params![&name.name, url, host, *id].to_vec())
@@ -217,7 +218,7 @@ pub(crate) fn make_urls_unique(urls: Vec<ThreadUrl>) -> Vec<ThreadUrl> {
 pub(crate) fn free_urls(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ThreadKind,
     wanted: &[ThreadUrl],
 ) -> Result<(), StoreError> {
     const HOLDERS: KindStatements = of_kind!(
@@ -226,10 +227,6 @@ pub(crate) fn free_urls(
         "where host = $1 and url = any($2)"
     );
     const DISPLACE: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
-    if ItemKind::COMMENTS.contains(&kind) {
-        // their URLs contain their ids, so no two are equal
-        return Ok(());
-    }
     let owners: BTreeMap<_, _> = wanted.iter().map(|owner| (owner.url.as_str(), owner)).collect();
     let urls: Vec<_> = owners.keys().copied().collect();
     let mut stale =
@@ -269,7 +266,7 @@ pub(crate) fn read_thread_numbers(
         "where host = $1 and id in (select value from json_each($2))",
         "where host = $1 and id = any($2)"
     );
-    if !ItemKind::THREADS.contains(&kind) || ids.is_empty() {
+    if !kind.is_thread() || ids.is_empty() {
         return Ok(Vec::new());
     }
     let readable = tx.query_readable(NUMBERS.for_kind(kind), &params![host, ids], |mut row| {
@@ -310,7 +307,7 @@ pub(crate) fn restore_thread_urls(
 pub(crate) fn reclaim_thread_urls(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ThreadKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const DISPLACED: KindStatements = of_kind!(
@@ -319,7 +316,7 @@ pub(crate) fn reclaim_thread_urls(
         "where host = $1 and id = any($2) and url like '%~%'"
     );
     const RECLAIM: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
-    if !ItemKind::THREADS.contains(&kind) || ids.is_empty() {
+    if ids.is_empty() {
         return Ok(());
     }
     let rows = tx.query(DISPLACED.for_kind(kind), &params![host, ids], |mut row| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{
-    DiscussionDetails, ItemKey, ItemKind, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
+    DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::source_time::SourceTime;
 
@@ -40,7 +40,7 @@ pub(crate) fn store_threads(
     items: &[&MirrorItem],
     prepared: &PreparedTexts<'_>,
 ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
-    let mut threads: BTreeMap<ItemKind, Vec<&Thread>> = BTreeMap::new();
+    let mut threads: BTreeMap<ThreadKind, Vec<&Thread>> = BTreeMap::new();
     for thread in items.iter().filter_map(|item| as_thread(item)) {
         threads.entry(thread.kind()).or_default().push(thread);
     }
@@ -242,7 +242,7 @@ pub(super) fn search_row<'a>(
         host,
         repository_id: thread.repository_id,
         thread: thread.number,
-        kind: thread.kind(),
+        kind: thread.kind().into(),
         title: &thread.title,
         body: &thread.body,
         repository,

@@ -79,7 +79,7 @@ fn tombstone_with_parent(
         .map(|absence| {
             let version = cells.get(&absence.key).and_then(|cell| cell.version.as_ref());
             let last_seen = version.map_or(absence.observed_at, |version| version.observed_at);
-            let is_comment = ItemKind::COMMENTS.contains(&absence.key.kind);
+            let is_comment = absence.key.kind.is_comment();
             let observed_at =
                 if is_comment { last_seen } else { absence.observed_at.max(last_seen) };
             ConfirmedAbsence { observed_at, ..*absence }
@@ -104,14 +104,11 @@ pub(crate) fn remove_items<'a>(
                 removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
                 remove_repository(tx, host, key.id, cell, cause.reason)?;
             }
-            ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
+            ItemKind::Thread(_) => {
                 comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
                 texts.entry(key.kind).or_default().insert(key.id, cell);
             }
-            ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => {
+            ItemKind::Comment(_) => {
                 texts.entry(key.kind).or_default().insert(key.id, cell);
             }
         }

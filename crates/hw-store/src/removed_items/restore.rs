@@ -39,7 +39,7 @@ impl StoreReader {
         let host = item.host.as_str();
         self.read("removed items", |tx| {
             let mut parents = select_removed(tx, REPOSITORY, &params![host, item.repository_id])?;
-            if ItemKind::COMMENTS.contains(&item.key.kind) {
+            if item.key.kind.is_comment() {
                 parents.extend(select_removed(
                     tx,
                     THREAD,
@@ -202,7 +202,7 @@ fn write_restored(
 }
 
 fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<Lane, StoreError> {
-    let (repository, kind) = match item {
+    let (repository, surface) = match item {
         MirrorItem::Repository(repository) => {
             return Ok(if sources::is_owner_followed(tx, host, &repository.owner)? {
                 Lane::owner_repositories(host, &repository.owner)
@@ -210,11 +210,10 @@ fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<
                 Lane::single_repositories(host)
             });
         }
-        MirrorItem::Thread(thread) => (thread.repository_id, thread.kind()),
-        MirrorItem::Comment(comment) => (comment.repository_id, comment.kind),
+        MirrorItem::Thread(thread) => (thread.repository_id, Surface::Threads(thread.kind())),
+        MirrorItem::Comment(comment) => (comment.repository_id, Surface::Comments(comment.kind)),
     };
-    let surface = Surface::ALL.into_iter().find(|surface| surface.kind() == kind);
-    Ok(Lane::for_repository(host, repository, surface.expect("every kind has a listing")))
+    Ok(Lane::for_repository(host, repository, surface))
 }
 
 fn forget_removed(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 use hw_rules::query::QueryFilters;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::tokens::fold_case;
@@ -21,28 +21,26 @@ pub(crate) fn row_facets(row: &SearchRow<'_>) -> Vec<String> {
     let mut facets = vec![facet_token("repo", row.repository)];
     facets.extend(row.author.map(|author| facet_token("author", author)));
     facets.extend(created_facets(row.created_at));
-    if row.is_comment() {
+    let Some(kind) = row.kind.as_thread() else {
         facets.push(facet_token("type", COMMENT_TYPE));
         return facets;
-    }
-    facets.push(facet_token("type", row.kind.name()));
-    facets.push(type_state_facet(row.kind, row.state));
+    };
+    facets.push(facet_token("type", kind.name()));
+    facets.push(type_state_facet(kind, row.state));
     for label in row.labels {
-        facets.extend([
-            facet_token("label", label),
-            label_type_state_facet(label, row.kind, row.state),
-        ]);
+        facets
+            .extend([facet_token("label", label), label_type_state_facet(label, kind, row.state)]);
     }
     facets
 }
 
 /// Combines a type and a state.
-fn type_state_facet(kind: ItemKind, state: &str) -> String {
+fn type_state_facet(kind: ThreadKind, state: &str) -> String {
     facet_token("standing", &format!("{} {state}", kind.name()))
 }
 
 /// Combines a label, a type and a state.
-fn label_type_state_facet(label: &str, kind: ItemKind, state: &str) -> String {
+fn label_type_state_facet(label: &str, kind: ThreadKind, state: &str) -> String {
     facet_token("labelled", &format!("{} {state} {label}", kind.name()))
 }
 
@@ -78,7 +76,7 @@ pub(crate) type FacetFilter = Vec<Vec<String>>;
 /// Selects threads of these kinds that pass the filters.
 pub(crate) fn thread_facet_filter(
     filters: &QueryFilters,
-    kinds: &BTreeSet<ItemKind>,
+    kinds: &BTreeSet<ThreadKind>,
 ) -> FacetFilter {
     let states = &filters.states;
     let type_states: Vec<_> =

@@ -120,7 +120,7 @@ fn read_texts(
           where threads.host = $2 and threads.id = any($3) and cells.search_rowid is not null"
     );
     let params = params![kind.name(), host, ids];
-    let sql = if ItemKind::COMMENTS.contains(&kind) { COMMENTS } else { THREADS };
+    let sql = if kind.is_comment() { COMMENTS } else { THREADS };
     Ok(tx.query_readable(sql.for_kind(kind), &params, read_text)?.rows)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{Comment, ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{Comment, CommentKind, ItemKey, ItemKind, MirrorItem};
 
 use super::{
     DamagedItem, DamagedRowKind, IdentityColumns, OUTDATED_DIGEST, REREAD_DIGEST, RowPosition,
@@ -272,14 +272,10 @@ impl TextRow {
 /// Returns the end of a comment's URL, as GitHub spells it for each kind.
 fn comment_fragment(comment: &Comment) -> String {
     let name = match comment.kind {
-        ItemKind::ReviewComment => "discussion_r",
-        ItemKind::Review => "pullrequestreview-",
-        ItemKind::DiscussionComment => "discussioncomment-",
-        ItemKind::IssueComment
-        | ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest => "issuecomment-",
+        CommentKind::ReviewComment => "discussion_r",
+        CommentKind::Review => "pullrequestreview-",
+        CommentKind::DiscussionComment => "discussioncomment-",
+        CommentKind::Conversation => "issuecomment-",
     };
     format!("#{name}{}", comment.id)
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind, ItemKind};
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
 use super::cursor::CommentCursor;
@@ -113,8 +113,14 @@ pub(crate) fn parse_kind(name: &str) -> Result<ItemKind, StoreError> {
         .ok_or_else(|| StoreError::UnreadableRow(format!("unknown item kind {name:?}")))
 }
 
+fn parse_comment_kind(name: &str) -> Result<CommentKind, StoreError> {
+    parse_kind(name)?
+        .as_comment()
+        .ok_or_else(|| StoreError::UnreadableRow(format!("not a kind of comment: {name:?}")))
+}
+
 pub(crate) fn read_comment(mut row: SqlRow) -> Result<CommentRow, StoreError> {
-    let kind = parse_kind(&row.text(2)?)?;
+    let kind = parse_comment_kind(&row.text(2)?)?;
     Ok(CommentRow {
         host: row.text(0)?,
         repository: row.text(1)?,

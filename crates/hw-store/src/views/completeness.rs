@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::freshness::AnswerFreshness;
-use hw_rules::item::Repository;
+use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::missing::{Missing, RepositoryLanes, RepositoryListing};
 use hw_rules::plan::LaneState;
@@ -228,8 +228,11 @@ impl<'a> StoredLanes<'a> {
     /// Marks a comment list as fresh as its threads if it was read after everything that moved them: a probe that
     /// finds no moved thread covers the comments, too.
     fn with_probes(&self, state: &LaneState, surface: Surface) -> LaneState {
-        let threads: Vec<&LaneState> =
-            surface.commented_threads().iter().filter_map(|threads| self.get(*threads)).collect();
+        let threads: Vec<&LaneState> = surface
+            .commented_threads()
+            .iter()
+            .filter_map(|kind| self.get(Surface::Threads(*kind)))
+            .collect();
         let is_read = state.coverage.is_complete()
             && threads.iter().all(|threads| !is_behind_threads(state, threads));
         let probed_at_ms = threads.iter().map(|threads| threads.checked_at_ms).min().flatten();
@@ -244,13 +247,14 @@ impl<'a> StoredLanes<'a> {
 /// Returns true if the surface is enabled for the repository.
 fn has_surface(repository: &Repository, surface: Surface) -> bool {
     match surface {
-        Surface::Discussions | Surface::DiscussionComments => repository.has_discussions_enabled,
-        Surface::Issues => repository.has_issues_enabled,
-        Surface::PullRequests
+        Surface::Threads(ThreadKind::Discussion)
+        | Surface::Comments(CommentKind::DiscussionComment) => repository.has_discussions_enabled,
+        Surface::Threads(ThreadKind::Issue) => repository.has_issues_enabled,
+        Surface::Threads(ThreadKind::PullRequest)
         | Surface::Repositories
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews => true,
+        | Surface::Comments(CommentKind::Conversation)
+        | Surface::Comments(CommentKind::ReviewComment)
+        | Surface::Comments(CommentKind::Review) => true,
     }
 }
 
@@ -264,8 +268,8 @@ mod tests {
         let failing = LaneState { failures: 3, ..LaneState::default() };
         let mut builder = CompletenessBuilder::default();
         let lanes = names.iter().map(|name| (name.clone(), &failing));
-        builder.add_read_lanes(lanes.collect(), Surface::Issues);
-        let lanes = RepositoryLanes::new(Surface::Issues, names).unwrap();
+        builder.add_read_lanes(lanes.collect(), Surface::Threads(ThreadKind::Issue));
+        let lanes = RepositoryLanes::new(Surface::Threads(ThreadKind::Issue), names).unwrap();
         assert_eq!(
             builder.missing,
             [Missing::IncompleteLanes(lanes.clone()), Missing::FailedLanes(lanes)]

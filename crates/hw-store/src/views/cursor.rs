@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::source_time::SourceTime;
 
 use super::comment_list::CommentRow;
@@ -20,7 +20,7 @@ pub struct ThreadCursor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentCursor {
     pub created_at: String,
-    pub kind: ItemKind,
+    pub kind: CommentKind,
     pub id: i64,
 }
 

@@ -60,15 +60,10 @@ pub(crate) fn names_by_ids(
         ItemKind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
             Ok(format!("{}/{}", row.text(0)?, row.text(1)?))
         })?,
-        ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
-            tx.query(THREADS.for_kind(kind), &params, |mut row| {
-                Ok(format_thread_name(&row.text(0)?, row.int(1)?, &row.text(2)?))
-            })?
-        }
-        ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => {
+        ItemKind::Thread(_) => tx.query(THREADS.for_kind(kind), &params, |mut row| {
+            Ok(format_thread_name(&row.text(0)?, row.int(1)?, &row.text(2)?))
+        })?,
+        ItemKind::Comment(_) => {
             tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text(0))?
         }
     };

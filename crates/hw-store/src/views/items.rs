@@ -1,6 +1,6 @@
 //! Reads mirror items by their ids.
 
-use hw_rules::item::{ItemKind, MirrorItem};
+use hw_rules::item::{CommentKind, ItemKind, MirrorItem, ThreadKind};
 
 use super::{comment_list, repositories, thread_list};
 use crate::error::StoreError;
@@ -19,23 +19,18 @@ pub(crate) fn items_by_ids(
             let rows = repositories::repositories_by_ids(tx, host, ids)?;
             Ok(rows.into_iter().map(MirrorItem::Repository).collect())
         }
-        ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
-            threads_by_ids(tx, host, kind, ids)
-        }
-        ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => comments_by_ids(tx, host, kind, ids),
+        ItemKind::Thread(kind) => threads_by_ids(tx, host, kind, ids),
+        ItemKind::Comment(kind) => comments_by_ids(tx, host, kind, ids),
     }
 }
 
 fn threads_by_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ThreadKind,
     ids: &[i64],
 ) -> Result<Vec<MirrorItem>, StoreError> {
-    let Some(table) = thread_list::ThreadTable::for_kind(kind) else { return Ok(Vec::new()) };
+    let table = thread_list::ThreadTable::for_kind(kind);
     let sqlite = table
         .select_sql("where host = $1 and id in (select value from json_each($2))", "order by id");
     let postgres = table.select_sql("where host = $1 and id = any($2)", "order by id");
@@ -48,7 +43,7 @@ fn threads_by_ids(
 fn comments_by_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: CommentKind,
     ids: &[i64],
 ) -> Result<Vec<MirrorItem>, StoreError> {
     let select = format!(

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 
 use super::comment_list::{CommentFilter, CommentRow};
 use super::cursor::{CommentCursor, ThreadCursor};
@@ -18,7 +18,7 @@ impl StoreReader {
     /// Like [`StoreReader::each_thread`], page by page.
     pub fn each_thread_in_pages<E: From<StoreError>>(
         &self,
-        kind: ItemKind,
+        kind: ThreadKind,
         filter: &ThreadFilter,
         size: u64,
         each: &mut dyn FnMut(ThreadRow) -> Result<(), E>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 
 use super::thread_list::ThreadTable;
 use crate::StoreReader;
@@ -25,7 +25,7 @@ impl StoreReader {
         self.read("stored threads", |tx| {
             let mut stored = BTreeSet::new();
             for id in tx.query(NAMED, &params![host, owner, repository], first_int)? {
-                for table in ItemKind::THREADS.into_iter().filter_map(ThreadTable::for_kind) {
+                for table in ThreadKind::ALL.into_iter().map(ThreadTable::for_kind) {
                     let sqlite = number_query(&table, "in (select value from json_each($3))");
                     let postgres = number_query(&table, "= any($3)");
                     let text = Sql::per_dialect(&sqlite, &postgres);

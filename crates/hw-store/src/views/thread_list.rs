@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails, ThreadKind};
 use serde::de::DeserializeOwned;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
@@ -54,33 +54,33 @@ impl StoreReader {
     /// `each` must not call the store: a database in memory has only one connection.
     pub fn each_thread(
         &self,
-        kind: ItemKind,
+        kind: ThreadKind,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
     ) -> Result<SkippedRows, StoreError> {
-        let Some(table) = ThreadTable::for_kind(kind) else { return Ok(SkippedRows::default()) };
+        let table = ThreadTable::for_kind(kind);
         self.read("threads", |tx| table.each_readable(tx, filter, each))
     }
 
     /// Like [`Self::each_thread`], with `None` for each thread that cannot be read.
     pub(crate) fn each_thread_or_gap(
         &self,
-        kind: ItemKind,
+        kind: ThreadKind,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(Option<ThreadRow>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let Some(table) = ThreadTable::for_kind(kind) else { return Ok(()) };
+        let table = ThreadTable::for_kind(kind);
         self.read("threads", |tx| table.each_row(tx, filter, each))
     }
 
     /// Like [`Self::each_thread`], and counts all matching threads in the same snapshot, regardless of the limit.
     pub fn each_thread_with_total(
         &self,
-        kind: ItemKind,
+        kind: ThreadKind,
         filter: &ThreadFilter,
         each: &mut dyn FnMut(ThreadRow) -> ControlFlow<()>,
     ) -> Result<ThreadTotals, StoreError> {
-        let Some(table) = ThreadTable::for_kind(kind) else { return Ok(ThreadTotals::default()) };
+        let table = ThreadTable::for_kind(kind);
         self.read("threads", |tx| {
             let total = table.count_rows(tx, filter)?;
             let skipped = table.each_readable(tx, filter, each)?;
@@ -105,24 +105,19 @@ const THREAD_COLUMNS: &str =
 
 /// The table of one kind of threads.
 pub(crate) struct ThreadTable {
-    kind: ItemKind,
+    kind: ThreadKind,
     name: &'static str,
     more_columns: &'static str,
 }
 
 impl ThreadTable {
-    pub(crate) fn for_kind(kind: ItemKind) -> Option<Self> {
+    pub(crate) fn for_kind(kind: ThreadKind) -> Self {
         let (name, more_columns) = match kind {
-            ItemKind::Discussion => ("discussions", ", category, is_answered"),
-            ItemKind::Issue => ("issues", ""),
-            ItemKind::PullRequest => ("pull_requests", ", is_draft, merged_at, head_ref, closes"),
-            ItemKind::Repository
-            | ItemKind::IssueComment
-            | ItemKind::ReviewComment
-            | ItemKind::Review
-            | ItemKind::DiscussionComment => return None,
+            ThreadKind::Discussion => ("discussions", ", category, is_answered"),
+            ThreadKind::Issue => ("issues", ""),
+            ThreadKind::PullRequest => ("pull_requests", ", is_draft, merged_at, head_ref, closes"),
         };
-        Some(Self { kind, name, more_columns })
+        Self { kind, name, more_columns }
     }
 
     /// Returns the columns of a thread in the order that [`Self::read_row`] expects.
@@ -205,7 +200,7 @@ impl ThreadTable {
         conditions.add_authors(&values.authors);
         conditions.add_range("created_at", &values.created);
         conditions.add_range("closed_at", &values.closed);
-        if self.kind == ItemKind::PullRequest {
+        if self.kind == ThreadKind::PullRequest {
             conditions.add_range("merged_at", &values.merged);
         } else if !filter.merged.is_unbounded() {
             return None;
@@ -244,16 +239,10 @@ impl ThreadFilter {
     }
 }
 
-fn read_thread(mut row: SqlRow, kind: ItemKind) -> Result<ThreadRow, StoreError> {
+fn read_thread(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadRow, StoreError> {
     let closes = match kind {
-        ItemKind::PullRequest => parse_list(&row.text(20)?)?,
-        ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => Vec::new(),
+        ThreadKind::PullRequest => parse_list(&row.text(20)?)?,
+        ThreadKind::Discussion | ThreadKind::Issue => Vec::new(),
     };
     Ok(ThreadRow {
         host: row.text(0)?,
@@ -281,19 +270,14 @@ fn read_thread(mut row: SqlRow, kind: ItemKind) -> Result<ThreadRow, StoreError>
 }
 
 /// Reads the details of one kind from the columns that follow [`THREAD_COLUMNS`].
-fn read_details(mut row: SqlRow, kind: ItemKind) -> Result<ThreadDetails, StoreError> {
+fn read_details(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadDetails, StoreError> {
     Ok(match kind {
-        ItemKind::Repository
-        | ItemKind::Issue
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => ThreadDetails::Issue,
-        ItemKind::Discussion => ThreadDetails::Discussion(DiscussionDetails {
+        ThreadKind::Issue => ThreadDetails::Issue,
+        ThreadKind::Discussion => ThreadDetails::Discussion(DiscussionDetails {
             category: row.text(17)?,
             is_answered: row.maybe_int(18)?.map(|answered| answered != 0),
         }),
-        ItemKind::PullRequest => ThreadDetails::PullRequest(PullRequestDetails {
+        ThreadKind::PullRequest => ThreadDetails::PullRequest(PullRequestDetails {
             is_draft: row.flag(17)?,
             merged_at: row.maybe_text(18)?.as_deref().map(parse_time).transpose()?,
             head_ref: row.text(19)?,
@@ -315,7 +299,7 @@ mod tests {
     #[test]
     fn thread_list_of_a_repository_uses_an_index_in_order() {
         let filter = ThreadFilter { repository: Some("pump".into()), ..ThreadFilter::default() };
-        for kind in ItemKind::THREADS {
+        for kind in ThreadKind::ALL {
             let index = format!("{}s_repository_created_at (repository=?)", kind.name());
             let plan = query_plan(kind, &filter);
             assert!(plan.contains(&index) && !plan.contains("B-TREE FOR ORDER BY"), "{plan}");
@@ -325,16 +309,16 @@ mod tests {
     #[test]
     fn thread_list_of_an_author_uses_an_index_in_order() {
         let filter = ThreadFilter { authors: vec!["Ann".into()], ..ThreadFilter::default() };
-        for kind in ItemKind::THREADS {
+        for kind in ThreadKind::ALL {
             let index = format!("{}s_author_created_at (<expr>=?)", kind.name());
             let plan = query_plan(kind, &filter);
             assert!(plan.contains(&index) && !plan.contains("B-TREE FOR ORDER BY"), "{plan}");
         }
     }
 
-    fn query_plan(kind: ItemKind, filter: &ThreadFilter) -> String {
+    fn query_plan(kind: ThreadKind, filter: &ThreadFilter) -> String {
         let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
-        let table = ThreadTable::for_kind(kind).unwrap();
+        let table = ThreadTable::for_kind(kind);
         let steps = store.read("plan", |tx| {
             let values = filter.resolve_values(tx)?;
             let mut conditions = table.build_conditions(tx, filter, &values).unwrap();

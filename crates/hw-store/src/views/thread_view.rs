@@ -1,6 +1,6 @@
 //! Reads one thread with its comments.
 
-use hw_rules::item::{ItemKind, Repository};
+use hw_rules::item::{Repository, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_rules::thread_address::ThreadAddress;
 
@@ -79,12 +79,12 @@ impl StoreReader {
     ) -> Result<Completeness, StoreError> {
         let kind = row.thread.kind();
         let comment_surfaces = comment_surfaces(kind);
-        let surfaces = [&[thread_surface(kind)], comment_surfaces].concat();
+        let surfaces = [&[Surface::Threads(kind)], comment_surfaces.as_slice()].concat();
         let repository = Some(row.repository.as_str());
         let mut completeness = self.completeness(&surfaces, repository)?;
         completeness.missing.extend(skipped.to_missing());
         if comment_count == 0 {
-            completeness.add_missing(self.completeness(comment_surfaces, repository)?.missing);
+            completeness.add_missing(self.completeness(&comment_surfaces, repository)?.missing);
         }
         Ok(completeness)
     }
@@ -100,34 +100,9 @@ fn read_thread_view(
     Ok(ThreadView { owner, row, comments, skipped })
 }
 
-/// Returns the surface that lists threads of a kind.
-fn thread_surface(kind: ItemKind) -> Surface {
-    match kind {
-        ItemKind::Discussion => Surface::Discussions,
-        ItemKind::PullRequest => Surface::PullRequests,
-        ItemKind::Issue
-        | ItemKind::Repository
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => Surface::Issues,
-    }
-}
-
 /// Returns the surfaces that list the comments of threads of a kind.
-fn comment_surfaces(kind: ItemKind) -> &'static [Surface] {
-    match kind {
-        ItemKind::Discussion => &[Surface::DiscussionComments],
-        ItemKind::PullRequest => {
-            &[Surface::IssueComments, Surface::ReviewComments, Surface::Reviews]
-        }
-        ItemKind::Issue
-        | ItemKind::Repository
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => &[Surface::IssueComments],
-    }
+fn comment_surfaces(kind: ThreadKind) -> Vec<Surface> {
+    kind.comment_kinds().iter().map(|kind| Surface::Comments(*kind)).collect()
 }
 
 /// Finds the first thread at an address.
@@ -188,7 +163,7 @@ pub(crate) fn find_by_number(
     number: i64,
 ) -> Result<Option<ThreadRow>, StoreError> {
     let conditions = "where host = $1 and repository_id = $2 and number = $3";
-    for table in ItemKind::THREADS.into_iter().filter_map(ThreadTable::for_kind) {
+    for table in ThreadKind::ALL.into_iter().map(ThreadTable::for_kind) {
         let text = table.select_sql(conditions, "limit 1");
         let params = params![host, repository_id, number];
         if let Some(row) =

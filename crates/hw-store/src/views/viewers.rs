@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
@@ -33,7 +33,7 @@ pub(crate) fn preferred_repositories(
     let viewers = tx.query(VIEWERS, &[], |mut row| Ok((row.text(0)?, row.text(1)?)))?;
     let mut written = BTreeMap::<_, BTreeSet<i64>>::new();
     for (host, login) in viewers {
-        for kind in ItemKind::THREADS {
+        for kind in ThreadKind::ALL {
             let repositories = tx.query(WRITTEN.for_kind(kind), &params![&login], |mut row| {
                 Ok((row.text(0)?, row.int(1)?))
             })?;

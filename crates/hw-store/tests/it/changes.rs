@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_store::{DatabaseLocation, ItemChange, LeasedStore, RemovalResult, SweepPage};
 
 use crate::fixture::{
@@ -63,7 +63,7 @@ fn changes_of_a_restore_revive_everything_removed_with_the_item(location: &Datab
     observed.remove_issue(5, LATE_SECOND);
     observed.take_changes();
     let removed = observed.store.removed_items(10).unwrap();
-    let item = removed.iter().find(|item| item.key.kind == ItemKind::Issue).unwrap();
+    let item = removed.iter().find(|item| item.key.kind == ThreadKind::Issue.into()).unwrap();
     observed.store.restore_removed(item, &|| Ok(())).unwrap();
     assert_eq!(observed.take_changes(), ["issue 5 Revived", "issue_comment 7 Revived"]);
 }
@@ -115,7 +115,7 @@ impl ObservedStore {
     fn with_a_thread(location: &DatabaseLocation) -> Self {
         let observed = Self::open(location);
         observed.store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
-        let kind = ItemKind::IssueComment;
+        let kind = CommentKind::Conversation;
         let page = threads_page(kind, vec![comment(kind, 7, 5, 10, "leaks")]);
         observed.store.ingest_page(&page).unwrap();
         assert_eq!(observed.take_changes(), ["issue 5 Created", "issue_comment 7 Created"]);
@@ -124,7 +124,7 @@ impl ObservedStore {
 
     /// Removes an issue as a sweep does.
     fn remove_issue(&self, id: i64, second: i64) -> RemovalResult {
-        let lane = lane_for_kind(ItemKind::Issue);
+        let lane = lane_for_kind(ThreadKind::Issue);
         let began_at = observed_at(second);
         let page = SweepPage { began_at, rows: vec![], next: None, complete: true };
         self.store.stage_sweep_page(&lane, &page).unwrap();

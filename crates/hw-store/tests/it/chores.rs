@@ -1,7 +1,7 @@
 //! Work on many rows: short transactions, any of which may be the last one of its process.
 
 use hw_rules::chunk_size::MAX_CHUNK_ROWS;
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_store::{
     ChoreChunk, DatabaseLocation, LeasedStore, ObjectCounts, StoreError, StoreReader, StoreWriter,
     ThreadFilter,
@@ -49,7 +49,7 @@ fn rename_of_many_texts_takes_small_transactions_and_shows_at_once(location: &Da
                 limit: Some(1),
                 ..ThreadFilter::default()
             };
-            let totals = store.each_thread_with_total(ItemKind::Issue, &filter, &mut |_| {
+            let totals = store.each_thread_with_total(ThreadKind::Issue, &filter, &mut |_| {
                 std::ops::ControlFlow::Continue(())
             });
             assert_eq!(totals.unwrap().total, count, "{name}");
@@ -195,9 +195,9 @@ fn fill_repository(location: &DatabaseLocation) -> LeasedStore {
         store.ingest_page(&issues_page(issues)).unwrap();
     }
     let comments =
-        (1..=COMMENTS).map(|id| comment(ItemKind::IssueComment, 9_000 + id, id, 10, "drips"));
-    let page = threads_page(ItemKind::IssueComment, comments.collect());
-    assert_eq!(page.lane, lane_for_kind(ItemKind::IssueComment));
+        (1..=COMMENTS).map(|id| comment(CommentKind::Conversation, 9_000 + id, id, 10, "drips"));
+    let page = threads_page(CommentKind::Conversation, comments.collect());
+    assert_eq!(page.lane, lane_for_kind(CommentKind::Conversation));
     store.ingest_page(&page).unwrap();
     store
 }

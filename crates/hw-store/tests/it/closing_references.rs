@@ -1,7 +1,7 @@
 //! Closing references of pull requests: when they are due, and what an observation leaves of them.
 
 use hw_rules::closing_references::ClosingReferences;
-use hw_rules::item::{ItemKind, ItemObservation};
+use hw_rules::item::{ItemObservation, ThreadKind};
 use hw_rules::version::ObservedAt;
 use hw_store::{
     DatabaseLocation, IngestPage, LeasedStore, OpenPullRequest, ReadReferences,
@@ -61,7 +61,7 @@ fn closing_references_stay_while_observations_do_not_know_them(location: &Databa
     store_references(&store, 10, LATER, &[3]);
     for second in [20, LATER, LATER + 1] {
         let page = threads_page(
-            ItemKind::PullRequest,
+            ThreadKind::PullRequest,
             vec![with_observed_at(pull_request(10, "leaks"), second)],
         );
         let counts = store.ingest_page(&page).unwrap();
@@ -85,7 +85,7 @@ fn closing_references_of_another_node_are_neither_kept_nor_stored(location: &Dat
     execute_raw(location, "update pull_requests set node_id = 'PR_other'");
     store_references(&store, 10, LATER, &[4]);
     assert_eq!(references(&store), read(&[3]), "the answer is about the node that was requested");
-    let page = threads_page(ItemKind::PullRequest, vec![pull_request(11, "leaks")]);
+    let page = threads_page(ThreadKind::PullRequest, vec![pull_request(11, "leaks")]);
     let page = IngestPage { absent_nodes: vec!["PR_other".to_owned()], ..page };
     store.ingest_page(&page).unwrap();
     assert_eq!(references(&store), due(&[]));
@@ -96,10 +96,10 @@ fn closing_references_are_read_for_chosen_repositories_and_after_a_reconcile_for
 ) {
     let store = open_store(location);
     for id in 5..=7 {
-        ingest(&store, thread(ItemKind::PullRequest, id, 10, "leaks"));
+        ingest(&store, thread(ThreadKind::PullRequest, id, 10, "leaks"));
     }
     store_references(&store, 10, LATER, &[3]);
-    let mut closed = thread(ItemKind::PullRequest, 7, 11, "leaks");
+    let mut closed = thread(ThreadKind::PullRequest, 7, 11, "leaks");
     "CLOSED".clone_into(&mut as_thread_mut(&mut closed).state);
     ingest(&store, closed);
     assert_eq!(due_ids(&store), [6]);
@@ -115,7 +115,7 @@ fn closing_references_are_read_for_chosen_repositories_and_after_a_reconcile_for
 fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &DatabaseLocation) {
     let store = open_store(location);
     for id in 5..=8 {
-        let mut pull = thread(ItemKind::PullRequest, id, 10, "leaks");
+        let mut pull = thread(ThreadKind::PullRequest, id, 10, "leaks");
         if id == 6 {
             "MERGED".clone_into(&mut as_thread_mut(&mut pull).state);
         }
@@ -149,11 +149,11 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
 }
 
 fn ingest(store: &LeasedStore, observation: ItemObservation) {
-    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![observation])).unwrap();
+    store.ingest_page(&threads_page(ThreadKind::PullRequest, vec![observation])).unwrap();
 }
 
 fn pull_request(second: i64, text: &str) -> ItemObservation {
-    thread(ItemKind::PullRequest, 5, second, text)
+    thread(ThreadKind::PullRequest, 5, second, text)
 }
 
 /// Stores an answer about pull request 5 that was updated at one second and read at another.
@@ -208,7 +208,7 @@ fn read(closes: &[i64]) -> StoredReferences {
 fn closes_of(store: &StoreReader, id: i64) -> Vec<i64> {
     let mut closes = Vec::new();
     store
-        .each_thread(ItemKind::PullRequest, &ThreadFilter::default(), &mut |row| {
+        .each_thread(ThreadKind::PullRequest, &ThreadFilter::default(), &mut |row| {
             if row.thread.id == id {
                 closes = row.closes;
             }

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceInstant;
@@ -36,17 +36,18 @@ both![
 fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &DatabaseLocation) {
     for (newest, is_swept) in [(None, false), (Some(SourceInstant(50_000)), true)] {
         let store = open_store(location);
-        let lane = Lane::for_repository(HOST, PUMP_ID, Surface::IssueComments);
+        let lane =
+            Lane::for_repository(HOST, PUMP_ID, Surface::Comments(CommentKind::Conversation));
         let walk = SinceWalk { newest, ..SinceWalk::from_floor(ListingFloor::Beginning) };
         let coverage = Coverage { since: Some(walk), ..Coverage::default() };
         let page = IngestPage { coverage: Some(coverage), ..IngestPage::new(lane.clone(), 100) };
         store.ingest_page(&page).unwrap();
         // it was created at second 0, and transferred just now
-        let late = thread(ItemKind::Issue, 5, 60, "transferred");
-        store.ingest_page(&threads_page(ItemKind::Issue, vec![late])).unwrap();
+        let late = thread(ThreadKind::Issue, 5, 60, "transferred");
+        store.ingest_page(&threads_page(ThreadKind::Issue, vec![late])).unwrap();
         let is_due = store.lane_state(&lane).unwrap().sweep_due_ms.is_some();
         assert_eq!(is_due, is_swept, "a walk that has read up to {newest:?}");
-        store.clear_lane(&lane_for_kind(ItemKind::Issue)).unwrap();
+        store.clear_lane(&lane_for_kind(ThreadKind::Issue)).unwrap();
         finish_chores(&store);
         store.release_lease().unwrap();
     }
@@ -55,12 +56,15 @@ fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &Da
 fn comment_excerpts_have_the_start_of_a_body_and_its_full_length(location: &DatabaseLocation) {
     let store = open_store(location);
     store
-        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
+        .ingest_page(&threads_page(
+            ThreadKind::Issue,
+            vec![thread(ThreadKind::Issue, 5, 9, "leak")],
+        ))
         .unwrap();
     for (id, body) in [(10, "short\0 text"), (11, "twelve bytes"), (12, "elevenbytes\u{e9}")] {
-        let mut comment = comment(ItemKind::IssueComment, id, 5, 10 + id, "");
+        let mut comment = comment(CommentKind::Conversation, id, 5, 10 + id, "");
         as_comment_mut(&mut comment).body = body.to_owned();
-        store.ingest_page(&threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+        store.ingest_page(&threads_page(CommentKind::Conversation, vec![comment])).unwrap();
     }
     let outline = store.thread_outline(&thread_address(5)).unwrap().unwrap();
     let ids: Vec<i64> = outline.comments.iter().map(|comment| comment.id).collect();
@@ -80,9 +84,12 @@ fn comment_excerpts_have_the_start_of_a_body_and_its_full_length(location: &Data
 fn comments_of_each_kind_are_stored_unchanged_and_found(location: &DatabaseLocation) {
     let store = open_store(location);
     store
-        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
+        .ingest_page(&threads_page(
+            ThreadKind::Issue,
+            vec![thread(ThreadKind::Issue, 5, 9, "leak")],
+        ))
         .unwrap();
-    for (id, kind) in (10..).zip(ItemKind::COMMENTS) {
+    for (id, kind) in (10..).zip(CommentKind::ALL) {
         let mut observation = comment(kind, id, 5, 10, "drips\0");
         as_comment_mut(&mut observation).body = format!("drips{id}\0 here");
         let page = threads_page(kind, vec![observation.clone()]);
@@ -91,7 +98,7 @@ fn comments_of_each_kind_are_stored_unchanged_and_found(location: &DatabaseLocat
         assert_eq!(store.ingest_page(&page).unwrap().unchanged, 1);
         let hits = search_hits(&store, &format!("type:comment drips{id}"), 9);
         let [hit] = hits.as_slice() else { panic!("expected one hit, got {hits:?}") };
-        assert_eq!((hit.kind, hit.id, hit.title.as_str()), (kind, id, "title leak"));
+        assert_eq!((hit.kind, hit.id, hit.title.as_str()), (kind.into(), id, "title leak"));
         let stored: Vec<_> =
             all_comments(&store).into_iter().filter(|row| row.comment.kind == kind).collect();
         assert_eq!(stored.len(), 1);
@@ -102,11 +109,11 @@ fn comments_of_each_kind_are_stored_unchanged_and_found(location: &DatabaseLocat
 
 fn comments_are_removed_with_their_thread_and_can_return(location: &DatabaseLocation) {
     let store = open_store(location);
-    let kind = ItemKind::PullRequest;
+    let kind = ThreadKind::PullRequest;
     store
         .ingest_page(&threads_page(kind, vec![thread(kind, 5, 9, "a"), thread(kind, 6, 9, "b")]))
         .unwrap();
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         let comments = vec![comment(kind, 1, 5, 10, "gone"), comment(kind, 2, 6, 10, "stays")];
         store.ingest_page(&threads_page(kind, comments)).unwrap();
     }
@@ -114,8 +121,8 @@ fn comments_are_removed_with_their_thread_and_can_return(location: &DatabaseLoca
     let left: Vec<_> = all_comments(&store).into_iter().map(|row| row.comment.id).collect();
     assert_eq!(left, [2, 2, 2, 2]);
     assert_eq!(search_ids(&store, "gone"), Vec::<i64>::new());
-    let again = with_observed_at(comment(ItemKind::Review, 1, 5, 10, "gone"), 99);
-    let done = store.ingest_page(&threads_page(ItemKind::Review, vec![again])).unwrap();
+    let again = with_observed_at(comment(CommentKind::Review, 1, 5, 10, "gone"), 99);
+    let done = store.ingest_page(&threads_page(CommentKind::Review, vec![again])).unwrap();
     assert_eq!(done.revived, 1, "a later observation revives it");
 }
 
@@ -123,7 +130,7 @@ fn comments_are_removed_with_their_repository(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 1)])).unwrap();
     finish_chores(&store);
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
     let lane = Lane::owner_repositories(HOST, "acme");
@@ -136,7 +143,7 @@ fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 1)])).unwrap();
     finish_chores(&store);
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
     store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
@@ -153,11 +160,11 @@ fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
 
 fn comment_ids_are_independent_between_kinds(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "same")])).unwrap();
     }
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (4, 4));
-    store.clear_lane(&lane_for_kind(ItemKind::Review)).unwrap();
+    store.clear_lane(&lane_for_kind(CommentKind::Review)).unwrap();
     finish_chores(&store);
     assert_eq!((all_comments(&store).len(), search_ids(&store, "same").len()), (3, 3));
 }
@@ -166,7 +173,7 @@ fn comment_queue_contains_changed_threads_once_their_comments_are_followed(
     location: &DatabaseLocation,
 ) {
     let store = open_store(location);
-    let lane = lane_for_kind(ItemKind::Review);
+    let lane = lane_for_kind(CommentKind::Review);
     store.ingest_page(&pull_requests_page(&[1, 2], 10)).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new(), "not followed yet");
     store.follow_thread_comments(&lane).unwrap();
@@ -178,17 +185,17 @@ fn comment_queue_contains_changed_threads_once_their_comments_are_followed(
     assert_eq!(due_thread_ids(&store, &lane), Vec::<i64>::new(), "no changes");
     store.ingest_page(&pull_requests_page(&[2, 3], 20)).unwrap();
     assert_eq!(due_thread_ids(&store, &lane), [2, 3]);
-    let issues = vec![thread(ItemKind::Issue, 9, 20, "x")];
-    store.ingest_page(&threads_page(ItemKind::Issue, issues)).unwrap();
-    confirm_gone(&store, ItemKind::PullRequest, 3);
+    let issues = vec![thread(ThreadKind::Issue, 9, 20, "x")];
+    store.ingest_page(&threads_page(ThreadKind::Issue, issues)).unwrap();
+    confirm_gone(&store, ThreadKind::PullRequest, 3);
     assert_eq!(due_thread_ids(&store, &lane), [2], "a removed thread is not read");
 }
 
 fn comment_queue_keeps_a_thread_that_was_read_too_early(location: &DatabaseLocation) {
     let store = open_store(location);
-    let lane = lane_for_kind(ItemKind::DiscussionComment);
-    let moved = vec![thread(ItemKind::Discussion, 1, 100, "x")];
-    store.ingest_page(&threads_page(ItemKind::Discussion, moved)).unwrap();
+    let lane = lane_for_kind(CommentKind::DiscussionComment);
+    let moved = vec![thread(ThreadKind::Discussion, 1, 100, "x")];
+    store.ingest_page(&threads_page(ThreadKind::Discussion, moved)).unwrap();
     store.follow_thread_comments(&lane).unwrap();
     ingest_read_threads(&store, &lane, &[(1, 160)]);
     assert_eq!(due_thread_ids(&store, &lane), [1], "another comment may be written in that second");
@@ -198,7 +205,7 @@ fn comment_queue_keeps_a_thread_that_was_read_too_early(location: &DatabaseLocat
 
 fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLocation) {
     let store = open_store(location);
-    let lane = lane_for_kind(ItemKind::IssueComment);
+    let lane = lane_for_kind(CommentKind::Conversation);
     let etag = Etag {
         principal: "github.com/1".into(),
         value: "\"abc\"".into(),
@@ -220,7 +227,7 @@ fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLoc
 
 fn comment_filter_selects_by_repository_thread_and_author(location: &DatabaseLocation) {
     let store = open_store(location);
-    let kind = ItemKind::IssueComment;
+    let kind = CommentKind::Conversation;
     let mut by_bob = comment(kind, 2, 5, 10, "b");
     as_comment_mut(&mut by_bob).author = Some("Bob".to_owned());
     let comments = vec![comment(kind, 1, 5, 10, "a"), by_bob, comment(kind, 3, 6, 10, "c")];
@@ -242,10 +249,13 @@ fn comment_filter_selects_by_repository_thread_and_author(location: &DatabaseLoc
 fn comment_pages_add_up_to_the_list(location: &DatabaseLocation) {
     let store = open_store(location);
     store
-        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 5, 9, "leak")]))
+        .ingest_page(&threads_page(
+            ThreadKind::Issue,
+            vec![thread(ThreadKind::Issue, 5, 9, "leak")],
+        ))
         .unwrap();
     // four kinds with the same ids, all of the same second except the last id
-    for kind in ItemKind::COMMENTS {
+    for kind in CommentKind::ALL {
         let comments = [(1, 10), (2, 10), (3, 20)]
             .map(|(id, second)| comment(kind, id, 5, second, "drips"))
             .to_vec();
@@ -265,7 +275,7 @@ fn comment_pages_add_up_to_the_list(location: &DatabaseLocation) {
     }
 }
 
-fn confirm_gone(store: &LeasedStore, kind: ItemKind, id: i64) {
+fn confirm_gone(store: &LeasedStore, kind: ThreadKind, id: i64) {
     let lane = lane_for_kind(kind);
     let began = observed_at(40);
     let page = hw_store::SweepPage { began_at: began, rows: vec![], next: None, complete: true };
@@ -274,8 +284,8 @@ fn confirm_gone(store: &LeasedStore, kind: ItemKind, id: i64) {
 }
 
 fn pull_requests_page(ids: &[i64], second: i64) -> IngestPage {
-    let rows = ids.iter().map(|id| thread(ItemKind::PullRequest, *id, second, "x")).collect();
-    threads_page(ItemKind::PullRequest, rows)
+    let rows = ids.iter().map(|id| thread(ThreadKind::PullRequest, *id, second, "x")).collect();
+    threads_page(ThreadKind::PullRequest, rows)
 }
 
 /// Records that the comments of threads were read, beginning at these seconds.
@@ -286,7 +296,10 @@ fn ingest_read_threads(store: &LeasedStore, lane: &Lane, threads: &[(i64, i64)])
 }
 
 fn due_thread_ids(store: &StoreReader, lane: &Lane) -> Vec<i64> {
-    assert!(matches!(lane.surface, Surface::Reviews | Surface::DiscussionComments));
+    assert!(matches!(
+        lane.surface,
+        Surface::Comments(CommentKind::Review) | Surface::Comments(CommentKind::DiscussionComment)
+    ));
     store.due_threads(lane, 0, 100).unwrap().into_iter().map(|thread| thread.id).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Tests of several processes at once. Each thread has a store of its own.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 use hw_store::{DatabaseLocation, StoreError, StoreReader, StoreWriter, ThreadFilter};
 
 use crate::fixture::{
@@ -55,7 +55,7 @@ fn reader_is_not_blocked_by_a_writer(location: &DatabaseLocation) {
     assert_eq!(issue_bodies(&reader), ["body after"]);
     let mut rows = 0;
     reader
-        .each_thread(ItemKind::Issue, &ThreadFilter::default(), &mut |_| {
+        .each_thread(ThreadKind::Issue, &ThreadFilter::default(), &mut |_| {
             rows += 1;
             std::ops::ControlFlow::Break(())
         })
@@ -89,7 +89,7 @@ fn paged_list_does_not_block_a_checkpoint() {
     let filter = ThreadFilter { limit: Some(3), ..ThreadFilter::default() };
     StoreReader::open(&file.location)
         .unwrap()
-        .each_thread_in_pages(ItemKind::Issue, &filter, 2, &mut |_| {
+        .each_thread_in_pages(ThreadKind::Issue, &filter, 2, &mut |_| {
             store.ingest_page(&issues_page(vec![issue(9, 10 + checkpoints, "x")])).unwrap();
             let checkpoint = "pragma wal_checkpoint(truncate)";
             let is_busy: i64 = other.query_row(checkpoint, [], |row| row.get(0)).unwrap();

@@ -1,6 +1,6 @@
 //! Tests of damaged rows and database files.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
 use hw_rules::missing::Missing;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{
@@ -96,7 +96,7 @@ fn verification_reports_missing_and_stray_texts(location: &DatabaseLocation) {
     store.mark_damaged(&damaged, 5).unwrap();
     assert_eq!(stored_issues(&store).len(), 2, "the stray row is removed");
     assert_eq!(store.count_waiting_repairs().unwrap(), 1);
-    assert_eq!(store.lane_state(&lane_for_kind(ItemKind::Issue)).unwrap().sweep_due_ms, Some(5));
+    assert_eq!(store.lane_state(&lane_for_kind(ThreadKind::Issue)).unwrap().sweep_due_ms, Some(5));
 }
 
 fn unreadable_row_is_skipped_and_counted_by_every_view(location: &DatabaseLocation) {
@@ -104,7 +104,7 @@ fn unreadable_row_is_skipped_and_counted_by_every_view(location: &DatabaseLocati
     corrupt_body(location, "issues", 2);
     corrupt_body(location, "issue_comments", 101);
     let mut numbers = Vec::new();
-    let skipped = store.each_thread(ItemKind::Issue, &ThreadFilter::default(), &mut |row| {
+    let skipped = store.each_thread(ThreadKind::Issue, &ThreadFilter::default(), &mut |row| {
         numbers.push(row.thread.number);
         std::ops::ControlFlow::Continue(())
     });
@@ -134,7 +134,10 @@ fn unreadable_cell_does_not_stop_an_ingest(location: &DatabaseLocation) {
     let (_, damaged) = verify_all(&store);
     assert_eq!(damaged.iter().map(|item| item.id).collect::<Vec<_>>(), [Some(2)]);
     store
-        .ingest_page(&threads_page(ItemKind::Issue, vec![thread(ItemKind::Issue, 2, 11, "mended")]))
+        .ingest_page(&threads_page(
+            ThreadKind::Issue,
+            vec![thread(ThreadKind::Issue, 2, 11, "mended")],
+        ))
         .unwrap();
     assert_eq!(verify_all(&store).1, []);
     assert_eq!(search_hits(&store, "mended", 5).len(), 1);
@@ -148,7 +151,7 @@ fn unreadable_rows_are_counted_once_over_all_pages(location: &DatabaseLocation) 
             let filter = ThreadFilter { limit, ..ThreadFilter::default() };
             let mut read = 0;
             let skipped = store
-                .each_thread_in_pages(ItemKind::Issue, &filter, size, &mut |_| {
+                .each_thread_in_pages(ThreadKind::Issue, &filter, size, &mut |_| {
                     read += 1;
                     Ok::<(), hw_store::StoreError>(())
                 })
@@ -201,9 +204,9 @@ fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
     assert_eq!(store.check_integrity(IntegrityCheck::Full).unwrap(), IntegrityReport::Sound);
     let damaged = verify_all(&store).1;
     let kinds: Vec<ItemKind> = damaged.iter().map(|item| item.kind).collect();
-    assert_eq!(kinds, [ItemKind::Review], "every other text still has its cell");
+    assert_eq!(kinds, [CommentKind::Review.into()], "every other text still has its cell");
     store.mark_damaged(&damaged, 5).unwrap();
-    let state = store.lane_state(&lane_for_kind(ItemKind::Review)).unwrap();
+    let state = store.lane_state(&lane_for_kind(CommentKind::Review)).unwrap();
     assert_eq!(state.sweep_due_ms, Some(5), "a text without a cell is read again");
 }
 
@@ -243,7 +246,7 @@ fn backup_made_during_writes_is_consistent() {
         let writes = scope.spawn(|| {
             for id in 100..400 {
                 let page = threads_page(
-                    ItemKind::Issue,
+                    ThreadKind::Issue,
                     vec![issue(id, id, "more"), issue(id + 1_000, id, "more")],
                 );
                 store.ingest_page(&page).unwrap();
@@ -263,12 +266,12 @@ fn backup_made_during_writes_is_consistent() {
 fn open_filled_store(location: &DatabaseLocation) -> LeasedStore {
     let store = open_store(location);
     for (kind, first) in
-        [(ItemKind::Issue, 1), (ItemKind::PullRequest, 11), (ItemKind::Discussion, 21)]
+        [(ThreadKind::Issue, 1), (ThreadKind::PullRequest, 11), (ThreadKind::Discussion, 21)]
     {
         let threads = (first..first + 3).map(|id| thread(kind, id, 10, "leaks")).collect();
         store.ingest_page(&threads_page(kind, threads)).unwrap();
     }
-    for (kind, number) in ItemKind::COMMENTS.into_iter().zip([1, 12, 12, 22]) {
+    for (kind, number) in CommentKind::ALL.into_iter().zip([1, 12, 12, 22]) {
         let comment = comment(kind, 101, number, 10, "so");
         store.ingest_page(&threads_page(kind, vec![comment])).unwrap();
     }

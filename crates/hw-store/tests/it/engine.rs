@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::{ItemKind, ItemObservation};
+use hw_rules::item::{CommentKind, ItemObservation, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_rules::missing::{Missing, RepositoryLanes};
 use hw_rules::snippet::SnippetPiece;
@@ -63,8 +63,8 @@ fn search_counts_a_match_in_a_comment_for_its_thread(location: &DatabaseLocation
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks"), issue(6, 11, "drips")])).unwrap();
     for (id, text) in [(50, "it drips and drips"), (51, "leaks too"), (52, "drips")] {
-        let comment = comment(ItemKind::IssueComment, id, 5, 12 + id, text);
-        store.ingest_page(&threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+        let comment = comment(CommentKind::Conversation, id, 5, 12 + id, text);
+        store.ingest_page(&threads_page(CommentKind::Conversation, vec![comment])).unwrap();
     }
     let drips = search_hits(&store, "drips", 10);
     let found: BTreeSet<_> = drips.iter().map(|hit| (hit.type_name(), hit.id)).collect();
@@ -80,16 +80,16 @@ fn search_counts_a_match_in_a_comment_for_its_thread(location: &DatabaseLocation
         "the thread's own words"
     );
     // a comment whose thread is not stored is a hit of its own
-    let lost = comment(ItemKind::IssueComment, 53, 99, 90, "lonely");
-    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![lost])).unwrap();
+    let lost = comment(CommentKind::Conversation, 53, 99, 90, "lonely");
+    store.ingest_page(&threads_page(CommentKind::Conversation, vec![lost])).unwrap();
     assert_eq!(search_hits(&store, "lonely", 10)[0].type_name(), "comment");
 }
 
 fn search_finds_comments_by_type(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "drips")])).unwrap();
-    let comments = [50, 51].map(|id| comment(ItemKind::IssueComment, id, 5, id, "drips"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+    let comments = [50, 51].map(|id| comment(CommentKind::Conversation, id, 5, id, "drips"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.into())).unwrap();
     let hits = search_hits(&store, "type:comment drips", 10);
     let found: Vec<_> = hits.iter().map(|hit| (hit.type_name(), hit.id, hit.number)).collect();
     assert_eq!(found, [("comment", 51, 5), ("comment", 50, 5)]);
@@ -147,8 +147,8 @@ fn search_is_not_flooded_by_a_busy_thread(location: &DatabaseLocation) {
     store.ingest_page(&issues_page((5..9).map(|id| issue(id, id, "drips")).collect())).unwrap();
     for page in 1..4 {
         let ids = page * 1_000..page * 1_000 + 700;
-        let comments = ids.map(|id| comment(ItemKind::IssueComment, id, 5, id, "drips drips"));
-        let page = threads_page(ItemKind::IssueComment, comments.collect());
+        let comments = ids.map(|id| comment(CommentKind::Conversation, id, 5, id, "drips drips"));
+        let page = threads_page(CommentKind::Conversation, comments.collect());
         store.ingest_page(&page).unwrap();
     }
     let SearchResults { hits, matches, ranked_matches, .. } =
@@ -170,8 +170,8 @@ fn search_counts_a_thread_once_for_any_number_of_comments(location: &DatabaseLoc
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "drips"), issue(6, 11, "x")])).unwrap();
     let comments = [(50, 5), (51, 5), (60, 6)]
-        .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+        .map(|(id, thread)| comment(CommentKind::Conversation, id, thread, id, "drips"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.into())).unwrap();
     for (query, count) in
         [("drips", 2), ("drips type:issue", 2), ("drips state:open", 2), ("drips type:comment", 3)]
     {
@@ -198,7 +198,9 @@ fn search_reports_incomplete_lists(location: &DatabaseLocation) {
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let missing =
         search_engine(&store).search(&SearchRequest::new("leaks")).unwrap().completeness.missing;
-    let issues = RepositoryLanes::new(Surface::Issues, vec!["acme/pump".to_owned()]).unwrap();
+    let issues =
+        RepositoryLanes::new(Surface::Threads(ThreadKind::Issue), vec!["acme/pump".to_owned()])
+            .unwrap();
     let expected = [Missing::IncompleteLanes(issues)];
     assert_eq!(missing, expected, "pull requests are excluded on purpose");
     // a change invalidates the cache

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{
-    Comment, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem, PullRequestDetails,
-    Repository, Thread, ThreadDetails,
+    Comment, CommentKind, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem,
+    PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -103,13 +103,17 @@ fn ingest_page(
 }
 
 /// Returns the lane of `acme/pump` that lists items of this kind.
-pub(crate) fn lane_for_kind(kind: ItemKind) -> Lane {
+pub(crate) fn lane_for_kind(kind: impl Into<ItemKind>) -> Lane {
+    let kind = kind.into();
     let surface = Surface::ALL.into_iter().find(|surface| surface.kind() == kind);
     Lane::for_repository(HOST, PUMP_ID, surface.unwrap())
 }
 
 /// Builds a page of items of one kind without coverage.
-pub(crate) fn threads_page(kind: ItemKind, observations: Vec<ItemObservation>) -> IngestPage {
+pub(crate) fn threads_page(
+    kind: impl Into<ItemKind>,
+    observations: Vec<ItemObservation>,
+) -> IngestPage {
     ingest_page(lane_for_kind(kind), observations, None)
 }
 
@@ -129,16 +133,16 @@ pub(crate) fn issue_in(
     second: i64,
     text: &str,
 ) -> ItemObservation {
-    thread_in_repository(ItemKind::Issue, repository, name, id, second, text)
+    thread_in_repository(ThreadKind::Issue, repository, name, id, second, text)
 }
 
 /// Builds a thread of `acme/pump` that was updated and observed at `second`.
-pub(crate) fn thread(kind: ItemKind, id: i64, second: i64, text: &str) -> ItemObservation {
+pub(crate) fn thread(kind: ThreadKind, id: i64, second: i64, text: &str) -> ItemObservation {
     thread_in_repository(kind, PUMP_ID, "pump", id, second, text)
 }
 
 pub(crate) fn thread_in_repository(
-    kind: ItemKind,
+    kind: ThreadKind,
     repository: i64,
     name: &str,
     id: i64,
@@ -168,20 +172,15 @@ pub(crate) fn thread_in_repository(
 }
 
 /// Returns the URL part, the prefix of node ids and the details of a kind.
-fn details_for_kind(kind: ItemKind) -> (&'static str, &'static str, ThreadDetails) {
+fn details_for_kind(kind: ThreadKind) -> (&'static str, &'static str, ThreadDetails) {
     match kind {
-        ItemKind::Repository
-        | ItemKind::IssueComment
-        | ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::DiscussionComment => panic!("{} is not a thread", kind.name()),
-        ItemKind::Issue => ("issues", "I", ThreadDetails::Issue),
-        ItemKind::PullRequest => {
+        ThreadKind::Issue => ("issues", "I", ThreadDetails::Issue),
+        ThreadKind::PullRequest => {
             let (merged_at, head_ref) = (Some(source_time(3)), "fix/leak".to_owned());
             let details = PullRequestDetails { is_draft: true, merged_at, head_ref };
             ("pull", "PR", ThreadDetails::PullRequest(details))
         }
-        ItemKind::Discussion => {
+        ThreadKind::Discussion => {
             let details =
                 DiscussionDetails { category: "Q&A".to_owned(), is_answered: Some(false) };
             ("discussions", "D", ThreadDetails::Discussion(details))
@@ -190,21 +189,18 @@ fn details_for_kind(kind: ItemKind) -> (&'static str, &'static str, ThreadDetail
 }
 
 /// Returns the start of the fragment in a comment's URL.
-pub(crate) fn comment_fragment(kind: ItemKind) -> &'static str {
+pub(crate) fn comment_fragment(kind: CommentKind) -> &'static str {
     match kind {
-        ItemKind::IssueComment => "issuecomment-",
-        ItemKind::ReviewComment => "discussion_r",
-        ItemKind::Review => "pullrequestreview-",
-        ItemKind::DiscussionComment => "discussioncomment-",
-        ItemKind::Repository | ItemKind::Discussion | ItemKind::Issue | ItemKind::PullRequest => {
-            panic!("{} is not a comment", kind.name())
-        }
+        CommentKind::Conversation => "issuecomment-",
+        CommentKind::ReviewComment => "discussion_r",
+        CommentKind::Review => "pullrequestreview-",
+        CommentKind::DiscussionComment => "discussioncomment-",
     }
 }
 
 /// Builds a comment on a thread of `acme/pump` that was updated and observed at `second`.
 pub(crate) fn comment(
-    kind: ItemKind,
+    kind: CommentKind,
     id: i64,
     thread: i64,
     second: i64,
@@ -220,7 +216,7 @@ pub(crate) fn comment(
         review_id: None,
         url: format!("https://github.com/acme/pump/issues/{thread}#{}{id}", comment_fragment(kind)),
         body: format!("said {text}"),
-        state: Some("APPROVED".to_owned()).filter(|_| kind == ItemKind::Review),
+        state: Some("APPROVED".to_owned()).filter(|_| kind == CommentKind::Review),
         path: None,
         line: None,
         author: Some("ada".to_owned()),
@@ -276,18 +272,18 @@ pub(crate) fn observed_at(second: i64) -> ObservedAt {
 }
 
 pub(crate) fn issue_key(id: i64) -> ItemKey {
-    ItemKey { kind: ItemKind::Issue, id }
+    ItemKey { kind: ThreadKind::Issue.into(), id }
 }
 
 /// Returns all stored issues.
 pub(crate) fn stored_issues(store: &StoreReader) -> Vec<ThreadRow> {
-    stored_threads(store, ItemKind::Issue, &ThreadFilter::default())
+    stored_threads(store, ThreadKind::Issue, &ThreadFilter::default())
 }
 
 /// Returns the stored threads of one kind that match a filter.
 pub(crate) fn stored_threads(
     store: &StoreReader,
-    kind: ItemKind,
+    kind: ThreadKind,
     filter: &ThreadFilter,
 ) -> Vec<ThreadRow> {
     let mut rows = Vec::new();

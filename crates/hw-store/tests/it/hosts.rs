@@ -1,6 +1,6 @@
 //! Tests of two hosts with the same repository ids in one workspace.
 
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{
@@ -27,7 +27,7 @@ fn hosts_with_the_same_repository_id_are_kept_apart_in_lists(location: &Database
     for (owner, expected) in [("acme", 5), ("Other", 6)] {
         let repository = Some(format!("{owner}/pump"));
         let filter = ThreadFilter { repository: repository.clone(), ..ThreadFilter::default() };
-        let ids: Vec<i64> = stored_threads(&store, ItemKind::Issue, &filter)
+        let ids: Vec<i64> = stored_threads(&store, ThreadKind::Issue, &filter)
             .iter()
             .map(|row| row.thread.id)
             .collect();
@@ -36,7 +36,7 @@ fn hosts_with_the_same_repository_id_are_kept_apart_in_lists(location: &Database
         assert_eq!(comment_ids(&store, &filter), [expected * 10], "{owner}");
     }
     let both = ThreadFilter { repository: Some("pump".into()), ..ThreadFilter::default() };
-    assert_eq!(stored_threads(&store, ItemKind::Issue, &both).len(), 2);
+    assert_eq!(stored_threads(&store, ThreadKind::Issue, &both).len(), 2);
 }
 
 fn hosts_with_the_same_repository_id_are_kept_apart_in_search(location: &DatabaseLocation) {
@@ -53,7 +53,9 @@ fn hosts_with_the_same_thread_name_are_all_named(location: &DatabaseLocation) {
     ingest_two_hosts(&store);
     let mut twin = issue(5, 10, "leaks");
     as_thread_mut(&mut twin).url = format!("https://{OTHER_HOST}/other/pump/issues/5");
-    store.ingest_page(&page_on_other_host(Surface::Issues, vec![twin])).unwrap();
+    store
+        .ingest_page(&page_on_other_host(Surface::Threads(ThreadKind::Issue), vec![twin]))
+        .unwrap();
     for (name, count) in [("pump#5", 2), ("acme/pump#5", 1), ("other/pump#5", 1), ("pump#6", 1)] {
         let urls = store.thread_urls(&ThreadAddress::parse(name).unwrap()).unwrap();
         assert_eq!(urls.len(), count, "{name}: {urls:?}");
@@ -65,7 +67,7 @@ fn owner_filter_narrows_lists(location: &DatabaseLocation) {
     ingest_two_hosts(&store);
     for (owner, expected) in [("ACME", vec![5]), ("other", vec![6]), ("nobody", vec![])] {
         let filter = ThreadFilter { owner: Some(owner.into()), ..ThreadFilter::default() };
-        let rows = stored_threads(&store, ItemKind::Issue, &filter);
+        let rows = stored_threads(&store, ThreadKind::Issue, &filter);
         let ids: Vec<i64> = rows.iter().map(|row| row.thread.id).collect();
         assert_eq!(ids, expected, "{owner}");
         let filter = CommentFilter { owner: Some(owner.into()), ..CommentFilter::default() };
@@ -78,8 +80,8 @@ fn owner_filter_narrows_lists(location: &DatabaseLocation) {
 /// issue has a comment.
 fn ingest_two_hosts(store: &LeasedStore) {
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
-    let first_comment = comment(ItemKind::IssueComment, 50, 5, 11, "drips");
-    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![first_comment])).unwrap();
+    let first_comment = comment(CommentKind::Conversation, 50, 5, 11, "drips");
+    store.ingest_page(&threads_page(CommentKind::Conversation, vec![first_comment])).unwrap();
     let mut other = repository(PUMP_ID, "pump", 0);
     let MirrorItem::Repository(row) = &mut other.item else { panic!("expected a repository") };
     row.owner = "other".into();
@@ -91,11 +93,15 @@ fn ingest_two_hosts(store: &LeasedStore) {
     store.ingest_page(&page).unwrap();
     let mut other = issue(6, 12, "leaks");
     as_thread_mut(&mut other).url = format!("https://{OTHER_HOST}/other/pump/issues/6");
-    store.ingest_page(&page_on_other_host(Surface::Issues, vec![other])).unwrap();
-    let mut other = comment(ItemKind::IssueComment, 60, 6, 13, "drips");
+    store
+        .ingest_page(&page_on_other_host(Surface::Threads(ThreadKind::Issue), vec![other]))
+        .unwrap();
+    let mut other = comment(CommentKind::Conversation, 60, 6, 13, "drips");
     let MirrorItem::Comment(row) = &mut other.item else { panic!("expected a comment") };
     row.url = format!("https://{OTHER_HOST}/other/pump/issues/6#issuecomment-60");
-    store.ingest_page(&page_on_other_host(Surface::IssueComments, vec![other])).unwrap();
+    store
+        .ingest_page(&page_on_other_host(Surface::Comments(CommentKind::Conversation), vec![other]))
+        .unwrap();
 }
 
 fn page_on_other_host(surface: Surface, observations: Vec<ItemObservation>) -> IngestPage {

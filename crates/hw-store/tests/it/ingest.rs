@@ -1,4 +1,4 @@
-use hw_rules::item::{ItemKind, MirrorItem};
+use hw_rules::item::{MirrorItem, ThreadKind};
 use hw_store::{DatabaseLocation, IngestCounts, StoreError, StoreReader, ThreadFilter, ThreadRow};
 
 use crate::fixture::{
@@ -117,11 +117,14 @@ fn ingest_stores_an_issue_of_an_unknown_repository_under_the_name_in_its_url(
 
 fn ingest_of_several_pages_is_atomic(location: &DatabaseLocation) {
     let store = open_store(location);
-    let [discussions, pull_requests] = [ItemKind::Discussion, ItemKind::PullRequest].map(|kind| {
-        let page =
-            threads_page(kind, vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "leaks")]);
-        hw_store::IngestPage { coverage: Some(coverage_through(10)), ..page }
-    });
+    let [discussions, pull_requests] =
+        [ThreadKind::Discussion, ThreadKind::PullRequest].map(|kind| {
+            let page = threads_page(
+                kind,
+                vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "leaks")],
+            );
+            hw_store::IngestPage { coverage: Some(coverage_through(10)), ..page }
+        });
     let pages = [issues_page_through(vec![issue(5, 10, "leaks")], 10), discussions, pull_requests];
     let crashed = crash_at(&store, "ingest: before commit").ingest_pages(&pages);
     assert!(
@@ -169,5 +172,5 @@ fn ingest_of_several_pages_equals_ingesting_them_in_order(location: &DatabaseLoc
 }
 
 fn thread_counts(store: &StoreReader) -> [usize; 3] {
-    ItemKind::THREADS.map(|kind| stored_threads(store, kind, &ThreadFilter::default()).len())
+    ThreadKind::ALL.map(|kind| stored_threads(store, kind, &ThreadFilter::default()).len())
 }

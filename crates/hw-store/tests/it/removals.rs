@@ -1,4 +1,4 @@
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_store::{
@@ -28,9 +28,9 @@ pub(crate) const LATE_SECOND: i64 = 1_000;
 fn repository_is_removed_with_all_its_content(location: &DatabaseLocation) {
     let store = open_store(location);
     fill_lanes(&store);
-    let valve = thread_in_repository(ItemKind::PullRequest, 2, "valve", 50, 10, "leaks");
-    let mut page = threads_page(ItemKind::PullRequest, vec![valve]);
-    page.lane = Lane::for_repository(HOST, 2, Surface::PullRequests);
+    let valve = thread_in_repository(ThreadKind::PullRequest, 2, "valve", 50, 10, "leaks");
+    let mut page = threads_page(ThreadKind::PullRequest, vec![valve]);
+    page.lane = Lane::for_repository(HOST, 2, Surface::Threads(ThreadKind::PullRequest));
     store.ingest_pages(&[repositories_page(vec![repository(2, "valve", 0)]), page]).unwrap();
     let mut unreadable = repositories_page(vec![]);
     unreadable.quarantined = vec![unreadable_item("R_1"), unreadable_item("R_2")];
@@ -48,9 +48,9 @@ fn repository_is_removed_with_all_its_content(location: &DatabaseLocation) {
     };
     assert_eq!(store.object_counts().unwrap(), left, "the content of valve stays");
     assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![50], 1));
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         assert_eq!(
-            store.cell(HOST, ItemKey { kind, id: 5 }).unwrap().tombstone,
+            store.cell(HOST, ItemKey { kind: kind.into(), id: 5 }).unwrap().tombstone,
             Some(observed_at(LATE_SECOND))
         );
         assert_eq!(store.lane_state(&lane_for_kind(kind)).unwrap(), fresh_lane_state());
@@ -170,7 +170,7 @@ fn lane_that_is_unknown_is_cleared_without_being_created(location: &DatabaseLoca
 
 /// Fills each lane with two threads, an unreadable item and a complete sweep.
 pub(crate) fn fill_lanes(store: &LeasedStore) {
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let page = vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "leaks")];
         let mut page = threads_page(kind, page);
         page.coverage = Some(crate::fixture::coverage_through(10));

@@ -1,4 +1,4 @@
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     DatabaseLocation, ItemTally, LeasedStore, ObjectCounts, RemovalReason, RemovedItem,
@@ -30,8 +30,8 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     let mut hostile = issue(5, 10, "leaks");
     as_thread_mut(&mut hostile).body = "leaks \u{0} \u{202e} 'quoted'".to_owned();
     store.ingest_page(&issues_page(vec![hostile.clone(), issue(6, 10, "holds")])).unwrap();
-    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
+    let comments = [9, 10].map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.to_vec())).unwrap();
     let (before, texts, rows) =
         (store.object_counts().unwrap(), issue_bodies(&store), count_search_rows(location));
     confirm_gone(&store, &[5]);
@@ -50,7 +50,7 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     assert_eq!(store.count_removed_items().unwrap(), 0);
     let cell = store.cell(HOST, issue_key(5)).unwrap();
     assert_eq!((cell.is_present(), cell.tombstone), (true, None));
-    for lane in [issue_lane(), lane_for_kind(ItemKind::IssueComment)] {
+    for lane in [issue_lane(), lane_for_kind(CommentKind::Conversation)] {
         assert_eq!(store.lane_state(&lane).unwrap().sweep_due_ms, Some(0), "{lane}");
     }
     let same = with_observed_at(hostile, LATE_SECOND + 1);
@@ -63,8 +63,9 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
 fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocation) {
     let store = open_store(location);
     fill_lanes(&store);
-    let many = (0..1_100).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest_page(&threads_page(ItemKind::IssueComment, many)).unwrap();
+    let many =
+        (0..1_100).map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&threads_page(CommentKind::Conversation, many)).unwrap();
     let before = store.object_counts().unwrap();
     let gone = [(PUMP_ID, observed_at(LATE_SECOND))];
     store.remove_repositories(&organization_lane(), &gone, false).unwrap();
@@ -85,9 +86,9 @@ fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocati
 fn removed_comment_is_restored_with_its_removed_thread(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "x")])).unwrap();
-    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
-    let lane_of_comments = lane_for_kind(ItemKind::IssueComment);
+    let comments = [9, 10].map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.to_vec())).unwrap();
+    let lane_of_comments = lane_for_kind(CommentKind::Conversation);
     store.stage_sweep_page(&lane_of_comments, &inventory_page(&[10])).unwrap();
     store.finish_sweep(&lane_of_comments, &[(9, observed_at(LATE_SECOND))], false).unwrap();
     confirm_gone(&store, &[5]);
@@ -108,8 +109,8 @@ fn removed_comment_is_restored_with_its_removed_thread(location: &DatabaseLocati
 fn restore_that_was_interrupted_is_completed_by_the_next(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "x")])).unwrap();
-    let many = (0..600).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest_page(&threads_page(ItemKind::IssueComment, many)).unwrap();
+    let many = (0..600).map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&threads_page(CommentKind::Conversation, many)).unwrap();
     confirm_gone(&store, &[5]);
     let removed = only_removed(&store);
     let crashing = crash_at(&store, "restore: after commit");
@@ -180,9 +181,13 @@ fn removed_items_are_purged_when_old(location: &DatabaseLocation) {
 fn removal_tally_counts_threads_and_comments_until_the_run_ends(location: &DatabaseLocation) {
     let store = open_store(location);
     fill_lanes(&store);
-    let comments = [9, 10].map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.to_vec())).unwrap();
-    let kinds = [ItemKind::Issue, ItemKind::PullRequest, ItemKind::IssueComment];
+    let comments = [9, 10].map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.to_vec())).unwrap();
+    let kinds: [ItemKind; 3] = [
+        ThreadKind::Issue.into(),
+        ThreadKind::PullRequest.into(),
+        CommentKind::Conversation.into(),
+    ];
     let stored = store.count_items(HOST, &[PUMP_ID, 404], &kinds).unwrap();
     assert_eq!(stored, ItemTally { threads: 4, comments: 2 });
     assert_eq!(
@@ -214,9 +219,10 @@ fn brake_message_names_the_items(location: &DatabaseLocation) {
     let expected = "21 of 30 issues would be removed at once: acme/pump#1 (title x), acme/pump#2";
     assert!(stopped.starts_with(expected), "{stopped}");
     assert!(stopped.ends_with("acme/pump#10 (title x) and 11 more"), "{stopped}");
-    let comments = (1..=30).map(|id| comment(ItemKind::IssueComment, id, 5, 10, "leaks")).collect();
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments)).unwrap();
-    let lane = lane_for_kind(ItemKind::IssueComment);
+    let comments =
+        (1..=30).map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks")).collect();
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments)).unwrap();
+    let lane = lane_for_kind(CommentKind::Conversation);
     let stopped = store.check_removal(&lane, &gone, false).unwrap_err().to_string();
     let expected =
         "21 of 30 comments would be removed at once: https://github.com/acme/pump/issues/5#";

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::followed_source::FollowedSource;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ThreadKind;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
     DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, StoreError, StoreReader, StoreWriter,
@@ -89,7 +89,7 @@ fn migration_that_was_changed_is_rejected(location: &DatabaseLocation) {
 
 fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
     store.store_pause(PAUSE, i64::MAX).unwrap();
@@ -128,7 +128,7 @@ fn migrations_run_once_when_opened_concurrently(location: &DatabaseLocation) {
 
 fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
     store.store_pause(PAUSE, i64::MAX).unwrap();

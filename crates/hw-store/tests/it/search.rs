@@ -22,8 +22,11 @@ fn search_rows_appear_and_follow_edits(location: &DatabaseLocation) {
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     let [hit] = search_hits(&store, "LEAKS", 10).try_into().unwrap();
     let url = "https://github.com/acme/pump/issues/5".to_owned();
-    let kind = hw_rules::item::ItemKind::Issue;
-    assert_eq!((hit.kind, hit.id, hit.url, hit.title), (kind, 5, url, "title leaks".to_owned()));
+    let kind = hw_rules::item::ThreadKind::Issue;
+    assert_eq!(
+        (hit.kind, hit.id, hit.url, hit.title),
+        (kind.into(), 5, url, "title leaks".to_owned())
+    );
     store.ingest_page(&issues_page(vec![issue(5, 11, "drips")])).unwrap();
     assert_eq!((search_ids(&store, "leaks"), search_ids(&store, "drips")), (vec![], vec![5]));
     assert_eq!(count_search_rows(location), 1, "the old row is gone");

@@ -1,4 +1,4 @@
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{CommentKind, ItemKey, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::reconcile::ReconcileFindings;
@@ -70,8 +70,8 @@ fn sweep_keeps_items_that_another_lane_has_read_since(location: &DatabaseLocatio
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "a")])).unwrap();
     store.stage_sweep_page(&issue_lane(), &sweep_page(LATE_SECOND, &[6], true)).unwrap();
-    let elsewhere = Lane::for_repository(HOST, 2, Surface::Issues);
-    let moved = thread_in_repository(ItemKind::Issue, 2, "pipe", 5, 10, "a");
+    let elsewhere = Lane::for_repository(HOST, 2, Surface::Threads(ThreadKind::Issue));
+    let moved = thread_in_repository(ThreadKind::Issue, 2, "pipe", 5, 10, "a");
     let page = IngestPage::new(elsewhere, 100);
     let page = IngestPage { observations: vec![with_observed_at(moved, LATE_SECOND)], ..page };
     store.ingest_page(&page).unwrap();
@@ -87,8 +87,8 @@ fn sweep_keeps_items_that_another_lane_has_read_since(location: &DatabaseLocatio
 fn url_returns_to_its_thread_when_a_wrong_id_is_removed(location: &DatabaseLocation) {
     let store = open_store(location);
     ingest_under_wrong_id(&store);
-    let comment = comment(ItemKind::IssueComment, 50, 5, 10, "a word");
-    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![comment])).unwrap();
+    let comment = comment(CommentKind::Conversation, 50, 5, 10, "a word");
+    store.ingest_page(&threads_page(CommentKind::Conversation, vec![comment])).unwrap();
     store.stage_sweep_page(&issue_lane(), &sweep_page(LATE_SECOND, &[5], true)).unwrap();
     store.finish_sweep(&issue_lane(), &[(9, observed_at(LATE_SECOND))], false).unwrap();
     assert_eq!(store.object_counts().unwrap().comments, 1, "its comments stay");
@@ -328,7 +328,9 @@ fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
     finish_chores(&store);
     assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
-    assert!(!store.cell(HOST, ItemKey { kind: ItemKind::Issue, id: 5 }).unwrap().is_present());
+    assert!(
+        !store.cell(HOST, ItemKey { kind: ThreadKind::Issue.into(), id: 5 }).unwrap().is_present()
+    );
     assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage.through, None);
     let back =
         repositories_page(vec![with_observed_at(pump_repository("pump", 0), LATE_SECOND + 1)]);

@@ -1,7 +1,7 @@
 //! Tests of behavior that all kinds of threads share.
 
 use hw_rules::item::{
-    DiscussionDetails, ItemKey, ItemKind, MirrorItem, PullRequestDetails, ThreadDetails,
+    DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, ThreadDetails, ThreadKind,
 };
 use hw_store::{
     DatabaseLocation, IngestCounts, ObjectCounts, RemovalResult, StoreError, StoreReader,
@@ -30,7 +30,7 @@ both![
 
 fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let mut observation = thread(kind, 5, 10, "leaks");
         let full_thread = as_thread_mut(&mut observation);
         full_thread.state_reason = Some("DUPLICATE".to_owned());
@@ -50,7 +50,6 @@ fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
         tombstones: 0,
     };
     assert_eq!(store.object_counts().unwrap(), one_each);
-    assert_eq!(all_threads(&store, ItemKind::Repository), [], "a repository is not a thread");
 }
 
 fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocation) {
@@ -60,9 +59,9 @@ fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocat
     let open_discussion = DiscussionDetails { category: "Ideas".to_owned(), is_answered: None };
     let answered = DiscussionDetails { is_answered: Some(true), ..open_discussion.clone() };
     let cases = [
-        (ItemKind::PullRequest, ThreadDetails::PullRequest(open_pull)),
-        (ItemKind::Discussion, ThreadDetails::Discussion(open_discussion)),
-        (ItemKind::Discussion, ThreadDetails::Discussion(answered)),
+        (ThreadKind::PullRequest, ThreadDetails::PullRequest(open_pull)),
+        (ThreadKind::Discussion, ThreadDetails::Discussion(open_discussion)),
+        (ThreadKind::Discussion, ThreadDetails::Discussion(answered)),
     ];
     for (second, (kind, details)) in (11..).zip(cases) {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
@@ -75,7 +74,7 @@ fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocat
 
 fn thread_ids_are_independent_between_kinds(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
     let mut three = search_hits(&store, "leaks", 10);
@@ -84,20 +83,20 @@ fn thread_ids_are_independent_between_kinds(location: &DatabaseLocation) {
     let urls = ["discussions", "issues", "pull"]
         .map(|part| format!("https://github.com/acme/pump/{part}/5"));
     let expected =
-        ItemKind::THREADS.into_iter().zip(&urls).map(|(kind, url)| (kind, url.as_str(), 5));
+        ThreadKind::ALL.into_iter().zip(&urls).map(|(kind, url)| (kind.into(), url.as_str(), 5));
     assert_eq!(found, expected.collect::<Vec<_>>());
     assert!(three.iter().all(|hit| hit.title == "title leaks"));
-    let edit = thread(ItemKind::PullRequest, 5, 10, "drips");
+    let edit = thread(ThreadKind::PullRequest, 5, 10, "drips");
     store
-        .ingest_page(&threads_page(ItemKind::PullRequest, vec![with_observed_at(edit, 11)]))
+        .ingest_page(&threads_page(ThreadKind::PullRequest, vec![with_observed_at(edit, 11)]))
         .unwrap();
     assert_eq!((search_hits(&store, "leaks", 10).len(), count_search_rows(location)), (2, 3));
-    assert_eq!(search_hits(&store, "drips", 10)[0].kind, ItemKind::PullRequest);
+    assert_eq!(search_hits(&store, "drips", 10)[0].kind, ThreadKind::PullRequest.into());
 }
 
 fn rename_moves_threads_of_every_kind(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "leaks")])).unwrap();
     }
     store.ingest_page(&repositories_page(vec![pump_repository("valve", 20)])).unwrap();
@@ -109,7 +108,7 @@ fn rename_moves_threads_of_every_kind(location: &DatabaseLocation) {
 
 fn kind_facet_survives_a_rename(location: &DatabaseLocation) {
     let store = open_store(location);
-    for (count, kind) in (1..).zip(ItemKind::THREADS) {
+    for (count, kind) in (1..).zip(ThreadKind::ALL) {
         let page = (0..count).map(|id| thread(kind, id, 10, "x")).collect();
         store.ingest_page(&threads_page(kind, page)).unwrap();
     }
@@ -130,7 +129,7 @@ fn threads_read_before_their_repository_follow_its_name(location: &DatabaseLocat
     let store = open_store(location);
     store.clear_lane(&organization_lane()).unwrap();
     finish_chores(&store);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let early =
             [thread_in_repository(kind, PUMP_ID, "pump", 5, 10, "a"), thread(kind, 6, 10, "b")];
         store.ingest_page(&threads_page(kind, early.to_vec())).unwrap();
@@ -152,7 +151,7 @@ fn threads_read_before_their_repository_follow_its_name(location: &DatabaseLocat
 
 fn threads_are_listed_oldest_first_and_filtered(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let mut page: Vec<_> = (1..=4).map(|id| thread(kind, id, 10, "x")).collect();
         for (thread, second) in page.iter_mut().map(as_thread_mut).zip([4, 3, 3, 1]) {
             thread.created_at = source_time(second);
@@ -187,7 +186,7 @@ fn repository_filter_ignores_case_and_accepts_an_owner(location: &DatabaseLocati
         repository.owner = "other".to_owned();
     }
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 10), namesake])).unwrap();
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let page =
             vec![thread(kind, 1, 10, "x"), thread_in_repository(kind, 77, "Pump", 2, 10, "x")];
         store.ingest_page(&threads_page(kind, page)).unwrap();
@@ -208,12 +207,12 @@ fn repository_filter_ignores_case_and_accepts_an_owner(location: &DatabaseLocati
 
 fn thread_pages_add_up_to_the_list(location: &DatabaseLocation) {
     let store = open_store(location);
-    let five = (1..=5).map(|id| thread(ItemKind::Issue, id, 10, "x")).collect();
-    store.ingest_page(&threads_page(ItemKind::Issue, five)).unwrap();
+    let five = (1..=5).map(|id| thread(ThreadKind::Issue, id, 10, "x")).collect();
+    store.ingest_page(&threads_page(ThreadKind::Issue, five)).unwrap();
     for (size, limit, count) in [(2, None, 5), (5, None, 5), (1, Some(3), 3), (9, Some(4), 4)] {
         let (mut ids, filter) = (Vec::new(), ThreadFilter { limit, ..ThreadFilter::default() });
         store
-            .each_thread_in_pages(ItemKind::Issue, &filter, size, &mut |row| {
+            .each_thread_in_pages(ThreadKind::Issue, &filter, size, &mut |row| {
                 ids.push(row.thread.id);
                 Ok::<(), StoreError>(())
             })
@@ -224,11 +223,11 @@ fn thread_pages_add_up_to_the_list(location: &DatabaseLocation) {
 
 fn sweep_of_each_kind_removes_only_its_own_items(location: &DatabaseLocation) {
     let store = open_store(location);
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let page = vec![thread(kind, 5, 10, "leaks"), thread(kind, 6, 10, "drips")];
         store.ingest_page(&threads_page(kind, page)).unwrap();
     }
-    for (left, kind) in [2, 1, 0].into_iter().zip(ItemKind::THREADS) {
+    for (left, kind) in [2, 1, 0].into_iter().zip(ThreadKind::ALL) {
         let row = thread_row(&thread(kind, 6, 10, "drips").item);
         let rows = vec![(6, row.thread.node_id.clone(), source_time(10))];
         let inventory =
@@ -245,7 +244,7 @@ fn sweep_of_each_kind_removes_only_its_own_items(location: &DatabaseLocation) {
             (all_threads(&store, kind), search_ids(&store, "leaks").len()),
             (vec![row], left)
         );
-        assert!(!store.cell(HOST, ItemKey { kind, id: 5 }).unwrap().is_present());
+        assert!(!store.cell(HOST, ItemKey { kind: kind.into(), id: 5 }).unwrap().is_present());
     }
     assert_eq!(count_search_rows(location), 3);
 }
@@ -262,11 +261,11 @@ fn count_with_facet(location: &DatabaseLocation, facet: &str) -> String {
     crate::fixture::query_raw(location, &sql).concat().concat()
 }
 
-fn all_threads(store: &StoreReader, kind: ItemKind) -> Vec<ThreadRow> {
+fn all_threads(store: &StoreReader, kind: ThreadKind) -> Vec<ThreadRow> {
     stored_threads(store, kind, &ThreadFilter::default())
 }
 
-fn expected_row(kind: ItemKind, id: i64) -> ThreadRow {
+fn expected_row(kind: ThreadKind, id: i64) -> ThreadRow {
     thread_row(&thread(kind, id, 10, "").item)
 }
 
@@ -283,7 +282,7 @@ fn thread_row(item: &MirrorItem) -> ThreadRow {
 
 /// Returns the URLs of all threads, relative to the organization.
 fn thread_urls(store: &StoreReader) -> Vec<String> {
-    let rows = ItemKind::THREADS.into_iter().flat_map(|kind| all_threads(store, kind));
+    let rows = ThreadKind::ALL.into_iter().flat_map(|kind| all_threads(store, kind));
     rows.map(|row| row.thread.url.strip_prefix("https://github.com/acme/").unwrap().to_owned())
         .collect()
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::progress_event::ProgressEvent;
 use ratatui::buffer::{Buffer, Cell};
@@ -36,7 +37,7 @@ fn sample_frame() -> Buffer {
     let mut state = ScreenState::new(&PullItem::DEFAULT.into(), START_MS);
     start_first_item(&mut state);
     complete_first_item(&mut state);
-    let (surface, now_ms) = (Surface::Issues, START_MS + 64_000);
+    let (surface, now_ms) = (Surface::Threads(ThreadKind::Issue), START_MS + 64_000);
     state.apply(
         ProgressEvent::PageStored { surface, page: 1, observed: 1_247, stored: 100 },
         now_ms,

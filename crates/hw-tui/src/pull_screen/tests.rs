@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::progress_event::{LanesToRead, ProgressEvent};
 use ratatui::buffer::Buffer;
@@ -127,7 +128,11 @@ fn screen_counts_errors_in_red() {
     for name in ["pump", "valve", "crank"] {
         let scope = format!("acme/{name} discussions");
         let message = "not found, or this token has no access".to_owned();
-        let failed = ProgressEvent::LaneFailed { surface: Surface::Discussions, scope, message };
+        let failed = ProgressEvent::LaneFailed {
+            surface: Surface::Threads(ThreadKind::Discussion),
+            scope,
+            message,
+        };
         state.apply(failed, START_MS + 2 * MINUTE_MS);
     }
     let screen = frame_text(&state, 64, START_MS + 2 * MINUTE_MS);
@@ -203,7 +208,7 @@ fn screen_shows_several_active_items() {
         state.apply(moved_event(surface, 1), START_MS);
         state.apply(request_event(surface, "acme/pump", 1), START_MS);
     }
-    state.apply(read_event(Surface::Issues), START_MS);
+    state.apply(read_event(Surface::Threads(ThreadKind::Issue)), START_MS);
     let screen = frame_text(&state, 64, START_MS);
     for line in ["🔄 Discussions: 0 ", "✅ Issues: 0 ", "🔄 Pull Requests: 0 "] {
         assert!(screen.contains(line), "{screen}");
@@ -213,7 +218,7 @@ fn screen_shows_several_active_items() {
 #[test]
 fn screen_completes_an_item_without_lanes_to_read() {
     let mut state = ScreenState::new(&PullItem::DEFAULT.into(), START_MS);
-    state.apply(moved_event(Surface::Issues, 0), START_MS);
+    state.apply(moved_event(Surface::Threads(ThreadKind::Issue), 0), START_MS);
     let screen = frame_text(&state, 64, START_MS);
     assert!(screen.contains("✅ Issues completed (0 synced)"), "{screen}");
 }
@@ -251,10 +256,14 @@ fn frame_keeps_its_shape_with_any_content() {
     ] {
         let mut state = ScreenState::new(&PullItem::DEFAULT.into(), START_MS);
         state.apply(ProgressEvent::ViewerIdentified(hostile.to_owned()), START_MS);
-        state.apply(request_event(Surface::Issues, hostile, 3), START_MS);
+        state.apply(request_event(Surface::Threads(ThreadKind::Issue), hostile, 3), START_MS);
         let (scope, message) = (hostile.to_owned(), hostile.to_owned());
         state.apply(
-            ProgressEvent::LaneFailed { surface: Surface::Issues, scope, message },
+            ProgressEvent::LaneFailed {
+                surface: Surface::Threads(ThreadKind::Issue),
+                scope,
+                message,
+            },
             START_MS,
         );
         state.add_log_line(MessageTone::Plain, hostile, START_MS);
@@ -313,7 +322,10 @@ fn screen_reports_a_limit_once_and_counts_its_retries() {
 #[test]
 fn screen_reports_clearing() {
     let mut state = ScreenState::new(&PullItem::DEFAULT.into(), START_MS);
-    state.apply(ProgressEvent::ClearingSurface { surface: Surface::PullRequests }, START_MS);
+    state.apply(
+        ProgressEvent::ClearingSurface { surface: Surface::Threads(ThreadKind::PullRequest) },
+        START_MS,
+    );
     let screen = frame_text(&state, 64, START_MS);
     assert!(screen.contains("21:37:54 Clearing existing pull requests..."), "{screen}");
 }
@@ -341,7 +353,7 @@ pub(super) fn complete_first_item(state: &mut ScreenState) {
         ProgressEvent::RepositoriesListed { repositories: 2_847, is_all: true },
         at_second(60),
     );
-    let surface = Surface::Discussions;
+    let surface = Surface::Threads(ThreadKind::Discussion);
     state.apply(moved_event(surface, 3), at_second(61));
     state.apply(request_event(surface, "acme/repo-1", 1), at_second(61));
     state.apply(

@@ -15,6 +15,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::lane::Surface;
+use hw_rules::missing::Missing;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{Completeness, StoreError, StoreReader, ThreadOutline};
 
@@ -93,6 +94,7 @@ async fn load_thread(
     let frame = PageFrame::with_updates(None, &site.workspace).await?;
     let repository = display_name.rsplit_once('#').map_or(&*display_name, |(name, _)| name);
     let repository = repository.to_owned();
+    let repository_name = repository.clone();
     let page = site
         .query_store(move |store| {
             let Some(outline) = store.thread_outline(&address)? else {
@@ -103,7 +105,14 @@ async fn load_thread(
             Ok(Ok(ThreadTemplate::read(store, outline, &params, frame)?))
         })
         .await?;
-    page.map_err(|completeness| PageError::ThreadNotFound(display_name, completeness))
+    page.map_err(|completeness| {
+        let mut missing = completeness.missing.iter();
+        if missing.any(|missing| matches!(missing, Missing::UnknownRepository { .. })) {
+            PageError::RepositoryNotFound(repository_name)
+        } else {
+            PageError::ThreadNotFound(display_name, completeness)
+        }
+    })
 }
 
 impl ThreadTemplate {
@@ -133,7 +142,7 @@ impl ThreadTemplate {
             frame,
             path: format!("{page_of_repository}/{number}"),
             address: format_line(&format!("{owner}/{repository}#{number}")),
-            kind: format::kind_label(row.thread.kind()),
+            kind: format::kind_label(row.thread.kind().into()),
             name: format_line(title),
             title: title_parts(title),
             state: format_name(&row.thread.state.to_lowercase()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{
-    Comment, ItemKind, ItemObservation, MirrorItem, Repository, Thread, ThreadDetails,
+    Comment, CommentKind, ItemObservation, MirrorItem, Repository, Thread, ThreadDetails,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -34,7 +34,7 @@ impl WebFixture {
     pub(crate) fn new() -> Self {
         let fixture = Self::without_comments();
         fixture.ingest_page(&complete_page(
-            Lane::for_repository(SOURCE, 1, Surface::IssueComments),
+            Lane::for_repository(SOURCE, 1, Surface::Comments(CommentKind::Conversation)),
             Vec::new(),
         ));
         fixture
@@ -74,7 +74,7 @@ impl WebFixture {
 
     /// Adds comments to issues of `acme/pump`.
     pub(crate) fn add_comments(&self, comments: Vec<Comment>) {
-        let lane = Lane::for_repository(SOURCE, 1, Surface::IssueComments);
+        let lane = Lane::for_repository(SOURCE, 1, Surface::Comments(CommentKind::Conversation));
         let observations = comments
             .into_iter()
             .map(|comment| observe_item(MirrorItem::Comment(comment)))
@@ -210,7 +210,7 @@ fn sample_issue(number: i64, title: &str, body: &str) -> Thread {
 /// Creates a comment on an issue.
 pub(crate) fn sample_comment(id: i64, thread: i64, body: &str) -> Comment {
     Comment {
-        kind: ItemKind::IssueComment,
+        kind: CommentKind::Conversation,
         id,
         node_id: format!("C_{id}"),
         repository_id: 1,

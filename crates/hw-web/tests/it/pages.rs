@@ -1,6 +1,6 @@
 //! The content of the pages, with and without problems.
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::lane::Surface;
 use hw_store::WorkspaceHandle;
 
@@ -102,7 +102,9 @@ async fn search_without_words_has_no_advice_about_words() {
     let page = open_page(&router, "/?q=-pump").await;
     let expected = "The query contains only exclusions; add a word or a filter to search for";
     assert_eq!(page.element_text(".misread"), expected);
-    assert_eq!(page.element_text("#no-result p"), "Searched for -pump.");
+    let no_result = page.element_text("#no-result");
+    assert!(no_result.contains("Searched for -pump."), "{no_result}");
+    assert!(!no_result.contains("All words") && !no_result.contains("Try fewer"), "{no_result}");
     let page = open_page(&router, "/?q=%22%22").await;
     assert!(page.element_text("#no-result").contains("The query has no words to search for."));
     let page = open_page(&router, "/?q=pump").await;
@@ -153,7 +155,7 @@ async fn thread_shows_replies_below_what_they_answer() {
     reply.reply_to = Some(1);
     let mut review = sample_comment(4, 7, "fourth");
     (review.kind, review.path, review.line) =
-        (ItemKind::ReviewComment, Some("src/a.rs".into()), Some(9));
+        (CommentKind::ReviewComment, Some("src/a.rs".into()), Some(9));
     fixture.add_comments(vec![
         sample_comment(1, 7, "first"),
         sample_comment(2, 7, "second"),
@@ -259,7 +261,7 @@ async fn health_replaces_lane_keys_in_errors_with_names() {
 #[tokio::test]
 async fn health_distinguishes_interrupted_and_unstarted_lists() {
     let fixture = WebFixture::new();
-    fixture.interrupt_walk(Surface::ReviewComments);
+    fixture.interrupt_walk(Surface::Comments(CommentKind::ReviewComment));
     fixture.add_repository(2, "valve");
     let router = hw_web::build_router(fixture.site_options());
     let page = open_page(&router, "/health?only=problems").await;
@@ -285,7 +287,7 @@ async fn thread_warns_when_comments_were_never_pulled() {
     fixture.add_issue(7, "The valve leaks", "");
     let router = hw_web::build_router(fixture.site_options());
     let warning = open_page(&router, "/threads/acme/pump/7").await.element_text("#missing");
-    assert!(warning.contains("comments are not downloaded"), "{warning}");
+    assert!(warning.contains("No comments have been pulled into this workspace"), "{warning}");
     fixture.add_comments(Vec::new());
     assert!(!open_page(&router, "/threads/acme/pump/7").await.has_element("#missing"));
 }
@@ -307,6 +309,10 @@ async fn pages_that_do_not_exist_have_an_error_page() {
             "{path}"
         );
     }
+    let page = open_page(&router, "/threads/acme/other/1").await;
+    let problem = page.element_text("#problem");
+    assert!(problem.contains("This workspace has no repository named acme/other."), "{problem}");
+    assert!(!page.has_element("#missing"), "{}", page.text);
 }
 
 #[tokio::test]
@@ -367,7 +373,7 @@ async fn workspace_that_is_ambiguous_has_an_error_page() {
     site.workspace = WorkspaceHandle::new(|| Err("there are several workspaces: a, b".to_owned()));
     let page = open_page(&hw_web::build_router(site), "/").await;
     assert_eq!((page.status, page.element_text("#problem h2").as_str()), (404, "Which workspace?"));
-    assert!(page.element_text("#problem").contains("there are several workspaces: a, b."));
+    assert!(page.element_text("#problem").contains("There are several workspaces: a, b."));
 }
 
 #[tokio::test]
@@ -415,7 +421,7 @@ async fn pages_have_landmarks_and_no_inline_script_or_style() {
 
 fn review(id: i64, state: &str, body: &str) -> Comment {
     Comment {
-        kind: ItemKind::Review,
+        kind: CommentKind::Review,
         state: Some(state.to_owned()),
         url: format!("https://github.com/acme/pump/pull/7#pullrequestreview-{id}"),
         ..sample_comment(id, 7, body)
@@ -424,7 +430,7 @@ fn review(id: i64, state: &str, body: &str) -> Comment {
 
 fn line_comment(id: i64, review_id: i64, reply_to: Option<i64>) -> Comment {
     Comment {
-        kind: ItemKind::ReviewComment,
+        kind: CommentKind::ReviewComment,
         review_id: Some(review_id),
         reply_to,
         path: Some("src/a.rs".to_owned()),

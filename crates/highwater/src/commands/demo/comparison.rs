@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use hw_rules::item::{ItemKind, Thread};
+use hw_rules::item::{self, Thread};
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_sim::{CommentKind, GroundTruth, ThreadKind, TrueThread};
@@ -15,10 +15,10 @@ use crate::report::InternalError;
 /// The number of differences to report.
 const MAX_DIFFERENCES: usize = 5;
 
-const THREAD_SURFACES: [(Surface, ThreadKind); 3] = [
-    (Surface::Discussions, ThreadKind::Discussion),
-    (Surface::Issues, ThreadKind::Issue),
-    (Surface::PullRequests, ThreadKind::PullRequest),
+const THREAD_KINDS: [(item::ThreadKind, ThreadKind); 3] = [
+    (item::ThreadKind::Discussion, ThreadKind::Discussion),
+    (item::ThreadKind::Issue, ThreadKind::Issue),
+    (item::ThreadKind::PullRequest, ThreadKind::PullRequest),
 ];
 
 pub(super) struct MirrorComparison {
@@ -47,8 +47,8 @@ impl MirrorComparison {
         let truth = server.truth();
         let mut comparison = Self { counts: BTreeMap::new(), differences: Vec::new() };
         comparison.compare_repositories(store, server, &truth)?;
-        for (surface, kind) in THREAD_SURFACES {
-            comparison.compare_threads(store, surface, truth.threads_of_kind(kind))?;
+        for (kind, simulated) in THREAD_KINDS {
+            comparison.compare_threads(store, kind, truth.threads_of_kind(simulated))?;
         }
         comparison.compare_comments(store, &truth)?;
         comparison.differences.truncate(MAX_DIFFERENCES);
@@ -76,16 +76,16 @@ impl MirrorComparison {
     fn compare_threads<'a>(
         &mut self,
         store: &StoreReader,
-        surface: Surface,
+        kind: item::ThreadKind,
         truth: impl Iterator<Item = &'a TrueThread>,
     ) -> anyhow::Result<()> {
         let mut stored = BTreeMap::new();
-        store.each_thread(surface.kind(), &ThreadFilter::default(), &mut |row| {
+        store.each_thread(kind, &ThreadFilter::default(), &mut |row| {
             stored.insert(row.thread.id, ComparedThread::from_stored(row.thread));
             ControlFlow::Continue(())
         })?;
         let simulated = truth.map(|thread| (thread.id, ComparedThread::from_truth(thread)));
-        self.compare_items(surface.pull_item(), &stored, &simulated.collect());
+        self.compare_items(Surface::Threads(kind).pull_item(), &stored, &simulated.collect());
         Ok(())
     }
 
@@ -137,12 +137,12 @@ impl MirrorComparison {
 }
 
 /// Returns the item kind of a simulated comment.
-fn comment_kind(kind: CommentKind) -> ItemKind {
+fn comment_kind(kind: CommentKind) -> item::CommentKind {
     match kind {
-        CommentKind::Conversation => ItemKind::IssueComment,
-        CommentKind::ReviewComment => ItemKind::ReviewComment,
-        CommentKind::Review => ItemKind::Review,
-        CommentKind::Discussion | CommentKind::Reply => ItemKind::DiscussionComment,
+        CommentKind::Conversation => item::CommentKind::Conversation,
+        CommentKind::ReviewComment => item::CommentKind::ReviewComment,
+        CommentKind::Review => item::CommentKind::Review,
+        CommentKind::Discussion | CommentKind::Reply => item::CommentKind::DiscussionComment,
     }
 }
 

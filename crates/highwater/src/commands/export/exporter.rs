@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use hw_rules::format::{format_count, group_digits};
-use hw_rules::item::Repository;
+use hw_rules::item::{Repository, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_store::{ReadableRows, SkippedRows, StoreError, StoreReader, ThreadFilter, ThreadView};
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -93,10 +93,10 @@ impl ThreadExporter {
         repository: &Repository,
         folder: &Path,
     ) -> anyhow::Result<()> {
-        for surface in Surface::THREADS {
-            let folder = folder.join(surface.name());
+        for kind in ThreadKind::ALL {
+            let folder = folder.join(Surface::Threads(kind).name());
             let mut exported = BTreeSet::new();
-            let numbers = self.thread_numbers(host, repository, surface)?;
+            let numbers = self.thread_numbers(host, repository, kind)?;
             if let Some(path) = thread_files::find_obstacle(&self.root, &folder) {
                 self.summary.threads += numbers.len() as u64;
                 if !numbers.is_empty() || path.is_symlink() {
@@ -140,13 +140,13 @@ impl ThreadExporter {
         &mut self,
         host: &str,
         repository: &Repository,
-        surface: Surface,
+        kind: ThreadKind,
     ) -> anyhow::Result<Vec<i64>> {
         let filter =
             ThreadFilter { repository: Some(repository.name.clone()), ..ThreadFilter::default() };
         let mut numbers = Vec::new();
         let stop = self.stop.clone();
-        let skipped = self.store.each_thread(surface.kind(), &filter, &mut |row| {
+        let skipped = self.store.each_thread(kind, &filter, &mut |row| {
             if row.host == host && row.thread.repository_id == repository.id {
                 numbers.push(row.thread.number);
             }

@@ -1,5 +1,6 @@
 //! `highwater list issues`, `prs` and `discussions`
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
 use hw_store::{StoreReader, ThreadFilter, ThreadRow};
 
@@ -12,10 +13,10 @@ use crate::terminal::clean_line;
 
 pub(super) fn run(
     args: &ListThreadsArgs,
-    surface: Surface,
+    kind: ThreadKind,
     store: &StoreReader,
 ) -> anyhow::Result<()> {
-    print_threads(args, &thread_filter(args)?, surface, store)
+    print_threads(args, &thread_filter(args)?, kind, store)
 }
 
 pub(super) fn run_pull_requests(
@@ -23,7 +24,7 @@ pub(super) fn run_pull_requests(
     store: &StoreReader,
 ) -> anyhow::Result<()> {
     let filter = ThreadFilter { merged: args.merged_range()?, ..thread_filter(&args.threads)? };
-    print_threads(&args.threads, &filter, Surface::PullRequests, store)
+    print_threads(&args.threads, &filter, ThreadKind::PullRequest, store)
 }
 
 fn thread_filter(args: &ListThreadsArgs) -> anyhow::Result<ThreadFilter> {
@@ -42,14 +43,14 @@ fn thread_filter(args: &ListThreadsArgs) -> anyhow::Result<ThreadFilter> {
 fn print_threads(
     args: &ListThreadsArgs,
     filter: &ThreadFilter,
-    surface: Surface,
+    kind: ThreadKind,
     store: &StoreReader,
 ) -> anyhow::Result<()> {
-    let mut writer = RowWriter::open(&args.listing.output, thread_columns(surface.kind()))?;
+    let mut writer = RowWriter::open(&args.listing.output, thread_columns(kind))?;
     let mut count = 0;
     let owners = RepositoryOwners::load(store)?;
     let skipped = store.each_thread_in_pages(
-        surface.kind(),
+        kind,
         filter,
         ROWS_PER_PAGE,
         &mut |row: ThreadRow| -> anyhow::Result<()> {
@@ -64,7 +65,8 @@ fn print_threads(
     if count == 0 && *filter != unfiltered {
         report_no_matches();
     }
-    read_command::warn_incomplete(&store.completeness(&[surface], filter.repository.as_deref())?);
+    let surfaces = [Surface::Threads(kind)];
+    read_command::warn_incomplete(&store.completeness(&surfaces, filter.repository.as_deref())?);
     read_command::check_none_skipped(skipped)
 }
 

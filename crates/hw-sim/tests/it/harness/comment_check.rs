@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{self, Comment};
 use hw_sim::{CommentKind, GroundTruth, TrueComment, TrueRepository};
 use hw_store::{CommentFilter, CommentRow, StoreReader};
 
 use super::{CheckLevel, SimFixture};
 
-type CommentRows = BTreeMap<(ItemKind, i64), CommentRow>;
+type CommentRows = BTreeMap<(item::CommentKind, i64), CommentRow>;
 
 /// Compares the stored comments of every followed repository with the world.
 ///
@@ -60,7 +60,8 @@ fn check_comment(
             Err(format!("{key:?} is missing ({level:?}): {comment:#?}"))
         };
     };
-    let is_read_by_thread = matches!(key.0, ItemKind::Review | ItemKind::DiscussionComment);
+    let is_read_by_thread =
+        matches!(key.0, item::CommentKind::Review | item::CommentKind::DiscussionComment);
     let may_lag = comes_late || (is_read_by_thread && comment.created_at != comment.updated_at);
     let is_true = is_row_true(row, comment);
     if is_true || (level == CheckLevel::CreationsAndEdits && may_lag) {
@@ -107,25 +108,20 @@ fn is_listed(truth: &GroundTruth, comment: &TrueComment) -> bool {
 }
 
 /// Decides whether such comments are listed: with the feature disabled they are neither read nor removed.
-fn is_enabled(repository: &TrueRepository, kind: ItemKind) -> bool {
+fn is_enabled(repository: &TrueRepository, kind: item::CommentKind) -> bool {
     match kind {
-        ItemKind::IssueComment => repository.has_issues_enabled,
-        ItemKind::DiscussionComment => repository.has_discussions_enabled,
-        ItemKind::ReviewComment
-        | ItemKind::Review
-        | ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest => true,
+        item::CommentKind::Conversation => repository.has_issues_enabled,
+        item::CommentKind::DiscussionComment => repository.has_discussions_enabled,
+        item::CommentKind::ReviewComment | item::CommentKind::Review => true,
     }
 }
 
-fn stored_kind(kind: CommentKind) -> ItemKind {
+fn stored_kind(kind: CommentKind) -> item::CommentKind {
     match kind {
-        CommentKind::Conversation => ItemKind::IssueComment,
-        CommentKind::ReviewComment => ItemKind::ReviewComment,
-        CommentKind::Review => ItemKind::Review,
-        CommentKind::Discussion | CommentKind::Reply => ItemKind::DiscussionComment,
+        CommentKind::Conversation => item::CommentKind::Conversation,
+        CommentKind::ReviewComment => item::CommentKind::ReviewComment,
+        CommentKind::Review => item::CommentKind::Review,
+        CommentKind::Discussion | CommentKind::Reply => item::CommentKind::DiscussionComment,
     }
 }
 

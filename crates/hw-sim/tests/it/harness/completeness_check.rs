@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::item::{ItemKind, Thread};
+use hw_rules::item::{self, Thread};
 use hw_rules::lane::PullItem;
 use hw_sim::{SimulatedGitHub, ThreadKind, TrueThread};
 
 use super::{HOST, SimFixture, TestPull, stored_rows};
 
-const KINDS: [(PullItem, ItemKind, ThreadKind); 3] = [
-    (PullItem::Issues, ItemKind::Issue, ThreadKind::Issue),
-    (PullItem::PullRequests, ItemKind::PullRequest, ThreadKind::PullRequest),
-    (PullItem::Discussions, ItemKind::Discussion, ThreadKind::Discussion),
+const KINDS: [(PullItem, item::ThreadKind, ThreadKind); 3] = [
+    (PullItem::Issues, item::ThreadKind::Issue, ThreadKind::Issue),
+    (PullItem::PullRequests, item::ThreadKind::PullRequest, ThreadKind::PullRequest),
+    (PullItem::Discussions, item::ThreadKind::Discussion, ThreadKind::Discussion),
 ];
 
 /// Checks a pull that called itself complete: every thread listed before the pull began and unchanged while it ran
@@ -29,7 +29,7 @@ pub(crate) fn check_complete_pull(
         return Ok(0);
     }
     let rows = stored_rows(&fixture.store);
-    let stored: BTreeMap<(ItemKind, i64), &Thread> =
+    let stored: BTreeMap<(item::ThreadKind, i64), &Thread> =
         rows.iter().map(|row| ((row.kind(), row.id), row)).collect();
     let repositories = fixture.store.repositories(HOST).map_err(|error| error.to_string())?;
     let repositories: BTreeSet<i64> = repositories.iter().map(|repository| repository.id).collect();

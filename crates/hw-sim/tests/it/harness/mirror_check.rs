@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::item::{DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item::{self, DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::lane::{Scope, Surface};
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
@@ -14,10 +14,10 @@ use hw_store::{StoreReader, ThreadFilter, ThreadRow};
 use super::{HOST, SimFixture};
 
 /// The thread kinds, as the store and the simulator name them.
-const KINDS: [(ItemKind, ThreadKind); 3] = [
-    (ItemKind::Issue, ThreadKind::Issue),
-    (ItemKind::PullRequest, ThreadKind::PullRequest),
-    (ItemKind::Discussion, ThreadKind::Discussion),
+const KINDS: [(item::ThreadKind, ThreadKind); 3] = [
+    (item::ThreadKind::Issue, ThreadKind::Issue),
+    (item::ThreadKind::PullRequest, ThreadKind::PullRequest),
+    (item::ThreadKind::Discussion, ThreadKind::Discussion),
 ];
 
 /// A thread in a form that the store and the world share.
@@ -70,7 +70,7 @@ pub(crate) fn check_mirror(fixture: &SimFixture, level: CheckLevel) -> Result<()
 }
 
 fn check_kind(
-    kind: ItemKind,
+    kind: item::ThreadKind,
     stored: &BTreeMap<i64, ComparableThread>,
     expected: &BTreeMap<i64, ComparableThread>,
     level: CheckLevel,
@@ -292,7 +292,7 @@ fn parse_time(text: &str) -> SourceTime {
 /// is an error.
 fn stored_threads(
     store: &StoreReader,
-    kind: ItemKind,
+    kind: item::ThreadKind,
     level: CheckLevel,
     truth: &GroundTruth,
 ) -> Result<BTreeMap<i64, ComparableThread>, String> {
@@ -317,12 +317,12 @@ fn stored_threads(
     Ok(stored)
 }
 
-fn simulated_kind(kind: ItemKind) -> ThreadKind {
+fn simulated_kind(kind: item::ThreadKind) -> ThreadKind {
     let pair = KINDS.into_iter().find(|(ours, _)| *ours == kind);
     pair.expect("only threads are compared").1
 }
 
-fn for_each_thread(store: &StoreReader, kind: ItemKind, mut visit: impl FnMut(ThreadRow)) {
+fn for_each_thread(store: &StoreReader, kind: item::ThreadKind, mut visit: impl FnMut(ThreadRow)) {
     store
         .each_thread(kind, &ThreadFilter::default(), &mut |row| {
             visit(row);
@@ -343,7 +343,7 @@ pub(crate) fn stored_rows(store: &StoreReader) -> Vec<Thread> {
 /// Watches the store between pulls: no text is ever replaced by an older one.
 #[derive(Debug, Default)]
 pub(crate) struct RegressionWatch {
-    newest: BTreeMap<(ItemKind, i64), SourceTime>,
+    newest: BTreeMap<(item::ThreadKind, i64), SourceTime>,
 }
 
 impl RegressionWatch {
@@ -401,10 +401,11 @@ fn find_false_claim(fixture: &SimFixture) -> Option<String> {
         let (Some(from), Some(through)) = (state.coverage.from, state.coverage.through) else {
             continue;
         };
-        if !Surface::THREADS.contains(&lane.surface) || waiting.contains(&lane.to_string()) {
+        let Surface::Threads(kind) = lane.surface else { continue };
+        if waiting.contains(&lane.to_string()) {
             continue;
         }
-        let kind = simulated_kind(lane.surface.kind());
+        let kind = simulated_kind(kind);
         for thread in listed.get(&(kind, repository)).into_iter().flatten() {
             let at = SourceTime::parse(&thread.updated_at).unwrap().instant();
             let is_claimed = !from.is_above(at) && at < through.minus_ms(OVERLAP_MS);

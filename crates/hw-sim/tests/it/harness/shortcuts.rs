@@ -1,5 +1,6 @@
 //! Pulls, worlds and queries that many tests share.
 
+use hw_rules::item;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,7 +28,9 @@ pub(crate) fn coverage_only_page(lane: &Lane, coverage: Coverage) -> IngestPage 
 
 pub(crate) fn issues_freshness(fixture: &SimFixture) -> AnswerFreshness {
     let lanes = fixture.store.lanes().unwrap();
-    let issues = lanes.iter().filter(|(lane, _, _)| lane.surface == Surface::Issues);
+    let issues = lanes
+        .iter()
+        .filter(|(lane, _, _)| lane.surface == Surface::Threads(item::ThreadKind::Issue));
     AnswerFreshness::from_lanes(issues.map(|(lane, state, _)| (lane.to_string(), state)))
 }
 

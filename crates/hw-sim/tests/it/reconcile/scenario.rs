@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{self, ItemKey, ItemKind};
 use hw_sim::{GroundTruth, ThreadKind, TrueThread};
 
 use super::{LISTS_SETTLE_MS, delete_issue, is_stored};
@@ -109,19 +109,31 @@ impl ReconcileScenario {
     /// Checks the stored state of each changed item.
     pub(super) fn check_store(&self, fixture: &SimFixture) {
         for id in self.spam.iter().chain([&self.transferred, &self.converted]) {
-            let cell =
-                fixture.store.cell(HOST, ItemKey { kind: ItemKind::Issue, id: *id }).unwrap();
+            let cell = fixture
+                .store
+                .cell(HOST, ItemKey { kind: ItemKind::Thread(item::ThreadKind::Issue), id: *id })
+                .unwrap();
             assert!(!cell.is_present() && cell.tombstone.is_some(), "issue {id} has a tombstone");
         }
         let truth = fixture.with_github(|github| github.world().truth());
         let moved = thread_titled(&truth, ThreadKind::Issue, "zebrafish");
         let discussion = thread_titled(&truth, ThreadKind::Discussion, "quokka");
         assert_eq!(hit_keys(fixture, "narwhal"), []);
-        assert_eq!(hit_keys(fixture, "zebrafish"), [(ItemKind::Issue, moved.id)]);
-        assert_eq!(hit_keys(fixture, "quokka"), [(ItemKind::Discussion, discussion.id)]);
-        assert_eq!(hit_keys(fixture, "axolotl"), [(ItemKind::Issue, self.late)]);
+        assert_eq!(
+            hit_keys(fixture, "zebrafish"),
+            [(ItemKind::Thread(item::ThreadKind::Issue), moved.id)]
+        );
+        assert_eq!(
+            hit_keys(fixture, "quokka"),
+            [(ItemKind::Thread(item::ThreadKind::Discussion), discussion.id)]
+        );
+        assert_eq!(
+            hit_keys(fixture, "axolotl"),
+            [(ItemKind::Thread(item::ThreadKind::Issue), self.late)]
+        );
         let rows = stored_rows(&fixture.store);
-        let row = rows.iter().find(|row| row.id == moved.id && row.kind() == ItemKind::Issue);
+        let row =
+            rows.iter().find(|row| row.id == moved.id && row.kind() == item::ThreadKind::Issue);
         assert_eq!(row.unwrap().repository_id, self.destination);
         assert_eq!(moved.repository_id, self.destination);
         let repositories = fixture.store.repositories(HOST).unwrap();

@@ -1,6 +1,6 @@
 //! Reads one comment from its GraphQL node.
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::item_validation;
 use hw_rules::lane::Surface;
 use hw_rules::safe_text::sanitize_for_storage;
@@ -8,6 +8,7 @@ use hw_rules::source_time::SourceTime;
 use serde::Deserialize;
 
 use super::parse_thread_number;
+use super::schema;
 use crate::github::node::{ActorNode, BigInt};
 use crate::raw_json::RawNode;
 
@@ -59,9 +60,9 @@ struct CommentRepository {
 /// Reads one comment of a surface.
 pub(super) fn read_comment(surface: Surface, node: RawNode<'_>) -> Result<Comment, String> {
     let raw: CommentNode = node.parse_as()?;
-    let kind = surface.kind();
+    let kind = schema::for_surface(surface).kind;
     let location = raw.thread_location(kind)?;
-    if kind == ItemKind::Review && raw.state.is_none() {
+    if kind == CommentKind::Review && raw.state.is_none() {
         return Err("a review without a state".into());
     }
     let comment = raw.into_comment(kind, location);
@@ -84,7 +85,7 @@ struct ThreadLocation {
 
 impl CommentNode {
     /// Returns the thread that the comment belongs to.
-    fn thread_location(&self, kind: ItemKind) -> Result<ThreadLocation, String> {
+    fn thread_location(&self, kind: CommentKind) -> Result<ThreadLocation, String> {
         if let Some(discussion) = &self.discussion {
             let repository_id = discussion.repository.database_id;
             return Ok(ThreadLocation { repository_id, number: discussion.number });
@@ -92,13 +93,13 @@ impl CommentNode {
         let repository = self.repository.as_ref().ok_or("no repository")?;
         let number = match &self.pull_request {
             Some(pull_request) => pull_request.number,
-            None if kind == ItemKind::IssueComment => parse_thread_number(&self.url)?,
+            None if kind == CommentKind::Conversation => parse_thread_number(&self.url)?,
             None => return Err("no thread".into()),
         };
         Ok(ThreadLocation { repository_id: repository.database_id, number })
     }
 
-    fn into_comment(self, kind: ItemKind, location: ThreadLocation) -> Comment {
+    fn into_comment(self, kind: CommentKind, location: ThreadLocation) -> Comment {
         Comment {
             kind,
             id: self.database_id.0,

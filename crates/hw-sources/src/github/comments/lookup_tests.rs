@@ -1,3 +1,4 @@
+use hw_rules::item::CommentKind;
 use serde_json::{Value, json};
 
 use super::*;
@@ -54,12 +55,12 @@ fn comment_lookup_takes_only_an_error_at_the_node_for_absence() {
 #[test]
 fn comment_without_a_thread_is_unreadable() {
     for (surface, field) in [
-        (Surface::IssueComments, "url"),
-        (Surface::IssueComments, "repository"),
-        (Surface::ReviewComments, "pullRequest"),
-        (Surface::Reviews, "pullRequest"),
-        (Surface::Reviews, "state"),
-        (Surface::DiscussionComments, "discussion"),
+        (Surface::Comments(CommentKind::Conversation), "url"),
+        (Surface::Comments(CommentKind::Conversation), "repository"),
+        (Surface::Comments(CommentKind::ReviewComment), "pullRequest"),
+        (Surface::Comments(CommentKind::Review), "pullRequest"),
+        (Surface::Comments(CommentKind::Review), "state"),
+        (Surface::Comments(CommentKind::DiscussionComment), "discussion"),
     ] {
         let mut broken = graphql_comment_json(surface, 1);
         broken[field] = if field == "url" { json!("https://github.com/acme") } else { Value::Null };
@@ -80,7 +81,10 @@ fn comment_lookup_is_vouched_for_by_the_repository_and_a_sibling() {
         assert!(!is_vouched_for(surface, &Value::Null, &json!([ours])));
         let disabled =
             json!({ "databaseId": 7, "hasIssuesEnabled": false, "hasDiscussionsEnabled": false });
-        let is_always_enabled = matches!(surface, Surface::Reviews | Surface::ReviewComments);
+        let is_always_enabled = matches!(
+            surface,
+            Surface::Comments(CommentKind::Review) | Surface::Comments(CommentKind::ReviewComment)
+        );
         assert_eq!(
             is_vouched_for(surface, &disabled, &json!([ours])),
             is_always_enabled,
@@ -102,14 +106,19 @@ fn comment_lookup_query_requests_one_kind_and_names_its_scope() {
 
 #[test]
 fn comment_is_the_same_from_both_apis() {
-    for surface in [Surface::IssueComments, Surface::ReviewComments] {
+    for surface in [
+        Surface::Comments(CommentKind::Conversation),
+        Surface::Comments(CommentKind::ReviewComment),
+    ] {
         let page = read_comments(
             &response_with_data(json!({ "nodes": [graphql_comment_json(surface, 1)] })),
             surface,
             1,
         );
         let listed = RawDocument::from(rest_comment_json(surface, 1));
-        let listed = rest_comment::read_comment(surface.kind(), 7, listed.root()).unwrap();
+        let listed =
+            rest_comment::read_comment(schema::for_surface(surface).kind, 7, listed.root())
+                .unwrap();
         assert_eq!(unwrap_comment(&page.observations[0]), &listed);
     }
 }
@@ -122,7 +131,7 @@ fn is_vouched_for(surface: Surface, scope: &Value, siblings: &Value) -> bool {
 /// A comment of another repository.
 fn moved_comment_json(surface: Surface, n: i64) -> Value {
     let mut moved = graphql_comment_json(surface, n);
-    let repository = if surface == Surface::DiscussionComments {
+    let repository = if surface == Surface::Comments(CommentKind::DiscussionComment) {
         &mut moved["discussion"]["repository"]
     } else {
         &mut moved["repository"]

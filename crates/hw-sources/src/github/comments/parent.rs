@@ -1,5 +1,6 @@
 //! The objects that contain comments: threads, and comments with replies.
 
+use hw_rules::item::CommentKind;
 use hw_rules::lane::Surface;
 
 use super::schema;
@@ -49,14 +50,14 @@ impl CommentParent {
     /// Returns the threads behind a surface that is read thread by thread.
     pub(super) fn from_surface(surface: Surface) -> &'static Self {
         match surface {
-            Surface::Reviews => &PULL_REQUEST,
-            Surface::DiscussionComments => &DISCUSSION,
+            Surface::Comments(CommentKind::Review) => &PULL_REQUEST,
+            Surface::Comments(CommentKind::DiscussionComment) => &DISCUSSION,
             Surface::Repositories
-            | Surface::Discussions
-            | Surface::Issues
-            | Surface::PullRequests
-            | Surface::IssueComments
-            | Surface::ReviewComments => unreachable!("not read thread by thread: {surface:?}"),
+            | Surface::Threads(_)
+            | Surface::Comments(CommentKind::Conversation)
+            | Surface::Comments(CommentKind::ReviewComment) => {
+                unreachable!("not read thread by thread: {surface:?}")
+            }
         }
     }
 

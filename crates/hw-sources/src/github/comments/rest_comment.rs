@@ -1,6 +1,6 @@
 //! Reads one comment from its REST document.
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::item_validation;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
@@ -47,7 +47,7 @@ impl RestUser {
 
 /// Reads one row of a list of comments in this repository.
 pub(super) fn read_comment(
-    kind: ItemKind,
+    kind: CommentKind,
     repository_id: i64,
     row: RawNode<'_>,
 ) -> Result<Comment, String> {
@@ -59,7 +59,7 @@ pub(super) fn read_comment(
 }
 
 impl RestComment {
-    fn into_comment(self, kind: ItemKind, repository_id: i64, thread: i64) -> Comment {
+    fn into_comment(self, kind: CommentKind, repository_id: i64, thread: i64) -> Comment {
         let author = self.user.filter(|user| user.login != GHOST_LOGIN);
         Comment {
             kind,

@@ -1,11 +1,12 @@
 //! The REST lists of a repository's comments: the newest ones, and all since a time.
 
-use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::item::{CommentKind, ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
 use hw_rules::since_walk::{SincePage, SincePosition};
 use hw_rules::source_time::SourceInstant;
 
 use super::rest_comment::{self, CommentStub};
+use super::schema;
 use crate::error::SourceError;
 use crate::github::rest::{NextLink, RestContent, RestEndpoint, RestRequest, RestResponse};
 use crate::github::{duplicate_ids, node};
@@ -84,14 +85,14 @@ fn since_request(
 
 fn list_path(surface: Surface, repository_id: i64) -> String {
     let threads = match surface {
-        Surface::IssueComments => "issues",
-        Surface::ReviewComments => "pulls",
+        Surface::Comments(CommentKind::Conversation) => "issues",
+        Surface::Comments(CommentKind::ReviewComment) => "pulls",
         Surface::Repositories
-        | Surface::Discussions
-        | Surface::Issues
-        | Surface::PullRequests
-        | Surface::Reviews
-        | Surface::DiscussionComments => unreachable!("no list takes `since`: {surface:?}"),
+        | Surface::Threads(_)
+        | Surface::Comments(CommentKind::Review)
+        | Surface::Comments(CommentKind::DiscussionComment) => {
+            unreachable!("no list takes `since`: {surface:?}")
+        }
     };
     format!("/repositories/{repository_id}/{threads}/comments")
 }
@@ -143,7 +144,7 @@ fn read_list(
     let observed_at = response.observed_at();
     let (mut observations, mut unreadable) = (Vec::new(), Vec::new());
     for row in rows.iter().copied() {
-        match rest_comment::read_comment(surface.kind(), repository_id, row) {
+        match rest_comment::read_comment(schema::for_surface(surface).kind, repository_id, row) {
             Ok(comment) => observations
                 .push(ItemObservation { item: MirrorItem::Comment(comment), observed_at }),
             Err(reason) => {

@@ -1,4 +1,4 @@
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::Comment;
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceTime;
 use hw_rules::walk::ListingFloor;
@@ -10,14 +10,16 @@ use crate::github::comments::sample_comments::{
 };
 use crate::response_meta::ResponseMeta;
 
-const LIST_SURFACES: [Surface; 2] = [Surface::IssueComments, Surface::ReviewComments];
+const LIST_SURFACES: [Surface; 2] =
+    [Surface::Comments(CommentKind::Conversation), Surface::Comments(CommentKind::ReviewComment)];
 
 #[test]
 fn comment_list_has_a_fixed_url_for_its_newest_page() {
-    let request = newest_request(Surface::IssueComments, 7, 100, Some("\"a\""));
+    let request =
+        newest_request(Surface::Comments(CommentKind::Conversation), 7, 100, Some("\"a\""));
     let path = "/repositories/7/issues/comments?sort=updated&direction=desc&per_page=100";
     assert_eq!(request, RestRequest { path: path.into(), etag: Some("\"a\"".into()) });
-    let request = newest_request(Surface::ReviewComments, 7, 30, None);
+    let request = newest_request(Surface::Comments(CommentKind::ReviewComment), 7, 30, None);
     assert_eq!(
         request.path,
         "/repositories/7/pulls/comments?sort=updated&direction=desc&per_page=30"
@@ -41,18 +43,27 @@ fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
     for mark in [SourceInstant(0), SourceInstant(-5), SourceInstant::BEGINNING] {
         let walk = SinceWalk::from_floor(ListingFloor::At(mark));
         assert!(
-            !since_request(Surface::IssueComments, 7, walk.position(), 100, None)
-                .path
-                .contains("since")
+            !since_request(
+                Surface::Comments(CommentKind::Conversation),
+                7,
+                walk.position(),
+                100,
+                None
+            )
+            .path
+            .contains("since")
         );
     }
 }
 
 #[test]
 fn comment_list_row_is_read_completely() {
-    let page = read_rows(&[rest_comment_json(Surface::ReviewComments, 4)], Surface::ReviewComments);
+    let page = read_rows(
+        &[rest_comment_json(Surface::Comments(CommentKind::ReviewComment), 4)],
+        Surface::Comments(CommentKind::ReviewComment),
+    );
     let expected = Comment {
-        kind: ItemKind::ReviewComment,
+        kind: CommentKind::ReviewComment,
         id: 4,
         node_id: "C_4".into(),
         repository_id: 7,
@@ -82,9 +93,9 @@ fn comment_list_spells_authors_as_graphql_does() {
         (json!({ "login": "ghost", "id": 10137 }), None, None),
         (Value::Null, None, None),
     ] {
-        let mut row = rest_comment_json(Surface::IssueComments, 1);
+        let mut row = rest_comment_json(Surface::Comments(CommentKind::Conversation), 1);
         row["user"] = user;
-        let page = read_rows(&[row], Surface::IssueComments);
+        let page = read_rows(&[row], Surface::Comments(CommentKind::Conversation));
         let comment = unwrap_comment(&page.observations[0]);
         assert_eq!((comment.author.as_deref(), comment.author_id), (login, id));
     }
@@ -112,22 +123,28 @@ fn comment_list_keeps_the_position_of_an_unreadable_row() {
 #[test]
 fn comment_list_row_without_a_required_field_is_unreadable() {
     for field in ["body", "user", "issue_url", "id", "updated_at"] {
-        let mut broken = rest_comment_json(Surface::IssueComments, 2);
+        let mut broken = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
         broken.as_object_mut().unwrap().remove(field);
-        let page = read_rows(&[broken], Surface::IssueComments);
+        let page = read_rows(&[broken], Surface::Comments(CommentKind::Conversation));
         assert_eq!((page.observations.len(), page.unreadable.len()), (0, 1), "{field}");
     }
-    let mut elsewhere = rest_comment_json(Surface::IssueComments, 2);
+    let mut elsewhere = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
     elsewhere["issue_url"] = json!("https://api.github.com/nowhere");
-    assert_eq!(read_rows(&[elsewhere], Surface::IssueComments).unreadable.len(), 1);
+    assert_eq!(
+        read_rows(&[elsewhere], Surface::Comments(CommentKind::Conversation)).unreadable.len(),
+        1
+    );
 }
 
 #[test]
 fn comment_list_row_may_have_a_null_body() {
-    let mut silent = rest_comment_json(Surface::IssueComments, 2);
+    let mut silent = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
     silent["body"] = Value::Null;
     assert_eq!(
-        unwrap_comment(&read_rows(&[silent], Surface::IssueComments).observations[0]).body,
+        unwrap_comment(
+            &read_rows(&[silent], Surface::Comments(CommentKind::Conversation)).observations[0]
+        )
+        .body,
         ""
     );
 }
@@ -173,7 +190,7 @@ fn comment_list_that_is_unchanged_has_a_date() {
 }
 
 fn since_path(walk: &SinceWalk) -> String {
-    since_request(Surface::IssueComments, 7, walk.position(), 100, None).path
+    since_request(Surface::Comments(CommentKind::Conversation), 7, walk.position(), 100, None).path
 }
 
 fn list_response(document: Value, next_link: NextLink) -> RestResponse {

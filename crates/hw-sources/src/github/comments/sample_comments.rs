@@ -1,6 +1,6 @@
 //! Comments as GitHub sends them, for the tests of the readers.
 
-use hw_rules::item::{Comment, ItemObservation, MirrorItem};
+use hw_rules::item::{Comment, CommentKind, ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) fn rest_comment_json(surface: Surface, n: i64) -> Value {
         "user": { "login": "ann", "id": 31, "type": "User" },
         "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z",
     });
-    if surface == Surface::ReviewComments {
+    if surface == Surface::Comments(CommentKind::ReviewComment) {
         row["pull_request_url"] = json!("https://api.github.com/repos/acme/pump/pulls/3");
         row["pull_request_review_id"] = json!(90);
         row["in_reply_to_id"] = json!(80);
@@ -29,21 +29,21 @@ pub(super) fn rest_comment_json(surface: Surface, n: i64) -> Value {
 /// The same comment, or one that no list has, as a node.
 pub(super) fn graphql_comment_json(surface: Surface, n: i64) -> Value {
     let own = match surface {
-        Surface::IssueComments => json!({ "fullDatabaseId": n.to_string() }),
-        Surface::ReviewComments => json!({
+        Surface::Comments(CommentKind::Conversation) => json!({ "fullDatabaseId": n.to_string() }),
+        Surface::Comments(CommentKind::ReviewComment) => json!({
             "fullDatabaseId": n.to_string(), "path": "src/a.rs", "line": 5,
             "replyTo": { "fullDatabaseId": "80" }, "pullRequestReview": { "fullDatabaseId": "90" },
             "pullRequest": { "number": 3 },
         }),
-        Surface::Reviews => json!({
+        Surface::Comments(CommentKind::Review) => json!({
             "fullDatabaseId": n.to_string(), "state": "APPROVED",
             "submittedAt": "2026-01-01T00:00:00Z", "pullRequest": { "number": 3 },
         }),
-        Surface::DiscussionComments => json!({
+        Surface::Comments(CommentKind::DiscussionComment) => json!({
             "databaseId": n, "replyTo": null,
             "discussion": { "number": 3, "repository": { "databaseId": 7 } },
         }),
-        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
+        Surface::Repositories | Surface::Threads(_) => {
             unreachable!("no comments there: {surface:?}")
         }
     };
@@ -53,7 +53,7 @@ pub(super) fn graphql_comment_json(surface: Surface, n: i64) -> Value {
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z",
         "author": { "login": "ann", "databaseId": 31 },
     });
-    if surface != Surface::DiscussionComments {
+    if surface != Surface::Comments(CommentKind::DiscussionComment) {
         node["repository"] = json!({ "databaseId": 7 });
     }
     for (name, value) in own.as_object().unwrap() {

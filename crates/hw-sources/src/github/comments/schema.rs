@@ -1,5 +1,6 @@
 //! The GraphQL names of each kind of comment, and the fields to request.
 
+use hw_rules::item::CommentKind;
 use hw_rules::lane::Surface;
 
 use crate::github::lookup::{NodeLookup, RepositoryField};
@@ -7,6 +8,7 @@ use crate::github::node::ACTOR_FIELDS;
 
 /// One kind of comment, in GitHub's terms.
 pub(super) struct CommentSchema {
+    pub kind: CommentKind,
     pub type_name: &'static str,
     /// The numeric id. Comments of discussions have only the short one.
     id_field: &'static str,
@@ -19,6 +21,7 @@ pub(super) struct CommentSchema {
 
 /// Its `issue` is unreliable if it is a pull request, so the thread's number is read from the URL.
 const ISSUE_COMMENT: CommentSchema = CommentSchema {
+    kind: CommentKind::Conversation,
     type_name: "IssueComment",
     id_field: "fullDatabaseId",
     own_fields: "",
@@ -27,6 +30,7 @@ const ISSUE_COMMENT: CommentSchema = CommentSchema {
 };
 
 const REVIEW_COMMENT: CommentSchema = CommentSchema {
+    kind: CommentKind::ReviewComment,
     type_name: "PullRequestReviewComment",
     id_field: "fullDatabaseId",
     own_fields: "path line replyTo { fullDatabaseId } pullRequestReview { fullDatabaseId }
@@ -36,6 +40,7 @@ const REVIEW_COMMENT: CommentSchema = CommentSchema {
 };
 
 const REVIEW: CommentSchema = CommentSchema {
+    kind: CommentKind::Review,
     type_name: "PullRequestReview",
     id_field: "fullDatabaseId",
     own_fields: "state submittedAt pullRequest { number }",
@@ -44,6 +49,7 @@ const REVIEW: CommentSchema = CommentSchema {
 };
 
 const DISCUSSION_COMMENT: CommentSchema = CommentSchema {
+    kind: CommentKind::DiscussionComment,
     type_name: "DiscussionComment",
     id_field: "databaseId",
     own_fields: "replyTo { databaseId }",
@@ -54,11 +60,11 @@ const DISCUSSION_COMMENT: CommentSchema = CommentSchema {
 /// Returns the kind of comment behind a surface, which must be one of [`Surface::COMMENTS`].
 pub(super) fn for_surface(surface: Surface) -> &'static CommentSchema {
     match surface {
-        Surface::IssueComments => &ISSUE_COMMENT,
-        Surface::ReviewComments => &REVIEW_COMMENT,
-        Surface::Reviews => &REVIEW,
-        Surface::DiscussionComments => &DISCUSSION_COMMENT,
-        Surface::Repositories | Surface::Discussions | Surface::Issues | Surface::PullRequests => {
+        Surface::Comments(CommentKind::Conversation) => &ISSUE_COMMENT,
+        Surface::Comments(CommentKind::ReviewComment) => &REVIEW_COMMENT,
+        Surface::Comments(CommentKind::Review) => &REVIEW,
+        Surface::Comments(CommentKind::DiscussionComment) => &DISCUSSION_COMMENT,
+        Surface::Repositories | Surface::Threads(_) => {
             unreachable!("no comments there: {surface:?}")
         }
     }

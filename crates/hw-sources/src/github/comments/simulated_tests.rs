@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, ItemObservation, MirrorItem};
+use hw_rules::item::{self, Comment, ItemObservation, MirrorItem};
 use hw_rules::lane::Surface;
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::walk::ListingFloor;
@@ -14,7 +14,10 @@ use crate::transport::{HttpRequest, HttpResponse};
 
 #[test]
 fn comment_list_and_lookup_agree() {
-    for surface in [Surface::IssueComments, Surface::ReviewComments] {
+    for surface in [
+        Surface::Comments(item::CommentKind::Conversation),
+        Surface::Comments(item::CommentKind::ReviewComment),
+    ] {
         let mut source = SimulatedSource::new();
         for (repository, node_id) in source.repository_ids() {
             let listed = comments_by_id(&source.list_comments(surface, repository));
@@ -31,7 +34,10 @@ fn comment_list_and_lookup_agree() {
 
 #[test]
 fn thread_comments_and_lookup_agree() {
-    for surface in [Surface::Reviews, Surface::DiscussionComments] {
+    for surface in [
+        Surface::Comments(item::CommentKind::Review),
+        Surface::Comments(item::CommentKind::DiscussionComment),
+    ] {
         let mut source = SimulatedSource::new();
         let mut pages = 0;
         for (repository, node_id) in source.repository_ids() {
@@ -45,11 +51,16 @@ fn thread_comments_and_lookup_agree() {
             assert!(listed.keys().eq(truth.keys()), "{surface:?}: the threads are complete");
             for (id, comment) in &listed {
                 assert_eq!(comment.thread, truth[id].thread_number);
-                let parent = truth[id].parent_id.filter(|_| surface != Surface::Reviews);
+                let parent = truth[id]
+                    .parent_id
+                    .filter(|_| surface != Surface::Comments(item::CommentKind::Review));
                 assert_eq!((comment.reply_to, &comment.body), (parent, &truth[id].body));
             }
         }
-        assert!(pages > 0 || surface == Surface::Reviews, "no thread was longer than a page");
+        assert!(
+            pages > 0 || surface == Surface::Comments(item::CommentKind::Review),
+            "no thread was longer than a page"
+        );
     }
 }
 
@@ -93,14 +104,13 @@ impl SimulatedSource {
 
     fn true_comments(&self, surface: Surface, repository: i64) -> BTreeMap<i64, TrueComment> {
         let kinds: &[CommentKind] = match surface {
-            Surface::IssueComments => &[CommentKind::Conversation],
-            Surface::ReviewComments => &[CommentKind::ReviewComment],
-            Surface::Reviews => &[CommentKind::Review],
-            Surface::DiscussionComments => &[CommentKind::Discussion, CommentKind::Reply],
-            Surface::Repositories
-            | Surface::Discussions
-            | Surface::Issues
-            | Surface::PullRequests => &[],
+            Surface::Comments(item::CommentKind::Conversation) => &[CommentKind::Conversation],
+            Surface::Comments(item::CommentKind::ReviewComment) => &[CommentKind::ReviewComment],
+            Surface::Comments(item::CommentKind::Review) => &[CommentKind::Review],
+            Surface::Comments(item::CommentKind::DiscussionComment) => {
+                &[CommentKind::Discussion, CommentKind::Reply]
+            }
+            Surface::Repositories | Surface::Threads(_) => &[],
         };
         let comments = self.github.world().truth().comments.into_values();
         comments
@@ -157,7 +167,7 @@ impl SimulatedSource {
 
     /// Reads the comments of every thread.
     fn list_thread_comments(&mut self, surface: Surface, repository: i64) -> ListedComments {
-        let kind = if surface == Surface::Reviews {
+        let kind = if surface == Surface::Comments(item::CommentKind::Review) {
             ThreadKind::PullRequest
         } else {
             ThreadKind::Discussion

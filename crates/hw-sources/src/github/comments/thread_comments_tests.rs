@@ -1,3 +1,4 @@
+use hw_rules::item::CommentKind;
 use hw_rules::walk::PageCursor;
 use serde_json::{Value, json};
 
@@ -12,8 +13,8 @@ use crate::github::sample_responses::{
     graphql_error, not_found_error, response_with_data, response_with_errors, server_error,
 };
 
-const REVIEWS: Surface = Surface::Reviews;
-const DISCUSSION_COMMENTS: Surface = Surface::DiscussionComments;
+const REVIEWS: Surface = Surface::Comments(CommentKind::Review);
+const DISCUSSION_COMMENTS: Surface = Surface::Comments(CommentKind::DiscussionComment);
 
 #[test]
 fn thread_comments_include_replies() {

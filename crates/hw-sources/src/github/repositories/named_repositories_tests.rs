@@ -1,3 +1,4 @@
+use hw_rules::item::ThreadKind;
 use serde_json::{Value, json};
 
 use super::*;
@@ -52,7 +53,7 @@ fn named_repositories_identify_a_partial_one_by_its_id() {
     let subjects: Vec<_> = page.unreadable.iter().map(|row| row.subject.clone()).collect();
     assert_eq!(subjects, [RowSubject::Node("R_1".into()), RowSubject::Node("R_2".into())]);
     assert_eq!(repository_ids(&page), [3], "an error in a probe does not affect the repository");
-    assert!(!page.probes.contains_key(&(3, Surface::Issues)));
+    assert!(!page.probes.contains_key(&(3, Surface::Threads(ThreadKind::Issue))));
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn named_repositories_require_the_requested_viewer() {
 
 #[test]
 fn named_repositories_query_passes_names_as_variables() {
-    let query = named_query(&repository_names(2), &[Surface::Issues], true);
+    let query = named_query(&repository_names(2), &[Surface::Threads(ThreadKind::Issue)], true);
     for (text, is_included) in [
         ("r1: repository(owner: $o1, name: $m1)", true),
         ("issues(first: 1", true),

@@ -1,4 +1,4 @@
-use hw_rules::item::ItemKind;
+use hw_rules::item::{ItemKind, ThreadKind};
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,9 +10,9 @@ use crate::github::sample_responses::{
 #[test]
 fn first_pages_query_has_one_fragment_for_each_kind_of_row() {
     let pages = [
-        first_page_target(Surface::Issues, 3),
-        first_page_target(Surface::PullRequests, 8),
-        first_page_target(Surface::Issues, 1),
+        first_page_target(Surface::Threads(ThreadKind::Issue), 3),
+        first_page_target(Surface::Threads(ThreadKind::PullRequest), 8),
+        first_page_target(Surface::Threads(ThreadKind::Issue), 1),
     ];
     let query = first_pages_query(&pages);
     for (text, count) in [
@@ -34,19 +34,26 @@ fn first_pages_query_has_one_fragment_for_each_kind_of_row() {
 fn first_pages_are_read_in_the_order_of_the_request() {
     let pages = Surface::THREADS.map(|surface| first_page_target(surface, 10));
     let response = response_with_data(json!({
-        "p0": single_thread_json(Surface::Discussions, 1),
-        "p1": single_thread_json(Surface::Issues, 2),
-        "p2": single_thread_json(Surface::PullRequests, 3),
+        "p0": single_thread_json(Surface::Threads(ThreadKind::Discussion), 1),
+        "p1": single_thread_json(Surface::Threads(ThreadKind::Issue), 2),
+        "p2": single_thread_json(Surface::Threads(ThreadKind::PullRequest), 3),
     }));
     let read = read_first_pages(&response, &pages);
     let keys = read.iter().map(|page| page.as_ref().unwrap().observations[0].key());
     let keys: Vec<_> = keys.map(|key| (key.kind, key.id)).collect();
-    assert_eq!(keys, [(ItemKind::Discussion, 1), (ItemKind::Issue, 2), (ItemKind::PullRequest, 3)]);
+    assert_eq!(
+        keys,
+        [
+            (ItemKind::Thread(ThreadKind::Discussion), 1),
+            (ItemKind::Thread(ThreadKind::Issue), 2),
+            (ItemKind::Thread(ThreadKind::PullRequest), 3)
+        ]
+    );
 }
 
 #[test]
 fn first_pages_confine_a_missing_repository() {
-    let surface = Surface::Issues;
+    let surface = Surface::Threads(ThreadKind::Issue);
     let pages: Vec<FirstPageTarget> = (0..12).map(|_| first_page_target(surface, 10)).collect();
     let mut data = json!({});
     for n in 0..12 {
@@ -69,8 +76,11 @@ fn first_pages_confine_a_missing_repository() {
 
 #[test]
 fn first_pages_of_another_repository_are_never_data() {
-    let data = json!({ "p0": listing_json(Surface::Issues, &[]) });
-    let other = FirstPageTarget { repository_id: 8, ..first_page_target(Surface::Issues, 1) };
+    let data = json!({ "p0": listing_json(Surface::Threads(ThreadKind::Issue), &[]) });
+    let other = FirstPageTarget {
+        repository_id: 8,
+        ..first_page_target(Surface::Threads(ThreadKind::Issue), 1)
+    };
     assert!(matches!(
         read_first_pages(&response_with_data(data), &[other])[0],
         Err(SourceError::InvalidResponse(_))

@@ -1,3 +1,4 @@
+use hw_rules::item::ThreadKind;
 use serde_json::{Value, json};
 
 use super::*;
@@ -24,23 +25,28 @@ fn thread_lookup_tells_absence_from_a_fault() {
 
 #[test]
 fn thread_lookup_takes_only_an_error_at_the_node_for_absence() {
-    let data = json!({ "nodes": [null, null, thread_json(Surface::Issues, 3)] });
+    let data =
+        json!({ "nodes": [null, null, thread_json(Surface::Threads(ThreadKind::Issue), 3)] });
     let errors = vec![
         not_found_error("nodes.0.repository"),
         graphql_error("FORBIDDEN", "nodes.1"),
         server_error("nodes.2.labels"),
     ];
-    let page = read_threads(&response_with_errors(data, errors), Surface::Issues, 3);
+    let page =
+        read_threads(&response_with_errors(data, errors), Surface::Threads(ThreadKind::Issue), 3);
     assert_eq!((page.absent.len(), page.observations.len(), page.unreadable.len()), (0, 0, 3));
 }
 
 #[test]
 fn thread_lookup_of_issues_misses_one_that_became_a_discussion() {
-    let mut node = thread_json(Surface::Discussions, 1);
+    let mut node = thread_json(Surface::Threads(ThreadKind::Discussion), 1);
     node["__typename"] = json!("Discussion");
     let response = response_with_data(json!({ "nodes": [node] }));
-    assert_eq!(read_threads(&response, Surface::Issues, 1).absent, ["T_1"]);
-    assert_eq!(read_threads(&response, Surface::Discussions, 1).observations.len(), 1);
+    assert_eq!(read_threads(&response, Surface::Threads(ThreadKind::Issue), 1).absent, ["T_1"]);
+    assert_eq!(
+        read_threads(&response, Surface::Threads(ThreadKind::Discussion), 1).observations.len(),
+        1
+    );
 }
 
 #[test]
@@ -58,14 +64,14 @@ fn thread_lookup_is_vouched_for_by_the_repository_and_a_sibling() {
     }
     let scope =
         json!({ "databaseId": 7, "hasIssuesEnabled": false, "hasDiscussionsEnabled": true });
-    assert!(!is_vouched_for(Surface::Issues, &scope, &json!([sibling])));
-    assert!(is_vouched_for(Surface::Discussions, &scope, &json!([sibling])));
+    assert!(!is_vouched_for(Surface::Threads(ThreadKind::Issue), &scope, &json!([sibling])));
+    assert!(is_vouched_for(Surface::Threads(ThreadKind::Discussion), &scope, &json!([sibling])));
 }
 
 #[test]
 fn thread_lookup_query_requests_one_kind_and_names_its_scope() {
     let ids = ["T_1".to_owned()];
-    let query = lookup_query(Surface::PullRequests, "R_7", &ids, &[]);
+    let query = lookup_query(Surface::Threads(ThreadKind::PullRequest), "R_7", &ids, &[]);
     assert!(query.document.contains("... on PullRequest { id"), "{}", query.document);
     assert_eq!(query.variables, json!({ "scope": "R_7", "ids": ids, "siblings": [] }));
 }

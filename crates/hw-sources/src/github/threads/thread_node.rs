@@ -1,6 +1,8 @@
 //! Reads one thread from its GraphQL node.
 
-use hw_rules::item::{DiscussionDetails, OPEN_STATE, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item::{
+    DiscussionDetails, OPEN_STATE, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
+};
 use hw_rules::item_validation;
 use hw_rules::lane::Surface;
 use hw_rules::safe_text::sanitize_for_storage;
@@ -61,16 +63,18 @@ struct ThreadRepository {
 pub(super) fn read_thread(surface: Surface, node: RawNode<'_>) -> Result<Thread, String> {
     let mut raw: ThreadNode = node.parse_as()?;
     let details = match surface {
-        Surface::Issues => ThreadDetails::Issue,
-        Surface::PullRequests => ThreadDetails::PullRequest(raw.take_pull_request()?),
-        Surface::Discussions => ThreadDetails::Discussion(raw.take_discussion()?),
-        Surface::Repositories
-        | Surface::IssueComments
-        | Surface::ReviewComments
-        | Surface::Reviews
-        | Surface::DiscussionComments => unreachable!("not a thread: {surface:?}"),
+        Surface::Threads(ThreadKind::Issue) => ThreadDetails::Issue,
+        Surface::Threads(ThreadKind::PullRequest) => {
+            ThreadDetails::PullRequest(raw.take_pull_request()?)
+        }
+        Surface::Threads(ThreadKind::Discussion) => {
+            ThreadDetails::Discussion(raw.take_discussion()?)
+        }
+        Surface::Repositories | Surface::Comments(_) => {
+            unreachable!("not a thread: {surface:?}")
+        }
     };
-    let state = if surface == Surface::Discussions {
+    let state = if surface == Surface::Threads(ThreadKind::Discussion) {
         discussion_state(require_field("closed", raw.closed)?).to_owned()
     } else {
         require_field("state", raw.state.take())?

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_store::{
     DatabaseLocation, LeasedStore, MatchCount, SearchRequest, SearchResults, ThreadFilter,
 };
@@ -114,8 +114,8 @@ fn thread_filters_apply_to_matches_in_comments(location: &DatabaseLocation) {
     as_thread_mut(&mut closed).labels = vec!["odd".into()];
     store.ingest_page(&issues_page(vec![issue(5, 10, "x"), closed])).unwrap();
     let comments = [(50, 5), (60, 6)]
-        .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+        .map(|(id, thread)| comment(CommentKind::Conversation, id, thread, id, "drips"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.into())).unwrap();
     for (filter, expected) in [
         ("state:open", vec![5]),
         ("state:closed", vec![6]),
@@ -136,8 +136,8 @@ fn author_and_time_filters_apply_to_the_matching_text(location: &DatabaseLocatio
     let mut by_bob = issue(5, 10, "x");
     as_thread_mut(&mut by_bob).author = Some("bob".into());
     store.ingest_page(&issues_page(vec![by_bob])).unwrap();
-    let comments = vec![comment(ItemKind::IssueComment, 50, 5, 900, "drips")];
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments)).unwrap();
+    let comments = vec![comment(CommentKind::Conversation, 50, 5, 900, "drips")];
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments)).unwrap();
     for filter in ["author:ada".to_owned(), format!("updated:>={}", source_time(900))] {
         assert_eq!(hit_ids(&store, &format!("drips {filter}")), [5].into(), "{filter}");
         assert_eq!(hit_ids(&store, &filter).len(), 0, "{filter} alone applies to threads");
@@ -167,22 +167,22 @@ fn filters_accept_any_names_in_any_number(location: &DatabaseLocation) {
     let many_and_ada = [many.clone(), vec!["ada".into()]].concat();
     for (authors, count) in [(many, 0), (many_and_ada, 1), (vec!["a\0".into()], 0)] {
         let filter = ThreadFilter { authors, ..ThreadFilter::default() };
-        assert_eq!(stored_threads(&store, ItemKind::Issue, &filter).len(), count);
+        assert_eq!(stored_threads(&store, ThreadKind::Issue, &filter).len(), count);
     }
     let repository = Some("pu\0mp".to_owned());
     let filter = ThreadFilter { repository, ..ThreadFilter::default() };
-    assert_eq!(stored_threads(&store, ItemKind::Issue, &filter), []);
+    assert_eq!(stored_threads(&store, ThreadKind::Issue, &filter), []);
 }
 
 fn comment_filters_include_the_state_and_labels_of_their_threads(location: &DatabaseLocation) {
     let store = open_store(location);
-    let mut closed = thread(ItemKind::PullRequest, 6, 11, "drips");
+    let mut closed = thread(ThreadKind::PullRequest, 6, 11, "drips");
     as_thread_mut(&mut closed).state = "CLOSED".into();
     store.ingest_page(&issues_page(vec![issue(5, 10, "drips")])).unwrap();
-    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![closed])).unwrap();
+    store.ingest_page(&threads_page(ThreadKind::PullRequest, vec![closed])).unwrap();
     let comments = [(50, 5), (60, 6)]
-        .map(|(id, thread)| comment(ItemKind::IssueComment, id, thread, id, "drips"));
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.into())).unwrap();
+        .map(|(id, thread)| comment(CommentKind::Conversation, id, thread, id, "drips"));
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.into())).unwrap();
     for (filter, expected) in [
         ("type:comment", vec![50, 60]),
         ("type:comment state:open", vec![50]),
@@ -203,8 +203,8 @@ fn filters_without_words_list_only_threads(location: &DatabaseLocation) {
     let mut by_bob = issue(5, 10, "x");
     as_thread_mut(&mut by_bob).author = Some("bob".into());
     store.ingest_page(&issues_page(vec![by_bob, issue(6, 11, "x")])).unwrap();
-    let by_ada = comment(ItemKind::IssueComment, 50, 5, 50, "by ada");
-    store.ingest_page(&threads_page(ItemKind::IssueComment, vec![by_ada])).unwrap();
+    let by_ada = comment(CommentKind::Conversation, 50, 5, 50, "by ada");
+    store.ingest_page(&threads_page(CommentKind::Conversation, vec![by_ada])).unwrap();
     assert_eq!(search_ids(&store, "author:ada"), [6], "not the thread with her comment");
     assert_eq!(hit_ids(&store, "author:ada by"), [5].into(), "but with words");
 }
@@ -217,14 +217,14 @@ fn ingest_leaks(store: &LeasedStore) {
     thread_in_valve.author = Some("bob".into());
     thread_in_valve.state = "CLOSED".into();
     thread_in_valve.labels = vec!["odd".into(), "bug".into()];
-    let mut merged = thread(ItemKind::PullRequest, 7, 30, "leaks");
+    let mut merged = thread(ThreadKind::PullRequest, 7, 30, "leaks");
     as_thread_mut(&mut merged).state = "MERGED".into();
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks"), other])).unwrap();
-    store.ingest_page(&threads_page(ItemKind::PullRequest, vec![merged])).unwrap();
+    store.ingest_page(&threads_page(ThreadKind::PullRequest, vec![merged])).unwrap();
     store
         .ingest_page(&threads_page(
-            ItemKind::Discussion,
-            vec![thread(ItemKind::Discussion, 8, 40, "leaks")],
+            ThreadKind::Discussion,
+            vec![thread(ThreadKind::Discussion, 8, 40, "leaks")],
         ))
         .unwrap();
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_store::{DatabaseLocation, LeasedStore, SearchRequest, StoreReader};
 
 use super::search_engine;
@@ -23,7 +23,7 @@ const LABELS: [&str; 3] = ["bug", "docs", "wontfix"];
 
 /// A thread as the test knows it.
 struct ExpectedThread {
-    kind: ItemKind,
+    kind: ThreadKind,
     id: i64,
     state: &'static str,
     labels: Vec<&'static str>,
@@ -54,10 +54,10 @@ fn filters_select_exactly_the_matching_threads(location: &DatabaseLocation) {
     let filters: [(&str, ThreadPredicate); 5] = [
         ("state:open", |thread| thread.state == "OPEN"),
         ("state:closed", |thread| thread.state == "CLOSED"),
-        ("type:issue", |thread| thread.kind == ItemKind::Issue),
+        ("type:issue", |thread| thread.kind == ThreadKind::Issue),
         ("label:bug", |thread| thread.labels.contains(&"bug")),
         ("type:pr -label:docs", |thread| {
-            thread.kind == ItemKind::PullRequest && !thread.labels.contains(&"docs")
+            thread.kind == ThreadKind::PullRequest && !thread.labels.contains(&"docs")
         }),
     ];
     for word in ["crash", "leak", "tide", "report", "night"] {
@@ -135,7 +135,7 @@ fn random_threads(location: &DatabaseLocation, seed: u64) -> (Vec<ExpectedThread
 
 fn random_thread(rng: &mut fastrand::Rng, id: i64) -> ExpectedThread {
     ExpectedThread {
-        kind: ItemKind::THREADS[rng.usize(..3)],
+        kind: ThreadKind::ALL[rng.usize(..3)],
         id,
         state: if rng.bool() { "OPEN" } else { "CLOSED" },
         labels: LABELS.into_iter().filter(|_| rng.u8(..3) == 0).collect(),
@@ -148,7 +148,7 @@ fn random_text(rng: &mut fastrand::Rng) -> Vec<&'static str> {
 }
 
 fn ingest_threads(store: &LeasedStore, threads: &[ExpectedThread]) {
-    for kind in ItemKind::THREADS {
+    for kind in ThreadKind::ALL {
         let of_kind = threads.iter().filter(|thread| thread.kind == kind);
         let rows = of_kind.map(|ExpectedThread { id, state, labels, texts, .. }| {
             let text = texts[0].join(" ");
@@ -164,8 +164,8 @@ fn ingest_threads(store: &LeasedStore, threads: &[ExpectedThread]) {
         let texts = thread.texts.iter().enumerate().skip(1);
         texts.map(|(index, text)| {
             let id = thread.id * 10 + i64::try_from(index).unwrap();
-            comment(ItemKind::IssueComment, id, thread.id, thread.id, &text.join(" "))
+            comment(CommentKind::Conversation, id, thread.id, thread.id, &text.join(" "))
         })
     });
-    store.ingest_page(&threads_page(ItemKind::IssueComment, comments.collect())).unwrap();
+    store.ingest_page(&threads_page(CommentKind::Conversation, comments.collect())).unwrap();
 }

@@ -1,6 +1,5 @@
 //! A search hit on the results page.
 
-use hw_rules::item::ItemKind;
 use hw_rules::snippet::SnippetPiece;
 use hw_store::{Hit, MatchedComment};
 
@@ -49,7 +48,7 @@ impl HitView {
         let fragment = anchor.as_deref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         // a thread has pages, and the server does not receive the fragment
         let at = anchor.as_deref().map(|anchor| format!("?at={anchor}")).unwrap_or_default();
-        let id = if ItemKind::COMMENTS.contains(&hit.kind) {
+        let id = if hit.kind.is_comment() {
             element_id(&format!("hit-{address}{fragment}"))
         } else {
             element_id(&format!("hit-{address}"))

@@ -1,6 +1,6 @@
 //! A comment on the page.
 
-use hw_rules::item::{Comment, ItemKind};
+use hw_rules::item::{Comment, CommentKind};
 
 use super::body_view::BodyView;
 use super::comment_order::OrderedComment;
@@ -46,7 +46,7 @@ impl CommentView {
             depth,
             url: format::external_url(&comment.url),
             body,
-            is_review: comment.kind == ItemKind::Review,
+            is_review: comment.kind == CommentKind::Review,
         }
     }
 
@@ -58,7 +58,7 @@ impl CommentView {
 
 fn describe_action(comment: &Comment, is_reply: bool) -> &'static str {
     match comment.kind {
-        ItemKind::Review => match comment.state.as_deref() {
+        CommentKind::Review => match comment.state.as_deref() {
             Some("APPROVED") => "approved these changes",
             Some("CHANGES_REQUESTED") => "requested changes",
             Some("DISMISSED") => "reviewed (dismissed)",
@@ -66,18 +66,13 @@ fn describe_action(comment: &Comment, is_reply: bool) -> &'static str {
             _ => "reviewed",
         },
         _ if is_reply => "replied",
-        ItemKind::ReviewComment => "commented on a line",
-        ItemKind::Repository
-        | ItemKind::Discussion
-        | ItemKind::Issue
-        | ItemKind::PullRequest
-        | ItemKind::IssueComment
-        | ItemKind::DiscussionComment => "commented",
+        CommentKind::ReviewComment => "commented on a line",
+        CommentKind::Conversation | CommentKind::DiscussionComment => "commented",
     }
 }
 
 fn review_tone(comment: &Comment) -> &'static str {
-    match comment.state.as_deref().filter(|_| comment.kind == ItemKind::Review) {
+    match comment.state.as_deref().filter(|_| comment.kind == CommentKind::Review) {
         Some("APPROVED") => "approved",
         Some("CHANGES_REQUESTED") => "refused",
         Some("DISMISSED" | "PENDING") => "dismissed",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, ItemKey};
+use hw_rules::item::ItemKey;
 use hw_store::{CommentExcerpt, SkippedRows, StoreError, StoreReader, ThreadOutline};
 
 use super::body_view::BodyView;
@@ -183,13 +183,7 @@ fn read_excerpts(
     max_body: u32,
 ) -> Result<CommentExcerpts, StoreError> {
     let excerpts = store.comment_excerpts(&outline.row, ids, max_body)?;
-    let by_key = excerpts
-        .rows
-        .into_iter()
-        .map(|excerpt| {
-            let Comment { kind, id, .. } = excerpt.row.comment;
-            (ItemKey { kind, id }, excerpt)
-        })
-        .collect();
+    let by_key =
+        excerpts.rows.into_iter().map(|excerpt| (excerpt.row.comment.key(), excerpt)).collect();
     Ok(CommentExcerpts { by_key, skipped: excerpts.skipped })
 }
