@@ -24,9 +24,11 @@ pub(crate) use database_url::{
 };
 pub(crate) use environment::{Environment, TerminalEnv};
 pub(crate) use example_file::example_settings;
+use hw_store::WorkerIdentity;
 pub(crate) use keys::{ALL_KEYS, SettingKey, *};
 pub(crate) use layer::{SettingOrigin, SettingValue};
 pub(crate) use problem::SettingProblem;
+
 pub(crate) use resolved_settings::{FlagSettings, ResolvedSettings};
 pub(crate) use settings::{AppSettings, LogSettings};
 pub(crate) use suggestion::did_you_mean;
@@ -40,17 +42,19 @@ pub(crate) const SETTINGS_FILE: &str = "highwater.toml";
 /// The name of the file next to it that may also contain secrets.
 pub(crate) const DOTENV_FILE: &str = ".env";
 
-/// Returns the name of this process that other processes see when they find the lease taken.
-pub(crate) fn process_name() -> String {
-    let process = format!("process {}", std::process::id());
-    match machine_name() {
-        Some(machine) => format!("{process} on {machine}"),
-        None => process,
+/// Returns who this process is to others that share its workspace; `role` is the command that it runs.
+pub(crate) fn worker_identity(role: &str) -> WorkerIdentity {
+    WorkerIdentity {
+        id: format!("{:016x}", fastrand::u64(..)),
+        machine: machine_name().unwrap_or_default(),
+        process: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        role: role.to_owned(),
     }
 }
 
 /// Returns the machine's name, or `None` where it cannot be read.
-pub(crate) fn machine_name() -> Option<String> {
+fn machine_name() -> Option<String> {
     let files = ["/proc/sys/kernel/hostname", "/etc/hostname"];
     let names = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
     names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())

@@ -84,6 +84,9 @@ impl ProgressFormatter {
                 count.stored += stored;
                 self.is_due(now_ms).then(|| self.counters_line(now_ms))
             }
+            ProgressEvent::FollowingPull { worker } => {
+                Some(format!("{worker} is pulling already; waiting for it to finish"))
+            }
             ProgressEvent::ItemsRemoved { scope, count, .. } => {
                 Some(format!("removed {}: {scope}", format_count(count, "item")))
             }

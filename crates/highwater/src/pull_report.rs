@@ -28,6 +28,7 @@ impl PullReport<'_> {
             ("organization", json!(self.organization)),
             ("sources", json!(self.summary.sources)),
             ("complete", json!(self.is_complete())),
+            ("followed", json!(self.summary.followed)),
             ("items", Value::Object(items.collect())),
             ("requests", json!(cost.requests)),
             ("points", json!(cost.points)),

@@ -75,6 +75,7 @@ pub(crate) fn apply_event(event: ProgressEvent) {
 fn mask_event(mut event: ProgressEvent) -> ProgressEvent {
     if let ProgressEvent::RetryScheduled { reason: text, .. }
     | ProgressEvent::RequestsPaused { reason: text, .. }
+    | ProgressEvent::FollowingPull { worker: text }
     | ProgressEvent::LaneFailed { message: text, .. } = &mut event
     {
         *text = terminal::clean_line(text);

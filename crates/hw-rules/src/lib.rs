@@ -9,6 +9,7 @@ pub mod chunk_size;
 pub mod closing_references;
 pub mod coverage;
 pub mod date_range;
+pub mod duty;
 pub mod followed_source;
 pub mod format;
 pub mod freshness;
@@ -41,6 +42,7 @@ pub mod thread_order;
 pub mod tokens;
 pub mod version;
 pub mod walk;
+pub mod worker_watch;
 
 /// The lag that is expected of a source's lists: everything this close to a watermark is read again.
 ///

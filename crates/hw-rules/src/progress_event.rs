@@ -12,6 +12,8 @@ pub enum ProgressEvent {
     ViewerIdentified(String),
     /// The stored items of a surface are deleted, in order to download them again.
     ClearingSurface { surface: Surface },
+    /// Another process pulls the same; this one helps it, and waits for its end.
+    FollowingPull { worker: String },
     /// A page is requested: of an organization's listing, or of a repository's.
     RequestingPage { surface: Surface, scope: String, page: u64 },
     /// The number of repositories listed so far; `is_all` is set with the last of them.

@@ -88,6 +88,8 @@ pub struct AdmissionRequest {
 #[derive(Debug)]
 pub struct LimiterState {
     concurrency: u32,
+    /// This process's share of the requests that all workers of a principal may have in flight.
+    max_concurrency: u32,
     in_flight: BTreeMap<ApiKind, u32>,
     clean_in_a_row: u32,
     limits_in_a_row: u32,
@@ -117,6 +119,7 @@ impl Default for LimiterState {
     fn default() -> Self {
         Self {
             concurrency: INITIAL_CONCURRENCY,
+            max_concurrency: MAX_CONCURRENCY,
             in_flight: BTreeMap::new(),
             clean_in_a_row: 0,
             limits_in_a_row: 0,
@@ -133,6 +136,11 @@ impl Default for LimiterState {
 }
 
 impl LimiterState {
+    /// Sets the number of workers that share the limits of a principal.
+    pub fn set_worker_count(&mut self, workers: u32) {
+        self.max_concurrency = (MAX_CONCURRENCY / workers.max(1)).max(1);
+    }
+
     /// Decides whether a request may start.
     ///
     /// An admitted request counts as in flight until [`LimiterState::record_outcome`] or
@@ -165,7 +173,7 @@ impl LimiterState {
 
     /// Returns true if fewer than the maximum are in flight.
     pub fn has_room(&self) -> bool {
-        self.in_flight.values().sum::<u32>() < self.concurrency
+        self.in_flight.values().sum::<u32>() < self.concurrency.min(self.max_concurrency)
     }
 
     /// Takes back the admission of a request that was not sent.
@@ -274,7 +282,7 @@ impl LimiterState {
         if self.clean_in_a_row >= CLEAN_RESPONSES_TO_GROW {
             self.clean_in_a_row = 0;
             self.recovering = false;
-            self.concurrency = (self.concurrency + 1).min(MAX_CONCURRENCY);
+            self.concurrency = (self.concurrency + 1).min(self.max_concurrency);
         }
     }
 

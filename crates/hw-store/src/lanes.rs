@@ -3,6 +3,7 @@
 //! There is no way to set a watermark by itself: it is written with the page that justifies it.
 
 use hw_rules::coverage::Coverage;
+use hw_rules::duty::DutyName;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
@@ -16,7 +17,7 @@ use crate::ingest::Etag;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader, StoreWriter};
-use crate::{source_clocks, sweeps};
+use crate::{leases, source_clocks, sweeps};
 
 pub(crate) mod lane_rows;
 pub(crate) mod object_count;
@@ -174,6 +175,7 @@ impl LeasedStore {
         let to = base.minus_ms(SAFE_BACKFILL_MS);
         self.write_with_lease(RESET, |tx| {
             let id = ensure_lane_id(tx, lane)?;
+            leases::revoke_from_others(tx, &DutyName::for_lane(lane), self.lease())?;
             let before = read_coverage(tx, id)?;
             let after = match lane.surface.read_strategy() {
                 ReadStrategy::Since => before.clone().reset_since(to),

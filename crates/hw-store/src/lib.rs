@@ -23,6 +23,7 @@ mod chores;
 mod closing_references;
 mod comment_queue;
 mod driver;
+mod duties;
 mod engine;
 mod error;
 mod id_conflicts;
@@ -53,6 +54,7 @@ mod tables;
 mod transaction;
 mod verification;
 mod views;
+mod workers;
 mod workspace;
 mod workspace_handle;
 mod workspace_removal;
@@ -63,6 +65,7 @@ pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelectio
 pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
+pub use duties::{DutyClaim, DutyEnd, DutyHolder, DutyTask};
 pub use engine::{
     Hit, HitOrder, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest,
     SearchResults,
@@ -72,7 +75,7 @@ pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage};
 pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{LaneRow, TurnFailure};
 pub use leased_store::LeasedStore;
-pub use leases::{Lease, LeaseHolder};
+pub use leases::Lease;
 pub use migrations::SCHEMA_GUID;
 pub use pauses::{NewPause, PauseRow};
 pub use quarantine::{QuarantinedItem, UnreadableItem};
@@ -88,13 +91,14 @@ pub use views::comment_list::{CommentFilter, CommentRow};
 pub use views::completeness::Completeness;
 pub use views::counts::ObjectCounts;
 pub use views::cursor::{CommentCursor, InvalidListCursor, ThreadCursor};
-pub use views::health::LeaseRow;
+pub use views::health::BusyWorker;
 pub use views::lane_names::LaneNames;
 pub use views::pulls::{FailedPull, LastPull};
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
 pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
 pub use views::thread_view::ThreadView;
+pub use workers::{DeadWorker, WorkerHandle, WorkerIdentity, WorkerRow};
 pub use workspace::Workspace;
 pub use workspace_handle::{OpenWorkspaceError, WorkspaceHandle};
 pub use workspace_removal::{RemoveCondition, WorkspaceRemoval, remove_database_file};

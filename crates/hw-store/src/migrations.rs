@@ -53,6 +53,9 @@ pub(crate) enum RefetchPolicy {
 
 const MIGRATE: TransactionStep = step!("migrate");
 
+/// The migration that replaced leases by duties.
+const DUTIES_SINCE: i64 = 12;
+
 struct Migration {
     number: i64,
     name: &'static str,
@@ -126,6 +129,12 @@ const MIGRATIONS: &[Migration] = &[
         name: "chores",
         sqlite: include_str!("../migrations/sqlite/0011_chores.sql"),
         postgres: include_str!("../migrations/postgres/0011_chores.sql"),
+    },
+    Migration {
+        number: 12,
+        name: "duties",
+        sqlite: include_str!("../migrations/sqlite/0012_duties.sql"),
+        postgres: include_str!("../migrations/postgres/0012_duties.sql"),
     },
 ];
 
@@ -268,10 +277,15 @@ fn create_schema(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
 }
 
 fn apply_migration(tx: &mut Transaction<'_>, migration: &Migration) -> Result<(), StoreError> {
+    const REVOKE_OLD_LEASES: Sql =
+        Sql::portable("update leases set owner = null, epoch = epoch + 1");
     tx.execute_batch(migration.script(tx.dialect()))?;
     record_migration(tx, migration)?;
     set_version(tx, migration.number)?;
-    leases::revoke_all(tx)
+    match migration.number {
+        ..DUTIES_SINCE => tx.send_statement(REVOKE_OLD_LEASES, &[]),
+        _ => leases::revoke_all(tx),
+    }
 }
 
 fn record_migration(tx: &mut Transaction<'_>, migration: &Migration) -> Result<(), StoreError> {

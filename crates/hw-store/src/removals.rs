@@ -1,6 +1,7 @@
 //! Removes items in bulk: items that a second request confirmed gone, unless the brake stops it, and the items of a lane
 //! that the user wants to download again.
 
+use hw_rules::duty::DutyName;
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
@@ -16,7 +17,7 @@ use crate::sql::{Sql, params};
 use crate::sweeps::RemovalResult;
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::item_names;
-use crate::{LeasedStore, StoreReader, cells, chores, lanes, quarantine, removal_tally};
+use crate::{LeasedStore, StoreReader, cells, chores, lanes, leases, quarantine, removal_tally};
 
 const REMOVE: TransactionStep = step!("remove repositories");
 const CLEAR: TransactionStep = step!("clear");
@@ -52,6 +53,10 @@ impl LeasedStore {
         self.write_with_lease(REMOVE, |tx| {
             let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
             let removed = remove_confirmed(tx, lane, &gone, allow_mass_removal)?;
+            for absence in &gone {
+                let duty = DutyName::repository(&lane.lane.host, absence.key.id);
+                leases::revoke_from_others(tx, &duty, self.lease())?;
+            }
             Ok(RemovalResult { removed })
         })
     }
@@ -63,6 +68,7 @@ impl LeasedStore {
     pub fn clear_lane(&self, lane: &Lane) -> Result<(), StoreError> {
         self.write_with_lease(CLEAR, |tx| {
             let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(()) };
+            leases::revoke_from_others(tx, &DutyName::for_lane(lane), self.lease())?;
             chores::request_clearing(tx, &lane.host, id)?;
             quarantine::release_lane(tx, id)?;
             lanes::restart::restart_lane(tx, id)?;

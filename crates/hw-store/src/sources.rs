@@ -1,5 +1,6 @@
 //! Stores what the workspace follows: owners, and single repositories.
 
+use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::Lane;
@@ -9,7 +10,7 @@ use crate::error::StoreError;
 use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{LeasedStore, StoreReader, lanes};
+use crate::{LeasedStore, StoreReader, lanes, leases};
 
 const ADD: TransactionStep = step!("add source");
 const RESOLVE: TransactionStep = step!("resolve source");
@@ -99,6 +100,8 @@ impl LeasedStore {
         const DELETE_REMOVED: Sql =
             Sql::portable("delete from removed_items where host = $1 and repository_id = $2");
         self.write_with_lease(FORGET_REPOSITORY, |tx| {
+            let comments = DutyName::repository(host, repository_id);
+            leases::revoke_from_others(tx, &comments, self.lease())?;
             tombstones::remove_texts(tx, host, ItemKind::Repository, &[repository_id])?;
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, repository_id])?;

@@ -337,8 +337,16 @@ mod tests {
         let store = StoreWriter::open(&DatabaseLocation::Postgres { url, schema }).unwrap();
         let setting = Sql::portable("select current_setting('synchronous_commit')");
         assert_eq!(settings_of_steps(&store, setting), ["off", "on", "off", "off"]);
-        let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
-        store.remove_schema(crate::RemoveCondition::Always).unwrap();
+        let identity = crate::WorkerIdentity {
+            id: "me".to_owned(),
+            machine: String::new(),
+            process: 1,
+            version: String::new(),
+            role: "test".to_owned(),
+        };
+        let mut worker = store.register_worker(&identity, 0).unwrap();
+        worker.remove_schema(crate::RemoveCondition::Always, &[]).unwrap();
+        worker.abandon();
     }
 
     /// Returns a setting inside of a usual step, a durable one, and a usual one after it was committed and rolled back.

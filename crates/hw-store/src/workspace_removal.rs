@@ -1,16 +1,17 @@
 //! Measures the size of a workspace, and removes it without touching anything else.
 //!
-//! A file is removed under the lock of its pull, and a schema in the transaction that checks the lease. A schema that
-//! contains anything but highwater's own tables stays: `drop schema … cascade` would drop the rest as well.
+//! A file is removed under a lock that keeps workers out, and a schema in a transaction that finds no other worker. A
+//! schema that contains anything but highwater's own tables stays: `drop schema … cascade` would drop the rest as well.
 
 use std::path::{Path, PathBuf};
 
+use crate::duties::DutyHolder;
 use crate::error::StoreError;
-use crate::leases::{self, LeaseHolder};
-use crate::locks::{DatabaseLocks, LockAttempt, lock_path};
+use crate::locks;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{DatabaseLocation, LeasedStore, StoreReader, migrations};
+use crate::workers::{self, DeadWorker, WorkerHandle};
+use crate::{DatabaseLocation, StoreReader, migrations};
 
 const REMOVE: TransactionStep = step!("remove workspace");
 
@@ -30,26 +31,20 @@ pub enum WorkspaceRemoval {
     Removed,
     /// The workspace stays because it has content.
     InUse,
-    /// The workspace stays because a pull is running; with the holder of its lease if the database is readable.
-    Busy(Option<LeaseHolder>),
+    /// The workspace stays because a worker is busy in it; with its name and start if the database is readable.
+    Busy(Option<DutyHolder>),
 }
 
 /// Removes a database file with the files that SQLite and the locks left beside it. This process must not have it open.
 pub fn remove_database_file(
     path: &Path,
-    lease: &str,
     condition: RemoveCondition,
 ) -> Result<WorkspaceRemoval, StoreError> {
     let path =
         path.canonicalize().map_err(|_| StoreError::NoDatabase(path.display().to_string()))?;
-    let locks = DatabaseLocks::beside_file(&path);
-    let _lock = match locks.lock_table().try_lock(lease)? {
-        LockAttempt::HeldElsewhere => {
-            let reader = StoreReader::open(&DatabaseLocation::File(path)).ok();
-            let holder = reader.and_then(|store| store.lease_holder(lease).ok().flatten());
-            return Ok(WorkspaceRemoval::Busy(holder));
-        }
-        lock @ (LockAttempt::NotNeeded | LockAttempt::Acquired(_)) => lock,
+    let Some(_lock) = locks::lock_for_removal(&path)? else {
+        let reader = StoreReader::open(&DatabaseLocation::File(path)).ok();
+        return Ok(WorkspaceRemoval::Busy(reader.and_then(|store| running_worker(&store))));
     };
     if let RemoveCondition::IfUntouched { now_ms } = condition
         && !StoreReader::open(&DatabaseLocation::File(path.clone()))?.is_untouched(now_ms)?
@@ -58,7 +53,7 @@ pub fn remove_database_file(
     }
     // the log goes first: an interruption then leaves an older state in the file, instead of a log without its file
     let beside = ["-wal", "-shm", "-journal", ""].map(|suffix| path_with_suffix(&path, suffix));
-    for file in beside.into_iter().chain([lock_path(&path, lease)]) {
+    for file in beside.into_iter().chain(locks::all_lock_paths(&path)) {
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(StoreError::NotWritable(format!("{}: {error}", file.display())));
@@ -67,6 +62,13 @@ pub fn remove_database_file(
         }
     }
     Ok(WorkspaceRemoval::Removed)
+}
+
+/// Returns the first worker whose process runs.
+fn running_worker(store: &StoreReader) -> Option<DutyHolder> {
+    let mut workers = store.workers().ok()?.into_iter();
+    let running = workers.find(|worker| worker.is_running == Some(true))?;
+    Some(DutyHolder { worker: running.identity.display_name(), since_ms: running.started_ms })
 }
 
 fn path_with_suffix(path: &Path, suffix: &str) -> PathBuf {
@@ -102,21 +104,32 @@ impl StoreReader {
     }
 }
 
-impl LeasedStore {
-    /// Removes the PostgreSQL schema of this workspace, for the holder of its lease.
+impl WorkerHandle {
+    /// Removes the PostgreSQL schema of this workspace, unless another worker than these dead ones is registered.
     pub fn remove_schema(
         &self,
         condition: RemoveCondition,
+        dead: &[DeadWorker],
     ) -> Result<WorkspaceRemoval, StoreError> {
         const SCHEMA: Sql = Sql::per_dialect("select null", "select current_schema()::text");
+        const OTHERS: Sql = Sql::portable(
+            "select machine, process, started_ms from workers where id <> $1 order by started_ms",
+        );
+        let store = self.store();
         if let RemoveCondition::IfUntouched { now_ms } = condition
-            && !self.is_untouched(now_ms)?
+            && !store.is_untouched(now_ms)?
         {
             return Ok(WorkspaceRemoval::InUse);
         }
-        // `write_with_lease` would bump the change counter, whose table is gone at that point
-        self.write(REMOVE, |tx| {
-            leases::check_lease(tx, self.lease())?;
+        store.write(REMOVE, |tx| {
+            workers::remove_dead(tx, dead)?;
+            let other = tx.query_first(OTHERS, &params![&self.identity().id], |mut row| {
+                let worker = workers::display_name(&row.text(0)?, row.int(1)?);
+                Ok(DutyHolder { worker, since_ms: row.int(2)? })
+            })?;
+            if other.is_some() {
+                return Ok(WorkspaceRemoval::Busy(other));
+            }
             tx.lift_time_limit()?;
             let schema = tx.query_first(SCHEMA, &[], |mut row| row.maybe_text(0))?.flatten();
             let Some(schema) = schema else {

@@ -158,6 +158,11 @@ impl<S: Source> ApiClient<S> {
         self.limiter.principal()
     }
 
+    /// Sets the number of workers that share the rate limits.
+    pub(crate) fn share_limits(&self, workers: usize) {
+        self.limiter.share_limits(workers);
+    }
+
     /// Sets the principal whose rate limits apply from now on.
     pub(crate) fn set_principal(&self, principal: String) {
         self.limiter.set_principal(principal);

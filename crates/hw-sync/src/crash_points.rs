@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::SyncError;
 
-pub const LEASE_TAKEN: &str = "run: lease taken";
+pub const DUTY_CLAIMED: &str = "run: duty claimed";
 pub const BEFORE_SENDING: &str = "fetch: before sending";
 pub const AFTER_ANSWER: &str = "fetch: answered";
 pub const PAUSE_WRITTEN: &str = "fetch: pause written";

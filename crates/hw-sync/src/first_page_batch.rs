@@ -93,14 +93,14 @@ async fn fetch_batch(
     context: &PullContext<'_>,
     lanes: &[FirstPageLane],
 ) -> Result<Vec<Result<ItemsPage, SourceError>>, FetchError> {
-    let mut size = context.batch_rows.load(Ordering::Relaxed);
+    let mut size = context.run.batch_rows.load(Ordering::Relaxed);
     for lane in lanes.iter().take(count_fitting_lanes(lanes, size)) {
         context.emit_page_requested(&lane.target, 1);
     }
     let targets = lanes.iter().map(FirstPageLane::first_page_target).collect();
     let query = FirstPagesQuery { targets };
     let result = context.client.fetch(&query, RequestOptions::PAGE, &mut size).await;
-    context.batch_rows.store(size, Ordering::Relaxed);
+    context.run.batch_rows.store(size, Ordering::Relaxed);
     result
 }
 

@@ -133,6 +133,12 @@ impl RateLimiter {
         *lock_unpoisoned(&self.principal) = principal;
     }
 
+    /// Sets the number of workers that share the limits of the principal.
+    pub(crate) fn share_limits(&self, workers: usize) {
+        let workers = u32::try_from(workers).unwrap_or(u32::MAX);
+        lock_unpoisoned(&self.state).set_worker_count(workers);
+    }
+
     pub(crate) fn jitter(&self) -> Jitter {
         Jitter(lock_unpoisoned(&self.rng).f64())
     }

@@ -1,17 +1,18 @@
 //! Stops following a source, and forgets what only it brought.
 
+use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
-use hw_store::{LeasedStore, StoreWriter};
+use hw_store::{LeasedStore, StoreWriter, WorkerIdentity};
 
 use crate::SyncError;
 use crate::chores::run_chores;
 use crate::clock::Clock;
 use crate::crash_points::CrashPoints;
-use crate::lease::{self, LeaseGuard};
-use crate::pull::{PULL_LEASE, PullSource};
+use crate::pull::PullSource;
 use crate::sources;
+use crate::worker::Worker;
 
 /// The result of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,18 +30,17 @@ pub enum SourceRemoval {
 pub async fn remove_source(
     store: &StoreWriter,
     clock: &dyn Clock,
-    owner: &str,
+    identity: &WorkerIdentity,
     host: &str,
     source: &FollowedSource,
 ) -> Result<SourceRemoval, SyncError> {
-    let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
-    let store = guard.store().clone();
-    let work = remove_with_lease(&store, clock, host, source);
-    let result = lease::run_with_lease(&store, clock, work).await;
-    if result.as_ref().is_err_and(SyncError::has_lost_lease) {
-        guard.abandon();
-    }
-    result
+    let worker = Worker::register(store, clock, identity)?;
+    let work = async {
+        let store = worker.claim_at_once(&DutyName::pull(host)).await?;
+        remove_with_lease(&store, clock, host, source).await
+    };
+    let result = worker.run(|_| (), work).await;
+    worker.finish(result)
 }
 
 async fn remove_with_lease(

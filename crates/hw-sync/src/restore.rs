@@ -1,34 +1,40 @@
-//! Restores removed items, while holding the lease of a pull because it writes.
+//! Restores removed items, with the duty of a pull in hand because it writes what a pull writes.
 
-use hw_store::{LeasedStore, RemovedItem, RestoreResult, StoreWriter};
+use hw_rules::duty::DutyName;
+use hw_store::{LeasedStore, RemovedItem, RestoreResult, StoreWriter, WorkerIdentity};
 
 use crate::SyncError;
 use crate::chores::run_chores;
 use crate::clock::Clock;
 use crate::crash_points::CrashPoints;
-use crate::lease::{LEASE_TTL_MS, LeaseGuard, run_with_lease};
-use crate::pull::PULL_LEASE;
+use crate::worker::Worker;
 
 /// Restores items one after the other and returns the result of each.
 pub async fn restore_removed_items(
     store: &StoreWriter,
     clock: &dyn Clock,
-    owner: &str,
+    identity: &WorkerIdentity,
     items: &[RemovedItem],
 ) -> Result<Vec<RestoreResult>, SyncError> {
-    let mut guard = LeaseGuard::acquire(store, clock, PULL_LEASE, owner).await?;
-    let store = guard.store().clone();
-    let work = restore_with_lease(&store, clock, items);
-    let results = run_with_lease(&store, clock, work).await;
-    if results.as_ref().is_err_and(SyncError::has_lost_lease) {
-        guard.abandon();
-    }
-    results
+    let worker = Worker::register(store, clock, identity)?;
+    let work = async {
+        let mut results = Vec::new();
+        for items in items.chunk_by(|a, b| a.host == b.host) {
+            let Some(first) = items.first() else { continue };
+            let store = worker.claim_at_once(&DutyName::pull(&first.host)).await?;
+            results.extend(restore_with_lease(&worker, &store, clock, items).await?);
+            store.release_duty()?;
+        }
+        Ok(results)
+    };
+    let results = worker.run(|_| (), work).await;
+    worker.finish(results)
 }
 
 /// Restores the items between the chores of an earlier pull, which may still be removing them, and those of the
 /// restore: a returned repository may have another name.
 async fn restore_with_lease(
+    worker: &Worker<'_>,
     store: &LeasedStore,
     clock: &dyn Clock,
     items: &[RemovedItem],
@@ -37,9 +43,7 @@ async fn restore_with_lease(
     run_chores(store, clock, &crash_points).await?;
     let mut results = Vec::new();
     for item in items {
-        results.push(
-            store.restore_removed(item, &|| store.renew_lease(clock.now_ms(), LEASE_TTL_MS))?,
-        );
+        results.push(store.restore_removed(item, &|| worker.beat_in_store())?);
     }
     run_chores(store, clock, &crash_points).await?;
     Ok(results)

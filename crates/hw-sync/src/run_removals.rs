@@ -7,13 +7,14 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use hw_rules::duty::DutyName;
 use hw_rules::item::ItemKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::removal_brake::{self, BRAKE_ITEMS, RemovalShare};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
-use hw_store::{ItemTally, RETENTION_MS};
+use hw_store::{ItemTally, LeasedStore, RETENTION_MS};
 
 use crate::SyncError;
 use crate::lane_turn::LaneTurn;
@@ -32,20 +33,33 @@ pub(crate) struct RunRemovals {
 
 /// Items that the sweep of one lane confirmed gone.
 struct ConfirmedRemoval {
+    /// Writes under the lease of the lane's duty.
+    store: LeasedStore,
     target: LaneTarget,
     gone: Vec<(i64, ObservedAt)>,
 }
 
 /// A confirmed removal, with the ids that are stored and would be removed.
 struct PlannedRemoval {
-    target: LaneTarget,
-    gone: Vec<(i64, ObservedAt)>,
+    removal: ConfirmedRemoval,
     ids: Vec<i64>,
 }
 
 impl RunRemovals {
-    pub(crate) fn add_confirmed(&self, target: &LaneTarget, gone: Vec<(i64, ObservedAt)>) {
-        lock_unpoisoned(&self.confirmed).push(ConfirmedRemoval { target: target.clone(), gone });
+    pub(crate) fn add_confirmed(
+        &self,
+        store: &LeasedStore,
+        target: &LaneTarget,
+        gone: Vec<(i64, ObservedAt)>,
+    ) {
+        let (store, target) = (store.clone(), target.clone());
+        lock_unpoisoned(&self.confirmed).push(ConfirmedRemoval { store, target, gone });
+    }
+
+    /// Returns true if removals of a duty wait for those of the other lanes.
+    pub(crate) fn has_pending(&self, duty: &DutyName) -> bool {
+        let confirmed = lock_unpoisoned(&self.confirmed);
+        confirmed.iter().any(|removal| removal.store.lease().duty == *duty)
     }
 
     /// Returns true if the brake stopped this lane in this run.
@@ -67,16 +81,16 @@ pub(crate) fn apply_removals(
     let planned = plan_removals(context, summary)?;
     if let Some(braked) = check_run_brake(context, pull, &planned)? {
         let Some(first) = planned.first() else { return Ok(()) };
-        let (surface, scope) = (first.target.surface(), pull.source_names());
-        for PlannedRemoval { target, .. } in &planned {
-            stop_lane(context, target, &braked)?;
+        let (surface, scope) = (first.removal.target.surface(), pull.source_names());
+        for PlannedRemoval { removal, .. } in &planned {
+            stop_lane(context, removal, &braked)?;
         }
         summary.add_error(context, surface, scope, &braked);
         return Ok(());
     }
-    for PlannedRemoval { target, gone, .. } in planned {
+    for PlannedRemoval { removal: ConfirmedRemoval { store, target, gone }, .. } in planned {
         let allow = context.allow_mass_removal;
-        let removed = context.store.finish_sweep(&target.lane, &gone, allow)?.removed;
+        let removed = store.finish_sweep(&target.lane, &gone, allow)?.removed;
         count_removed(context, &target, removed, summary);
     }
     Ok(())
@@ -88,12 +102,13 @@ fn plan_removals(
     summary: &mut PullSummary,
 ) -> Result<Vec<PlannedRemoval>, SyncError> {
     let mut planned = Vec::new();
-    for ConfirmedRemoval { target, gone } in context.removals.take_confirmed() {
-        match context.store.check_removal(&target.lane, &gone, context.allow_mass_removal) {
-            Ok(ids) => planned.push(PlannedRemoval { target, gone, ids }),
+    for removal in context.run.removals.take_confirmed() {
+        let ConfirmedRemoval { target, gone, .. } = &removal;
+        match context.store.check_removal(&target.lane, gone, context.allow_mass_removal) {
+            Ok(ids) => planned.push(PlannedRemoval { removal, ids }),
             Err(error @ hw_store::StoreError::Brake { .. }) => {
                 let error = SyncError::from(error);
-                stop_lane(context, &target, &error)?;
+                stop_lane(context, &removal, &error)?;
                 summary.add_error(context, target.surface(), target.display_name(), &error);
             }
             Err(error) => return Err(error.into()),
@@ -110,8 +125,8 @@ fn check_run_brake(
 ) -> Result<Option<SyncError>, SyncError> {
     let mut removals = context.store.removal_tally(&pull.host)?;
     let removed = removals;
-    for PlannedRemoval { target, ids, .. } in planned {
-        removals.add(target.surface().kind(), ids.len() as u64);
+    for PlannedRemoval { removal, ids } in planned {
+        removals.add(removal.target.surface().kind(), ids.len() as u64);
     }
     // most runs remove next to nothing and need not count the stored items
     let is_little = removals.threads + removals.comments <= BRAKE_ITEMS as u64;
@@ -154,8 +169,8 @@ fn planned_item_names(
     planned: &[PlannedRemoval],
 ) -> Result<ItemNames, SyncError> {
     let mut names = ItemNames::default();
-    for PlannedRemoval { target, ids, .. } in planned {
-        let Lane { host, surface, .. } = &target.lane;
+    for PlannedRemoval { removal, ids } in planned {
+        let Lane { host, surface, .. } = &removal.target.lane;
         names.extend(context.store.item_names(host, surface.kind(), ids)?);
     }
     Ok(names)
@@ -164,12 +179,12 @@ fn planned_item_names(
 /// Records why a lane's sweep is not finished; it stays due.
 fn stop_lane(
     context: &PullContext<'_>,
-    target: &LaneTarget,
+    ConfirmedRemoval { store, target, .. }: &ConfirmedRemoval,
     error: &SyncError,
 ) -> Result<(), SyncError> {
-    lock_unpoisoned(&context.removals.stopped_lanes).insert(target.lane.clone());
-    let state = context.store.lane_state(&target.lane)?;
-    LaneTurn::new(context, target, state).postpone(error)
+    lock_unpoisoned(&context.run.removals.stopped_lanes).insert(target.lane.clone());
+    let state = store.lane_state(&target.lane)?;
+    LaneTurn::new(&context.with_store(store), target, state).postpone(error)
 }
 
 fn count_removed(

@@ -67,7 +67,7 @@ pub(crate) async fn run_lanes(
             }
         }
     }
-    let groups = group_requests(first_pages, context.batch_rows.load(Ordering::Relaxed));
+    let groups = group_requests(first_pages, context.run.batch_rows.load(Ordering::Relaxed));
     let tasks = turns.into_iter().chain(groups.into_iter().map(LaneTask::FirstPages));
     let mut running = stream::iter(tasks)
         .map(|task| task.run(context, pull))

@@ -88,7 +88,7 @@ pub(crate) fn record_pull_end(
     result: Result<PullSummary, SyncError>,
 ) -> Result<PullSummary, SyncError> {
     let recorded = record_source_ends(context, pull, &result);
-    let recorded = recorded.and_then(|()| crate::pull::store_source_clock(context, pull));
+    let recorded = recorded.and_then(|()| crate::pull_duty::store_source_clock(context, pull));
     result.and_then(|summary| Ok(recorded.map(|()| summary)?))
 }
 

@@ -27,6 +27,8 @@ pub struct PullSummary {
     pub viewer: String,
     /// The names of the sources that were pulled, those that failed included.
     pub sources: Vec<String>,
+    /// The process that pulled the same meanwhile, so that this one only helped it.
+    pub followed: Option<String>,
     /// Tallies by pulled item.
     pub items: BTreeMap<PullItem, PullTally>,
     pub cost: RequestCost,
@@ -133,6 +135,13 @@ impl PullSummary {
                 self.add_error(context, surface, outcome.target.display_name(), &error);
             }
             LaneResult::Failed(failure) => self.record_failure(failure),
+        }
+    }
+
+    /// Adds a lane that this process has read for the pull of another one.
+    pub(crate) fn add_read_lane(&mut self, outcome: &LaneOutcome) {
+        if let LaneResult::Done(tally) = &outcome.result {
+            self.add_tally(outcome.target.surface(), tally);
         }
     }
 

@@ -77,7 +77,7 @@ pub(crate) async fn sweep_lane(turn: &mut LaneTurn<'_>) -> Result<(), FetchError
         let allow = context.allow_mass_removal;
         context.store.finish_sweep(&target.lane, &[], allow)?;
     } else {
-        context.removals.add_confirmed(target, recheck.gone);
+        context.run.removals.add_confirmed(context.store, target, recheck.gone);
     }
     if !recheck.unanswered.is_empty() {
         let reason = match recheck.unanswered.len() {

@@ -91,24 +91,51 @@ impl LaneTarget {
     }
 }
 
-/// Everything that the turns of a pull share.
+/// Everything that the turns of a duty share.
+#[derive(Clone, Copy)]
 pub(crate) struct PullContext<'a> {
+    /// Writes under the lease of the duty.
     pub(crate) store: &'a LeasedStore,
     pub(crate) client: &'a GithubClient,
     /// Days of history to mirror; none mirrors all of it.
     pub(crate) window_days: Option<u32>,
     pub(crate) allow_mass_removal: bool,
+    pub(crate) sweeps: SweepPolicy,
+    pub(crate) run: &'a RunState,
+}
+
+/// Whether a turn may sweep its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SweepPolicy {
+    Allowed,
+    /// Sweeps stay due: removals of a run are counted together, by the worker that performs its pull.
+    LeftToOthers,
+}
+
+/// Everything that the duties of a run share.
+pub(crate) struct RunState {
     pub(crate) removals: RunRemovals,
     /// Rows that first pages may have together in one request; adapts to what the source can serve.
     pub(crate) batch_rows: AtomicU32,
     /// Limits the responses that are prepared and written at once. Others wait as they are, which takes less memory.
-    pub(crate) ingest_permits: Semaphore,
+    ingest_permits: Semaphore,
     /// Held while pages are written.
-    pub(crate) write_turn: Mutex<()>,
+    write_turn: Mutex<()>,
+}
+
+impl RunState {
+    pub(crate) fn new(largest_page: u32) -> Self {
+        Self {
+            removals: RunRemovals::default(),
+            batch_rows: AtomicU32::new(largest_page),
+            ingest_permits: Semaphore::new(MAX_CONCURRENT_INGESTS),
+            write_turn: Mutex::default(),
+        }
+    }
 }
 
 /// The number of responses that are prepared and written at once: one is prepared while the other is written.
-pub(crate) const MAX_CONCURRENT_INGESTS: usize = 2;
+const MAX_CONCURRENT_INGESTS: usize = 2;
 
 /// A page that was stored.
 pub(crate) struct IngestedPage {
@@ -167,7 +194,15 @@ pub(crate) fn into_lane_error(error: FetchError, lane: &Lane) -> SyncError {
     }
 }
 
-impl PullContext<'_> {
+impl<'a> PullContext<'a> {
+    /// Returns the context of another duty of the same run.
+    pub(crate) fn with_store<'b>(&self, store: &'b LeasedStore) -> PullContext<'b>
+    where
+        'a: 'b,
+    {
+        PullContext { store, ..*self }
+    }
+
     /// Returns how far back a lane of this surface is mirrored, by the source's own time.
     ///
     /// In whole days, because the source's clocks disagree by a second, and a window that moves back by a second
@@ -188,7 +223,10 @@ impl PullContext<'_> {
         LaneRequest {
             window: self.window_floor(target.surface()),
             has_quarantined: false,
-            sweep: if target.can_be_swept() { sweep } else { SweepRequest::Never },
+            sweep: match self.sweeps {
+                SweepPolicy::Allowed if target.can_be_swept() => sweep,
+                SweepPolicy::Allowed | SweepPolicy::LeftToOthers => SweepRequest::Never,
+            },
             timing: TurnTiming::AtOnce,
         }
     }
@@ -214,13 +252,13 @@ impl PullContext<'_> {
         &self,
         pages: Vec<IngestPage>,
     ) -> Result<Vec<IngestedPage>, SyncError> {
-        let _permit = self.ingest_permits.acquire().await;
+        let _permit = self.run.ingest_permits.acquire().await;
         let threads = self.client.work_threads();
         let preparer = self.store.page_preparer();
         let prepared: Vec<_> = threads
             .run(move || pages.into_iter().map(|page| preparer.prepare_page(page)).collect())
             .await;
-        let turn = self.write_turn.lock().await;
+        let turn = self.run.write_turn.lock().await;
         let store = self.store.clone();
         let ingested = threads.run(move || ingest_prepared(&store, &prepared)).await;
         if threads == WorkThreads::Background {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hw_rules::coverage::Coverage;
+use hw_rules::duty::DutyName;
 use hw_rules::item::{
     Comment, CommentKind, DiscussionDetails, ItemObservation, MirrorItem, PullRequestDetails,
     Repository, Thread, ThreadDetails, ThreadKind,
@@ -34,7 +35,7 @@ pub(crate) fn open_or_create(path: &Path, documents: usize) -> StoreWriter {
     if stored != 0 {
         return store;
     }
-    let leased = take_lease(&store);
+    let leased = claim_pull(&store);
     leased.ingest_page(&repository_page()).unwrap();
     for number in 0..documents / TEXTS_PER_PAGE {
         let pages = new_pages(number * TEXTS_PER_PAGE..(number + 1) * TEXTS_PER_PAGE);
@@ -43,12 +44,12 @@ pub(crate) fn open_or_create(path: &Path, documents: usize) -> StoreWriter {
             eprintln!("made {} of {documents} texts", number * TEXTS_PER_PAGE);
         }
     }
-    leased.release_lease().unwrap();
+    leased.release_duty().unwrap();
     store
 }
 
-pub(crate) fn take_lease(store: &StoreWriter) -> LeasedStore {
-    store.take_lease("pull", "bench", 0, i64::MAX / 2).unwrap().unwrap()
+pub(crate) fn claim_pull(store: &StoreWriter) -> LeasedStore {
+    store.claim_duty(&DutyName::pull("github.com"), "bench", 0).unwrap().unwrap()
 }
 
 fn repository_page() -> IngestPage {

@@ -91,7 +91,7 @@ fn search_while_writing(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let store = corpus::take_lease(store);
+            let store = corpus::claim_pull(store);
             let mut next = documents;
             while !is_over.load(Ordering::Relaxed) {
                 store.ingest_pages(&corpus::new_pages(next..next + 100)).unwrap();

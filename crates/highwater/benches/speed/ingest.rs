@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hw_rules::coverage::Coverage;
+use hw_rules::duty::DutyName;
 use hw_rules::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use hw_rules::lane::Lane;
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -63,7 +64,7 @@ impl IngestSpeed {
 
 fn measure_ingest(location: &DatabaseLocation, database: &'static str) -> IngestSpeed {
     let store = StoreWriter::open(location).unwrap();
-    let store = store.take_lease("pull", "bench", 0, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&DutyName::pull("github.com"), "bench", 0).unwrap().unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
     let mut elapsed = Duration::ZERO;
@@ -73,7 +74,7 @@ fn measure_ingest(location: &DatabaseLocation, database: &'static str) -> Ingest
         store.ingest_page(&page).unwrap();
         elapsed += began.elapsed();
     }
-    store.release_lease().unwrap();
+    store.release_duty().unwrap();
     IngestSpeed { database, elapsed }
 }
 

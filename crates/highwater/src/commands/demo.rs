@@ -122,8 +122,7 @@ fn pull_spec(server: &DemoServer) -> PullSpec {
     PullSpec {
         host: server.host.clone(),
         sources: vec![FollowedSource::Owner(server.organization.clone()).into()],
-        owner: format!("demo, process {}", std::process::id()),
-        machine: config::machine_name().unwrap_or_default(),
+        worker: config::worker_identity("demo"),
         items: PullItem::ALL.into(),
         only_repositories: Vec::new(),
         excluded_repositories: Vec::new(),

@@ -30,7 +30,7 @@ use crate::interrupt::{self, StoppableTransport};
 use crate::pull_report::PullReport;
 use crate::pull_screen::{self, PullScreen};
 use crate::terminal::{print_json, print_result};
-use crate::{progress, workspace};
+use crate::{config, progress, workspace};
 use options::PullCommandOptions;
 
 pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()>
         tracing::info!(error = format!("{error:#}"), "pull failed or incomplete");
     });
     if result.is_err() && is_new.get() == Some(&true) {
-        remove_untouched_workspace(&location, &options.spec.owner);
+        remove_untouched_workspace(&location);
     }
     result?;
     tracing::info!("pull complete");
@@ -61,10 +61,11 @@ pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()>
 
 /// Removes a workspace that this run created and stored nothing in: after a mistyped name, every later command would
 /// require `--workspace`.
-fn remove_untouched_workspace(location: &DatabaseLocation, owner: &str) {
+fn remove_untouched_workspace(location: &DatabaseLocation) {
     let removed = interrupt::run(&CancellationToken::new(), async {
         let condition = RemoveCondition::IfUntouched { now_ms: MachineClock.now_ms() };
-        Ok(remove_workspace(location, &MachineClock, owner, condition).await?)
+        let worker = config::worker_identity("removal");
+        Ok(remove_workspace(location, &MachineClock, &worker, condition).await?)
     });
     match removed {
         Ok(WorkspaceRemoval::Removed) => {
@@ -177,7 +178,12 @@ fn print_summary(
         [] => "nothing".to_owned(),
         names => names.join(", "),
     };
-    let mut lines = vec![format!("pulled {sources} from {}", options.spec.host)];
+    let host = &options.spec.host;
+    let headline = match &report.summary.followed {
+        Some(worker) => format!("{worker} pulled {sources} from {host}; this process helped"),
+        None => format!("pulled {sources} from {host}"),
+    };
+    let mut lines = vec![headline];
     lines.extend(report.to_lines());
     Ok(print_result(&lines.join("\n"))?)
 }

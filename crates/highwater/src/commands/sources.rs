@@ -132,8 +132,8 @@ fn remove(args: &RemoveSourceArgs, settings: &AppSettings) -> anyhow::Result<()>
     let source = &args.source;
     let host = &find_host(&store, source, &settings.endpoints.host)?;
     let removal = interrupt::run(&CancellationToken::new(), async {
-        let owner = format!("removal by {}", config::process_name());
-        let removed = remove_source(&store, &MachineClock, &owner, host, source).await;
+        let worker = config::worker_identity("removal");
+        let removed = remove_source(&store, &MachineClock, &worker, host, source).await;
         removed.map_err(|error| removal_error(error, source))
     })?;
     let SourceRemoval::Removed { repositories } = removal else {

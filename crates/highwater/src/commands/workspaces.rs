@@ -136,8 +136,8 @@ fn remove_named(args: &RemoveWorkspaceArgs, settings: &AppSettings) -> anyhow::R
         return Err(error.context(ErrorHint("if this is intended, pass --yes".to_owned())));
     }
     let removed = interrupt::run(&CancellationToken::new(), async {
-        let owner = format!("removal by {}", config::process_name());
-        remove_workspace(location, &MachineClock, &owner, RemoveCondition::Always)
+        let worker = config::worker_identity("removal");
+        remove_workspace(location, &MachineClock, &worker, RemoveCondition::Always)
             .await
             .map_err(|error| removal_error(error, location))
     })?;
@@ -148,7 +148,7 @@ fn remove_named(args: &RemoveWorkspaceArgs, settings: &AppSettings) -> anyhow::R
         }
         WorkspaceRemoval::Busy(holder) => {
             let holder = holder.map_or_else(String::new, |holder| {
-                format!(": {}, since {}", holder.owner, SourceInstant(holder.since_ms))
+                format!(": {}, since {}", holder.worker, SourceInstant(holder.since_ms))
             });
             let error = anyhow::anyhow!("a pull is running in {name}{holder}");
             Err(error.context(ErrorHint("wait for it to finish, or stop it".to_owned())))

@@ -28,7 +28,7 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 11",
+        "schema         – version 12",
         "integrity      – structure intact; --deep also verifies",
         "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "times          – no item is dated later than GitHub's clock",
@@ -177,7 +177,7 @@ fn doctor_reports_problems_in_the_database() {
               where surface = 'issues';
              insert into quarantine select id, 'x', 'r', 'raw', 1, 0, 0, null, null
                from lanes where surface = 'discussions';
-             update leases set owner = 'process 1 on elsewhere', taken_at_ms = 0;
+             update duties set owner = 'process 1 on elsewhere', taken_at_ms = 0 where name like 'pull/%';
              insert into pauses values ('127.0.0.1/1000', 'core', 'limit', 9000000000000, 'primary limit');",
         )
         .unwrap();
@@ -189,7 +189,7 @@ fn doctor_reports_problems_in_the_database() {
         "warn  lists          – 2 of 7 lists failing: ",
         "acme/pump issues (3 failures): the server failed: status 500",
         "warn  quarantine     – 2 items could not be read, for example x (r), x (r) → ",
-        "warn  lease          – pull: process 1 on elsewhere started at 1970-01-01T00:00:00Z and ended",
+        "process 1 on elsewhere started at 1970-01-01T00:00:00Z and ended",
         "primary limit → wait",
     ] {
         assert!(stdout.contains(words), "{words}: {stdout}");
@@ -209,7 +209,7 @@ fn doctor_fails_for_a_damaged_or_newer_database() {
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("fail  database       – ") && stdout.contains(words), "{stdout}");
     };
-    store("written by a newer highwater (schema 99, this one supports 11) → install");
+    store("written by a newer highwater (schema 99, this one supports 12) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();
@@ -231,14 +231,18 @@ fn doctor_reports_a_running_pull() {
     }
     let output = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let expected = format!("ok    lease          – pull: process {}", pull.id());
+    let expected = format!(
+        "ok    lease          – pull from {}: process {}",
+        fixture.url().trim_start_matches("http://"),
+        pull.id()
+    );
     pull.kill().unwrap();
     pull.wait().unwrap();
     assert!(stdout.contains(&expected) && stdout.contains("has been running since 20"), "{stdout}");
     let output = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
-        stdout.contains("warn  lease          – pull: process "),
+        stdout.contains("warn  lease          – pull from 127.0.0.1"),
         "the lock ended with the process: {stdout}"
     );
 }

@@ -11,18 +11,18 @@ use crate::fixture::{
 use crate::mirror_assertions::assert_threads_match;
 
 #[test]
-fn pull_names_the_running_one_and_its_start() {
-    let spec = WorldSpec { latency_ms: 8_000..=8_000, ..WorldSpec::small() };
+fn pull_beside_another_waits_for_it_and_reports_its_end() {
+    let spec = WorldSpec { latency_ms: 700..=700, ..WorldSpec::small() };
     let (fixture, home) = (GitHubFixture::start(spec, 1), tempfile::tempdir().unwrap());
-    let first = start_pull(&fixture, home.path(), 1);
-    let (code, stderr) = fixture.pull_failure(home.path(), &[]);
-    assert_eq!(code, Some(1));
-    let expected = format!(
-        "Error: cannot pull acme\n  caused by: another pull is running: process {}",
-        first.0.id()
-    );
-    assert!(stderr.contains(&expected), "{stderr}");
-    assert!(stderr.contains(", since 20") && stderr.contains("\nhint: "), "{stderr}");
+    let mut first = start_pull(&fixture, home.path(), 1);
+    let output = fixture.pull_command(&["--no-tui", "-m"]).arg(home.path()).output().unwrap();
+    let process = format!("process {} on ", first.0.id());
+    let stdout = success_stdout(&output);
+    assert!(stdout.starts_with(&process) && stdout.contains(" pulled acme from "), "{stdout}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains(&process) && stderr.contains(" is pulling already; "), "{stderr}");
+    assert!(first.0.wait().unwrap().success());
+    assert_threads_match(&fixture, &["-m", home.path().to_str().unwrap()]);
 }
 
 #[test]

@@ -128,13 +128,22 @@ fn removed_restore_does_not_wait_and_names_the_running_pull() {
     fixture.pull_json(home.path(), &["--reconcile"]);
     let location = hw_store::DatabaseLocation::File(home.path().join("db").join("acme.db"));
     let store = hw_store::StoreWriter::open(&location).unwrap();
-    let store =
-        store.take_lease("pull", "somebody", MachineClock.now_ms(), 60_000).unwrap().unwrap();
+    let identity = hw_store::WorkerIdentity {
+        id: "somebody".to_owned(),
+        machine: "elsewhere".to_owned(),
+        process: 7,
+        version: "1".to_owned(),
+        role: "pull".to_owned(),
+    };
+    let worker = store.register_worker(&identity, 0).unwrap();
+    let host = fixture.url().trim_start_matches("http://");
+    let duty = hw_rules::duty::DutyName::pull(host);
+    let _store = store.claim_duty(&duty, "somebody", 0).unwrap().unwrap();
     let (code, stderr) = failure_output(&run_command(home.path(), "removed", &["restore", &issue]));
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot restore\n  caused by: another pull is running: somebody, since ";
+    let expected = "Error: cannot restore\n  caused by: another pull is running: process 7 on elsewhere, since ";
     assert!(stderr.contains(expected), "{stderr}");
-    store.release_lease().unwrap();
+    drop(worker);
     success_stdout(&run_command(home.path(), "removed", &["restore", &issue]));
 }
 

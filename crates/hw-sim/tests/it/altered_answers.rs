@@ -285,13 +285,11 @@ async fn skip_new_issue(fixture: &SimFixture) {
             github.world_mut().edit_issue(id, None, Some("newer"), fixture.world_now_ms());
         });
     }
-    let store = hw_sync::lease::acquire_lease(&fixture.store, &*fixture.clock, "pull", "test")
-        .await
-        .unwrap();
+    let store = fixture.claim_pull();
     let mut coverage = fixture.store.lane_state(&lane).unwrap().coverage;
     coverage.through = Some(SourceInstant(fixture.world_now_ms()));
     store.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
-    store.release_lease().unwrap();
+    store.release_duty().unwrap();
     fixture.clock.advance_by(300_000).await;
 }
 

@@ -23,12 +23,12 @@ use crate::wrong_answers::token_echoes;
 const MINUTE_MS: i64 = 60_000;
 
 /// The points at which every large run must have crashed.
-const CRASH_POINTS: [&str; 17] = [
+const CRASH_POINTS: [&str; 21] = [
     "clear: before commit",
     "chore: before commit",
     "chore: after commit",
     "chore: chunk done",
-    "run: lease taken",
+    "run: duty claimed",
     "fetch: before sending",
     "fetch: answered",
     "fetch: pause written",
@@ -39,8 +39,12 @@ const CRASH_POINTS: [&str; 17] = [
     "stage: after commit",
     "sweep: before commit",
     "sweep: after commit",
-    "lease: before commit",
-    "lease: after commit",
+    "claim: before commit",
+    "claim: after commit",
+    "worker: before commit",
+    "worker: after commit",
+    "beat: before commit",
+    "beat: after commit",
 ];
 
 /// The points at which a run of a thousand seeds must have crashed, too.
@@ -75,6 +79,8 @@ struct TroubleTally {
     removed: u64,
     quarantined: u64,
     pages: u64,
+    /// Pulls that followed another one.
+    followed: u64,
     /// Threads checked after pulls that called themselves complete while the source lied.
     claims: u64,
 }
@@ -88,7 +94,7 @@ fn mirror_always_ends_equal_to_the_world() {
             .with_clock_skew(random_skew(seed))
             .with_sources(random_sources(seed));
         let fixture = SimFixture { largest_page: u32::try_from(3 + seed % 9).unwrap(), ..fixture };
-        survive_faults(&fixture, &spec, &mut trouble)
+        survive_faults(&fixture, &spec, Machines::One, &mut trouble)
             .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
     trouble.assert_happened();
@@ -104,7 +110,7 @@ fn mirror_always_ends_equal_to_the_world_on_postgres() {
             .with_clock_skew(random_skew(seed))
             .with_sources(random_sources(seed));
         let fixture = SimFixture { largest_page: 10, ..fixture };
-        survive_faults(&fixture, &spec, &mut TroubleTally::default())
+        survive_faults(&fixture, &spec, Machines::Two, &mut TroubleTally::default())
             .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
 }
@@ -352,6 +358,7 @@ fn random_skew(seed: u64) -> i64 {
 fn survive_faults(
     fixture: &SimFixture,
     spec: &WorldSpec,
+    machines: Machines,
     trouble: &mut TroubleTally,
 ) -> Result<(), String> {
     let crashes = Arc::new(Mutex::new(BTreeMap::new()));
@@ -370,8 +377,12 @@ fn survive_faults(
                 // texts that are read again may be older for a while
                 watch = RegressionWatch::default();
             }
-            if let Ok(summary) = fixture.pull(&pull).await {
+            let beside = machines.second_process(fixture, turns);
+            let (pulled, helped) =
+                tokio::join!(fixture.pull(&pull), pull_beside(&beside, &pull, turns, &crashes));
+            for summary in pulled.into_iter().chain(helped) {
                 trouble.pages += summary.total_tally().pages;
+                trouble.followed += u64::from(summary.followed.is_some());
             }
             trouble.quarantined += fixture.store.quarantined_items().unwrap().len() as u64;
             watch.check_rows(fixture)?;
@@ -390,7 +401,8 @@ fn survive_faults(
         let lost = crashes.lock().unwrap().get("pause: before commit").copied().unwrap_or(0)
             + fixture.undelivered.load(Ordering::SeqCst);
         let started = github.requests_while_limited();
-        if started > lost {
+        // a pause ends by the clock of the process that stored it
+        if started > lost && machines == Machines::One {
             return Err(format!("{started} requests were started while limited"));
         }
         Ok(())
@@ -401,6 +413,44 @@ fn survive_faults(
         .iter()
         .for_each(|(point, n)| *trouble.crashes.entry(point).or_default() += n);
     Ok(())
+}
+
+/// The machines that two processes run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Machines {
+    /// As beside a database file.
+    One,
+    /// With clocks that are up to ten minutes apart.
+    Two,
+}
+
+impl Machines {
+    fn second_process(self, fixture: &SimFixture, turn: u64) -> SimFixture {
+        match self {
+            Self::One => fixture.share(),
+            Self::Two => {
+                let mut rng = fastrand::Rng::with_seed(fixture.seed ^ turn);
+                fixture.with_clock_ahead(rng.i64(-600_000..=600_000))
+            }
+        }
+    }
+}
+
+/// Pulls the same at the same time in every third turn.
+async fn pull_beside(
+    fixture: &SimFixture,
+    pull: &TestPull,
+    turn: u64,
+    crashes: &Arc<Mutex<BTreeMap<&'static str, u64>>>,
+) -> Option<PullSummary> {
+    let mut rng = fastrand::Rng::with_seed(fixture.seed.rotate_left(13) ^ turn);
+    if !turn.is_multiple_of(3) {
+        return None;
+    }
+    fixture.clock.advance_by(rng.u64(0..3_000)).await;
+    let crash_hook = Some(random_crash_hook(fixture.seed.rotate_left(5) ^ (turn << 32), crashes));
+    let pull = TestPull { owner: "beside", crash_hook, ..*pull };
+    fixture.pull(&pull).await.ok()
 }
 
 /// Returns a window for every third seed, different for each pull.
@@ -479,8 +529,8 @@ fn random_crash_hook(seed: u64, crashes: &Arc<Mutex<BTreeMap<&'static str, u64>>
     let odds = [10, 20, 40][usize::try_from(seed % 3).unwrap()];
     Arc::new(move |point| {
         let odds = match point {
-            // the lease is renewed every second while a pull waits
-            _ if point.starts_with("lease") => 2,
+            // a worker beats every second while a pull waits
+            _ if point.starts_with("beat") => 2,
             // few runs get here, and a thousand of them must be enough
             _ if point.starts_with("make due") => 5 * odds,
             _ => odds,
@@ -511,5 +561,6 @@ impl TroubleTally {
             assert!(self.crashes.contains_key(point), "no crash at {point:?}: {:?}", self.crashes);
         }
         assert!(self.removed > 0 && self.pages > 0 && self.quarantined > 0, "{self:?}");
+        assert!(self.followed > 0, "no pull followed another one");
     }
 }

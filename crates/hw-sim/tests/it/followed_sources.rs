@@ -120,10 +120,24 @@ fn removed_source_takes_along_only_what_no_other_source_follows() {
         fixture.pull(&FULL_PULL).await.unwrap();
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
         let acme = FollowedSource::Owner("acme".to_owned());
-        let removal = remove_source(&fixture.store, &*fixture.clock, "test", HOST, &acme).await;
+        let removal = remove_source(
+            &fixture.store,
+            &*fixture.clock,
+            &fixture.next_worker("test"),
+            HOST,
+            &acme,
+        )
+        .await;
         assert_eq!(removal.unwrap(), SourceRemoval::Removed { repositories: 1 });
         assert_eq!(stored_names(&fixture), ["acme/pump", "carol/pump"]);
-        let again = remove_source(&fixture.store, &*fixture.clock, "test", HOST, &acme).await;
+        let again = remove_source(
+            &fixture.store,
+            &*fixture.clock,
+            &fixture.next_worker("test"),
+            HOST,
+            &acme,
+        )
+        .await;
         assert_eq!(again.unwrap(), SourceRemoval::NotFollowed);
         let sources = fixture.sources.iter().filter(|source| **source != acme).cloned().collect();
         let fixture = SimFixture { sources, ..fixture };

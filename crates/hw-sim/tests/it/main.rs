@@ -13,7 +13,7 @@ mod database_outages;
 mod followed_sources;
 mod harness;
 mod http_client;
-mod lease_owners;
+
 mod progress_events;
 #[expect(dead_code, reason = "the store's own tests use all of it")]
 #[path = "../../../hw-store/tests/it/proxy.rs"]
@@ -26,6 +26,7 @@ mod reconcile;
 mod removals;
 mod repairs;
 mod repository_departures;
+mod shared_workspace;
 mod sweeps;
 mod unreadable_items;
 mod walks;

@@ -302,9 +302,13 @@ fn removed_items_leave_out_those_that_force_reads_again() {
 
 /// Restores items as the program does.
 async fn restore_items(fixture: &SimFixture, items: &[RemovedItem]) {
-    let restored =
-        hw_sync::restore::restore_removed_items(&fixture.store, &*fixture.clock, "test", items)
-            .await;
+    let restored = hw_sync::restore::restore_removed_items(
+        &fixture.store,
+        &*fixture.clock,
+        &fixture.next_worker("test"),
+        items,
+    )
+    .await;
     assert!(restored.unwrap().iter().all(|restored| restored.items > 0));
 }
 

@@ -147,12 +147,11 @@ fn watermark_in_the_future_is_reset() {
         fixture.pull(&USUAL_PULL).await.unwrap();
         let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
         let (store, client) = fixture.open_process(None);
-        let store =
-            hw_sync::lease::acquire_lease(&store, &*fixture.clock, "pull", "test").await.unwrap();
-        let mut coverage = store.lane_state(&lane).unwrap().coverage;
+        let leased = fixture.claim_pull();
+        let mut coverage = leased.lane_state(&lane).unwrap().coverage;
         coverage.through = Some(SourceInstant(fixture.world_now_ms() + 86_400_000));
-        store.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
-        store.release_lease().unwrap();
+        leased.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
+        leased.release_duty().unwrap();
         fixture.clock.advance_by(10_000).await;
         let (id, now) = (issue_ids(&fixture)[0], fixture.world_now_ms());
         fixture.with_github(|github| {
@@ -178,12 +177,11 @@ fn walk_restarts_from_the_top_when_its_cursor_is_unknown() {
         fixture.clock.advance_by(10_000).await;
         let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
         let (store, client) = fixture.open_process(None);
-        let store =
-            hw_sync::lease::acquire_lease(&store, &*fixture.clock, "pull", "test").await.unwrap();
-        let mut coverage = store.lane_state(&lane).unwrap().coverage;
+        let leased = fixture.claim_pull();
+        let mut coverage = leased.lane_state(&lane).unwrap().coverage;
         coverage.walk.as_mut().unwrap().cursor = Some(PageCursor("bm9uc2Vuc2U=".into()));
-        store.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
-        store.release_lease().unwrap();
+        leased.ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
+        leased.release_duty().unwrap();
         hw_sync::pull::run_pull(&store, &client, &fixture.build_pull(&USUAL_PULL)).await.unwrap();
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
     });

@@ -1,17 +1,48 @@
-//! The state of the database itself: its schema version and leases.
+//! The state of the database itself: its schema version, and the duties that are being performed.
+
+use std::collections::BTreeMap;
+
+use hw_rules::duty::DutyName;
+use hw_rules::worker_watch::DEAD_AFTER_MS;
 
 use crate::StoreReader;
+use crate::duties::DutyHolder;
 use crate::error::StoreError;
-use crate::leases::LeaseHolder;
 use crate::sql::Sql;
+use crate::workers;
 
-/// A lease that a process holds, or still held when it died.
+/// A duty that a worker performs, or performed when it died.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeaseRow {
-    pub name: String,
-    pub holder: LeaseHolder,
-    /// True if a running process holds the lock beside the database file; `None` if there is no such lock.
-    pub is_locked: Option<bool>,
+pub(crate) struct HeldDuty {
+    pub name: DutyName,
+    pub holder: DutyHolder,
+    /// The id of the worker.
+    owner: String,
+    /// The time of the worker's last beat, by its own clock; none if it has no row.
+    beat_ms: Option<i64>,
+}
+
+/// A worker that performs duties, or performed them when it died.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BusyWorker {
+    /// Its name as printed.
+    pub worker: String,
+    /// The time of its first claim.
+    pub since_ms: i64,
+    pub duties: Vec<DutyName>,
+    beat_ms: Option<i64>,
+    /// True if its process runs; none for a database without locks.
+    is_running: Option<bool>,
+}
+
+impl BusyWorker {
+    /// Returns true if it seems to be alive. Without locks, this compares the clocks of two machines, so it serves for
+    /// display only.
+    pub fn is_alive(&self, now_ms: i64) -> bool {
+        let has_beat =
+            self.beat_ms.is_some_and(|beat_ms| now_ms < beat_ms.saturating_add(DEAD_AFTER_MS));
+        self.is_running.unwrap_or(has_beat)
+    }
 }
 
 impl StoreReader {
@@ -23,23 +54,45 @@ impl StoreReader {
         })
     }
 
-    /// Returns the leases that are held or were never released, ordered by name.
-    pub fn leases(&self) -> Result<Vec<LeaseRow>, StoreError> {
+    /// Returns the workers that perform duties, or did when they died, in the order of their first claims.
+    pub fn busy_workers(&self) -> Result<Vec<BusyWorker>, StoreError> {
+        let mut by_owner: BTreeMap<String, BusyWorker> = BTreeMap::new();
+        for HeldDuty { name, holder, owner, beat_ms } in self.held_duties()? {
+            let is_running = self.inner.locks.is_worker_running(&owner);
+            let busy = by_owner.entry(owner).or_insert(BusyWorker {
+                worker: holder.worker,
+                since_ms: holder.since_ms,
+                duties: Vec::new(),
+                beat_ms,
+                is_running,
+            });
+            busy.since_ms = busy.since_ms.min(holder.since_ms);
+            busy.duties.push(name);
+        }
+        let mut busy: Vec<BusyWorker> = by_owner.into_values().collect();
+        busy.sort_by_key(|worker| worker.since_ms);
+        Ok(busy)
+    }
+
+    /// Returns the duties that are performed, or were when their worker died, ordered by name.
+    pub(crate) fn held_duties(&self) -> Result<Vec<HeldDuty>, StoreError> {
         const HELD: Sql = Sql::portable(
-            "select name, owner, taken_at_ms, expires_ms from leases
+            "select name, owner, taken_at_ms, machine, process, beat_ms
+               from duties left join workers on workers.id = duties.owner
               where owner is not null order by name",
         );
-        let mut leases = self.read("leases", |tx| {
+        let held = self.read("duties", |tx| {
             tx.query(HELD, &[], |mut row| {
-                let name = row.text(0)?;
-                let (owner, since_ms, expires_ms) = (row.text(1)?, row.int(2)?, row.int(3)?);
-                let holder = LeaseHolder { owner, since_ms, expires_ms };
-                Ok(LeaseRow { name, holder, is_locked: None })
+                let Ok(name) = row.text(0)?.parse() else { return Ok(None) };
+                let (owner, since_ms) = (row.text(1)?, row.maybe_int(2)?.unwrap_or(0));
+                let worker = match (row.maybe_text(3)?, row.maybe_int(4)?) {
+                    (Some(machine), Some(process)) => workers::display_name(&machine, process),
+                    _ => owner.clone(),
+                };
+                let holder = DutyHolder { worker, since_ms };
+                Ok(Some(HeldDuty { name, holder, owner, beat_ms: row.maybe_int(5)? }))
             })
         })?;
-        for lease in &mut leases {
-            lease.is_locked = self.inner.locks.lock_table().is_locked(&lease.name);
-        }
-        Ok(leases)
+        Ok(held.into_iter().flatten().collect())
     }
 }

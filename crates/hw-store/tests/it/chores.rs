@@ -9,7 +9,7 @@ use hw_store::{
 
 use crate::fixture::{
     PUMP_ID, comment, count_search_rows, crash_at, execute_raw, finish_chores, issue, issue_bodies,
-    issue_lane, issues_page, lane_for_kind, observed_at, open_store, organization_lane,
+    issue_lane, issues_page, lane_for_kind, observed_at, open_store, organization_lane, pull_duty,
     pump_repository, query_raw, refusals_to_open, repositories_page, search_hits, search_ids,
     stored_issues, threads_page,
 };
@@ -131,8 +131,8 @@ fn search_index_of_an_older_version_is_rebuilt_from_the_stored_texts(location: &
     let newer = StoreWriter::open(location).unwrap();
     let refused = store.ingest_page(&issues_page(vec![]));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    store.release_lease().unwrap();
-    let newer = newer.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    store.release_duty().unwrap();
+    let newer = newer.claim_duty(&pull_duty(), "me", 9_000_000).unwrap().unwrap();
     let rows = "select cast(count(*) as text) from search_documents";
     let transactions = run_with_crashes(&newer, location, rows, || {
         assert_eq!(newer.object_counts().unwrap().issues, 450, "nothing is fetched again");
@@ -162,7 +162,7 @@ fn mirror_in_another_format_is_emptied_in_small_transactions(location: &Database
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
     let store = StoreWriter::open(location).unwrap();
-    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&pull_duty(), "me", 9_000_000).unwrap().unwrap();
     let mut transactions = 0;
     while store.run_chore(MAX_CHUNK_ROWS).unwrap() == ChoreChunk::Done {
         transactions += 1;

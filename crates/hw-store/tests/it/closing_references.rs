@@ -9,8 +9,8 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, as_thread_mut, execute_raw, open_store, source_time, thread, threads_page,
-    with_observed_at,
+    HOST, PUMP_ID, UNDO_DUTIES, as_thread_mut, execute_raw, open_store, source_time, thread,
+    threads_page, with_observed_at,
 };
 
 both![
@@ -129,7 +129,8 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
     execute_raw(
         location,
         &format!(
-            "drop index pull_requests_closes_due;
+            "{UNDO_DUTIES};
+             drop index pull_requests_closes_due;
              alter table pull_requests drop column closes_due;
              update pull_requests set closes = '[3]' where id in (5, 6);
              update cells set digest = {other_digest} where id in (5, 6, 8);

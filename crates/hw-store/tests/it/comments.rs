@@ -49,7 +49,7 @@ fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &Da
         assert_eq!(is_due, is_swept, "a walk that has read up to {newest:?}");
         store.clear_lane(&lane_for_kind(ThreadKind::Issue)).unwrap();
         finish_chores(&store);
-        store.release_lease().unwrap();
+        store.release_duty().unwrap();
     }
 }
 

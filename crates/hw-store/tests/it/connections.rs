@@ -9,7 +9,7 @@ use hw_store::{
 
 use crate::fixture::{
     SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issue_lane, issues_page,
-    issues_page_through, open_store, search_ids,
+    issues_page_through, open_store, pull_duty, search_ids,
 };
 use crate::proxy::{FaultProxy, ProxyFault};
 
@@ -71,8 +71,8 @@ fn connection_loss_does_not_change_the_owner_of_the_lease() {
     let setup = ProxiedStore::new();
     setup.proxy.arm_fault(COMMIT, 0, ProxyFault::CutBefore);
     setup.store.ingest_page(&sample_page()).unwrap_err();
-    setup.store.renew_lease(1_000, 5_000).unwrap();
-    let next = setup.store.take_lease("pull", "next", 7_000, 5_000).unwrap().unwrap();
+    setup.store.release_duty().unwrap();
+    let next = setup.store.claim_duty(&pull_duty(), "next", 7_000).unwrap().unwrap();
     assert!(next.lease().epoch > setup.store.lease().epoch);
     let refused = setup.store.ingest_page(&sample_page()).unwrap_err();
     assert!(matches!(refused, StoreError::LeaseLost { .. }), "{refused}");
@@ -93,7 +93,7 @@ fn migrations_and_the_wipe_ignore_the_statement_timeout() {
     );
     let limited = DatabaseTimeouts { write: Duration::from_millis(250), ..SHORT_TIMEOUTS };
     let store = StoreWriter::open_with_timeouts(&schema.location, limited).unwrap();
-    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&pull_duty(), "me", 9_000_000).unwrap().unwrap();
     finish_chores(&store);
     assert_eq!(store.object_counts().unwrap().issues, 0);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::coverage::Coverage;
+use hw_rules::duty::DutyName;
 use hw_rules::item::{
     Comment, CommentKind, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem,
     PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
@@ -14,7 +15,7 @@ use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{
     ChoreChunk, DatabaseLocation, Hit, IngestPage, Lease, LeasedStore, SearchEngine, SearchRequest,
-    StoreError, StoreReader, StoreWriter, ThreadFilter, ThreadRow, Workspace,
+    StoreError, StoreReader, StoreWriter, ThreadFilter, ThreadRow, WorkerIdentity, Workspace,
 };
 
 pub(crate) use crate::databases::{
@@ -24,10 +25,32 @@ pub(crate) use crate::databases::{
 pub(crate) const HOST: &str = "github.com";
 pub(crate) const PUMP_ID: i64 = 1;
 
+/// A script that undoes the migration from leases to duties.
+pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
+    create table leases (
+        name text primary key, owner text, epoch bigint not null,
+        taken_at_ms bigint not null, expires_ms bigint not null)";
+
+/// Returns the duty of a pull.
+pub(crate) fn pull_duty() -> DutyName {
+    DutyName::pull(HOST)
+}
+
+/// Returns the identity of a worker on the machine of the same name.
+pub(crate) fn worker_identity(id: &str) -> WorkerIdentity {
+    WorkerIdentity {
+        id: id.to_owned(),
+        machine: id.to_owned(),
+        process: 7,
+        version: "1".to_owned(),
+        role: "pull".to_owned(),
+    }
+}
+
 /// Opens a store that contains `acme/pump`, and takes its lease.
 pub(crate) fn open_store(location: &DatabaseLocation) -> LeasedStore {
     let store = StoreWriter::open(location).unwrap();
-    let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&pull_duty(), "me", 0).unwrap().unwrap();
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 0)])).unwrap();
     store
 }

@@ -8,7 +8,7 @@ use hw_store::{
 use crate::fixture::{
     HOST, PUMP_ID, as_thread_mut, comment, count_search_rows, crash_at, execute_raw, finish_chores,
     issue, issue_bodies, issue_key, issue_lane, issues_page, lane_for_kind, observed_at,
-    open_store, organization_lane, query_raw, repositories_page, repository, search_ids,
+    open_store, organization_lane, pull_duty, query_raw, repositories_page, repository, search_ids,
     threads_page, with_observed_at, with_older_lease,
 };
 use crate::removals::{LATE_SECOND, fill_lanes, inventory_page};
@@ -155,7 +155,7 @@ fn restore_works_after_clearing_a_lane_and_changing_the_guid(location: &Database
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
     let store = StoreWriter::open(location).unwrap();
-    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&pull_duty(), "me", 9_000_000).unwrap().unwrap();
     finish_chores(&store);
     assert_eq!(store.object_counts().unwrap(), ObjectCounts::default());
     assert_eq!(restore_item(&store, &only_removed(&store)), 1);

@@ -10,9 +10,9 @@ use hw_store::{
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
-    HOST, SchemaDatabase, execute_raw, finish_chores, issue, issue_bodies, issues_page,
-    issues_page_through, open_store, query_raw, refusals_to_open, repositories_page, search_ids,
-    thread, threads_page,
+    HOST, SchemaDatabase, UNDO_DUTIES, execute_raw, finish_chores, issue, issue_bodies,
+    issues_page, issues_page_through, open_store, pull_duty, query_raw, refusals_to_open,
+    repositories_page, search_ids, thread, threads_page,
 };
 
 both![
@@ -99,7 +99,7 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     assert!(matches!(refused, Some(StoreError::OlderSchema)), "{refused:?}");
     let store = StoreWriter::open(location).unwrap();
     assert_eq!((search_ids(&store, "x"), issue_bodies(&store)), (vec![], vec![]), "at once");
-    let store = store.take_lease("pull", "me", 9_000_000, 5_000).unwrap().unwrap();
+    let store = store.claim_duty(&pull_duty(), "me", 9_000_000).unwrap().unwrap();
     finish_chores(&store);
     assert_eq!(
         (store.object_counts().unwrap(), search_ids(&store, "x")),
@@ -236,10 +236,11 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migrations 11 to 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 12 to 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
+        UNDO_DUTIES.to_owned(),
         "drop table sources; alter table last_pulls rename column source to organization"
             .to_owned(),
         "alter table lanes drop column sweep_request_ms;
@@ -283,10 +284,8 @@ fn schema_guid_change_stops_a_running_writer(location: &DatabaseLocation) {
     let other = StoreWriter::open(location).unwrap();
     let refused = store.ingest_page(&issues_page_through(vec![], 10));
     assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    let refused = store.renew_lease(1, 5_000);
-    assert!(matches!(refused, Err(StoreError::LeaseLost { .. })), "{refused:?}");
-    store.release_lease().unwrap();
-    let next = other.take_lease("pull", "me", 1, 5_000).unwrap().unwrap();
+    store.release_duty().unwrap();
+    let next = other.claim_duty(&pull_duty(), "me", 1).unwrap().unwrap();
     assert!(store.lease().epoch < next.lease().epoch);
 }
 

@@ -31,6 +31,11 @@ pub(super) fn describe_request(surface: Surface, scope: &str, page: u64) -> Stri
     }
 }
 
+/// Describes the pull of another process that this one waits for.
+pub(super) fn describe_followed_pull(worker: &str) -> String {
+    format!("{worker} is pulling already; waiting for it")
+}
+
 pub(super) fn describe_save(surface: Surface, stored: u64) -> String {
     format!("Saved {} {} to database", group_digits(stored), plural_noun(surface))
 }

@@ -105,6 +105,9 @@ impl ScreenState {
                     }
                 });
             }
+            ProgressEvent::FollowingPull { worker } => {
+                self.add_message(now_ms, messages::describe_followed_pull(&worker));
+            }
             ProgressEvent::LanesMoved { lanes } => {
                 for (item, to_read) in lanes {
                     self.update_item(item, now_ms, |row| row.expect_lanes(to_read, now_ms));

@@ -2,6 +2,7 @@
 
 mod lane_view;
 
+use hw_rules::duty;
 use hw_rules::format::{format_count, group_digits};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{LeaseRow, ObjectCounts, PauseRow, StoreReader};
+use hw_store::{BusyWorker, ObjectCounts, PauseRow, StoreReader};
 
 use crate::app_state::AppState;
 use crate::format::{DisplayTime, format_line};
@@ -103,8 +104,8 @@ impl HealthReport {
     ) -> Result<Self, hw_store::StoreError> {
         let completeness = store.completeness(&Surface::ALL, None)?;
         let counts = store.object_counts()?;
-        let leases = store.leases()?;
-        let is_pulling = leases.iter().any(|lease| is_lease_alive(lease, now_ms));
+        let workers = store.busy_workers()?;
+        let is_pulling = workers.iter().any(|worker| worker.is_alive(now_ms));
         let pull = if is_pulling { PullState::Running } else { PullState::Idle };
         let mut lanes = lane_view::read_lanes(store, pull)?;
         let (all, bad) = (lanes.len(), lanes.iter().filter(|lane| lane.has_problem()).count());
@@ -118,7 +119,7 @@ impl HealthReport {
             freshness: completeness.into(),
             quarantined: counts.quarantined,
             counts: format_counts(counts),
-            pulls: leases.iter().map(|lease| describe_lease(lease, now_ms)).collect(),
+            pulls: workers.iter().map(|worker| describe_worker(worker, now_ms)).collect(),
             pauses: store.pauses(now_ms)?.iter().map(describe_pause).collect(),
             lanes: lanes.collect(),
             summary: summarize_lanes(all as u64, bad as u64),
@@ -160,18 +161,15 @@ fn summarize_lanes(all: u64, bad: u64) -> String {
     }
 }
 
-fn describe_lease(lease: &LeaseRow, now_ms: i64) -> String {
-    let (name, owner) = (format_line(&lease.name), format_line(&lease.holder.owner));
-    let since = DisplayTime::new(SourceInstant(lease.holder.since_ms)).text;
-    if is_lease_alive(lease, now_ms) {
-        format!("{name}: {owner}, since {since}")
+fn describe_worker(busy: &BusyWorker, now_ms: i64) -> String {
+    let (duties, worker) =
+        (format_line(&duty::describe_duties(&busy.duties)), format_line(&busy.worker));
+    let since = DisplayTime::new(SourceInstant(busy.since_ms)).text;
+    if busy.is_alive(now_ms) {
+        format!("{duties}: {worker}, since {since}")
     } else {
-        format!("{name}: {owner} started {since} and was interrupted; the next pull takes over")
+        format!("{duties}: {worker} started {since} and was interrupted; the next pull takes over")
     }
-}
-
-fn is_lease_alive(lease: &LeaseRow, now_ms: i64) -> bool {
-    lease.is_locked.unwrap_or(now_ms < lease.holder.expires_ms)
 }
 
 fn describe_pause(pause: &PauseRow) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hw_rules::coverage::Coverage;
+use hw_rules::duty::DutyName;
 use hw_rules::item::{
     Comment, CommentKind, ItemObservation, MirrorItem, Repository, Thread, ThreadDetails,
 };
@@ -13,7 +14,8 @@ use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, NewestFirstWalk};
 use hw_store::{
-    DatabaseLocation, IngestPage, LeasedStore, StoreWriter, TurnFailure, Workspace, WorkspaceHandle,
+    DatabaseLocation, IngestPage, LeasedStore, StoreWriter, TurnFailure, WorkerHandle,
+    WorkerIdentity, Workspace, WorkspaceHandle,
 };
 use hw_web::{AllowedHosts, SiteOptions, TickFuture};
 use tempfile::TempDir;
@@ -26,7 +28,19 @@ const SOURCE: &str = "github.com";
 pub(crate) struct WebFixture {
     pub(crate) store: LeasedStore,
     location: DatabaseLocation,
+    /// Shows that its process runs.
+    _worker: WorkerHandle,
     _folder: TempDir,
+}
+
+fn worker_identity() -> WorkerIdentity {
+    WorkerIdentity {
+        id: "me".to_owned(),
+        machine: "here".to_owned(),
+        process: 7,
+        version: "1".to_owned(),
+        role: "pull".to_owned(),
+    }
 }
 
 impl WebFixture {
@@ -45,8 +59,9 @@ impl WebFixture {
         let folder = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::File(folder.path().join("acme.db"));
         let store = StoreWriter::open(&location).unwrap();
-        let store = store.take_lease("pull", "me", 0, 5_000).unwrap().unwrap();
-        let fixture = Self { store, location, _folder: folder };
+        let worker = store.register_worker(&worker_identity(), 0).unwrap();
+        let store = store.claim_duty(&DutyName::pull("github.com"), "me", 0).unwrap().unwrap();
+        let fixture = Self { store, location, _worker: worker, _folder: folder };
         let organization = Lane::owner_repositories(SOURCE, "acme");
         fixture.ingest_page(&complete_page(
             organization,
@@ -111,8 +126,8 @@ impl WebFixture {
     }
 
     /// Ends the pull of the fixture.
-    pub(crate) fn release_lease(&self) {
-        self.store.release_lease().unwrap();
+    pub(crate) fn release_duty(&self) {
+        self.store.release_duty().unwrap();
     }
 
     /// Adds lanes of repositories that are not stored.

@@ -266,7 +266,7 @@ async fn health_distinguishes_interrupted_and_unstarted_lists() {
     let router = hw_web::build_router(fixture.site_options());
     let page = open_page(&router, "/health?only=problems").await;
     assert!(page.text.contains("being read") && !page.text.contains("interrupted"));
-    fixture.release_lease();
+    fixture.release_duty();
     let page = open_page(&router, "/health?only=problems").await;
     let lanes: Vec<String> = page
         .select_all(".lane")

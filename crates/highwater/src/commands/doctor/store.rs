@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hw_rules::lane::{Lane, Scope};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    FailedPull, IntegrityCheck, IntegrityReport, LaneRow, LeaseRow, PauseRow, StoreError,
+    BusyWorker, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, PauseRow, StoreError,
     StoreReader,
 };
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -17,6 +17,7 @@ use crate::config::AppSettings;
 use crate::hints::database_hint;
 use crate::report::ErrorHint;
 use crate::workspace;
+use hw_rules::duty;
 use hw_rules::format::{format_count, format_duration, group_digits};
 
 /// The number of names that one finding lists.
@@ -54,7 +55,7 @@ fn run_store_checks(store: &StoreReader, name: &str, depth: IntegrityCheck) -> V
         check_times,
         check_removed,
         check_lanes,
-        check_leases,
+        check_workers,
         check_pauses,
     ]);
     let mut findings = vec![DoctorFinding::ok("database", format!("{name} can be opened"))];
@@ -255,23 +256,23 @@ fn gaps_finding(lanes: &[LaneRow], names: &RepositoryNameMap) -> DoctorFinding {
     DoctorFinding::warn("gaps", detail, RESUME_ADVICE)
 }
 
-fn check_leases(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
-    let leases = store.leases()?;
-    if leases.is_empty() {
+fn check_workers(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
+    let workers = store.busy_workers()?;
+    if workers.is_empty() {
         return Ok(vec![DoctorFinding::ok("lease", "no pull is running")]);
     }
     let now_ms = MachineClock.now_ms();
-    Ok(leases.iter().map(|lease| lease_finding(lease, now_ms)).collect())
+    Ok(workers.iter().map(|worker| worker_finding(worker, now_ms)).collect())
 }
 
-fn lease_finding(lease: &LeaseRow, now_ms: i64) -> DoctorFinding {
-    let LeaseRow { name, holder, is_locked } = lease;
-    let since = SourceInstant(holder.since_ms);
-    if is_locked.unwrap_or(now_ms < holder.expires_ms) {
-        let detail = format!("{name}: {} has been running since {since}", holder.owner);
+fn worker_finding(busy: &BusyWorker, now_ms: i64) -> DoctorFinding {
+    let BusyWorker { worker, since_ms, duties, .. } = busy;
+    let (duties, since) = (duty::describe_duties(duties), SourceInstant(*since_ms));
+    if busy.is_alive(now_ms) {
+        let detail = format!("{duties}: {worker} has been running since {since}");
         return DoctorFinding::ok("lease", detail);
     }
-    let detail = format!("{name}: {} started at {since} and ended unexpectedly", holder.owner);
+    let detail = format!("{duties}: {worker} started at {since} and ended unexpectedly");
     DoctorFinding::warn("lease", detail, "nothing to do: the next pull takes over")
 }
 

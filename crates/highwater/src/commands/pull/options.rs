@@ -33,8 +33,7 @@ impl PullCommandOptions {
         let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
         let spec = PullSpec {
             host: settings.endpoints.host.clone(),
-            owner: config::process_name(),
-            machine: config::machine_name().unwrap_or_default(),
+            worker: config::worker_identity("pull"),
             items: selected_items(settings),
             only_repositories: selected_repositories(args, &sources)?,
             excluded_repositories: settings.excluded_repositories.clone(),

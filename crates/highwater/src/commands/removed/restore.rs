@@ -27,9 +27,9 @@ pub(super) fn run(args: &RestoreRemovedArgs, settings: &AppSettings) -> anyhow::
         .map_err(hints::add_database_hint)?
         .store;
     let restored = interrupt::run(&CancellationToken::new(), async {
-        let owner = format!("restore by {}", config::process_name());
+        let worker = config::worker_identity("restore");
         let restored =
-            hw_sync::restore::restore_removed_items(&store, &MachineClock, &owner, &items).await;
+            hw_sync::restore::restore_removed_items(&store, &MachineClock, &worker, &items).await;
         restored.map_err(restore_error)
     })?;
     print_restored(&items, &restored)

@@ -9,16 +9,19 @@ mod virtual_clock;
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use hw_rules::duty::DutyName;
 use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::lane::PullItem;
 use hw_rules::pace::{DEFAULT_RESERVE_PERCENT, RequestPace};
 use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
 use hw_sources::github::source::GithubSource;
 use hw_sources::transport::Transport;
-use hw_store::{DatabaseLocation, StoreWriter};
+use hw_store::{
+    DatabaseLocation, DeadWorker, DutyClaim, DutyTask, LeasedStore, StoreWriter, WorkerIdentity,
+};
 use hw_sync::PullSummary;
 use hw_sync::RetryPolicy;
 use hw_sync::api_client::{ApiClient, ClientConfig, GithubClient};
@@ -58,6 +61,8 @@ pub(crate) struct SimFixture {
     pub(crate) reconnects: Arc<AtomicU64>,
     /// Answers sent to a process that crashed before they arrived.
     pub(crate) undelivered: Arc<AtomicU64>,
+    /// The number of processes so far.
+    pub(crate) processes: Arc<AtomicU32>,
 }
 
 /// The options of one pull.
@@ -118,6 +123,7 @@ impl SimFixture {
             progress: ProgressSink::default(),
             reconnects: Arc::default(),
             undelivered: Arc::default(),
+            processes: Arc::default(),
         }
     }
 
@@ -216,8 +222,7 @@ impl SimFixture {
         PullSpec {
             host: HOST.into(),
             sources: self.sources.iter().cloned().map(PullSource::from).collect(),
-            owner: pull.owner.into(),
-            machine: "here".into(),
+            worker: self.next_worker(pull.owner),
             items: pull.items.iter().copied().collect(),
             only_repositories: pull
                 .only
@@ -235,6 +240,64 @@ impl SimFixture {
             allow_mass_removal: pull.allow_mass_removal,
             repair: pull.repair,
         }
+    }
+
+    /// Returns a process that shares everything but the clock, which is this far ahead.
+    pub(crate) fn with_clock_ahead(&self, ahead_ms: i64) -> Self {
+        let clock = VirtualClock::starting_at(self.clock.virtual_now_ms() + ahead_ms);
+        clock.virtual_now_ms();
+        Self { clock: Arc::new(clock), skew_ms: self.skew_ms - ahead_ms, ..self.share() }
+    }
+
+    /// Returns a process that shares world, store and clock.
+    pub(crate) fn share(&self) -> Self {
+        Self {
+            github: self.github.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            organization: self.organization.clone(),
+            sources: self.sources.clone(),
+            single_ids: self.single_ids.clone(),
+            largest_page: self.largest_page,
+            pace: self.pace,
+            reserve_percent: self.reserve_percent,
+            seed: self.seed,
+            skew_ms: self.skew_ms,
+            progress: self.progress.clone(),
+            reconnects: self.reconnects.clone(),
+            undelivered: self.undelivered.clone(),
+            processes: self.processes.clone(),
+        }
+    }
+
+    /// Returns the identity of a new process. Its display name is `process 1 on here`, and so on.
+    pub(crate) fn next_worker(&self, role: &str) -> WorkerIdentity {
+        let process = self.processes.fetch_add(1, Ordering::SeqCst) + 1;
+        WorkerIdentity {
+            id: format!("{role}-{process}"),
+            machine: "here".to_owned(),
+            process,
+            version: "1".to_owned(),
+            role: role.to_owned(),
+        }
+    }
+
+    /// Claims the duty of a pull, as a process that does nothing else.
+    pub(crate) fn claim_pull(&self) -> LeasedStore {
+        let duty = DutyName::pull(HOST);
+        let mut stale = self.store.duty(&duty).unwrap().and_then(|duty| duty.owner).into_iter();
+        let worker = self.store.register_worker(&self.next_worker("test"), 0).unwrap();
+        let beat_of = |id: &str| {
+            let workers = self.store.workers().unwrap().into_iter();
+            workers.filter(|worker| worker.identity.id == id).map(|worker| worker.beat).next()
+        };
+        let dead: Vec<_> = stale.by_ref().map(|id| DeadWorker { beat: beat_of(&id), id }).collect();
+        let tasks = [DutyTask { name: duty, detail: String::new() }];
+        let claim = DutyClaim { tasks: &tasks, dead: &dead, ended: &[], now_ms: 0 };
+        let claimed = worker.claim_duties(&claim).unwrap().pop().unwrap();
+        // it stays registered, and holds the duty until it is released
+        std::mem::forget(worker);
+        claimed
     }
 
     /// Returns the world's own time.
