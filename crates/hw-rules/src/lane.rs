@@ -23,15 +23,72 @@ pub enum Surface {
     Comments(CommentKind),
 }
 
-/// The order in which a surface is read.
+/// The order in which a listing of a repository is read, with the kinds of rows that are read so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadStrategy {
     /// Newest change first, down to a stop.
-    NewestFirst,
+    NewestFirst(ThreadKind),
     /// Everything since a point in time, oldest change first.
-    Since,
+    Since(SinceCommentKind),
     /// Thread by thread, only threads that moved.
-    PerThread,
+    PerThread(PerThreadCommentKind),
+}
+
+/// A kind of comment that comes as one list of the whole repository, which takes `since`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinceCommentKind {
+    Conversation,
+    ReviewComment,
+}
+
+/// A kind of comment that comes only with its thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerThreadCommentKind {
+    Review,
+    DiscussionComment,
+}
+
+impl From<SinceCommentKind> for CommentKind {
+    fn from(kind: SinceCommentKind) -> Self {
+        match kind {
+            SinceCommentKind::Conversation => Self::Conversation,
+            SinceCommentKind::ReviewComment => Self::ReviewComment,
+        }
+    }
+}
+
+impl PerThreadCommentKind {
+    pub const ALL: [Self; 2] = [Self::Review, Self::DiscussionComment];
+
+    /// Returns the kind of the threads that have such comments.
+    pub fn thread_kind(self) -> ThreadKind {
+        match self {
+            Self::Review => ThreadKind::PullRequest,
+            Self::DiscussionComment => ThreadKind::Discussion,
+        }
+    }
+}
+
+impl From<PerThreadCommentKind> for CommentKind {
+    fn from(kind: PerThreadCommentKind) -> Self {
+        match kind {
+            PerThreadCommentKind::Review => Self::Review,
+            PerThreadCommentKind::DiscussionComment => Self::DiscussionComment,
+        }
+    }
+}
+
+impl From<CommentKind> for ReadStrategy {
+    fn from(kind: CommentKind) -> Self {
+        match kind {
+            CommentKind::Conversation => Self::Since(SinceCommentKind::Conversation),
+            CommentKind::ReviewComment => Self::Since(SinceCommentKind::ReviewComment),
+            CommentKind::Review => Self::PerThread(PerThreadCommentKind::Review),
+            CommentKind::DiscussionComment => {
+                Self::PerThread(PerThreadCommentKind::DiscussionComment)
+            }
+        }
+    }
 }
 
 impl Surface {
@@ -100,30 +157,32 @@ impl Surface {
         }
     }
 
-    pub fn read_strategy(self) -> ReadStrategy {
+    /// Returns the order in which the surface is read; none for repositories, which are no listing of a repository.
+    pub fn read_strategy(self) -> Option<ReadStrategy> {
         match self {
-            Self::Repositories | Self::Threads(_) => ReadStrategy::NewestFirst,
-            Self::Comments(CommentKind::Conversation | CommentKind::ReviewComment) => {
-                ReadStrategy::Since
-            }
-            Self::Comments(CommentKind::Review | CommentKind::DiscussionComment) => {
-                ReadStrategy::PerThread
-            }
+            Self::Repositories => None,
+            Self::Threads(kind) => Some(ReadStrategy::NewestFirst(kind)),
+            Self::Comments(kind) => Some(kind.into()),
         }
+    }
+
+    /// Returns true if the surface is read thread by thread.
+    pub fn is_per_thread(self) -> bool {
+        matches!(self.read_strategy(), Some(ReadStrategy::PerThread(_)))
     }
 
     /// Returns the kind of thread whose comments this surface lists, if they are read thread by thread.
     pub fn per_thread_kind(self) -> Option<ThreadKind> {
-        ThreadKind::ALL.into_iter().find(|kind| Self::per_thread_surface(*kind) == Some(self))
+        match self.read_strategy()? {
+            ReadStrategy::PerThread(kind) => Some(kind.thread_kind()),
+            ReadStrategy::NewestFirst(_) | ReadStrategy::Since(_) => None,
+        }
     }
 
     /// Returns the surface that lists the comments of these threads, if they are read thread by thread.
     pub fn per_thread_surface(kind: ThreadKind) -> Option<Self> {
-        match kind {
-            ThreadKind::PullRequest => Some(Self::Comments(CommentKind::Review)),
-            ThreadKind::Discussion => Some(Self::Comments(CommentKind::DiscussionComment)),
-            ThreadKind::Issue => None,
-        }
+        let mut kinds = PerThreadCommentKind::ALL.into_iter();
+        Some(Self::Comments(kinds.find(|comments| comments.thread_kind() == kind)?.into()))
     }
 
     /// Returns the item that a user selects in order to pull this surface.
@@ -143,7 +202,7 @@ impl Surface {
         match self {
             Self::Repositories => false,
             Self::Threads(kind) => kind != ThreadKind::Discussion,
-            Self::Comments(_) => self.read_strategy() == ReadStrategy::Since,
+            Self::Comments(_) => !self.is_per_thread(),
         }
     }
 }

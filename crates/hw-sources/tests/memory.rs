@@ -7,8 +7,8 @@
 
 use http::header::DATE;
 use http::{HeaderMap, HeaderValue};
-use hw_rules::item::{CommentKind, ThreadKind};
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
+use hw_rules::lane::SinceCommentKind;
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::{CommentListQuery, CommentListResult, ListPart};
 use hw_sources::github::repositories::RepositoryListQuery;
@@ -23,7 +23,6 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 const BODY_BYTES: usize = 16 << 20;
 const MAX_MEMORY_FACTOR: usize = 8;
-const ISSUES: Surface = Surface::Threads(ThreadKind::Issue);
 
 /// Shapes whose trees are largest for their text.
 const TINY_VALUES: [&str; 3] = ["[]", r#"{"a":{}}"#, "0"];
@@ -100,8 +99,12 @@ fn assert_memory_bounded(name: &str, body: &str, read: fn(&HttpResponse)) {
 fn read_thread_page(response: &HttpResponse) {
     match graphql::read_response(response) {
         Ok(response) => {
-            let listing =
-                ThreadListing { surface: ISSUES, repository_id: 7, node_id: "R_7", after: None };
+            let listing = ThreadListing {
+                kind: ThreadKind::Issue,
+                repository_id: 7,
+                node_id: "R_7",
+                after: None,
+            };
             drop(ThreadPageQuery(listing).parse(&response, 100));
         }
         Err(error) => assert!(matches!(error, SourceError::TooExpensive(_)), "{error:?}"),
@@ -115,8 +118,8 @@ fn read_repositories(response: &HttpResponse) {
 
 fn read_comment_list(response: &HttpResponse) {
     let response = rest::read_response(response).unwrap();
-    let surface = Surface::Comments(CommentKind::Conversation);
-    let query = CommentListQuery { surface, repository_id: 7, part: ListPart::Newest, etag: None };
+    let kind = SinceCommentKind::Conversation;
+    let query = CommentListQuery { kind, repository_id: 7, part: ListPart::Newest, etag: None };
     let read = query.parse(&response, 100);
     assert!(!matches!(read, Ok(CommentListResult::NotModified(_))));
 }

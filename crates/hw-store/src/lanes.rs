@@ -178,9 +178,9 @@ impl LeasedStore {
             leases::revoke_from_others(tx, &DutyName::for_lane(lane), self.lease())?;
             let before = read_coverage(tx, id)?;
             let after = match lane.surface.read_strategy() {
-                ReadStrategy::Since => before.clone().reset_since(to),
-                ReadStrategy::NewestFirst => before.clone().reset_newest_first(to),
-                ReadStrategy::PerThread => before.clone().reset_per_thread(to),
+                Some(ReadStrategy::Since(_)) => before.clone().reset_since(to),
+                Some(ReadStrategy::NewestFirst(_)) | None => before.clone().reset_newest_first(to),
+                Some(ReadStrategy::PerThread(_)) => before.clone().reset_per_thread(to),
             };
             tracing::warn!(%lane, from = ?before.through, %to, why, "resetting the watermark");
             source_clocks::redate_lane(tx, StoredLane { id, lane }, base)?;

@@ -9,7 +9,7 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemObservation, MirrorItem, Thread};
-use hw_rules::lane::{Lane, ReadStrategy, Surface};
+use hw_rules::lane::{Lane, Surface};
 
 use crate::error::StoreError;
 use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
@@ -68,7 +68,7 @@ fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
 pub(crate) fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
     let lists = thread.kind().comment_kinds().iter().map(|kind| Surface::Comments(*kind));
     lists
-        .filter(|list| list.read_strategy() == ReadStrategy::Since)
+        .filter(|list| !list.is_per_thread())
         .map(|list| Lane::for_repository(host, thread.repository_id, list))
         .collect()
 }

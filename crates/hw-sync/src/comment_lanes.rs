@@ -60,7 +60,7 @@ pub(crate) fn find_due_lanes(
             let lane = Lane::for_repository(&pull.host, repository.id, surface);
             let state = known.lane_states.get(&lane).cloned().unwrap_or_else(LaneState::new);
             let mut state = state.without_later_sweep(now_ms);
-            let target = LaneTarget { lane, repository: target_repository.clone() };
+            let Some(target) = LaneTarget::new(lane, target_repository.clone()) else { continue };
             // a sweep that waits for issues to be enabled is not due now
             state.sweep_due_ms = state.sweep_due_ms.filter(|_| target.can_be_swept());
             let is_due = pull.reconcile || known.is_due(context, &target, &state, moved);
@@ -100,7 +100,7 @@ pub(crate) fn find_lanes_to_sweep(
             });
         if let Some(repository) = repository {
             let repository = TargetRepository::from_repository(repository);
-            let target = LaneTarget { lane, repository };
+            let Some(target) = LaneTarget::new(lane, repository) else { continue };
             let request = context.lane_request(&target, SweepRequest::WhenDue);
             let plan = plan::plan_lane(&state, ChangeSign::Unknown, &request, now_ms);
             if let LanePlan::Sweep { .. } = plan {
@@ -129,18 +129,18 @@ impl CommentLaneSnapshot {
                     .get(&threads)
                     .is_some_and(|threads| since_walk::is_behind_threads(state, threads))
         });
-        let is_due = match surface.read_strategy() {
-            ReadStrategy::PerThread => {
+        let is_due = match target.strategy {
+            ReadStrategy::PerThread(_) => {
                 self.lanes_with_due_threads.contains(lane) || state.has_leftovers()
             }
-            ReadStrategy::Since | ReadStrategy::NewestFirst if !target.can_be_swept() => {
+            ReadStrategy::Since(_) | ReadStrategy::NewestFirst(_) if !target.can_be_swept() => {
                 since_walk::is_optional_list_due(
                     state,
                     has_moved,
                     context.client.last_source_date(),
                 )
             }
-            ReadStrategy::Since | ReadStrategy::NewestFirst => since_walk::is_list_due(
+            ReadStrategy::Since(_) | ReadStrategy::NewestFirst(_) => since_walk::is_list_due(
                 state,
                 context.window_floor(surface),
                 has_moved,

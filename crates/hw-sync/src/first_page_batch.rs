@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use hw_rules::coverage::Coverage;
+use hw_rules::item::ThreadKind;
 use hw_rules::plan::LaneState;
 use hw_rules::probe;
 use hw_sources::error::SourceError;
@@ -23,6 +24,7 @@ use crate::turn::{IngestedPage, LaneTarget, PullContext, PullTally};
 #[derive(Debug, Clone)]
 pub(crate) struct FirstPageLane {
     pub(crate) target: LaneTarget,
+    pub(crate) kind: ThreadKind,
     pub(crate) state: LaneState,
     pub(crate) rows: u32,
 }
@@ -107,7 +109,7 @@ async fn fetch_batch(
 impl FirstPageLane {
     fn first_page_target(&self) -> FirstPageTarget {
         FirstPageTarget {
-            surface: self.target.surface(),
+            kind: self.kind,
             repository_id: self.target.repository.id,
             node_id: self.target.repository.node_id.clone(),
             row_count: self.rows,
@@ -177,8 +179,7 @@ async fn step_first_page(
 mod tests {
     use std::sync::Arc;
 
-    use hw_rules::item::ThreadKind;
-    use hw_rules::lane::{Lane, Surface};
+    use hw_rules::lane::Lane;
 
     use super::*;
     use crate::retry_policy::RepositoryRetryBudget;
@@ -194,20 +195,15 @@ mod tests {
     }
 
     fn lane_with_ten_rows(repository: i64) -> FirstPageLane {
-        let target = LaneTarget {
-            lane: Lane::for_repository(
-                "github.com",
-                repository,
-                Surface::Threads(ThreadKind::Issue),
-            ),
-            repository: Arc::new(TargetRepository {
-                id: repository,
-                node_id: String::new(),
-                full_name: format!("acme/{repository}"),
-                has_issues_enabled: true,
-                retry_budget: RepositoryRetryBudget::default(),
-            }),
+        let lane = Lane::repository_issues("github.com", repository);
+        let repository = TargetRepository {
+            id: repository,
+            node_id: String::new(),
+            full_name: format!("acme/{repository}"),
+            has_issues_enabled: true,
+            retry_budget: RepositoryRetryBudget::default(),
         };
-        FirstPageLane { target, state: LaneState::new(), rows: 10 }
+        let target = LaneTarget::new(lane, Arc::new(repository)).unwrap();
+        FirstPageLane { target, kind: ThreadKind::Issue, state: LaneState::new(), rows: 10 }
     }
 }

@@ -101,10 +101,14 @@ impl<'a> LaneTurn<'a> {
 
     /// Reads what changed, with the strategy of the lane's surface, and then what earlier turns could not read.
     async fn read_changes(&mut self, reading: LaneReading) -> Result<(), FetchError> {
-        match self.target.surface().read_strategy() {
-            ReadStrategy::NewestFirst => newest_first::scan_newest_first(self, reading).await,
-            ReadStrategy::Since => since::scan_since(self).await,
-            ReadStrategy::PerThread => thread_comments::scan_thread_comments(self).await,
+        match self.target.strategy {
+            ReadStrategy::NewestFirst(kind) => {
+                newest_first::scan_newest_first(self, kind, reading).await
+            }
+            ReadStrategy::Since(kind) => since::scan_since(self, kind).await,
+            ReadStrategy::PerThread(kind) => {
+                thread_comments::scan_thread_comments(self, kind).await
+            }
         }
     }
 

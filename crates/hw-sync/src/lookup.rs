@@ -1,6 +1,6 @@
 //! Looks up items by id, for lanes of any surface.
 
-use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, ReadStrategy};
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::CommentLookupQuery;
@@ -26,18 +26,33 @@ pub(crate) struct ItemLookupQuery<'a> {
     pub(crate) siblings: &'a [String],
 }
 
+/// The query for the kind of items that a lane lists.
+enum LaneLookupQuery<'a> {
+    Threads(ThreadLookupQuery<'a>),
+    Comments(CommentLookupQuery<'a>),
+}
+
 impl<'a> ItemLookupQuery<'a> {
-    fn thread_query(&self) -> ThreadLookupQuery<'a> {
-        let Self { target, ids, siblings } = *self;
-        let TargetRepository { id: repository_id, node_id, .. } = &*target.repository;
-        let (surface, repository_id) = (target.surface(), *repository_id);
-        ThreadLookupQuery { surface, repository_id, node_id, ids, siblings }
+    fn lane_query(&self) -> LaneLookupQuery<'a> {
+        match self.target.strategy {
+            ReadStrategy::NewestFirst(kind) => LaneLookupQuery::Threads(self.thread_query(kind)),
+            ReadStrategy::Since(kind) => LaneLookupQuery::Comments(self.comment_query(kind.into())),
+            ReadStrategy::PerThread(kind) => {
+                LaneLookupQuery::Comments(self.comment_query(kind.into()))
+            }
+        }
     }
 
-    fn comment_query(&self) -> CommentLookupQuery<'a> {
-        let ThreadLookupQuery { surface, repository_id, node_id, ids, siblings } =
-            self.thread_query();
-        CommentLookupQuery { surface, repository_id, node_id, ids, siblings }
+    fn thread_query(&self, kind: ThreadKind) -> ThreadLookupQuery<'a> {
+        let Self { target, ids, siblings } = *self;
+        let TargetRepository { id: repository_id, node_id, .. } = &*target.repository;
+        ThreadLookupQuery { kind, repository_id: *repository_id, node_id, ids, siblings }
+    }
+
+    fn comment_query(&self, kind: CommentKind) -> CommentLookupQuery<'a> {
+        let Self { target, ids, siblings } = *self;
+        let TargetRepository { id: repository_id, node_id, .. } = &*target.repository;
+        CommentLookupQuery { kind, repository_id: *repository_id, node_id, ids, siblings }
     }
 }
 
@@ -46,18 +61,16 @@ impl Query for ItemLookupQuery<'_> {
     type Page = LookupPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        match self.target.surface().read_strategy() {
-            ReadStrategy::NewestFirst => self.thread_query().request(size),
-            ReadStrategy::Since | ReadStrategy::PerThread => self.comment_query().request(size),
+        match self.lane_query() {
+            LaneLookupQuery::Threads(query) => query.request(size),
+            LaneLookupQuery::Comments(query) => query.request(size),
         }
     }
 
     fn parse(&self, response: &GraphqlResponse, size: u32) -> Result<LookupPage, SourceError> {
-        match self.target.surface().read_strategy() {
-            ReadStrategy::NewestFirst => self.thread_query().parse(response, size),
-            ReadStrategy::Since | ReadStrategy::PerThread => {
-                self.comment_query().parse(response, size)
-            }
+        match self.lane_query() {
+            LaneLookupQuery::Threads(query) => query.parse(response, size),
+            LaneLookupQuery::Comments(query) => query.parse(response, size),
         }
     }
 }

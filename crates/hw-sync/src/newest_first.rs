@@ -1,6 +1,7 @@
 //! Reads changes newest first: the walk from the top, then the gap, then quarantined rows.
 
 use hw_rules::coverage::{Coverage, CoverageError, LaneSection, PageRequest};
+use hw_rules::item::ThreadKind;
 use hw_rules::page_guard::PageGuard;
 use hw_rules::walk::ListingFloor;
 use hw_sources::error::SourceError;
@@ -17,6 +18,7 @@ use crate::turn::LaneTarget;
 /// A scan in progress.
 struct NewestFirstScan<'t, 'a> {
     turn: &'t mut LaneTurn<'a>,
+    kind: ThreadKind,
     window: ListingFloor,
     /// True once a cursor was rejected. A source that rejects a second, fresh cursor is failing.
     has_restarted: bool,
@@ -29,11 +31,13 @@ struct NewestFirstScan<'t, 'a> {
 /// Reads a lane until its walk and its gap are closed.
 pub(crate) async fn scan_newest_first(
     turn: &mut LaneTurn<'_>,
+    kind: ThreadKind,
     reading: LaneReading,
 ) -> Result<(), FetchError> {
     let (window, stored) = (turn.window(), turn.state.coverage.clone());
     let mut scan = NewestFirstScan {
         turn,
+        kind,
         window,
         has_restarted: false,
         pages_before: u64::from(reading != LaneReading::Unread),
@@ -101,7 +105,7 @@ impl NewestFirstScan<'_, '_> {
 
     async fn fetch_page(&mut self, request: &PageRequest) -> Result<ItemsPage, FetchError> {
         let LaneTurn { context, target, tally, .. } = *self.turn;
-        let listing = target.thread_listing(request.after.as_ref());
+        let listing = target.thread_listing(self.kind, request.after.as_ref());
         context.emit_page_requested(target, self.pages_before + tally.pages + 1);
         match self.turn.fetch(&ThreadPageQuery(listing), RequestOptions::PAGE).await {
             // one row that the server cannot serve must not block all that follow it

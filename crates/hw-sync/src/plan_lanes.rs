@@ -91,10 +91,10 @@ pub(crate) fn plan_repository_lanes(
     let target_repository = TargetRepository::from_repository(repository);
     pull.thread_surfaces()
         .filter(|surface| has_surface(repository, *surface))
-        .map(|surface| {
+        .filter_map(|surface| {
             let lane = Lane::for_repository(&pull.host, repository.id, surface);
-            let target = LaneTarget { lane, repository: target_repository.clone() };
-            known.plan_lane(context, pull, target, probes.get(&(repository.id, surface)))
+            let target = LaneTarget::new(lane, target_repository.clone())?;
+            Some(known.plan_lane(context, pull, target, probes.get(&(repository.id, surface))))
         })
         .collect()
 }

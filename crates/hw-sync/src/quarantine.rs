@@ -9,7 +9,7 @@ use hw_rules::lane::ReadStrategy;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
-use hw_sources::github::threads::ThreadPageQuery;
+use hw_sources::github::threads::{ThreadListing, ThreadPageQuery};
 use hw_sources::page::{ItemsPage, LookupPage, RowSubject, UnreadableRow};
 use hw_store::QuarantinedItem;
 
@@ -155,12 +155,14 @@ async fn retry_row(
     row: &UnreadableRow,
     twins: &[String],
 ) -> Result<RetryOutcome, FetchError> {
-    let is_walked = turn.target.surface().read_strategy() == ReadStrategy::NewestFirst;
-    let outcome = match &row.subject {
-        RowSubject::Position { .. } if !is_walked => return Ok(RetryOutcome::StillUnreadable),
-        RowSubject::Node(id) => retry_by_id(turn, id, twins).await,
-        RowSubject::Position { at, after } => {
-            retry_at_position(turn, at, after.as_ref(), row).await
+    let outcome = match (&row.subject, turn.target.strategy) {
+        (RowSubject::Node(id), _) => retry_by_id(turn, id, twins).await,
+        (RowSubject::Position { at, after }, ReadStrategy::NewestFirst(kind)) => {
+            let listing = turn.target.thread_listing(kind, after.as_ref());
+            retry_at_position(turn, listing, at, row).await
+        }
+        (RowSubject::Position { .. }, ReadStrategy::Since(_) | ReadStrategy::PerThread(_)) => {
+            return Ok(RetryOutcome::StillUnreadable);
         }
     };
     match outcome {
@@ -228,11 +230,11 @@ const NEIGHBOR_ROWS: u32 = 10;
 
 async fn retry_at_position(
     turn: &LaneTurn<'_>,
+    listing: ThreadListing<'_>,
     at: &PageCursor,
-    after: Option<&PageCursor>,
     row: &UnreadableRow,
 ) -> Result<RetryOutcome, FetchError> {
-    let query = ThreadPageQuery(turn.target.thread_listing(after));
+    let query = ThreadPageQuery(listing);
     let mut size = NEIGHBOR_ROWS;
     let page = turn.client().fetch(&query, RequestOptions::ROW, &mut size).await?;
     let entry = page.walk_page.entries.iter().find(|entry| entry.cursor == *at);

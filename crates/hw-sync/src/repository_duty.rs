@@ -70,18 +70,18 @@ pub(crate) async fn perform_repository(
     repository: &Arc<TargetRepository>,
     lists: &[CommentListTask],
 ) -> Result<Vec<LaneOutcome>, SyncError> {
-    let lanes = lists.iter().map(|list| PlannedLane {
-        target: LaneTarget {
-            lane: Lane::for_repository(&pull.host, repository.id, list.surface),
-            repository: Arc::clone(repository),
-        },
-        // the turn loads the state, and plans by it
-        plan: match list.is_unchanged {
-            true => LanePlan::Sweep { scan_first: false },
-            false => LanePlan::Scan,
-        },
-        state: LaneState::new(),
-        expected: None,
+    let lanes = lists.iter().filter_map(|list| {
+        let lane = Lane::for_repository(&pull.host, repository.id, list.surface);
+        Some(PlannedLane {
+            target: LaneTarget::new(lane, Arc::clone(repository))?,
+            // the turn loads the state, and plans by it
+            plan: match list.is_unchanged {
+                true => LanePlan::Sweep { scan_first: false },
+                false => LanePlan::Scan,
+            },
+            state: LaneState::new(),
+            expected: None,
+        })
     });
     run_lanes(context, pull, lanes.collect()).await
 }

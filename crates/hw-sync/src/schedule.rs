@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
+use hw_rules::lane::ReadStrategy;
 use hw_rules::plan::{
     self, ChangeSign, LanePlan, LaneRequest, LaneState, SweepRequest, TurnTiming,
 };
@@ -56,9 +57,14 @@ pub(crate) async fn run_lanes(
     for PlannedLane { target, plan, state, .. } in lanes {
         match plan {
             LanePlan::Skip => {}
-            LanePlan::FirstPage { rows } => {
-                first_pages.push(FirstPageLane { target, state, rows });
-            }
+            LanePlan::FirstPage { rows } => match target.strategy {
+                ReadStrategy::NewestFirst(kind) => {
+                    first_pages.push(FirstPageLane { target, kind, state, rows });
+                }
+                ReadStrategy::Since(_) | ReadStrategy::PerThread(_) => {
+                    turns.push(LaneTask::Turn(target, LaneReading::Unread));
+                }
+            },
             LanePlan::Sweep { scan_first: false } => {
                 turns.push(LaneTask::Turn(target, LaneReading::UpToDate));
             }

@@ -1,6 +1,7 @@
 //! Reads lists that take `since`: the newest page first, then a walk through what does not fit on it.
 
 use hw_rules::coverage::{Coverage, CoverageError};
+use hw_rules::lane::SinceCommentKind;
 use hw_rules::page_guard::SinceGuard;
 use hw_rules::since_walk::{SincePage, SinceWalk};
 use hw_rules::walk::{ListingFloor, PageCursor};
@@ -27,6 +28,7 @@ const MAX_OVERSIZED_ROWS: u32 = 20;
 /// A list that is being read.
 pub(crate) struct SinceReader<'t, 'a> {
     pub(crate) turn: &'t mut LaneTurn<'a>,
+    pub(crate) kind: SinceCommentKind,
     /// Rows that were too large to read.
     pub(crate) oversized_rows: u32,
 }
@@ -45,7 +47,10 @@ struct RetainedPage {
 }
 
 /// Reads a list until its walk is complete.
-pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+pub(crate) async fn scan_since(
+    turn: &mut LaneTurn<'_>,
+    kind: SinceCommentKind,
+) -> Result<(), FetchError> {
     let LaneTurn { context, target, .. } = *turn;
     let window = turn.window();
     if !target.can_be_swept() {
@@ -53,7 +58,7 @@ pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>) -> Result<(), FetchError
         context.store.request_sweep(&target.lane, 0)?;
     }
     let coverage = turn.state.coverage.clone().open_since(window);
-    let mut list = SinceReader { turn, oversized_rows: 0 };
+    let mut list = SinceReader { turn, kind, oversized_rows: 0 };
     match list.read_all(coverage, window).await {
         // without issues this list may not exist, even if there are pull requests
         Err(FetchError::Source(SourceError::Hidden(_)))
@@ -261,9 +266,8 @@ impl SinceReader<'_, '_> {
         part: ListPart,
         etag: Option<&str>,
     ) -> Result<CommentListResult, FetchError> {
-        let target = self.turn.target;
-        let (surface, repository_id) = (target.surface(), target.repository.id);
-        let query = CommentListQuery { surface, repository_id, part, etag };
+        let repository_id = self.turn.target.repository.id;
+        let query = CommentListQuery { kind: self.kind, repository_id, part, etag };
         self.turn.fetch(&query, RequestOptions::PAGE).await
     }
 

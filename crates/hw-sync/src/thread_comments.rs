@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::page_guard::PageGuard;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
@@ -18,11 +19,11 @@ use crate::api_client::FetchError;
 use crate::lane_turn::LaneTurn;
 use crate::quarantine;
 use crate::retry_policy::RequestOptions;
-use crate::turn::LaneTarget;
 
 /// Comments that are being read.
 pub(crate) struct ThreadCommentReader<'t, 'a> {
     turn: &'t mut LaneTurn<'a>,
+    kind: PerThreadCommentKind,
     /// Threads in a request.
     batch_size: u32,
     /// Rows in a page, for a thread whose comments do not fit into one response.
@@ -47,11 +48,14 @@ struct LongThread {
 }
 
 /// Reads the comments of all due threads.
-pub(crate) async fn scan_thread_comments(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
+pub(crate) async fn scan_thread_comments(
+    turn: &mut LaneTurn<'_>,
+    kind: PerThreadCommentKind,
+) -> Result<(), FetchError> {
     let LaneTurn { context, target, .. } = *turn;
     context.store.follow_thread_comments(&target.lane)?;
     let checked_at = context.threads_checked_at(target)?;
-    let mut reader = ThreadCommentReader::new(turn);
+    let mut reader = ThreadCommentReader::new(turn, kind);
     let mut after = i64::MIN;
     loop {
         let due = context.store.due_threads(&target.lane, after, reader.batch_limit())?;
@@ -64,11 +68,12 @@ pub(crate) async fn scan_thread_comments(turn: &mut LaneTurn<'_>) -> Result<(), 
 }
 
 impl<'t, 'a> ThreadCommentReader<'t, 'a> {
-    pub(crate) fn new(turn: &'t mut LaneTurn<'a>) -> Self {
-        let LaneTurn { target, page_size, .. } = *turn;
+    pub(crate) fn new(turn: &'t mut LaneTurn<'a>, kind: PerThreadCommentKind) -> Self {
+        let page_size = turn.page_size;
         Self {
             turn,
-            batch_size: page_size.min(max_threads_per_request(target)),
+            kind,
+            batch_size: page_size.min(max_threads_per_request(kind)),
             page_size,
             unread_threads: 0,
             last_failure: String::new(),
@@ -76,7 +81,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
     }
 
     pub(crate) fn batch_limit(&self) -> u32 {
-        max_threads_per_request(self.turn.target)
+        max_threads_per_request(self.kind)
     }
 
     async fn read_all(&mut self, mut due: &[DueThread]) -> Result<(), FetchError> {
@@ -93,9 +98,9 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
         due: &[DueThread],
     ) -> Result<CommentBatch, FetchError> {
         let target = self.turn.target;
-        let (surface, repository_id) = (target.surface(), target.repository.id);
+        let (kind, repository_id) = (self.kind, target.repository.id);
         let ids = node_ids(due, self.batch_limit());
-        let query = ThreadCommentsQuery { surface, repository_id, ids: &ids };
+        let query = ThreadCommentsQuery { kind, repository_id, ids: &ids };
         let options = target.request_options(RequestOptions::PAGE);
         let result = self.turn.client().fetch(&query, options, &mut self.batch_size).await;
         let ThreadCommentsPage { threads, observed_at: seen } = match result {
@@ -187,8 +192,8 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
         continuation: &Continuation,
     ) -> Result<ThreadComments, FetchError> {
         let target = self.turn.target;
-        let (surface, repository_id) = (target.surface(), target.repository.id);
-        let query = ContinuationQuery { surface, repository_id, continuation };
+        let (kind, repository_id) = (self.kind, target.repository.id);
+        let query = ContinuationQuery { kind, repository_id, continuation };
         let options = target.request_options(RequestOptions::PAGE);
         match self.turn.client().fetch(&query, options, &mut self.page_size).await {
             // one comment that the server cannot serve must not block all that follow it
@@ -206,8 +211,8 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
         reason: &str,
     ) -> Result<ThreadComments, FetchError> {
         let target = self.turn.target;
-        let (surface, repository_id) = (target.surface(), target.repository.id);
-        let query = ContinuationIdQuery { surface, repository_id, continuation };
+        let (kind, repository_id) = (self.kind, target.repository.id);
+        let query = ContinuationIdQuery { kind, repository_id, continuation };
         let options = target.request_options(RequestOptions::PAGE);
         let mut part = self.turn.client().fetch(&query, options, &mut 1).await?;
         part.unreadable.iter_mut().for_each(|row| reason.clone_into(&mut row.reason));
@@ -282,8 +287,8 @@ fn node_ids(threads: &[DueThread], limit: u32) -> Vec<String> {
     threads.iter().take(limit as usize).map(|thread| thread.node_id.clone()).collect()
 }
 
-fn max_threads_per_request(target: &LaneTarget) -> u32 {
-    u32::try_from(comments::threads_per_request(target.surface())).unwrap_or(1)
+fn max_threads_per_request(kind: PerThreadCommentKind) -> u32 {
+    u32::try_from(comments::threads_per_request(kind)).unwrap_or(1)
 }
 
 fn comment_ids(part: &ThreadComments) -> impl Iterator<Item = i64> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use hw_rules::chunk_size::GAP_MS;
-use hw_rules::item::{CommentKind, Repository};
-use hw_rules::lane::{Lane, Surface};
+use hw_rules::item::{CommentKind, Repository, ThreadKind};
+use hw_rules::lane::{Lane, ReadStrategy, Surface};
 use hw_rules::plan::{LaneRequest, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
@@ -24,6 +24,8 @@ use crate::work_threads::WorkThreads;
 #[derive(Debug, Clone)]
 pub(crate) struct LaneTarget {
     pub(crate) lane: Lane,
+    /// How the lane's surface is read.
+    pub(crate) strategy: ReadStrategy,
     pub(crate) repository: Arc<TargetRepository>,
 }
 
@@ -51,6 +53,12 @@ impl TargetRepository {
 }
 
 impl LaneTarget {
+    /// Returns the target of a lane of this repository; none for a list of repositories, which no turn reads.
+    pub(crate) fn new(lane: Lane, repository: Arc<TargetRepository>) -> Option<Self> {
+        let strategy = lane.surface.read_strategy()?;
+        Some(Self { lane, strategy, repository })
+    }
+
     pub(crate) fn surface(&self) -> Surface {
         self.lane.surface
     }
@@ -74,15 +82,14 @@ impl LaneTarget {
             || self.repository.has_issues_enabled
     }
 
-    /// Returns the lane's listing of threads, from a cursor on.
-    pub(crate) fn thread_listing<'a>(&'a self, after: Option<&'a PageCursor>) -> ThreadListing<'a> {
+    /// Returns the repository's listing of threads, from a cursor on.
+    pub(crate) fn thread_listing<'a>(
+        &'a self,
+        kind: ThreadKind,
+        after: Option<&'a PageCursor>,
+    ) -> ThreadListing<'a> {
         let repository = &self.repository;
-        ThreadListing {
-            surface: self.surface(),
-            repository_id: repository.id,
-            node_id: &repository.node_id,
-            after,
-        }
+        ThreadListing { kind, repository_id: repository.id, node_id: &repository.node_id, after }
     }
 
     /// Returns the options with the repository's shared retry budget.

@@ -2,7 +2,7 @@
 
 use hw_rules::followed_source::RepositoryName;
 use hw_rules::item;
-use hw_rules::lane::Surface;
+use hw_rules::lane::{PerThreadCommentKind, Surface};
 use hw_rules::walk::PageCursor;
 use hw_sim::{CommentKind, ThreadKind, TrueRepository, WorldSpec};
 use hw_sources::github::closing_references;
@@ -45,33 +45,33 @@ fn listing_query_costs_one_point_per_page() {
 fn page_query_costs_one_point() {
     let fixture = build_fixture();
     let node = true_repositories(&fixture).remove(0).node_id;
-    for surface in THREAD_SURFACES {
-        let name = surface.name();
+    for kind in item::ThreadKind::ALL {
+        let name = kind.name();
         check_cost(
             &fixture,
             &format!("{name} page"),
             1,
-            &threads::page_query(surface, &node, 100, None),
+            &threads::page_query(kind, &node, 100, None),
         );
         check_cost(
             &fixture,
             &format!("{name} by id"),
             1,
-            &threads::id_only_query(surface, &node, 100, None),
+            &threads::id_only_query(kind, &node, 100, None),
         );
         check_cost(
             &fixture,
             &format!("{name} inventory"),
             1,
-            &threads::inventory_query(surface, &node, 100, None),
+            &threads::inventory_query(kind, &node, 100, None),
         );
-        let ids = node_ids(&fixture, surface);
+        let ids = node_ids(&fixture, kind);
         assert_eq!(ids.len(), 100, "as many as one lookup takes");
         check_cost(
             &fixture,
             &format!("{name} lookup"),
             1,
-            &threads::lookup_query(surface, &node, &ids, &ids[..3]),
+            &threads::lookup_query(kind, &node, &ids, &ids[..3]),
         );
     }
 }
@@ -84,12 +84,12 @@ fn first_pages_query_costs_one_point_for_a_hundred_rows() {
         .flat_map(|_| repositories.iter())
         .flat_map(|repository| {
             let rows = [
-                (Surface::Threads(item::ThreadKind::Discussion), 1),
-                (Surface::Threads(item::ThreadKind::Issue), 5),
-                (Surface::Threads(item::ThreadKind::PullRequest), 5),
+                (item::ThreadKind::Discussion, 1),
+                (item::ThreadKind::Issue, 5),
+                (item::ThreadKind::PullRequest, 5),
             ];
-            rows.map(|(surface, rows)| FirstPageTarget {
-                surface,
+            rows.map(|(kind, rows)| FirstPageTarget {
+                kind,
                 repository_id: repository.id,
                 node_id: repository.node_id.clone(),
                 row_count: rows,
@@ -105,7 +105,7 @@ fn first_pages_query_costs_one_point_for_a_hundred_rows() {
 #[test]
 fn closing_references_of_a_hundred_pull_requests_cost_one_point() {
     let fixture = build_fixture();
-    let ids = node_ids(&fixture, Surface::Threads(item::ThreadKind::PullRequest));
+    let ids = node_ids(&fixture, item::ThreadKind::PullRequest);
     assert_eq!(ids.len(), 100);
     check_cost(&fixture, "closing references", 1, &closing_references::references_query(&ids));
 }
@@ -113,23 +113,15 @@ fn closing_references_of_a_hundred_pull_requests_cost_one_point() {
 #[test]
 fn thread_comments_query_costs_one_point() {
     let fixture = build_fixture();
-    for (surface, threads, per_request) in [
-        (
-            Surface::Comments(item::CommentKind::Review),
-            Surface::Threads(item::ThreadKind::PullRequest),
-            50,
-        ),
-        (
-            Surface::Comments(item::CommentKind::DiscussionComment),
-            Surface::Threads(item::ThreadKind::Discussion),
-            5,
-        ),
-    ] {
-        let name = surface.name();
-        assert_eq!(comments::threads_per_request(surface), per_request);
-        let ids: Vec<String> = node_ids(&fixture, threads).into_iter().take(per_request).collect();
+    for (kind, per_request) in
+        [(PerThreadCommentKind::Review, 50), (PerThreadCommentKind::DiscussionComment, 5)]
+    {
+        let name = item::CommentKind::from(kind).name();
+        assert_eq!(comments::threads_per_request(kind), per_request);
+        let ids = node_ids(&fixture, kind.thread_kind());
+        let ids: Vec<String> = ids.into_iter().take(per_request).collect();
         assert_eq!(ids.len(), per_request);
-        let query = comments::thread_comments_query(surface, &ids);
+        let query = comments::thread_comments_query(kind, &ids);
         check_cost(&fixture, &format!("{name} of threads"), 1, &query);
         let answer = run_query(&fixture, &query);
         let continuations = continuations_after(&answer, &ids);
@@ -139,7 +131,7 @@ fn thread_comments_query_costs_one_point() {
                 &fixture,
                 &format!("{name} continued"),
                 1,
-                &comments::continuation_query(surface, &more, 100),
+                &comments::continuation_query(kind, &more, 100),
             );
         }
     }
@@ -149,18 +141,18 @@ fn thread_comments_query_costs_one_point() {
 fn comment_lookup_query_costs_one_point() {
     let fixture = build_fixture();
     let node = true_repositories(&fixture).remove(0).node_id;
-    for (surface, kind) in [
-        (Surface::Comments(item::CommentKind::Conversation), CommentKind::Conversation),
-        (Surface::Comments(item::CommentKind::ReviewComment), CommentKind::ReviewComment),
-        (Surface::Comments(item::CommentKind::Review), CommentKind::Review),
-        (Surface::Comments(item::CommentKind::DiscussionComment), CommentKind::Discussion),
+    for (kind, true_kind) in [
+        (item::CommentKind::Conversation, CommentKind::Conversation),
+        (item::CommentKind::ReviewComment, CommentKind::ReviewComment),
+        (item::CommentKind::Review, CommentKind::Review),
+        (item::CommentKind::DiscussionComment, CommentKind::Discussion),
     ] {
         let truth = fixture.with_github(|github| github.world().truth());
-        let of_kind = truth.comments.into_values().filter(|comment| comment.kind == kind);
+        let of_kind = truth.comments.into_values().filter(|comment| comment.kind == true_kind);
         let ids: Vec<String> = of_kind.map(|comment| comment.node_id).take(100).collect();
-        assert!(ids.len() > 3, "{}: too few comments", surface.name());
-        let query = comments::lookup_query(surface, &node, &ids, &ids[..3]);
-        check_cost(&fixture, surface.name(), 1, &query);
+        assert!(ids.len() > 3, "{}: too few comments", kind.name());
+        let query = comments::lookup_query(kind, &node, &ids, &ids[..3]);
+        check_cost(&fixture, kind.name(), 1, &query);
     }
 }
 
@@ -210,14 +202,11 @@ fn true_repositories(fixture: &SimFixture) -> Vec<TrueRepository> {
     truth.repositories.into_values().collect()
 }
 
-fn node_ids(fixture: &SimFixture, surface: Surface) -> Vec<String> {
-    let kind = match surface {
-        Surface::Threads(item::ThreadKind::Discussion) => ThreadKind::Discussion,
-        Surface::Threads(item::ThreadKind::PullRequest) => ThreadKind::PullRequest,
-        Surface::Threads(item::ThreadKind::Issue) => ThreadKind::Issue,
-        Surface::Repositories | Surface::Comments(_) => {
-            unreachable!("not a list of threads: {surface:?}")
-        }
+fn node_ids(fixture: &SimFixture, kind: item::ThreadKind) -> Vec<String> {
+    let kind = match kind {
+        item::ThreadKind::Discussion => ThreadKind::Discussion,
+        item::ThreadKind::PullRequest => ThreadKind::PullRequest,
+        item::ThreadKind::Issue => ThreadKind::Issue,
     };
     let truth = fixture.with_github(|github| github.world().truth());
     truth.threads_of_kind(kind).take(100).map(|thread| thread.node_id.clone()).collect()

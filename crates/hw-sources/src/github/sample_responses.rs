@@ -1,7 +1,6 @@
 //! Responses as GitHub sends them, for the tests of the readers.
 
 use hw_rules::item::ThreadKind;
-use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 use serde_json::{Value, json};
 
@@ -32,7 +31,7 @@ pub(super) fn server_error(path: &str) -> GraphqlError {
 }
 
 /// A thread of repository 7.
-pub(super) fn thread_json(surface: Surface, n: i64) -> Value {
+pub(super) fn thread_json(kind: ThreadKind, n: i64) -> Value {
     let mut node = json!({
         "id": format!("T_{n}"), "number": n, "url": format!("https://github.com/acme/pump/{n}"),
         "title": "It leaks", "body": "Since\0Monday\r\n", "createdAt": "2026-01-01T00:00:00Z",
@@ -40,21 +39,18 @@ pub(super) fn thread_json(surface: Surface, n: i64) -> Value {
         "author": { "login": "ann", "databaseId": 31 },
         "labels": { "nodes": [{ "name": "z" }, { "name": "a" }] }, "repository": { "databaseId": 7 },
     });
-    let own = match surface {
-        Surface::Threads(ThreadKind::Issue) => json!({
+    let own = match kind {
+        ThreadKind::Issue => json!({
             "fullDatabaseId": n.to_string(), "state": "CLOSED", "stateReason": "COMPLETED",
         }),
-        Surface::Threads(ThreadKind::PullRequest) => json!({
+        ThreadKind::PullRequest => json!({
             "fullDatabaseId": n.to_string(), "state": "MERGED", "isDraft": false,
             "mergedAt": "2026-01-02T00:00:00Z", "headRefName": "fix/leak",
         }),
-        Surface::Threads(ThreadKind::Discussion) => json!({
+        ThreadKind::Discussion => json!({
             "databaseId": n, "closed": true, "stateReason": "RESOLVED", "isAnswered": true,
             "category": { "name": "Q&A" },
         }),
-        Surface::Repositories | Surface::Comments(_) => {
-            unreachable!("no thread: {surface:?}")
-        }
     };
     for (name, value) in own.as_object().unwrap() {
         node[name] = value.clone();
@@ -67,8 +63,8 @@ pub(super) fn edge_json(n: i64, node: &Value) -> Value {
 }
 
 /// Repository 7 with one page of one of its listings; more pages follow.
-pub(super) fn listing_json(surface: Surface, edges: &[Value]) -> Value {
-    let listing = thread_schema::for_surface(surface);
+pub(super) fn listing_json(kind: ThreadKind, edges: &[Value]) -> Value {
+    let listing = thread_schema::for_kind(kind);
     let mut repository = json!({ "databaseId": 7, listing.connection: {
         "totalCount": edges.len(), "edges": edges,
         "pageInfo": { "hasNextPage": true, "endCursor": "end" },

@@ -1,7 +1,6 @@
 //! The GraphQL names of a repository's thread listings, and the fields to request for their rows.
 
 use hw_rules::item::ThreadKind;
-use hw_rules::lane::Surface;
 
 use super::node::ACTOR_FIELDS;
 
@@ -41,15 +40,12 @@ const PULL_REQUESTS: ThreadSchema = ThreadSchema {
     own_fields: "state isDraft mergedAt headRefName",
 };
 
-/// Returns the listing behind a surface, which must be one of [`Surface::THREADS`].
-pub(super) fn for_surface(surface: Surface) -> &'static ThreadSchema {
-    match surface {
-        Surface::Threads(ThreadKind::Discussion) => &DISCUSSIONS,
-        Surface::Threads(ThreadKind::Issue) => &ISSUES,
-        Surface::Threads(ThreadKind::PullRequest) => &PULL_REQUESTS,
-        Surface::Repositories | Surface::Comments(_) => {
-            unreachable!("not a listing of threads: {surface:?}")
-        }
+/// Returns the listing of the threads of this kind.
+pub(super) fn for_kind(kind: ThreadKind) -> &'static ThreadSchema {
+    match kind {
+        ThreadKind::Discussion => &DISCUSSIONS,
+        ThreadKind::Issue => &ISSUES,
+        ThreadKind::PullRequest => &PULL_REQUESTS,
     }
 }
 

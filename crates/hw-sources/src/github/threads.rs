@@ -1,6 +1,4 @@
 //! The threads of one repository: newest first, by their ids, and as an inventory for the sweep.
-//!
-//! A surface here is one of [`Surface::THREADS`].
 
 mod first_pages;
 mod lookup;
@@ -9,7 +7,7 @@ mod thread_node;
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::MirrorItem;
+use hw_rules::item::{MirrorItem, ThreadKind};
 use hw_rules::lane::Surface;
 use hw_rules::walk::{ListingEntry, ListingPage, PageCursor};
 
@@ -29,7 +27,7 @@ pub use queries::{first_pages_query, id_only_query, inventory_query, page_query}
 /// A listing of one repository, from a cursor on.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadListing<'a> {
-    pub surface: Surface,
+    pub kind: ThreadKind,
     pub repository_id: i64,
     /// The repository's node id.
     pub node_id: &'a str,
@@ -53,11 +51,11 @@ impl Query for ThreadPageQuery<'_> {
     type Page = ItemsPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        page_query(self.0.surface, self.0.node_id, size, self.0.after)
+        page_query(self.0.kind, self.0.node_id, size, self.0.after)
     }
 
     fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ItemsPage, SourceError> {
-        read_page(response, self.0.surface, self.0.repository_id, self.0.after)
+        read_page(response, self.0.kind, self.0.repository_id, self.0.after)
     }
 }
 
@@ -66,11 +64,11 @@ impl Query for ThreadIdsQuery<'_> {
     type Page = ItemsPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        id_only_query(self.0.surface, self.0.node_id, size, self.0.after)
+        id_only_query(self.0.kind, self.0.node_id, size, self.0.after)
     }
 
     fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ItemsPage, SourceError> {
-        read_id_only(response, self.0.surface, self.0.repository_id, self.0.after)
+        read_id_only(response, self.0.kind, self.0.repository_id, self.0.after)
     }
 }
 
@@ -79,34 +77,34 @@ impl Query for ThreadInventoryQuery<'_> {
     type Page = InventoryPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        inventory_query(self.0.surface, self.0.node_id, size, self.0.after)
+        inventory_query(self.0.kind, self.0.node_id, size, self.0.after)
     }
 
     fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<InventoryPage, SourceError> {
-        read_inventory(response, self.0.surface, self.0.repository_id, self.0.after)
+        read_inventory(response, self.0.kind, self.0.repository_id, self.0.after)
     }
 }
 
 /// Reads a page of the repository with this id that was requested after `after`.
 fn read_page(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: ThreadKind,
     repository_id: i64,
     after: Option<&PageCursor>,
 ) -> Result<ItemsPage, SourceError> {
-    let listing = RequestedListing { root: "node", surface, repository_id, after };
-    let connection = listing.read_rows(response, |node| thread_node::read_thread(surface, node))?;
+    let listing = RequestedListing { root: "node", kind, repository_id, after };
+    let connection = listing.read_rows(response, |node| thread_node::read_thread(kind, node))?;
     Ok(connection.into_page(response, MirrorItem::Thread))
 }
 
 /// Reads a page of the inventory.
 fn read_inventory(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: ThreadKind,
     repository_id: i64,
     after: Option<&PageCursor>,
 ) -> Result<InventoryPage, SourceError> {
-    let listing = RequestedListing { root: "node", surface, repository_id, after };
+    let listing = RequestedListing { root: "node", kind, repository_id, after };
     let connection = listing.read_rows(response, ThreadStub::read)?;
     let rows = connection.rows.into_iter().map(|row| InventoryRow {
         id: row.node.database_id.0,
@@ -127,11 +125,11 @@ fn read_inventory(
 /// Reads an id-only page: its rows have their positions, and all of them remain to be read.
 fn read_id_only(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: ThreadKind,
     repository_id: i64,
     after: Option<&PageCursor>,
 ) -> Result<ItemsPage, SourceError> {
-    let listing = RequestedListing { root: "node", surface, repository_id, after };
+    let listing = RequestedListing { root: "node", kind, repository_id, after };
     let connection = listing.read_rows(response, ThreadStub::read)?;
     let mut unreadable = connection.unreadable;
     let mut entries = Vec::new();
@@ -168,7 +166,7 @@ fn drop_duplicate_ids(mut rows: Vec<InventoryRow>) -> Vec<InventoryRow> {
 struct RequestedListing<'a> {
     /// The field of the response that contains its repository.
     root: &'a str,
-    surface: Surface,
+    kind: ThreadKind,
     repository_id: i64,
     after: Option<&'a PageCursor>,
 }
@@ -182,7 +180,7 @@ impl RequestedListing<'_> {
     ) -> Result<ParsedConnection<T>, SourceError> {
         let repository = response.data.root().get(self.root).unwrap_or(RawNode::NULL);
         self.check_repository(response, repository)?;
-        let name = thread_schema::for_surface(self.surface).connection;
+        let name = thread_schema::for_kind(self.kind).connection;
         let path = format!("{}.{name}", self.root);
         let connection =
             LocatedNode { path: &path, node: repository.get(name).unwrap_or(RawNode::NULL) };
@@ -208,11 +206,11 @@ impl RequestedListing<'_> {
                 "the response is about another repository".into(),
             ));
         }
-        let is_disabled = thread_schema::for_surface(self.surface)
+        let is_disabled = thread_schema::for_kind(self.kind)
             .enabled_field
             .is_some_and(|field| repository.get(field).and_then(RawNode::as_bool) == Some(false));
         if is_disabled {
-            let name = self.surface.name();
+            let name = Surface::Threads(self.kind).name();
             return Err(SourceError::Hidden(format!("the repository has {name} disabled")));
         }
         Ok(())

@@ -1,5 +1,5 @@
 use hw_rules::item::{
-    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
+    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails,
 };
 use hw_rules::source_time::SourceTime;
 use serde_json::{Value, json};
@@ -10,14 +10,11 @@ use super::super::sample_responses::{
 };
 use super::*;
 
-const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
+const THREAD_KINDS: [ThreadKind; 3] = ThreadKind::ALL;
 
 #[test]
 fn issue_is_read_completely() {
-    let issue = read_single_thread(
-        Surface::Threads(ThreadKind::Issue),
-        &thread_json(Surface::Threads(ThreadKind::Issue), 4),
-    );
+    let issue = read_single_thread(ThreadKind::Issue, &thread_json(ThreadKind::Issue, 4));
     assert_eq!(
         issue,
         Thread {
@@ -43,10 +40,8 @@ fn issue_is_read_completely() {
 
 #[test]
 fn pull_request_is_read_with_its_own_fields() {
-    let pull = read_single_thread(
-        Surface::Threads(ThreadKind::PullRequest),
-        &thread_json(Surface::Threads(ThreadKind::PullRequest), 4),
-    );
+    let pull =
+        read_single_thread(ThreadKind::PullRequest, &thread_json(ThreadKind::PullRequest, 4));
     assert_eq!((pull.id, pull.state.as_str(), pull.state_reason), (4, "MERGED", None));
     let own = PullRequestDetails {
         is_draft: false,
@@ -59,10 +54,10 @@ fn pull_request_is_read_with_its_own_fields() {
 #[test]
 fn discussion_is_open_or_closed_and_possibly_answered() {
     for (closed, answered, state) in [(true, Some(true), "CLOSED"), (false, None, "OPEN")] {
-        let mut node = thread_json(Surface::Threads(ThreadKind::Discussion), 4);
+        let mut node = thread_json(ThreadKind::Discussion, 4);
         node["closed"] = json!(closed);
         node["isAnswered"] = json!(answered);
-        let thread = read_single_thread(Surface::Threads(ThreadKind::Discussion), &node);
+        let thread = read_single_thread(ThreadKind::Discussion, &node);
         let ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) = thread.details
         else {
             panic!()
@@ -75,12 +70,12 @@ fn discussion_is_open_or_closed_and_possibly_answered() {
 
 #[test]
 fn thread_titles_and_names_are_sanitized_but_bodies_are_not() {
-    let mut pull = thread_json(Surface::Threads(ThreadKind::PullRequest), 4);
+    let mut pull = thread_json(ThreadKind::PullRequest, 4);
     (pull["title"], pull["headRefName"]) = (json!("a\0"), json!("b\0"));
-    let mut discussion = thread_json(Surface::Threads(ThreadKind::Discussion), 4);
+    let mut discussion = thread_json(ThreadKind::Discussion, 4);
     discussion["category"]["name"] = json!("c\0");
-    let pull = read_single_thread(Surface::Threads(ThreadKind::PullRequest), &pull);
-    let discussion = read_single_thread(Surface::Threads(ThreadKind::Discussion), &discussion);
+    let pull = read_single_thread(ThreadKind::PullRequest, &pull);
+    let discussion = read_single_thread(ThreadKind::Discussion, &discussion);
     let (ThreadDetails::PullRequest(of_pull), ThreadDetails::Discussion(of_discussion)) =
         (pull.details, discussion.details)
     else {
@@ -93,19 +88,17 @@ fn thread_titles_and_names_are_sanitized_but_bodies_are_not() {
 
 #[test]
 fn thread_page_confines_an_unreadable_node() {
-    for surface in THREAD_SURFACES {
-        let mut broken = thread_json(surface, 2);
+    for kind in THREAD_KINDS {
+        let mut broken = thread_json(kind, 2);
         broken["title"] = Value::Null;
         let edges = [
-            edge_json(1, &thread_json(surface, 1)),
+            edge_json(1, &thread_json(kind, 1)),
             edge_json(2, &broken),
-            edge_json(3, &thread_json(surface, 3)),
+            edge_json(3, &thread_json(kind, 3)),
         ];
-        let page = read_edges(surface, &edges).unwrap();
+        let page = read_edges(kind, &edges).unwrap();
         assert_eq!(observation_ids(&page.observations), [1, 3]);
-        assert!(
-            page.observations.iter().all(|observation| observation.key().kind == surface.kind())
-        );
+        assert!(page.observations.iter().all(|observation| observation.key().kind == kind.into()));
         assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_2".into()));
         assert_eq!(page.walk_page.next, Some(PageCursor("end".into())));
         assert_eq!(page.walk_page.total_count, Some(3));
@@ -114,43 +107,42 @@ fn thread_page_confines_an_unreadable_node() {
 
 #[test]
 fn thread_without_a_field_of_its_kind_is_unreadable() {
-    for (surface, field) in [
-        (Surface::Threads(ThreadKind::Issue), "state"),
-        (Surface::Threads(ThreadKind::PullRequest), "state"),
-        (Surface::Threads(ThreadKind::PullRequest), "isDraft"),
-        (Surface::Threads(ThreadKind::PullRequest), "headRefName"),
-        (Surface::Threads(ThreadKind::Discussion), "closed"),
-        (Surface::Threads(ThreadKind::Discussion), "category"),
+    for (kind, field) in [
+        (ThreadKind::Issue, "state"),
+        (ThreadKind::PullRequest, "state"),
+        (ThreadKind::PullRequest, "isDraft"),
+        (ThreadKind::PullRequest, "headRefName"),
+        (ThreadKind::Discussion, "closed"),
+        (ThreadKind::Discussion, "category"),
     ] {
-        let mut broken = thread_json(surface, 2);
+        let mut broken = thread_json(kind, 2);
         broken[field] = Value::Null;
-        let page = read_edges(surface, &[edge_json(2, &broken)]).unwrap();
+        let page = read_edges(kind, &[edge_json(2, &broken)]).unwrap();
         assert_eq!((page.observations.len(), page.unreadable.len()), (0, 1), "{field}");
     }
 }
 
 #[test]
 fn thread_page_identifies_a_null_node_by_its_position() {
-    let surface = Surface::Threads(ThreadKind::Issue);
+    let kind = ThreadKind::Issue;
     let null = edge_json(2, &Value::Null);
-    let second =
-        read_edges(surface, &[edge_json(1, &thread_json(surface, 1)), null.clone()]).unwrap();
+    let second = read_edges(kind, &[edge_json(1, &thread_json(kind, 1)), null.clone()]).unwrap();
     let at = PageCursor("c2".into());
     let after = Some(PageCursor("c1".into()));
     assert_eq!(second.unreadable[0].subject, RowSubject::Position { at: at.clone(), after });
-    let first = read_edges(surface, &[null]).unwrap();
+    let first = read_edges(kind, &[null]).unwrap();
     assert_eq!(first.unreadable[0].subject, RowSubject::Position { at, after: None });
 }
 
 #[test]
 fn thread_page_treats_a_node_with_an_error_inside_as_unreadable() {
-    for surface in THREAD_SURFACES {
-        let mut ghost = thread_json(surface, 1);
+    for kind in THREAD_KINDS {
+        let mut ghost = thread_json(kind, 1);
         ghost["author"] = Value::Null;
-        let data = json!({ "node": listing_json(surface, &[edge_json(1, &ghost), edge_json(2, &thread_json(surface, 2))]) });
-        let connection = thread_schema::for_surface(surface).connection;
+        let data = json!({ "node": listing_json(kind, &[edge_json(1, &ghost), edge_json(2, &thread_json(kind, 2))]) });
+        let connection = thread_schema::for_kind(kind).connection;
         let fault = server_error(&format!("node.{connection}.edges.0.node.author"));
-        let page = read_page(&response_with_errors(data, vec![fault]), surface, 7, None).unwrap();
+        let page = read_page(&response_with_errors(data, vec![fault]), kind, 7, None).unwrap();
         assert_eq!(observation_ids(&page.observations), [2]);
         assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_1".into()));
     }
@@ -158,12 +150,12 @@ fn thread_page_treats_a_node_with_an_error_inside_as_unreadable() {
 
 #[test]
 fn thread_page_of_another_repository_is_never_data() {
-    for surface in THREAD_SURFACES {
+    for kind in THREAD_KINDS {
         let response = response_with_data(
-            json!({ "node": listing_json(surface, &[edge_json(1, &thread_json(surface, 1))]) }),
+            json!({ "node": listing_json(kind, &[edge_json(1, &thread_json(kind, 1))]) }),
         );
         assert!(matches!(
-            read_page(&response, surface, 8, None),
+            read_page(&response, kind, 8, None),
             Err(SourceError::InvalidResponse(_))
         ));
     }
@@ -173,89 +165,79 @@ fn thread_page_of_another_repository_is_never_data() {
 fn thread_page_of_a_missing_repository_is_hidden_not_empty() {
     let data = json!({ "node": null });
     let missing = response_with_errors(data.clone(), vec![not_found_error("node")]);
-    let read = read_page(&missing, Surface::Threads(ThreadKind::PullRequest), 7, None);
+    let read = read_page(&missing, ThreadKind::PullRequest, 7, None);
     assert!(matches!(read, Err(SourceError::Hidden(_))));
-    let read =
-        read_page(&response_with_data(data), Surface::Threads(ThreadKind::PullRequest), 7, None);
+    let read = read_page(&response_with_data(data), ThreadKind::PullRequest, 7, None);
     assert!(matches!(read, Err(SourceError::InvalidResponse(_))));
 }
 
 #[test]
 fn thread_page_of_a_disabled_listing_is_hidden_not_empty() {
-    for (surface, field, is_hidden) in [
-        (Surface::Threads(ThreadKind::Issue), "hasIssuesEnabled", true),
-        (Surface::Threads(ThreadKind::Discussion), "hasDiscussionsEnabled", true),
-        (Surface::Threads(ThreadKind::PullRequest), "hasIssuesEnabled", false),
+    for (kind, field, is_hidden) in [
+        (ThreadKind::Issue, "hasIssuesEnabled", true),
+        (ThreadKind::Discussion, "hasDiscussionsEnabled", true),
+        (ThreadKind::PullRequest, "hasIssuesEnabled", false),
     ] {
-        let mut repository = listing_json(surface, &[]);
+        let mut repository = listing_json(kind, &[]);
         repository[field] = json!(false);
         let response = response_with_data(json!({ "node": repository }));
-        let read = read_page(&response, surface, 7, None);
-        assert_eq!(matches!(read, Err(SourceError::Hidden(_))), is_hidden, "{surface:?}");
-        assert_eq!(read.is_ok(), !is_hidden, "{surface:?}");
+        let read = read_page(&response, kind, 7, None);
+        assert_eq!(matches!(read, Err(SourceError::Hidden(_))), is_hidden, "{kind:?}");
+        assert_eq!(read.is_ok(), !is_hidden, "{kind:?}");
     }
 }
 
 #[test]
 fn thread_ids_beyond_32_bits_are_read_from_text() {
-    let mut large = thread_json(Surface::Threads(ThreadKind::Issue), 1);
+    let mut large = thread_json(ThreadKind::Issue, 1);
     large["fullDatabaseId"] = json!("9007199254740993");
-    let page = read_edges(Surface::Threads(ThreadKind::Issue), &[edge_json(1, &large)]).unwrap();
+    let page = read_edges(ThreadKind::Issue, &[edge_json(1, &large)]).unwrap();
     assert_eq!(page.observations[0].key().id, 9_007_199_254_740_993);
 }
 
 #[test]
 fn inventory_and_id_only_page_have_ids_and_times() {
-    for surface in THREAD_SURFACES {
-        let id = thread_schema::for_surface(surface).id_field;
+    for kind in THREAD_KINDS {
+        let id = thread_schema::for_kind(kind).id_field;
         let row = json!({ "id": "T_5", id: 5, "updatedAt": "2026-01-02T00:00:00Z" });
         let without_id = json!({ "id": "T_6", "updatedAt": "2026-01-02T00:00:00Z" });
         let edges = [edge_json(1, &row), edge_json(2, &without_id)];
-        let response = response_with_data(json!({ "node": listing_json(surface, &edges) }));
-        let inventory = read_inventory(&response, surface, 7, None).unwrap();
+        let response = response_with_data(json!({ "node": listing_json(kind, &edges) }));
+        let inventory = read_inventory(&response, kind, 7, None).unwrap();
         let at = parse_time("2026-01-02T00:00:00Z");
         let known = InventoryRow { id: 5, node_id: "T_5".into(), updated_at: at.clone() };
         assert_eq!((inventory.rows, inventory.unreadable_count), (vec![known], 1));
-        let id_only = read_id_only(&response, surface, 7, None).unwrap();
+        let id_only = read_id_only(&response, kind, 7, None).unwrap();
         let entry = ListingEntry { id: 5, updated_at: at, cursor: PageCursor("c1".into()) };
         assert_eq!((id_only.walk_page.entries, id_only.unreadable.len()), (vec![entry], 2));
     }
 }
 
 #[test]
-fn thread_queries_differ_by_surface() {
-    for (surface, connection, id) in [
-        (Surface::Threads(ThreadKind::Issue), "issues(first", "fullDatabaseId"),
-        (Surface::Threads(ThreadKind::PullRequest), "pullRequests(first", "fullDatabaseId"),
-        (Surface::Threads(ThreadKind::Discussion), "discussions(first", " databaseId"),
+fn thread_queries_differ_by_kind() {
+    for (kind, connection, id) in [
+        (ThreadKind::Issue, "issues(first", "fullDatabaseId"),
+        (ThreadKind::PullRequest, "pullRequests(first", "fullDatabaseId"),
+        (ThreadKind::Discussion, "discussions(first", " databaseId"),
     ] {
         let after = PageCursor("c9".into());
         for build_query in [page_query, id_only_query, inventory_query] {
-            let GraphqlQuery { document, variables } =
-                build_query(surface, "R_7", 50, Some(&after));
+            let GraphqlQuery { document, variables } = build_query(kind, "R_7", 50, Some(&after));
             for text in [connection, id, "rateLimit { cost }"] {
                 assert!(document.contains(text), "{document}");
             }
-            assert!(
-                surface != Surface::Threads(ThreadKind::Discussion)
-                    || !document.contains("fullDatabaseId")
-            );
+            assert!(kind != ThreadKind::Discussion || !document.contains("fullDatabaseId"));
             assert_eq!(variables, json!({ "id": "R_7", "first": 50, "after": "c9" }));
         }
     }
 }
 
-fn read_edges(surface: Surface, edges: &[Value]) -> Result<ItemsPage, SourceError> {
-    read_page(
-        &response_with_data(json!({ "node": listing_json(surface, edges) })),
-        surface,
-        7,
-        None,
-    )
+fn read_edges(kind: ThreadKind, edges: &[Value]) -> Result<ItemsPage, SourceError> {
+    read_page(&response_with_data(json!({ "node": listing_json(kind, edges) })), kind, 7, None)
 }
 
-fn read_single_thread(surface: Surface, node: &Value) -> Thread {
-    let page = read_edges(surface, &[edge_json(1, node)]).unwrap();
+fn read_single_thread(kind: ThreadKind, node: &Value) -> Thread {
+    let page = read_edges(kind, &[edge_json(1, node)]).unwrap();
     let Some(MirrorItem::Thread(thread)) =
         page.observations.into_iter().next().map(|observation| observation.item)
     else {
@@ -274,22 +256,20 @@ fn parse_time(text: &str) -> SourceTime {
 
 #[test]
 fn thread_page_confines_impossible_rows() {
-    for surface in Surface::THREADS {
+    for kind in ThreadKind::ALL {
         for (field, value) in [
             ("url", json!("javascript:alert(1)")),
             ("number", json!(0)),
             ("title", json!("t".repeat(2_000))),
             ("labels", json!({ "nodes": [{ "name": "l".repeat(300) }] })),
-            (thread_schema::for_surface(surface).id_field, json!(-5)),
+            (thread_schema::for_kind(kind).id_field, json!(-5)),
         ] {
-            let mut wrong = thread_json(surface, 2);
+            let mut wrong = thread_json(kind, 2);
             wrong[field] = value;
-            let page = read_edges(
-                surface,
-                &[edge_json(1, &thread_json(surface, 1)), edge_json(2, &wrong)],
-            )
-            .unwrap();
-            assert_eq!(page.row_ids().collect::<Vec<_>>(), [1], "{surface:?} {field}");
+            let page =
+                read_edges(kind, &[edge_json(1, &thread_json(kind, 1)), edge_json(2, &wrong)])
+                    .unwrap();
+            assert_eq!(page.row_ids().collect::<Vec<_>>(), [1], "{kind:?} {field}");
             assert!(page.unreadable[0].is_impossible(), "{:?}", page.unreadable[0]);
             assert_eq!(page.unreadable[0].subject, RowSubject::Node("T_2".into()));
         }
@@ -298,24 +278,24 @@ fn thread_page_confines_impossible_rows() {
 
 #[test]
 fn thread_page_sets_aside_all_nodes_that_share_an_id() {
-    let surface = Surface::Threads(ThreadKind::Issue);
-    let mut duplicate = thread_json(surface, 3);
+    let kind = ThreadKind::Issue;
+    let mut duplicate = thread_json(kind, 3);
     duplicate["fullDatabaseId"] = json!("1");
-    let edges = [1, 2].map(|n| edge_json(n, &thread_json(surface, n)));
-    let page = read_edges(surface, &[&edges[..], &[edge_json(3, &duplicate)]].concat()).unwrap();
+    let edges = [1, 2].map(|n| edge_json(n, &thread_json(kind, n)));
+    let page = read_edges(kind, &[&edges[..], &[edge_json(3, &duplicate)]].concat()).unwrap();
     assert_eq!((page.row_ids().collect::<Vec<_>>(), page.observations.len()), (vec![2], 1));
     let named: Vec<String> = page.unreadable_subjects().collect();
     assert_eq!(named, ["T_1", "T_3"]);
     assert!(page.unreadable.iter().all(UnreadableRow::is_impossible));
-    let again = [edge_json(1, &thread_json(surface, 1)), edge_json(2, &thread_json(surface, 1))];
-    let again = read_edges(surface, &again).unwrap();
+    let again = [edge_json(1, &thread_json(kind, 1)), edge_json(2, &thread_json(kind, 1))];
+    let again = read_edges(kind, &again).unwrap();
     assert!(again.unreadable.is_empty(), "a node that is listed twice is one node");
 }
 
 #[test]
 fn unreadable_row_stores_the_beginning_of_its_json() {
-    let mut broken = thread_json(Surface::Threads(ThreadKind::Issue), 1);
+    let mut broken = thread_json(ThreadKind::Issue, 1);
     (broken["title"], broken["zzz"]) = (Value::Null, json!("x".repeat(1_000_000)));
-    let page = read_edges(Surface::Threads(ThreadKind::Issue), &[edge_json(1, &broken)]).unwrap();
+    let page = read_edges(ThreadKind::Issue, &[edge_json(1, &broken)]).unwrap();
     assert_eq!(page.unreadable[0].raw.len(), 64 << 10);
 }

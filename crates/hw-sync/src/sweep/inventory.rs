@@ -1,6 +1,7 @@
 //! Reads the inventory of a lane page by page, with the strategy of its surface.
 
-use hw_rules::lane::ReadStrategy;
+use hw_rules::item::ThreadKind;
+use hw_rules::lane::{PerThreadCommentKind, ReadStrategy, SinceCommentKind};
 use hw_rules::page_guard::PageGuard;
 use hw_rules::since_walk::{SincePosition, SinceWalk};
 use hw_rules::version::ObservedAt;
@@ -84,13 +85,20 @@ impl LaneSweep<'_, '_> {
         &mut self,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
-        let target = self.turn.target;
-        match target.surface().read_strategy() {
-            ReadStrategy::Since => return self.read_since_page(after).await,
-            ReadStrategy::PerThread => return self.read_thread_page(after).await,
-            ReadStrategy::NewestFirst => {}
+        match self.turn.target.strategy {
+            ReadStrategy::NewestFirst(kind) => self.read_listing_page(kind, after).await,
+            ReadStrategy::Since(kind) => self.read_since_page(kind, after).await,
+            ReadStrategy::PerThread(kind) => self.read_thread_page(kind, after).await,
         }
-        let query = ThreadInventoryQuery(target.thread_listing(after));
+    }
+
+    /// Reads a page of the inventory that threads have of their own.
+    async fn read_listing_page(
+        &mut self,
+        kind: ThreadKind,
+        after: Option<&PageCursor>,
+    ) -> Result<InventoryPage, FetchError> {
+        let query = ThreadInventoryQuery(self.turn.target.thread_listing(kind, after));
         for _ in 0..MAX_PAGE_TRIES {
             let page = self.turn.fetch(&query, RequestOptions::SWEEP).await?;
             if page.unreadable_count > 0 {
@@ -109,6 +117,7 @@ impl LaneSweep<'_, '_> {
     /// Reads and stores a page of a list, which is also a page of its inventory.
     async fn read_since_page(
         &mut self,
+        kind: SinceCommentKind,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
         let walk = match after.map(|cursor| SincePosition::parse(&cursor.0)) {
@@ -123,7 +132,8 @@ impl LaneSweep<'_, '_> {
                 SinceWalk::from_floor(coverage.from.unwrap_or(ListingFloor::Beginning))
             }
         };
-        let mut list = SinceReader { turn: &mut *self.turn, oversized_rows: self.oversized_rows };
+        let mut list =
+            SinceReader { turn: &mut *self.turn, kind, oversized_rows: self.oversized_rows };
         let page = list.read_page(&walk).await.map_err(|error| list.confine_to_lane(error))?;
         self.oversized_rows = list.oversized_rows;
         if page.since_page.has_next && !is_oversized_row(&page) {
@@ -145,11 +155,12 @@ impl LaneSweep<'_, '_> {
     /// Reads and stores the comments of the next threads, whether they moved or not.
     async fn read_thread_page(
         &mut self,
+        kind: PerThreadCommentKind,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
         let LaneTurn { context, target, .. } = *self.turn;
         let date = self.turn.source_date();
-        let mut reader = ThreadCommentReader::new(self.turn);
+        let mut reader = ThreadCommentReader::new(self.turn, kind);
         let after = after.and_then(|cursor| cursor.0.parse().ok()).unwrap_or(i64::MIN);
         let threads = context.store.lane_threads(&target.lane, after, reader.batch_limit())?;
         if threads.is_empty() {

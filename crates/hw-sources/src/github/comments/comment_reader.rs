@@ -1,7 +1,7 @@
 //! Reads the comments of threads from a response, row by row.
 
 use hw_rules::item::Comment;
-use hw_rules::lane::Surface;
+use hw_rules::lane::PerThreadCommentKind;
 
 use super::continuation::Continuation;
 use super::graphql_comment as comment;
@@ -18,7 +18,7 @@ pub(super) type CommentConnection = ParsedConnection<Option<Comment>>;
 /// A response, and the request it belongs to.
 pub(super) struct CommentReader<'a> {
     pub response: &'a GraphqlResponse,
-    pub surface: Surface,
+    pub kind: PerThreadCommentKind,
     pub repository_id: i64,
 }
 
@@ -136,7 +136,7 @@ impl CommentReader<'_> {
             return Ok(None);
         }
         self.check_no_error(path, &format!("{path}.node.{REPLIES}"))?;
-        let comment = comment::read_comment(self.surface, node)?;
+        let comment = comment::read_comment(self.kind.into(), node)?;
         if comment.repository_id != self.repository_id {
             return Err("it belongs to another repository".into());
         }

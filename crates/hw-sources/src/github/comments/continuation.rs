@@ -1,6 +1,6 @@
 //! Requests the comments of a thread that did not fit into the first response.
 
-use hw_rules::lane::Surface;
+use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::walk::PageCursor;
 use serde_json::json;
 
@@ -36,10 +36,10 @@ impl Continuation {
         Self { thread_node_id: thread.to_owned(), comment_node_id, after: None }
     }
 
-    fn comment_parent(&self, surface: Surface) -> &'static CommentParent {
+    fn comment_parent(&self, kind: PerThreadCommentKind) -> &'static CommentParent {
         match self.comment_node_id {
             Some(_) => CommentParent::reply_parent(),
-            None => CommentParent::from_surface(surface),
+            None => CommentParent::from_kind(kind),
         }
     }
 
@@ -52,7 +52,7 @@ impl Continuation {
 /// Requests the next page of a thread's comments.
 #[derive(Debug, Clone, Copy)]
 pub struct ContinuationQuery<'a> {
-    pub surface: Surface,
+    pub kind: PerThreadCommentKind,
     pub repository_id: i64,
     pub continuation: &'a Continuation,
 }
@@ -60,7 +60,7 @@ pub struct ContinuationQuery<'a> {
 /// Requests the id of the next comment, for one that is too large even by itself.
 #[derive(Debug, Clone, Copy)]
 pub struct ContinuationIdQuery<'a> {
-    pub surface: Surface,
+    pub kind: PerThreadCommentKind,
     pub repository_id: i64,
     pub continuation: &'a Continuation,
 }
@@ -70,11 +70,11 @@ impl Query for ContinuationQuery<'_> {
     type Page = ThreadComments;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        continuation_query(self.surface, self.continuation, size)
+        continuation_query(self.kind, self.continuation, size)
     }
 
     fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ThreadComments, SourceError> {
-        Ok(read_continuation(response, self.surface, self.continuation, self.repository_id))
+        Ok(read_continuation(response, self.kind, self.continuation, self.repository_id))
     }
 }
 
@@ -83,22 +83,22 @@ impl Query for ContinuationIdQuery<'_> {
     type Page = ThreadComments;
 
     fn request(&self, _size: u32) -> GraphqlQuery {
-        id_only_query(self.surface, self.continuation)
+        id_only_query(self.kind, self.continuation)
     }
 
     fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ThreadComments, SourceError> {
-        Ok(read_id_only(response, self.surface, self.continuation, self.repository_id))
+        Ok(read_id_only(response, self.kind, self.continuation, self.repository_id))
     }
 }
 
 /// Builds the query for the next page.
 pub fn continuation_query(
-    surface: Surface,
+    kind: PerThreadCommentKind,
     continuation: &Continuation,
     size: u32,
 ) -> GraphqlQuery {
-    let parent = continuation.comment_parent(surface);
-    let fields = parent.full_fields(surface, "first: $first, after: $after");
+    let parent = continuation.comment_parent(kind);
+    let fields = parent.full_fields(kind, "first: $first, after: $after");
     let document = format!(
         "query {}Continuation($id: ID!, $first: Int!, $after: String) {{
   node(id: $id) {{ {fields} }}
@@ -112,8 +112,8 @@ pub fn continuation_query(
 }
 
 /// Builds the query for the id of the next comment, for one that is too large even by itself.
-fn id_only_query(surface: Surface, continuation: &Continuation) -> GraphqlQuery {
-    let parent = continuation.comment_parent(surface);
+fn id_only_query(kind: PerThreadCommentKind, continuation: &Continuation) -> GraphqlQuery {
+    let parent = continuation.comment_parent(kind);
     let fields = parent.id_fields("first: 1, after: $after");
     let document = format!(
         "query {}IdOnly($id: ID!, $after: String) {{
@@ -132,13 +132,13 @@ fn id_only_query(surface: Surface, continuation: &Continuation) -> GraphqlQuery 
 /// Reads the response to [`id_only_query`]: the comment remains to be read, and so does everything after it.
 fn read_id_only(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: PerThreadCommentKind,
     continuation: &Continuation,
     repository_id: i64,
 ) -> ThreadComments {
-    let reader = CommentReader { response, surface, repository_id };
+    let reader = CommentReader { response, kind, repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
-    let parent = continuation.comment_parent(surface);
+    let parent = continuation.comment_parent(kind);
     reader.read_parent_ids(&mut thread, parent, continued_node(response), continuation);
     thread
 }
@@ -146,13 +146,13 @@ fn read_id_only(
 /// Reads the response to [`continuation_query`]: one more page of comments, with everything that remains after it.
 pub(super) fn read_continuation(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: PerThreadCommentKind,
     continuation: &Continuation,
     repository_id: i64,
 ) -> ThreadComments {
-    let reader = CommentReader { response, surface, repository_id };
+    let reader = CommentReader { response, kind, repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
-    let parent = continuation.comment_parent(surface);
+    let parent = continuation.comment_parent(kind);
     let reply_to = continuation.comment_node_id.as_deref();
     reader.read_parent(&mut thread, parent, continued_node(response), reply_to);
     thread.extract_duplicates();

@@ -2,13 +2,11 @@
 
 use hw_rules::item::{Comment, CommentKind};
 use hw_rules::item_validation;
-use hw_rules::lane::Surface;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
 use serde::Deserialize;
 
 use super::parse_thread_number;
-use super::schema;
 use crate::github::node::{ActorNode, BigInt};
 use crate::raw_json::RawNode;
 
@@ -57,10 +55,9 @@ struct CommentRepository {
     database_id: i64,
 }
 
-/// Reads one comment of a surface.
-pub(super) fn read_comment(surface: Surface, node: RawNode<'_>) -> Result<Comment, String> {
+/// Reads a comment of this kind.
+pub(super) fn read_comment(kind: CommentKind, node: RawNode<'_>) -> Result<Comment, String> {
     let raw: CommentNode = node.parse_as()?;
-    let kind = schema::for_surface(surface).kind;
     let location = raw.thread_location(kind)?;
     if kind == CommentKind::Review && raw.state.is_none() {
         return Err("a review without a state".into());

@@ -1,7 +1,6 @@
 //! The objects that contain comments: threads, and comments with replies.
 
-use hw_rules::item::CommentKind;
-use hw_rules::lane::Surface;
+use hw_rules::lane::PerThreadCommentKind;
 
 use super::schema;
 use crate::github::lookup::RepositoryField;
@@ -47,17 +46,11 @@ const COMMENT: CommentParent = CommentParent {
 pub(super) const REPLIES: &str = "replies";
 
 impl CommentParent {
-    /// Returns the threads behind a surface that is read thread by thread.
-    pub(super) fn from_surface(surface: Surface) -> &'static Self {
-        match surface {
-            Surface::Comments(CommentKind::Review) => &PULL_REQUEST,
-            Surface::Comments(CommentKind::DiscussionComment) => &DISCUSSION,
-            Surface::Repositories
-            | Surface::Threads(_)
-            | Surface::Comments(CommentKind::Conversation)
-            | Surface::Comments(CommentKind::ReviewComment) => {
-                unreachable!("not read thread by thread: {surface:?}")
-            }
+    /// Returns the threads that have comments of this kind.
+    pub(super) fn from_kind(kind: PerThreadCommentKind) -> &'static Self {
+        match kind {
+            PerThreadCommentKind::Review => &PULL_REQUEST,
+            PerThreadCommentKind::DiscussionComment => &DISCUSSION,
         }
     }
 
@@ -76,8 +69,8 @@ impl CommentParent {
     }
 
     /// Returns the fields for one page of its comments.
-    pub(super) fn full_fields(&self, surface: Surface, page: &str) -> String {
-        let mut fields = schema::for_surface(surface).mirrored_fields();
+    pub(super) fn full_fields(&self, kind: PerThreadCommentKind, page: &str) -> String {
+        let mut fields = schema::for_kind(kind.into()).mirrored_fields();
         let replies = connection_fields(REPLIES, "first: 100", &fields);
         if self.has_replies {
             fields = format!("{fields} {replies}");

@@ -1,12 +1,11 @@
 //! The REST lists of a repository's comments: the newest ones, and all since a time.
 
-use hw_rules::item::{CommentKind, ItemObservation, MirrorItem};
-use hw_rules::lane::Surface;
+use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::lane::SinceCommentKind;
 use hw_rules::since_walk::{SincePage, SincePosition};
 use hw_rules::source_time::SourceInstant;
 
 use super::rest_comment::{self, CommentStub};
-use super::schema;
 use crate::error::SourceError;
 use crate::github::rest::{NextLink, RestContent, RestEndpoint, RestRequest, RestResponse};
 use crate::github::{duplicate_ids, node};
@@ -17,7 +16,7 @@ use crate::raw_json::RawNode;
 /// Requests one page of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct CommentListQuery<'a> {
-    pub surface: Surface,
+    pub kind: SinceCommentKind,
     pub repository_id: i64,
     pub part: ListPart,
     /// The etag of the last response for the same page.
@@ -38,41 +37,39 @@ impl Query for CommentListQuery<'_> {
     type Page = CommentListResult;
 
     fn request(&self, size: u32) -> RestRequest {
-        let Self { surface, repository_id, part, etag } = *self;
+        let Self { kind, repository_id, part, etag } = *self;
         match part {
-            ListPart::Newest => newest_request(surface, repository_id, size, etag),
-            ListPart::Since(position) => {
-                since_request(surface, repository_id, position, size, etag)
-            }
+            ListPart::Newest => newest_request(kind, repository_id, size, etag),
+            ListPart::Since(position) => since_request(kind, repository_id, position, size, etag),
         }
     }
 
     fn parse(&self, response: &RestResponse, size: u32) -> Result<CommentListResult, SourceError> {
-        read_list(response, self.surface, self.repository_id, size)
+        read_list(response, self.kind, self.repository_id, size)
     }
 }
 
 /// Builds the request for the newest changes. Its URL never changes, so an idle list is answered with a 304.
 fn newest_request(
-    surface: Surface,
+    kind: SinceCommentKind,
     repository_id: i64,
     size: u32,
     etag: Option<&str>,
 ) -> RestRequest {
-    let list = list_path(surface, repository_id);
+    let list = list_path(kind, repository_id);
     let path = format!("{list}?sort=updated&direction=desc&per_page={size}");
     RestRequest { path, etag: etag.map(str::to_owned) }
 }
 
 /// Builds the request for a page of a walk, oldest change first.
 fn since_request(
-    surface: Surface,
+    kind: SinceCommentKind,
     repository_id: i64,
     position: SincePosition,
     size: u32,
     etag: Option<&str>,
 ) -> RestRequest {
-    let list = list_path(surface, repository_id);
+    let list = list_path(kind, repository_id);
     let mut path = format!("{list}?sort=updated&direction=asc&per_page={size}");
     if let Some(since) = position.since.and_then(to_seconds) {
         path += &format!("&since={since}");
@@ -83,16 +80,10 @@ fn since_request(
     RestRequest { path, etag: etag.map(str::to_owned) }
 }
 
-fn list_path(surface: Surface, repository_id: i64) -> String {
-    let threads = match surface {
-        Surface::Comments(CommentKind::Conversation) => "issues",
-        Surface::Comments(CommentKind::ReviewComment) => "pulls",
-        Surface::Repositories
-        | Surface::Threads(_)
-        | Surface::Comments(CommentKind::Review)
-        | Surface::Comments(CommentKind::DiscussionComment) => {
-            unreachable!("no list takes `since`: {surface:?}")
-        }
+fn list_path(kind: SinceCommentKind, repository_id: i64) -> String {
+    let threads = match kind {
+        SinceCommentKind::Conversation => "issues",
+        SinceCommentKind::ReviewComment => "pulls",
     };
     format!("/repositories/{repository_id}/{threads}/comments")
 }
@@ -130,7 +121,7 @@ impl CommentListPage {
 /// Reads a page of this repository's list that was requested with `size` rows.
 fn read_list(
     response: &RestResponse,
-    surface: Surface,
+    kind: SinceCommentKind,
     repository_id: i64,
     size: u32,
 ) -> Result<CommentListResult, SourceError> {
@@ -144,7 +135,7 @@ fn read_list(
     let observed_at = response.observed_at();
     let (mut observations, mut unreadable) = (Vec::new(), Vec::new());
     for row in rows.iter().copied() {
-        match rest_comment::read_comment(schema::for_surface(surface).kind, repository_id, row) {
+        match rest_comment::read_comment(kind.into(), repository_id, row) {
             Ok(comment) => observations
                 .push(ItemObservation { item: MirrorItem::Comment(comment), observed_at }),
             Err(reason) => {

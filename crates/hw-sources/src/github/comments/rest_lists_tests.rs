@@ -1,4 +1,4 @@
-use hw_rules::item::Comment;
+use hw_rules::item::{Comment, CommentKind};
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceTime;
 use hw_rules::walk::ListingFloor;
@@ -10,16 +10,15 @@ use crate::github::comments::sample_comments::{
 };
 use crate::response_meta::ResponseMeta;
 
-const LIST_SURFACES: [Surface; 2] =
-    [Surface::Comments(CommentKind::Conversation), Surface::Comments(CommentKind::ReviewComment)];
+const LIST_KINDS: [SinceCommentKind; 2] =
+    [SinceCommentKind::Conversation, SinceCommentKind::ReviewComment];
 
 #[test]
 fn comment_list_has_a_fixed_url_for_its_newest_page() {
-    let request =
-        newest_request(Surface::Comments(CommentKind::Conversation), 7, 100, Some("\"a\""));
+    let request = newest_request(SinceCommentKind::Conversation, 7, 100, Some("\"a\""));
     let path = "/repositories/7/issues/comments?sort=updated&direction=desc&per_page=100";
     assert_eq!(request, RestRequest { path: path.into(), etag: Some("\"a\"".into()) });
-    let request = newest_request(Surface::Comments(CommentKind::ReviewComment), 7, 30, None);
+    let request = newest_request(SinceCommentKind::ReviewComment, 7, 30, None);
     assert_eq!(
         request.path,
         "/repositories/7/pulls/comments?sort=updated&direction=desc&per_page=30"
@@ -43,15 +42,9 @@ fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
     for mark in [SourceInstant(0), SourceInstant(-5), SourceInstant::BEGINNING] {
         let walk = SinceWalk::from_floor(ListingFloor::At(mark));
         assert!(
-            !since_request(
-                Surface::Comments(CommentKind::Conversation),
-                7,
-                walk.position(),
-                100,
-                None
-            )
-            .path
-            .contains("since")
+            !since_request(SinceCommentKind::Conversation, 7, walk.position(), 100, None)
+                .path
+                .contains("since")
         );
     }
 }
@@ -59,8 +52,8 @@ fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
 #[test]
 fn comment_list_row_is_read_completely() {
     let page = read_rows(
-        &[rest_comment_json(Surface::Comments(CommentKind::ReviewComment), 4)],
-        Surface::Comments(CommentKind::ReviewComment),
+        &[rest_comment_json(SinceCommentKind::ReviewComment, 4)],
+        SinceCommentKind::ReviewComment,
     );
     let expected = Comment {
         kind: CommentKind::ReviewComment,
@@ -93,9 +86,9 @@ fn comment_list_spells_authors_as_graphql_does() {
         (json!({ "login": "ghost", "id": 10137 }), None, None),
         (Value::Null, None, None),
     ] {
-        let mut row = rest_comment_json(Surface::Comments(CommentKind::Conversation), 1);
+        let mut row = rest_comment_json(SinceCommentKind::Conversation, 1);
         row["user"] = user;
-        let page = read_rows(&[row], Surface::Comments(CommentKind::Conversation));
+        let page = read_rows(&[row], SinceCommentKind::Conversation);
         let comment = unwrap_comment(&page.observations[0]);
         assert_eq!((comment.author.as_deref(), comment.author_id), (login, id));
     }
@@ -103,15 +96,14 @@ fn comment_list_spells_authors_as_graphql_does() {
 
 #[test]
 fn comment_list_keeps_the_position_of_an_unreadable_row() {
-    for (surface, field) in LIST_SURFACES.into_iter().flat_map(|surface| {
-        ["body", "user", "created_at", "html_url"].map(|field| (surface, field))
-    }) {
-        let mut broken = rest_comment_json(surface, 2);
+    for (kind, field) in LIST_KINDS
+        .into_iter()
+        .flat_map(|kind| ["body", "user", "created_at", "html_url"].map(|field| (kind, field)))
+    {
+        let mut broken = rest_comment_json(kind, 2);
         broken[field] = json!({ "unexpected": true });
-        let page = read_rows(
-            &[rest_comment_json(surface, 1), broken, rest_comment_json(surface, 3)],
-            surface,
-        );
+        let page =
+            read_rows(&[rest_comment_json(kind, 1), broken, rest_comment_json(kind, 3)], kind);
         assert_eq!(observation_ids(&page.observations), [1, 3], "{field}");
         assert_eq!(page.since_page.rows.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3]);
         let unreadable = &page.unreadable[0];
@@ -123,28 +115,22 @@ fn comment_list_keeps_the_position_of_an_unreadable_row() {
 #[test]
 fn comment_list_row_without_a_required_field_is_unreadable() {
     for field in ["body", "user", "issue_url", "id", "updated_at"] {
-        let mut broken = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
+        let mut broken = rest_comment_json(SinceCommentKind::Conversation, 2);
         broken.as_object_mut().unwrap().remove(field);
-        let page = read_rows(&[broken], Surface::Comments(CommentKind::Conversation));
+        let page = read_rows(&[broken], SinceCommentKind::Conversation);
         assert_eq!((page.observations.len(), page.unreadable.len()), (0, 1), "{field}");
     }
-    let mut elsewhere = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
+    let mut elsewhere = rest_comment_json(SinceCommentKind::Conversation, 2);
     elsewhere["issue_url"] = json!("https://api.github.com/nowhere");
-    assert_eq!(
-        read_rows(&[elsewhere], Surface::Comments(CommentKind::Conversation)).unreadable.len(),
-        1
-    );
+    assert_eq!(read_rows(&[elsewhere], SinceCommentKind::Conversation).unreadable.len(), 1);
 }
 
 #[test]
 fn comment_list_row_may_have_a_null_body() {
-    let mut silent = rest_comment_json(Surface::Comments(CommentKind::Conversation), 2);
+    let mut silent = rest_comment_json(SinceCommentKind::Conversation, 2);
     silent["body"] = Value::Null;
     assert_eq!(
-        unwrap_comment(
-            &read_rows(&[silent], Surface::Comments(CommentKind::Conversation)).observations[0]
-        )
-        .body,
+        unwrap_comment(&read_rows(&[silent], SinceCommentKind::Conversation).observations[0]).body,
         ""
     );
 }
@@ -153,7 +139,7 @@ fn comment_list_row_may_have_a_null_body() {
 fn comment_list_with_a_row_without_node_id_is_unusable() {
     for document in [json!([{ "id": 1 }]), json!([null]), json!({ "message": "hello" })] {
         let response = list_response(document, NextLink::Absent);
-        let read = read_list(&response, LIST_SURFACES[0], 7, 2);
+        let read = read_list(&response, LIST_KINDS[0], 7, 2);
         assert!(matches!(read, Err(SourceError::InvalidResponse(_))), "{read:?}");
     }
 }
@@ -166,10 +152,9 @@ fn comment_list_continues_by_its_link_or_if_the_page_is_full() {
         (NextLink::Unknown, 2, true),
         (NextLink::Unknown, 1, false),
     ] {
-        let rows: Vec<Value> =
-            (1..=count).map(|n| rest_comment_json(LIST_SURFACES[0], n)).collect();
+        let rows: Vec<Value> = (1..=count).map(|n| rest_comment_json(LIST_KINDS[0], n)).collect();
         let Ok(CommentListResult::Page(page)) =
-            read_list(&list_response(json!(rows), next_link), LIST_SURFACES[0], 7, 2)
+            read_list(&list_response(json!(rows), next_link), LIST_KINDS[0], 7, 2)
         else {
             panic!()
         };
@@ -184,13 +169,13 @@ fn comment_list_that_is_unchanged_has_a_date() {
         ..list_response(Value::Null, NextLink::Unknown)
     };
     assert_eq!(
-        read_list(&response, LIST_SURFACES[0], 7, 2),
+        read_list(&response, LIST_KINDS[0], 7, 2),
         Ok(CommentListResult::NotModified(SourceInstant(0)))
     );
 }
 
 fn since_path(walk: &SinceWalk) -> String {
-    since_request(Surface::Comments(CommentKind::Conversation), 7, walk.position(), 100, None).path
+    since_request(SinceCommentKind::Conversation, 7, walk.position(), 100, None).path
 }
 
 fn list_response(document: Value, next_link: NextLink) -> RestResponse {
@@ -203,8 +188,8 @@ fn list_response(document: Value, next_link: NextLink) -> RestResponse {
     }
 }
 
-fn read_rows(rows: &[Value], surface: Surface) -> CommentListPage {
-    match read_list(&list_response(json!(rows), NextLink::Absent), surface, 7, 100) {
+fn read_rows(rows: &[Value], kind: SinceCommentKind) -> CommentListPage {
+    match read_list(&list_response(json!(rows), NextLink::Absent), kind, 7, 100) {
         Ok(CommentListResult::Page(page)) => page,
         other => panic!("{other:?}"),
     }

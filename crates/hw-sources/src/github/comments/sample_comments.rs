@@ -1,20 +1,20 @@
 //! Comments as GitHub sends them, for the tests of the readers.
 
 use hw_rules::item::{Comment, CommentKind, ItemObservation, MirrorItem};
-use hw_rules::lane::Surface;
+use hw_rules::lane::SinceCommentKind;
 use serde_json::{Value, json};
 
 use super::schema;
 
 /// A row of a list of repository 7, on its thread 3.
-pub(super) fn rest_comment_json(surface: Surface, n: i64) -> Value {
+pub(super) fn rest_comment_json(kind: SinceCommentKind, n: i64) -> Value {
     let mut row = json!({
         "id": n, "node_id": format!("C_{n}"), "body": "It\0drips\r\n",
         "html_url": format!("https://github.com/acme/pump/pull/3#c-{n}"),
         "user": { "login": "ann", "id": 31, "type": "User" },
         "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z",
     });
-    if surface == Surface::Comments(CommentKind::ReviewComment) {
+    if kind == SinceCommentKind::ReviewComment {
         row["pull_request_url"] = json!("https://api.github.com/repos/acme/pump/pulls/3");
         row["pull_request_review_id"] = json!(90);
         row["in_reply_to_id"] = json!(80);
@@ -27,33 +27,30 @@ pub(super) fn rest_comment_json(surface: Surface, n: i64) -> Value {
 }
 
 /// The same comment, or one that no list has, as a node.
-pub(super) fn graphql_comment_json(surface: Surface, n: i64) -> Value {
-    let own = match surface {
-        Surface::Comments(CommentKind::Conversation) => json!({ "fullDatabaseId": n.to_string() }),
-        Surface::Comments(CommentKind::ReviewComment) => json!({
+pub(super) fn graphql_comment_json(kind: CommentKind, n: i64) -> Value {
+    let own = match kind {
+        CommentKind::Conversation => json!({ "fullDatabaseId": n.to_string() }),
+        CommentKind::ReviewComment => json!({
             "fullDatabaseId": n.to_string(), "path": "src/a.rs", "line": 5,
             "replyTo": { "fullDatabaseId": "80" }, "pullRequestReview": { "fullDatabaseId": "90" },
             "pullRequest": { "number": 3 },
         }),
-        Surface::Comments(CommentKind::Review) => json!({
+        CommentKind::Review => json!({
             "fullDatabaseId": n.to_string(), "state": "APPROVED",
             "submittedAt": "2026-01-01T00:00:00Z", "pullRequest": { "number": 3 },
         }),
-        Surface::Comments(CommentKind::DiscussionComment) => json!({
+        CommentKind::DiscussionComment => json!({
             "databaseId": n, "replyTo": null,
             "discussion": { "number": 3, "repository": { "databaseId": 7 } },
         }),
-        Surface::Repositories | Surface::Threads(_) => {
-            unreachable!("no comments there: {surface:?}")
-        }
     };
     let mut node = json!({
-        "__typename": schema::for_surface(surface).type_name, "id": format!("C_{n}"), "body": "It\0drips\r\n",
+        "__typename": schema::for_kind(kind).type_name, "id": format!("C_{n}"), "body": "It\0drips\r\n",
         "url": format!("https://github.com/acme/pump/pull/3#c-{n}"),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z",
         "author": { "login": "ann", "databaseId": 31 },
     });
-    if surface != Surface::Comments(CommentKind::DiscussionComment) {
+    if kind != CommentKind::DiscussionComment {
         node["repository"] = json!({ "databaseId": 7 });
     }
     for (name, value) in own.as_object().unwrap() {

@@ -1,14 +1,12 @@
 //! The GraphQL names of each kind of comment, and the fields to request.
 
 use hw_rules::item::CommentKind;
-use hw_rules::lane::Surface;
 
 use crate::github::lookup::{NodeLookup, RepositoryField};
 use crate::github::node::ACTOR_FIELDS;
 
 /// One kind of comment, in GitHub's terms.
 pub(super) struct CommentSchema {
-    pub kind: CommentKind,
     pub type_name: &'static str,
     /// The numeric id. Comments of discussions have only the short one.
     id_field: &'static str,
@@ -21,7 +19,6 @@ pub(super) struct CommentSchema {
 
 /// Its `issue` is unreliable if it is a pull request, so the thread's number is read from the URL.
 const ISSUE_COMMENT: CommentSchema = CommentSchema {
-    kind: CommentKind::Conversation,
     type_name: "IssueComment",
     id_field: "fullDatabaseId",
     own_fields: "",
@@ -30,7 +27,6 @@ const ISSUE_COMMENT: CommentSchema = CommentSchema {
 };
 
 const REVIEW_COMMENT: CommentSchema = CommentSchema {
-    kind: CommentKind::ReviewComment,
     type_name: "PullRequestReviewComment",
     id_field: "fullDatabaseId",
     own_fields: "path line replyTo { fullDatabaseId } pullRequestReview { fullDatabaseId }
@@ -40,7 +36,6 @@ const REVIEW_COMMENT: CommentSchema = CommentSchema {
 };
 
 const REVIEW: CommentSchema = CommentSchema {
-    kind: CommentKind::Review,
     type_name: "PullRequestReview",
     id_field: "fullDatabaseId",
     own_fields: "state submittedAt pullRequest { number }",
@@ -49,7 +44,6 @@ const REVIEW: CommentSchema = CommentSchema {
 };
 
 const DISCUSSION_COMMENT: CommentSchema = CommentSchema {
-    kind: CommentKind::DiscussionComment,
     type_name: "DiscussionComment",
     id_field: "databaseId",
     own_fields: "replyTo { databaseId }",
@@ -57,16 +51,13 @@ const DISCUSSION_COMMENT: CommentSchema = CommentSchema {
     enabled_field: Some("hasDiscussionsEnabled"),
 };
 
-/// Returns the kind of comment behind a surface, which must be one of [`Surface::COMMENTS`].
-pub(super) fn for_surface(surface: Surface) -> &'static CommentSchema {
-    match surface {
-        Surface::Comments(CommentKind::Conversation) => &ISSUE_COMMENT,
-        Surface::Comments(CommentKind::ReviewComment) => &REVIEW_COMMENT,
-        Surface::Comments(CommentKind::Review) => &REVIEW,
-        Surface::Comments(CommentKind::DiscussionComment) => &DISCUSSION_COMMENT,
-        Surface::Repositories | Surface::Threads(_) => {
-            unreachable!("no comments there: {surface:?}")
-        }
+/// Returns the schema of the comments of this kind.
+pub(super) fn for_kind(kind: CommentKind) -> &'static CommentSchema {
+    match kind {
+        CommentKind::Conversation => &ISSUE_COMMENT,
+        CommentKind::ReviewComment => &REVIEW_COMMENT,
+        CommentKind::Review => &REVIEW,
+        CommentKind::DiscussionComment => &DISCUSSION_COMMENT,
     }
 }
 

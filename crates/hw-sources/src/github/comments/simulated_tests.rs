@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{self, Comment, ItemObservation, MirrorItem};
-use hw_rules::lane::Surface;
+use hw_rules::lane::{PerThreadCommentKind, SinceCommentKind};
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::walk::ListingFloor;
 use hw_sim::{CommentKind, SimulatedGitHub, ThreadKind, TrueComment, WireOutcome, WorldSpec};
@@ -14,17 +14,18 @@ use crate::transport::{HttpRequest, HttpResponse};
 
 #[test]
 fn comment_list_and_lookup_agree() {
-    for surface in [
-        Surface::Comments(item::CommentKind::Conversation),
-        Surface::Comments(item::CommentKind::ReviewComment),
-    ] {
+    for kind in [SinceCommentKind::Conversation, SinceCommentKind::ReviewComment] {
         let mut source = SimulatedSource::new();
         for (repository, node_id) in source.repository_ids() {
-            let listed = comments_by_id(&source.list_comments(surface, repository));
-            let looked_up =
-                comments_by_id(&source.look_up_comments(surface, repository, &node_id, &listed));
-            assert_eq!(listed.len(), source.true_comments(surface, repository).len());
-            assert!(listed.len() > 10, "{surface:?}: too few to prove anything");
+            let listed = comments_by_id(&source.list_comments(kind, repository));
+            let looked_up = comments_by_id(&source.look_up_comments(
+                kind.into(),
+                repository,
+                &node_id,
+                &listed,
+            ));
+            assert_eq!(listed.len(), source.true_comments(kind.into(), repository).len());
+            assert!(listed.len() > 10, "{kind:?}: too few to prove anything");
             for (id, comment) in &listed {
                 assert_same_comment(comment, &looked_up[id]);
             }
@@ -34,31 +35,30 @@ fn comment_list_and_lookup_agree() {
 
 #[test]
 fn thread_comments_and_lookup_agree() {
-    for surface in [
-        Surface::Comments(item::CommentKind::Review),
-        Surface::Comments(item::CommentKind::DiscussionComment),
-    ] {
+    for kind in PerThreadCommentKind::ALL {
         let mut source = SimulatedSource::new();
         let mut pages = 0;
         for (repository, node_id) in source.repository_ids() {
-            let listed = source.list_thread_comments(surface, repository);
+            let listed = source.list_thread_comments(kind, repository);
             pages += listed.continuations;
             let listed = comments_by_id(&listed.observations);
-            let looked_up =
-                comments_by_id(&source.look_up_comments(surface, repository, &node_id, &listed));
+            let looked_up = comments_by_id(&source.look_up_comments(
+                kind.into(),
+                repository,
+                &node_id,
+                &listed,
+            ));
             assert_eq!(listed, looked_up);
-            let truth = source.true_comments(surface, repository);
-            assert!(listed.keys().eq(truth.keys()), "{surface:?}: the threads are complete");
+            let truth = source.true_comments(kind.into(), repository);
+            assert!(listed.keys().eq(truth.keys()), "{kind:?}: the threads are complete");
             for (id, comment) in &listed {
                 assert_eq!(comment.thread, truth[id].thread_number);
-                let parent = truth[id]
-                    .parent_id
-                    .filter(|_| surface != Surface::Comments(item::CommentKind::Review));
+                let parent = truth[id].parent_id.filter(|_| kind != PerThreadCommentKind::Review);
                 assert_eq!((comment.reply_to, &comment.body), (parent, &truth[id].body));
             }
         }
         assert!(
-            pages > 0 || surface == Surface::Comments(item::CommentKind::Review),
+            pages > 0 || kind == PerThreadCommentKind::Review,
             "no thread was longer than a page"
         );
     }
@@ -102,15 +102,16 @@ impl SimulatedSource {
             .collect()
     }
 
-    fn true_comments(&self, surface: Surface, repository: i64) -> BTreeMap<i64, TrueComment> {
-        let kinds: &[CommentKind] = match surface {
-            Surface::Comments(item::CommentKind::Conversation) => &[CommentKind::Conversation],
-            Surface::Comments(item::CommentKind::ReviewComment) => &[CommentKind::ReviewComment],
-            Surface::Comments(item::CommentKind::Review) => &[CommentKind::Review],
-            Surface::Comments(item::CommentKind::DiscussionComment) => {
-                &[CommentKind::Discussion, CommentKind::Reply]
-            }
-            Surface::Repositories | Surface::Threads(_) => &[],
+    fn true_comments(
+        &self,
+        kind: item::CommentKind,
+        repository: i64,
+    ) -> BTreeMap<i64, TrueComment> {
+        let kinds: &[CommentKind] = match kind {
+            item::CommentKind::Conversation => &[CommentKind::Conversation],
+            item::CommentKind::ReviewComment => &[CommentKind::ReviewComment],
+            item::CommentKind::Review => &[CommentKind::Review],
+            item::CommentKind::DiscussionComment => &[CommentKind::Discussion, CommentKind::Reply],
         };
         let comments = self.github.world().truth().comments.into_values();
         comments
@@ -120,12 +121,12 @@ impl SimulatedSource {
     }
 
     /// Reads every page of a list.
-    fn list_comments(&mut self, surface: Surface, repository: i64) -> Vec<ItemObservation> {
+    fn list_comments(&mut self, kind: SinceCommentKind, repository: i64) -> Vec<ItemObservation> {
         let mut walk = SinceWalk::from_floor(ListingFloor::Beginning);
         let mut observations = Vec::new();
         loop {
             let part = ListPart::Since(walk.position());
-            let query = CommentListQuery { surface, repository_id: repository, part, etag: None };
+            let query = CommentListQuery { kind, repository_id: repository, part, etag: None };
             let CommentListResult::Page(page) = self.fetch_rest(&query, 20) else {
                 panic!("not modified, but no etag was sent")
             };
@@ -140,7 +141,7 @@ impl SimulatedSource {
 
     fn look_up_comments(
         &mut self,
-        surface: Surface,
+        kind: item::CommentKind,
         repository: i64,
         node_id: &str,
         known: &BTreeMap<i64, Comment>,
@@ -150,7 +151,7 @@ impl SimulatedSource {
         for ids in ids.chunks(100) {
             let page = self.fetch_graphql(
                 &CommentLookupQuery {
-                    surface,
+                    kind,
                     repository_id: repository,
                     node_id,
                     ids,
@@ -166,19 +167,22 @@ impl SimulatedSource {
     }
 
     /// Reads the comments of every thread.
-    fn list_thread_comments(&mut self, surface: Surface, repository: i64) -> ListedComments {
-        let kind = if surface == Surface::Comments(item::CommentKind::Review) {
-            ThreadKind::PullRequest
-        } else {
-            ThreadKind::Discussion
+    fn list_thread_comments(
+        &mut self,
+        kind: PerThreadCommentKind,
+        repository: i64,
+    ) -> ListedComments {
+        let thread_kind = match kind {
+            PerThreadCommentKind::Review => ThreadKind::PullRequest,
+            PerThreadCommentKind::DiscussionComment => ThreadKind::Discussion,
         };
         let truth = self.github.world().truth();
         let ids: Vec<String> = truth
-            .threads_of_kind(kind)
+            .threads_of_kind(thread_kind)
             .filter(|thread| thread.repository_id == repository)
             .map(|thread| thread.node_id.clone())
             .collect();
-        let query = ThreadCommentsQuery { surface, repository_id: repository, ids: &ids };
+        let query = ThreadCommentsQuery { kind, repository_id: repository, ids: &ids };
         let mut threads = self.fetch_graphql(&query, 100).threads;
         assert_eq!(threads.len(), ids.len());
         let mut listed = ListedComments { observations: Vec::new(), continuations: 0 };
@@ -188,7 +192,7 @@ impl SimulatedSource {
             listed.continuations += thread.continuations.len();
             for next in thread.continuations {
                 let (repository_id, continuation) = (repository, &next);
-                let query = ContinuationQuery { surface, repository_id, continuation };
+                let query = ContinuationQuery { kind, repository_id, continuation };
                 threads.push(self.fetch_graphql(&query, 2));
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::item::{ItemKey, ItemObservation, MirrorItem};
-use hw_rules::lane::Surface;
+use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::version::ObservedAt;
 use serde_json::json;
 
@@ -20,7 +20,7 @@ use crate::query::{Query, first_ids};
 /// Requests the comments of as many of these threads as one request takes.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadCommentsQuery<'a> {
-    pub surface: Surface,
+    pub kind: PerThreadCommentKind,
     pub repository_id: i64,
     /// The node ids of the threads, at most [`threads_per_request`].
     pub ids: &'a [String],
@@ -38,7 +38,7 @@ impl Query for ThreadCommentsQuery<'_> {
     type Page = ThreadCommentsPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        thread_comments_query(self.surface, first_ids(self.ids, size))
+        thread_comments_query(self.kind, first_ids(self.ids, size))
     }
 
     fn parse(
@@ -47,7 +47,7 @@ impl Query for ThreadCommentsQuery<'_> {
         size: u32,
     ) -> Result<ThreadCommentsPage, SourceError> {
         let ids = first_ids(self.ids, size);
-        let threads = read_thread_comments(response, self.surface, ids, self.repository_id)?;
+        let threads = read_thread_comments(response, self.kind, ids, self.repository_id)?;
         Ok(ThreadCommentsPage { observed_at: response.observed_at(), threads })
     }
 }
@@ -74,14 +74,14 @@ pub enum IncompleteReason {
 }
 
 /// Returns the number of threads that one request may ask for at the cost of one point.
-pub fn threads_per_request(surface: Surface) -> usize {
-    CommentParent::from_surface(surface).threads_per_request
+pub fn threads_per_request(kind: PerThreadCommentKind) -> usize {
+    CommentParent::from_kind(kind).threads_per_request
 }
 
 /// Builds the query for the comments of at most [`threads_per_request`] threads, by node id.
-pub fn thread_comments_query(surface: Surface, ids: &[String]) -> GraphqlQuery {
-    let parent = CommentParent::from_surface(surface);
-    let fields = parent.full_fields(surface, &format!("first: {}", parent.first_comments));
+pub fn thread_comments_query(kind: PerThreadCommentKind, ids: &[String]) -> GraphqlQuery {
+    let parent = CommentParent::from_kind(kind);
+    let fields = parent.full_fields(kind, &format!("first: {}", parent.first_comments));
     let document = format!(
         "query {}Comments($ids: [ID!]!) {{
   nodes(ids: $ids) {{ {fields} }}
@@ -95,13 +95,13 @@ pub fn thread_comments_query(surface: Surface, ids: &[String]) -> GraphqlQuery {
 /// Reads the comments of these threads, in their order.
 pub(super) fn read_thread_comments(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: PerThreadCommentKind,
     ids: &[String],
     repository_id: i64,
 ) -> Result<Vec<ThreadComments>, SourceError> {
     let nodes = node::require_nodes(response, "nodes", ids.len())?;
-    let reader = CommentReader { response, surface, repository_id };
-    let parent = CommentParent::from_surface(surface);
+    let reader = CommentReader { response, kind, repository_id };
+    let parent = CommentParent::from_kind(kind);
     let threads = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
         let mut thread = ThreadComments::new(id);
         let path = format!("nodes.{index}");

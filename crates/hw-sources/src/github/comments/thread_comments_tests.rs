@@ -1,4 +1,3 @@
-use hw_rules::item::CommentKind;
 use hw_rules::walk::PageCursor;
 use serde_json::{Value, json};
 
@@ -13,8 +12,8 @@ use crate::github::sample_responses::{
     graphql_error, not_found_error, response_with_data, response_with_errors, server_error,
 };
 
-const REVIEWS: Surface = Surface::Comments(CommentKind::Review);
-const DISCUSSION_COMMENTS: Surface = Surface::Comments(CommentKind::DiscussionComment);
+const REVIEWS: PerThreadCommentKind = PerThreadCommentKind::Review;
+const DISCUSSION_COMMENTS: PerThreadCommentKind = PerThreadCommentKind::DiscussionComment;
 
 #[test]
 fn thread_comments_include_replies() {
@@ -93,7 +92,7 @@ fn continuation_of_replies_is_requested_from_their_comment() {
     let continuation = continuation_after(Some("C_1"), "r100");
     let query = continuation_query(DISCUSSION_COMMENTS, &continuation, 100);
     assert_eq!(query.variables, json!({ "id": "C_1", "first": 100, "after": "r100" }));
-    let mut node = graphql_comment_json(DISCUSSION_COMMENTS, 1);
+    let mut node = graphql_comment_json(DISCUSSION_COMMENTS.into(), 1);
     node["replies"] = connection_json(&[reply_json(11, 1)], Some("r200"));
     let thread = read_continuation(
         &response_with_data(json!({ "node": node })),
@@ -248,7 +247,8 @@ fn read_discussion(node: &Value, errors: Vec<GraphqlError>) -> ThreadComments {
 }
 
 fn pull_request_json(reviews: &[i64], next: Option<&str>) -> Value {
-    let nodes: Vec<Value> = reviews.iter().map(|n| graphql_comment_json(REVIEWS, *n)).collect();
+    let nodes: Vec<Value> =
+        reviews.iter().map(|n| graphql_comment_json(REVIEWS.into(), *n)).collect();
     json!({
         "__typename": "PullRequest", "repository": { "databaseId": 7 },
         "reviews": connection_json(&nodes, next),
@@ -263,13 +263,13 @@ fn discussion_json(comments: &[Value], next: Option<&str>) -> Value {
 }
 
 fn comment_with_replies_json(n: i64, replies: &[Value], next: Option<&str>) -> Value {
-    let mut comment = graphql_comment_json(DISCUSSION_COMMENTS, n);
+    let mut comment = graphql_comment_json(DISCUSSION_COMMENTS.into(), n);
     comment["replies"] = connection_json(replies, next);
     comment
 }
 
 fn reply_json(n: i64, to: i64) -> Value {
-    let mut reply = graphql_comment_json(DISCUSSION_COMMENTS, n);
+    let mut reply = graphql_comment_json(DISCUSSION_COMMENTS.into(), n);
     reply["replyTo"] = json!({ "databaseId": to });
     reply
 }
@@ -283,11 +283,15 @@ fn continuation_after(comment: Option<&str>, after: &str) -> Continuation {
     }
 }
 
-fn read_threads(response: &GraphqlResponse, surface: Surface, count: usize) -> Vec<ThreadComments> {
+fn read_threads(
+    response: &GraphqlResponse,
+    kind: PerThreadCommentKind,
+    count: usize,
+) -> Vec<ThreadComments> {
     let ids: Vec<String> = (0..count).map(|n| format!("T_{n}")).collect();
-    read_thread_comments(response, surface, &ids, 7).unwrap()
+    read_thread_comments(response, kind, &ids, 7).unwrap()
 }
 
-fn read_only_thread(response: &GraphqlResponse, surface: Surface) -> ThreadComments {
-    read_threads(response, surface, 1).remove(0)
+fn read_only_thread(response: &GraphqlResponse, kind: PerThreadCommentKind) -> ThreadComments {
+    read_threads(response, kind, 1).remove(0)
 }

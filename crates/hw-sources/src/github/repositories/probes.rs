@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
 use hw_rules::probe::ListingProbe;
 use hw_rules::source_time::SourceTime;
@@ -20,8 +21,11 @@ pub type ListingProbes = BTreeMap<(i64, Surface), ListingProbe>;
 /// Returns the fields of a repository that probe these surfaces.
 pub(super) fn probe_fields(surfaces: &[Surface]) -> String {
     let mut fields = String::new();
-    for surface in Surface::THREADS.into_iter().filter(|surface| surfaces.contains(surface)) {
-        let listing = thread_schema::for_surface(surface);
+    for kind in ThreadKind::ALL {
+        if !surfaces.contains(&Surface::Threads(kind)) {
+            continue;
+        }
+        let listing = thread_schema::for_kind(kind);
         let (connection, id) = (listing.connection, listing.id_field);
         fields += &format!(
             "
@@ -58,20 +62,20 @@ pub(super) fn read_repository_probes(
         return ListingProbes::new();
     };
     let mut probes = ListingProbes::new();
-    for surface in Surface::THREADS {
-        if response.error_at_or_below(&connection_path(path, surface)).is_some() {
+    for kind in ThreadKind::ALL {
+        if response.error_at_or_below(&connection_path(path, kind)).is_some() {
             continue;
         }
-        let connection = repository.get(thread_schema::for_surface(surface).connection);
+        let connection = repository.get(thread_schema::for_kind(kind).connection);
         let probe = connection.and_then(|node| node.parse_as::<ProbeConnection>().ok());
-        probes.extend(probe.map(|probe| ((id, surface), probe.into())));
+        probes.extend(probe.map(|probe| ((id, Surface::Threads(kind)), probe.into())));
     }
     probes
 }
 
 /// Returns the path of a listing of the repository at `path`.
-fn connection_path(path: &str, surface: Surface) -> String {
-    format!("{path}.{}", thread_schema::for_surface(surface).connection)
+fn connection_path(path: &str, kind: ThreadKind) -> String {
+    format!("{path}.{}", thread_schema::for_kind(kind).connection)
 }
 
 impl From<ProbeConnection> for ListingProbe {
@@ -84,17 +88,14 @@ impl From<ProbeConnection> for ListingProbe {
 
 /// Returns the surfaces of the repository at this path to which the token has no access.
 pub(super) fn denied_surfaces(response: &GraphqlResponse, path: &str) -> BTreeSet<Surface> {
-    let mut surfaces = BTreeSet::from(Surface::THREADS);
-    surfaces.retain(|surface| {
-        let path = connection_path(path, *surface);
+    let denied = ThreadKind::ALL.into_iter().filter(|kind| {
+        let path = connection_path(path, *kind);
         response.errors.iter().any(|error| error.is_forbidden() && error.is_at_or_below(&path))
     });
-    surfaces
+    denied.map(Surface::Threads).collect()
 }
 
 /// Returns true if an error concerns only a probe of the repository at this path.
 pub(super) fn is_probe_error(error: &GraphqlError, path: &str) -> bool {
-    Surface::THREADS
-        .into_iter()
-        .any(|surface| error.is_at_or_below(&connection_path(path, surface)))
+    ThreadKind::ALL.into_iter().any(|kind| error.is_at_or_below(&connection_path(path, kind)))
 }

@@ -1,7 +1,6 @@
 //! Reads the first pages of many small listings from one response; one that fails does not affect the others.
 
-use hw_rules::item::MirrorItem;
-use hw_rules::lane::Surface;
+use hw_rules::item::{MirrorItem, ThreadKind};
 use hw_rules::probe;
 
 use super::queries::first_pages_query;
@@ -14,7 +13,7 @@ use crate::query::Query;
 /// A first page that shares a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FirstPageTarget {
-    pub surface: Surface,
+    pub kind: ThreadKind,
     pub repository_id: i64,
     pub node_id: String,
     /// The number of rows to request, 1 to 100.
@@ -67,10 +66,10 @@ fn read_first_pages(
 
 impl FirstPageTarget {
     fn read_page(&self, response: &GraphqlResponse, root: &str) -> Result<ItemsPage, SourceError> {
-        let Self { surface, repository_id, .. } = *self;
-        let listing = RequestedListing { root, surface, repository_id, after: None };
+        let Self { kind, repository_id, .. } = *self;
+        let listing = RequestedListing { root, kind, repository_id, after: None };
         let connection =
-            listing.read_rows(response, |node| thread_node::read_thread(surface, node))?;
+            listing.read_rows(response, |node| thread_node::read_thread(kind, node))?;
         Ok(connection.into_page(response, MirrorItem::Thread))
     }
 }

@@ -1,4 +1,4 @@
-use hw_rules::item::{ItemKind, ThreadKind};
+use hw_rules::item::ItemKind;
 use serde_json::{Value, json};
 
 use super::*;
@@ -10,9 +10,9 @@ use crate::github::sample_responses::{
 #[test]
 fn first_pages_query_has_one_fragment_for_each_kind_of_row() {
     let pages = [
-        first_page_target(Surface::Threads(ThreadKind::Issue), 3),
-        first_page_target(Surface::Threads(ThreadKind::PullRequest), 8),
-        first_page_target(Surface::Threads(ThreadKind::Issue), 1),
+        first_page_target(ThreadKind::Issue, 3),
+        first_page_target(ThreadKind::PullRequest, 8),
+        first_page_target(ThreadKind::Issue, 1),
     ];
     let query = first_pages_query(&pages);
     for (text, count) in [
@@ -32,11 +32,11 @@ fn first_pages_query_has_one_fragment_for_each_kind_of_row() {
 
 #[test]
 fn first_pages_are_read_in_the_order_of_the_request() {
-    let pages = Surface::THREADS.map(|surface| first_page_target(surface, 10));
+    let pages = ThreadKind::ALL.map(|kind| first_page_target(kind, 10));
     let response = response_with_data(json!({
-        "p0": single_thread_json(Surface::Threads(ThreadKind::Discussion), 1),
-        "p1": single_thread_json(Surface::Threads(ThreadKind::Issue), 2),
-        "p2": single_thread_json(Surface::Threads(ThreadKind::PullRequest), 3),
+        "p0": single_thread_json(ThreadKind::Discussion, 1),
+        "p1": single_thread_json(ThreadKind::Issue, 2),
+        "p2": single_thread_json(ThreadKind::PullRequest, 3),
     }));
     let read = read_first_pages(&response, &pages);
     let keys = read.iter().map(|page| page.as_ref().unwrap().observations[0].key());
@@ -53,12 +53,11 @@ fn first_pages_are_read_in_the_order_of_the_request() {
 
 #[test]
 fn first_pages_confine_a_missing_repository() {
-    let surface = Surface::Threads(ThreadKind::Issue);
-    let pages: Vec<FirstPageTarget> = (0..12).map(|_| first_page_target(surface, 10)).collect();
+    let kind = ThreadKind::Issue;
+    let pages: Vec<FirstPageTarget> = (0..12).map(|_| first_page_target(kind, 10)).collect();
     let mut data = json!({});
     for n in 0..12 {
-        data[format!("p{n}")] =
-            listing_json(surface, &[edge_json(n, &thread_json(surface, n + 1))]);
+        data[format!("p{n}")] = listing_json(kind, &[edge_json(n, &thread_json(kind, n + 1))]);
     }
     (data["p1"], data["p2"], data["p3"]) = (json!(null), json!(null), json!(null));
     let broken = server_error("p10.issues.edges.0.node.author");
@@ -76,21 +75,18 @@ fn first_pages_confine_a_missing_repository() {
 
 #[test]
 fn first_pages_of_another_repository_are_never_data() {
-    let data = json!({ "p0": listing_json(Surface::Threads(ThreadKind::Issue), &[]) });
-    let other = FirstPageTarget {
-        repository_id: 8,
-        ..first_page_target(Surface::Threads(ThreadKind::Issue), 1)
-    };
+    let data = json!({ "p0": listing_json(ThreadKind::Issue, &[]) });
+    let other = FirstPageTarget { repository_id: 8, ..first_page_target(ThreadKind::Issue, 1) };
     assert!(matches!(
         read_first_pages(&response_with_data(data), &[other])[0],
         Err(SourceError::InvalidResponse(_))
     ));
 }
 
-fn single_thread_json(surface: Surface, n: i64) -> Value {
-    listing_json(surface, &[edge_json(n, &thread_json(surface, n))])
+fn single_thread_json(kind: ThreadKind, n: i64) -> Value {
+    listing_json(kind, &[edge_json(n, &thread_json(kind, n))])
 }
 
-fn first_page_target(surface: Surface, row_count: u32) -> FirstPageTarget {
-    FirstPageTarget { surface, repository_id: 7, node_id: "R_7".into(), row_count }
+fn first_page_target(kind: ThreadKind, row_count: u32) -> FirstPageTarget {
+    FirstPageTarget { kind, repository_id: 7, node_id: "R_7".into(), row_count }
 }

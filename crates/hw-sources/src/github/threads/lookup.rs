@@ -1,7 +1,6 @@
 //! Looks up threads by id.
 
-use hw_rules::item::MirrorItem;
-use hw_rules::lane::Surface;
+use hw_rules::item::{MirrorItem, ThreadKind};
 
 use super::thread_node;
 use crate::error::SourceError;
@@ -14,7 +13,7 @@ use crate::query::{Query, first_ids};
 /// Looks up as many of these threads as one request takes.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadLookupQuery<'a> {
-    pub surface: Surface,
+    pub kind: ThreadKind,
     pub repository_id: i64,
     /// The repository's node id.
     pub node_id: &'a str,
@@ -27,23 +26,23 @@ impl Query for ThreadLookupQuery<'_> {
     type Page = LookupPage;
 
     fn request(&self, size: u32) -> GraphqlQuery {
-        lookup_query(self.surface, self.node_id, first_ids(self.ids, size), self.siblings)
+        lookup_query(self.kind, self.node_id, first_ids(self.ids, size), self.siblings)
     }
 
     fn parse(&self, response: &GraphqlResponse, size: u32) -> Result<LookupPage, SourceError> {
-        read_lookup(response, self.surface, first_ids(self.ids, size), self.repository_id)
+        read_lookup(response, self.kind, first_ids(self.ids, size), self.repository_id)
     }
 }
 
 /// Builds the query for at most 100 threads by node id, their repository, and the ids of some siblings.
 pub fn lookup_query(
-    surface: Surface,
+    kind: ThreadKind,
     node_id: &str,
     ids: &[String],
     siblings: &[String],
 ) -> GraphqlQuery {
-    thread_lookup(surface).build_query(
-        &thread_schema::for_surface(surface).mirrored_fields(),
+    thread_lookup(kind).build_query(
+        &thread_schema::for_kind(kind).mirrored_fields(),
         node_id,
         ids,
         siblings,
@@ -53,12 +52,12 @@ pub fn lookup_query(
 /// Reads the response to [`lookup_query`]; a thread that moved to another repository is absent from this one.
 fn read_lookup(
     response: &GraphqlResponse,
-    surface: Surface,
+    kind: ThreadKind,
     ids: &[String],
     repository_id: i64,
 ) -> Result<LookupPage, SourceError> {
-    thread_lookup(surface).read_response(response, ids, repository_id, |node| {
-        let thread = thread_node::read_thread(surface, node)?;
+    thread_lookup(kind).read_response(response, ids, repository_id, |node| {
+        let thread = thread_node::read_thread(kind, node)?;
         let is_here = thread.repository_id == repository_id;
         Ok(if is_here {
             NodePresence::Here(MirrorItem::Thread(thread))
@@ -68,8 +67,8 @@ fn read_lookup(
     })
 }
 
-fn thread_lookup(surface: Surface) -> NodeLookup {
-    let listing = thread_schema::for_surface(surface);
+fn thread_lookup(kind: ThreadKind) -> NodeLookup {
+    let listing = thread_schema::for_kind(kind);
     NodeLookup {
         type_name: listing.type_name,
         enabled_field: listing.enabled_field,

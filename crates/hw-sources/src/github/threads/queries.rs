@@ -1,6 +1,6 @@
 //! Builds the queries for the threads of a repository.
 
-use hw_rules::lane::Surface;
+use hw_rules::item::ThreadKind;
 use hw_rules::walk::PageCursor;
 use serde_json::{Map, Value, json};
 
@@ -13,12 +13,12 @@ const OLDEST_FIRST: &str = "CREATED_AT, direction: ASC";
 
 /// Builds the query for one page, newest change first.
 pub fn page_query(
-    surface: Surface,
+    kind: ThreadKind,
     node_id: &str,
     first: u32,
     after: Option<&PageCursor>,
 ) -> GraphqlQuery {
-    let listing = thread_schema::for_surface(surface);
+    let listing = thread_schema::for_kind(kind);
     let name = format!("{}Page", listing.type_name);
     listing_document(listing, &name, NEWEST_FIRST, &listing.mirrored_fields())
         .into_query(node_id, first, after)
@@ -26,12 +26,12 @@ pub fn page_query(
 
 /// Builds the query for one page of ids and times, newest change first: for a row too large to be served completely.
 pub fn id_only_query(
-    surface: Surface,
+    kind: ThreadKind,
     node_id: &str,
     first: u32,
     after: Option<&PageCursor>,
 ) -> GraphqlQuery {
-    let listing = thread_schema::for_surface(surface);
+    let listing = thread_schema::for_kind(kind);
     let name = format!("{}IdOnly", listing.type_name);
     listing_document(listing, &name, NEWEST_FIRST, &id_and_time_fields(listing))
         .into_query(node_id, first, after)
@@ -39,12 +39,12 @@ pub fn id_only_query(
 
 /// Builds the query for one page of the inventory: ids and times in the order of creation, which never changes.
 pub fn inventory_query(
-    surface: Surface,
+    kind: ThreadKind,
     node_id: &str,
     first: u32,
     after: Option<&PageCursor>,
 ) -> GraphqlQuery {
-    let listing = thread_schema::for_surface(surface);
+    let listing = thread_schema::for_kind(kind);
     let name = format!("{}Inventory", listing.type_name);
     listing_document(listing, &name, OLDEST_FIRST, &id_and_time_fields(listing))
         .into_query(node_id, first, after)
@@ -103,7 +103,7 @@ pub fn first_pages_query(pages: &[FirstPageTarget]) -> GraphqlQuery {
     let mut fields = String::new();
     let mut variables = Map::new();
     for (n, page) in pages.iter().enumerate() {
-        let listing = thread_schema::for_surface(page.surface);
+        let listing = thread_schema::for_kind(page.kind);
         let repository = listing.repository_fields();
         let size = format!("first: $n{n}");
         let row = format!("...{}Row", listing.type_name);
@@ -127,9 +127,9 @@ pub fn first_pages_query(pages: &[FirstPageTarget]) -> GraphqlQuery {
 /// Returns one fragment for each kind of row that occurs: GitHub rejects an unused one.
 fn row_fragments(pages: &[FirstPageTarget]) -> String {
     let mut fragments = String::new();
-    for surface in Surface::THREADS {
-        if pages.iter().any(|page| page.surface == surface) {
-            let listing = thread_schema::for_surface(surface);
+    for kind in ThreadKind::ALL {
+        if pages.iter().any(|page| page.kind == kind) {
+            let listing = thread_schema::for_kind(kind);
             let (kind, fields) = (listing.type_name, listing.mirrored_fields());
             fragments += &format!("\nfragment {kind}Row on {kind} {{ {fields} }}");
         }

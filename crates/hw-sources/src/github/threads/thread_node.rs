@@ -4,7 +4,6 @@ use hw_rules::item::{
     DiscussionDetails, OPEN_STATE, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::item_validation;
-use hw_rules::lane::Surface;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
 use serde::Deserialize;
@@ -59,22 +58,15 @@ struct ThreadRepository {
     database_id: i64,
 }
 
-/// Reads one row of a surface.
-pub(super) fn read_thread(surface: Surface, node: RawNode<'_>) -> Result<Thread, String> {
+/// Reads a thread of this kind.
+pub(super) fn read_thread(kind: ThreadKind, node: RawNode<'_>) -> Result<Thread, String> {
     let mut raw: ThreadNode = node.parse_as()?;
-    let details = match surface {
-        Surface::Threads(ThreadKind::Issue) => ThreadDetails::Issue,
-        Surface::Threads(ThreadKind::PullRequest) => {
-            ThreadDetails::PullRequest(raw.take_pull_request()?)
-        }
-        Surface::Threads(ThreadKind::Discussion) => {
-            ThreadDetails::Discussion(raw.take_discussion()?)
-        }
-        Surface::Repositories | Surface::Comments(_) => {
-            unreachable!("not a thread: {surface:?}")
-        }
+    let details = match kind {
+        ThreadKind::Issue => ThreadDetails::Issue,
+        ThreadKind::PullRequest => ThreadDetails::PullRequest(raw.take_pull_request()?),
+        ThreadKind::Discussion => ThreadDetails::Discussion(raw.take_discussion()?),
     };
-    let state = if surface == Surface::Threads(ThreadKind::Discussion) {
+    let state = if kind == ThreadKind::Discussion {
         discussion_state(require_field("closed", raw.closed)?).to_owned()
     } else {
         require_field("state", raw.state.take())?

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use hw_rules::coverage::{Coverage, CoverageGap, GapSide};
-use hw_rules::lane::{Lane, ReadStrategy, Scope};
+use hw_rules::lane::{Lane, Scope};
 use hw_rules::plan::LaneState;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
@@ -99,7 +99,7 @@ impl LaneStatus {
 fn has_begun(lane: &Lane, state: &LaneState) -> bool {
     let Coverage { walk, since, through, .. } = &state.coverage;
     // a lane that is read thread by thread has no cursor: the existence of its row shows that it has begun
-    let is_by_thread = lane.surface.read_strategy() == ReadStrategy::PerThread;
+    let is_by_thread = lane.surface.is_per_thread();
     let never_finished = state.checked_at_ms.is_none() && through.is_none();
     walk.is_some() || since.is_some() || is_by_thread && never_finished
 }
