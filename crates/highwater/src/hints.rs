@@ -51,6 +51,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         StoreError::InvalidSchemaName { .. } => "choose another --workspace",
         StoreError::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
         StoreError::LeaseLost { .. } => "another pull has taken over; wait for it to finish",
+        StoreError::UnknownColumn { .. } => "this is a bug in highwater: please report it",
         StoreError::Interrupted(_)
         | StoreError::Brake { .. }
         | StoreError::WatermarkRegression { .. }

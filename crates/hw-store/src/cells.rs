@@ -94,8 +94,12 @@ impl PendingCells {
         let mut stored = StoredCells::default();
         for (kind, rows) in self.0 {
             let readable = tx.read_pending_readable(rows, |mut row| {
-                let key = ItemKey { kind, id: row.int(0)? };
-                Ok(StoredCell { key, search_rowid: row.maybe_int(8)?, cell: read_cell(&mut row)? })
+                let key = ItemKey { kind, id: row.int("id")? };
+                Ok(StoredCell {
+                    key,
+                    search_rowid: row.maybe_int("search_rowid")?,
+                    cell: read_cell(&mut row)?,
+                })
             })?;
             for StoredCell { key, cell, search_rowid } in readable.rows {
                 stored.cells.insert(key, cell);
@@ -121,7 +125,7 @@ pub(crate) fn read_lane_cells(
     );
     let params = params![lane, *ids.start(), *ids.end(), kind.name()];
     let readable =
-        tx.query_readable(OF_LANE, &params, |mut row| Ok((row.int(0)?, read_cell(&mut row)?)))?;
+        tx.query_readable(OF_LANE, &params, |mut row| Ok((row.int("id")?, read_cell(&mut row)?)))?;
     Ok(readable.rows.into_iter().collect())
 }
 
@@ -139,7 +143,8 @@ pub(crate) fn read_cells_beyond(
           limit 500",
     );
     tx.query(BEYOND, &params![lane, latest.0], |mut row| {
-        let (id, search_rowid, name) = (row.int(0)?, row.maybe_int(8)?, row.text(9)?);
+        let (id, search_rowid, name) =
+            (row.int("id")?, row.maybe_int("search_rowid")?, row.text("kind")?);
         let kind = ItemKind::from_name(&name)
             .ok_or_else(|| StoreError::Damaged(format!("unknown kind {name:?}")))?;
         Ok(StoredCell { key: ItemKey { kind, id }, cell: read_cell(&mut row)?, search_rowid })
@@ -159,14 +164,15 @@ pub(crate) fn ids_in_other_lanes(
           where host = $1 and kind = $2 and lane_id <> $3 and id in (select value from json_each($4))",
         "select id from cells where host = $1 and kind = $2 and lane_id <> $3 and id = any($4)",
     );
-    let rows = tx.query(ELSEWHERE, &params![host, kind.name(), lane, ids], |mut row| row.int(0))?;
+    let rows =
+        tx.query(ELSEWHERE, &params![host, kind.name(), lane, ids], |mut row| row.int("id"))?;
     Ok(rows.into_iter().collect())
 }
 
 /// Counts the items of a lane that are present.
 pub(crate) fn count_present(tx: &mut Transaction<'_>, lane: i64) -> Result<u64, StoreError> {
     const PRESENT: Sql = Sql::portable(
-        "select count(*) from cells
+        "select count(*) as matching from cells
           where lane_id = $1 and updated_at is not null
             and (tombstone_at_ms is null
                  or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
@@ -250,11 +256,12 @@ fn cell_params<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<SqlParam<
     .to_vec()
 }
 
-/// Reads the cell in the columns 1 to 7.
 fn read_cell(row: &mut SqlRow) -> Result<ItemCell, StoreError> {
-    let tombstone = read_observed_at(row.maybe_int(5)?, row.maybe_int(6)?);
-    let observed_at = read_observed_at(row.maybe_int(2)?, row.maybe_int(3)?);
-    let (updated_at, digest) = (row.maybe_text(1)?, row.maybe_bytes(4)?);
+    let tombstone =
+        read_observed_at(row.maybe_int("tombstone_at_ms")?, row.maybe_int("tombstone_request")?);
+    let observed_at =
+        read_observed_at(row.maybe_int("observed_at_ms")?, row.maybe_int("observed_request")?);
+    let (updated_at, digest) = (row.maybe_text("updated_at")?, row.maybe_bytes("digest")?);
     let (Some(updated_at), Some(observed_at), Some(digest)) = (updated_at, observed_at, digest)
     else {
         return Ok(ItemCell { version: None, tombstone });
@@ -263,7 +270,7 @@ fn read_cell(row: &mut SqlRow) -> Result<ItemCell, StoreError> {
         SourceTime::parse(&updated_at).map_err(|e| StoreError::UnreadableRow(e.to_string()))?;
     let digest = <[u8; 32]>::try_from(digest)
         .map_err(|_| StoreError::UnreadableRow("a digest with the wrong length".to_owned()))?;
-    let ordered_at = row.maybe_int(7)?.map_or(updated_at.instant(), SourceInstant);
+    let ordered_at = row.maybe_int("updated_at_ms")?.map_or(updated_at.instant(), SourceInstant);
     Ok(ItemCell {
         version: Some(ItemVersion {
             updated_at,

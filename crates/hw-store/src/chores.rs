@@ -125,7 +125,7 @@ impl TextBatch {
 impl StoreReader {
     /// Returns the number of chores that are not done.
     pub fn count_chores(&self) -> Result<u64, StoreError> {
-        const COUNT: Sql = Sql::portable("select count(*) from chores");
+        const COUNT: Sql = Sql::portable("select count(*) as matching from chores");
         self.read("chores", |tx| tx.query_count(COUNT, &[]))
     }
 }

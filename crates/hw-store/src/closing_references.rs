@@ -57,9 +57,9 @@ impl StoreReader {
         self.read("closing references", |tx| {
             tx.query(sql, &params, |mut row| {
                 Ok(OpenPullRequest {
-                    id: row.int(0)?,
-                    node_id: row.text(1)?,
-                    repository_id: row.int(2)?,
+                    id: row.int("id")?,
+                    node_id: row.text("node_id")?,
+                    repository_id: row.int("repository_id")?,
                 })
             })
         })
@@ -161,8 +161,14 @@ fn read_open_rows(
     );
     // a damaged row keeps its references due until it is repaired
     let readable = tx.query_readable(OPEN_ROWS, &params![host, ids], |mut row| {
-        let id = row.int(0)?;
-        Ok((id, StoredRow { node_id: row.text(1)?, updated_at: parse_time(&row.text(2)?)? }))
+        let id = row.int("id")?;
+        Ok((
+            id,
+            StoredRow {
+                node_id: row.text("node_id")?,
+                updated_at: parse_time(&row.text("updated_at")?)?,
+            },
+        ))
     })?;
     Ok(readable.rows.into_iter().collect())
 }
@@ -180,7 +186,9 @@ mod tests {
         let repositories: &[i64] = &[7, 8];
         let params = params!["github.com", 0_i64, repositories, 9_i64];
         let plan = store
-            .read("plan", |tx| tx.query(Sql::portable(&text), &params, |mut row| row.text(3)))
+            .read("plan", |tx| {
+                tx.query(Sql::portable(&text), &params, |mut row| row.text("detail"))
+            })
             .unwrap()
             .join("; ");
         assert!(plan.contains("pull_requests_closes_due (host=? AND id>?)"), "{plan}");

@@ -33,7 +33,9 @@ impl StoreReader {
         const DUE: Sql =
             Sql::portable("select distinct host, kind, repository_id from comment_queue");
         let rows = self.read("queued threads", |tx| {
-            tx.query(DUE, &[], |mut row| Ok((row.text(0)?, row.text(1)?, row.int(2)?)))
+            tx.query(DUE, &[], |mut row| {
+                Ok((row.text("host")?, row.text("kind")?, row.int("repository_id")?))
+            })
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
             let surface = Surface::per_thread_surface(ItemKind::from_name(&kind)?.as_thread()?)?;
@@ -84,7 +86,7 @@ impl StoreReader {
         let params = params![&lane.host, kind.name(), repository, after, i64::from(limit)];
         self.read("queued threads", |tx| {
             tx.query(sql.for_kind(kind), &params, |mut row| {
-                Ok(DueThread { id: row.int(0)?, node_id: row.text(1)? })
+                Ok(DueThread { id: row.int("id")?, node_id: row.text("node_id")? })
             })
         })
     }

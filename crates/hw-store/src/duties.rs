@@ -173,7 +173,8 @@ fn claim_in(
     if claim.tasks.is_empty() {
         return Ok(Vec::new());
     }
-    let held: BTreeSet<String> = tx.query(HELD, &[], |mut row| row.text(0))?.into_iter().collect();
+    let held: BTreeSet<String> =
+        tx.query(HELD, &[], |mut row| row.text("name"))?.into_iter().collect();
     let free: Vec<(&DutyTask, String)> = claim
         .tasks
         .iter()
@@ -186,7 +187,7 @@ fn claim_in(
         .collect();
     tx.execute_each(UPSERT, &rows)?;
     let epochs: BTreeMap<String, i64> = tx
-        .query(EPOCHS, &params![worker], |mut row| Ok((row.text(0)?, row.int(1)?)))?
+        .query(EPOCHS, &params![worker], |mut row| Ok((row.text("name")?, row.int("epoch")?)))?
         .into_iter()
         .collect();
     let leases = free.into_iter().filter_map(|(task, name)| {
@@ -230,16 +231,16 @@ fn read_duties(tx: &mut Transaction<'_>) -> Result<Vec<DutyState>, StoreError> {
 
 /// Reads a duty; none if its name is that of a later version.
 fn read_duty(mut row: SqlRow) -> Result<Option<DutyState>, StoreError> {
-    let Ok(name) = row.text(0)?.parse() else { return Ok(None) };
+    let Ok(name) = row.text("name")?.parse() else { return Ok(None) };
     Ok(Some(DutyState {
         name,
-        detail: row.text(1)?,
-        due_ms: row.maybe_int(2)?,
-        requested_ms: row.maybe_int(3)?,
-        owner: row.maybe_text(4)?,
-        epoch: row.int(5)?,
-        ended_epoch: row.maybe_int(6)?,
-        last_error: row.maybe_text(7)?,
-        failures: u32::try_from(row.int(8)?).unwrap_or(u32::MAX),
+        detail: row.text("detail")?,
+        due_ms: row.maybe_int("due_ms")?,
+        requested_ms: row.maybe_int("requested_ms")?,
+        owner: row.maybe_text("owner")?,
+        epoch: row.int("epoch")?,
+        ended_epoch: row.maybe_int("ended_epoch")?,
+        last_error: row.maybe_text("last_error")?,
+        failures: u32::try_from(row.int("failures")?).unwrap_or(u32::MAX),
     }))
 }

@@ -76,6 +76,9 @@ pub enum StoreError {
     Unreachable(String),
     #[error("cannot log in to PostgreSQL: {0}")]
     AccessDenied(String),
+    /// A statement and the reader of its rows disagree, which is a mistake of this program.
+    #[error("internal error: no column {column:?} among {columns}")]
+    UnknownColumn { column: String, columns: String },
     #[error("the database failed at {step:?}: {reason}")]
     Database { step: &'static str, reason: String },
 }

@@ -90,7 +90,7 @@ pub(crate) fn read_node_ids(
         "where host = $1 and id = any($2)"
     );
     let readable = tx.query_readable(NODE_IDS.for_kind(kind), &params![host, ids], |mut row| {
-        Ok((row.int(0)?, row.text(1)?))
+        Ok((row.int("id")?, row.text("node_id")?))
     })?;
     Ok(readable.rows.into_iter().collect())
 }

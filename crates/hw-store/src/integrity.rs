@@ -84,8 +84,8 @@ fn into_beyond_repair(error: StoreError) -> StoreError {
 }
 
 fn read_data_checksums(tx: &mut Transaction<'_>) -> Result<IntegrityReport, StoreError> {
-    const SETTING: Sql = Sql::portable("select current_setting('data_checksums')");
-    let setting = tx.query_first(SETTING, &[], |mut row| row.text(0))?;
+    const SETTING: Sql = Sql::portable("select current_setting('data_checksums') as setting");
+    let setting = tx.query_first(SETTING, &[], |mut row| row.text("setting"))?;
     Ok(IntegrityReport::NotChecked { data_checksums: setting.as_deref() == Some("on") })
 }
 
@@ -93,11 +93,12 @@ fn check_file(
     tx: &mut Transaction<'_>,
     check: IntegrityCheck,
 ) -> Result<IntegrityReport, StoreError> {
-    let sql = match check {
-        IntegrityCheck::Quick => "pragma quick_check(5)",
-        IntegrityCheck::Full => "pragma integrity_check(5)",
+    // the column of a pragma has its name
+    let (sql, column) = match check {
+        IntegrityCheck::Quick => ("pragma quick_check(5)", "quick_check"),
+        IntegrityCheck::Full => ("pragma integrity_check(5)", "integrity_check"),
     };
-    let mut found = tx.query(Sql::portable(sql), &[], |mut row| row.text(0))?;
+    let mut found = tx.query(Sql::portable(sql), &[], |mut row| row.text(column))?;
     found.retain(|line| line != "ok");
     // SQLite spreads one finding over several lines
     let found = found.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -112,7 +113,7 @@ fn rebuild_cells(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
         "select sql from sqlite_master where tbl_name = 'cells' and sql is not null
           order by type desc",
     );
-    let schema = tx.query(SCHEMA, &[], |mut row| row.text(0))?;
+    let schema = tx.query(SCHEMA, &[], |mut row| row.text("sql"))?;
     // rows cannot be deleted one by one: that fails if an index lacks one of them
     tx.execute_batch("create temp table kept_cells as select * from cells; drop table cells")?;
     schema.iter().try_for_each(|sql| tx.execute_batch(sql))?;

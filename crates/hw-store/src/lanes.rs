@@ -61,14 +61,13 @@ impl StoreReader {
     /// Returns the state of a lane. An unknown lane is not created, and nothing of it is complete.
     pub fn lane_state(&self, lane: &Lane) -> Result<LaneState, StoreError> {
         const STATE: Sql = Sql::portable(
-            "select coverage, due_ms, failure_count, coalesce(sweep_request_ms, sweep_due_ms),
-                    sweep_started_at_ms, page_size,
-                    checked_at_ms
+            "select coverage, due_ms, failure_count, coalesce(sweep_request_ms, sweep_due_ms) as sweep_due_ms,
+                    sweep_started_at_ms, page_size, checked_at_ms
                from lanes where name = $1",
         );
         let name = lane.to_string();
-        let state = self
-            .read("lane", |tx| tx.query_first(STATE, &params![&name], |r| read_lane_state(r, 0)))?;
+        let state =
+            self.read("lane", |tx| tx.query_first(STATE, &params![&name], read_lane_state))?;
         Ok(state
             .unwrap_or_else(|| LaneState { page_size: FIRST_PAGE_SIZE, ..LaneState::default() }))
     }
@@ -77,14 +76,14 @@ impl StoreReader {
     pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
         const ALL: Sql = Sql::portable(
             "select host, organization, repository_id, surface, last_error, coverage, due_ms,
-                    failure_count, coalesce(sweep_request_ms, sweep_due_ms), sweep_started_at_ms,
-                    page_size, checked_at_ms
+                    failure_count, coalesce(sweep_request_ms, sweep_due_ms) as sweep_due_ms,
+                    sweep_started_at_ms, page_size, checked_at_ms
                from lanes order by name",
         );
         self.read("lanes", |tx| {
             let lanes = tx.query_readable(ALL, &[], |mut row| {
-                let (lane, error) = (read_lane(&mut row)?, row.maybe_text(4)?);
-                Ok((lane, read_lane_state(row, 5)?, error))
+                let (lane, error) = (read_lane(&mut row)?, row.maybe_text("last_error")?);
+                Ok((lane, read_lane_state(row)?, error))
             });
             Ok(lanes?.rows)
         })
@@ -99,7 +98,8 @@ impl StoreReader {
         let name = lane.to_string();
         self.read("etag", |tx| {
             tx.query_first(ETAG, &params![&name, principal], |mut row| {
-                let (value, sent_at) = (row.text(0)?, row.maybe_int(1)?.map(SourceInstant));
+                let (value, sent_at) =
+                    (row.text("etag")?, row.maybe_int("etag_sent_at_ms")?.map(SourceInstant));
                 Ok(Etag { principal: principal.to_owned(), value, sent_at })
             })
         })
@@ -209,7 +209,7 @@ pub(crate) fn find_lane_kind(
     id: i64,
 ) -> Result<Option<ItemKind>, StoreError> {
     const SURFACE: Sql = Sql::portable("select surface from lanes where id = $1");
-    let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text(0))?;
+    let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text("surface"))?;
     Ok(surface.and_then(|name| Surface::from_name(&name)).map(Surface::kind))
 }
 
@@ -227,7 +227,7 @@ impl PendingCoverage {
     }
 
     fn read(self, tx: &mut Transaction<'_>) -> Result<Coverage, StoreError> {
-        let text = tx.read_pending(self.0, |mut row| row.text(0))?.into_iter().next();
+        let text = tx.read_pending(self.0, |mut row| row.text("coverage"))?.into_iter().next();
         Ok(parse_coverage(&text.unwrap_or_default()))
     }
 }
@@ -324,7 +324,7 @@ fn parse_coverage(text: &str) -> Coverage {
 }
 
 pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
-    let scope = match (row.maybe_text(1)?, row.maybe_int(2)?) {
+    let scope = match (row.maybe_text("organization")?, row.maybe_int("repository_id")?) {
         (Some(login), None) => Scope::Owner(login),
         (None, Some(id)) => Scope::Repository(id),
         (None, None) => Scope::SingleRepositories,
@@ -332,22 +332,21 @@ pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
             return Err(StoreError::UnreadableRow("a lane with two scopes".to_owned()));
         }
     };
-    let name = row.text(3)?;
+    let name = row.text("surface")?;
     let surface = Surface::from_name(&name)
         .ok_or_else(|| StoreError::UnreadableRow(format!("unknown surface {name:?}")))?;
-    Ok(Lane { host: row.text(0)?, scope, surface })
+    Ok(Lane { host: row.text("host")?, scope, surface })
 }
 
-/// Reads the state in the seven columns from `first` on.
-fn read_lane_state(mut row: SqlRow, first: usize) -> Result<LaneState, StoreError> {
+fn read_lane_state(mut row: SqlRow) -> Result<LaneState, StoreError> {
     Ok(LaneState {
-        coverage: parse_coverage(&row.text(first)?),
-        due_ms: row.int(first + 1)?,
-        failures: to_lane_count(row.int(first + 2)?)?,
-        sweep_due_ms: row.maybe_int(first + 3)?,
-        is_sweeping: row.maybe_int(first + 4)?.is_some(),
-        page_size: to_lane_count(row.int(first + 5)?)?,
-        checked_at_ms: row.maybe_int(first + 6)?,
+        coverage: parse_coverage(&row.text("coverage")?),
+        due_ms: row.int("due_ms")?,
+        failures: to_lane_count(row.int("failure_count")?)?,
+        sweep_due_ms: row.maybe_int("sweep_due_ms")?,
+        is_sweeping: row.maybe_int("sweep_started_at_ms")?.is_some(),
+        page_size: to_lane_count(row.int("page_size")?)?,
+        checked_at_ms: row.maybe_int("checked_at_ms")?,
     })
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct PendingLeaseCheck<'a> {
 impl<'a> PendingLeaseCheck<'a> {
     pub(crate) fn send(tx: &mut Transaction<'_>, lease: &'a Lease) -> Result<Self, StoreError> {
         const COUNT_MATCHING: Sql = Sql::portable(
-            "select count(*) from duties where name = $1 and owner = $2 and epoch = $3",
+            "select count(*) as matching from duties where name = $1 and owner = $2 and epoch = $3",
         );
         let name = lease.duty.to_string();
         let params = params![&name, &lease.owner, lease.epoch];
@@ -61,7 +61,7 @@ impl<'a> PendingLeaseCheck<'a> {
 
     /// Fails if the owner has lost the lease.
     pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-        let counts = tx.read_pending(self.rows, |mut row| row.int(0))?;
+        let counts = tx.read_pending(self.rows, |mut row| row.int("matching"))?;
         let is_held = counts.iter().any(|matching| *matching > 0);
         if is_held { Ok(()) } else { Err(lease_lost(self.lease)) }
     }

@@ -237,8 +237,8 @@ const CREATE_MIGRATIONS: &str = "create table if not exists migrations (
 )";
 
 const HAS_MIGRATIONS: Sql = Sql::per_dialect(
-    "select count(*) from sqlite_master where type = 'table' and name = 'migrations'",
-    "select count(*) from pg_tables
+    "select count(*) as matching from sqlite_master where type = 'table' and name = 'migrations'",
+    "select count(*) as matching from pg_tables
       where schemaname = current_schema() and tablename = 'migrations'",
 );
 
@@ -246,7 +246,11 @@ fn read_applied(tx: &mut Transaction<'_>) -> Result<Vec<AppliedMigration>, Store
     const APPLIED: Sql =
         Sql::portable("select number, name, digest from migrations order by number");
     tx.query(APPLIED, &[], |mut row| {
-        Ok(AppliedMigration { number: row.int(0)?, name: row.text(1)?, digest: row.text(2)? })
+        Ok(AppliedMigration {
+            number: row.int("number")?,
+            name: row.text("name")?,
+            digest: row.text("digest")?,
+        })
     })
 }
 
@@ -308,7 +312,7 @@ fn set_version(tx: &mut Transaction<'_>, number: i64) -> Result<(), StoreError> 
 /// Returns true if the mirror has the format that this version fetches.
 fn has_current_format(tx: &mut Transaction<'_>) -> Result<bool, StoreError> {
     const SELECT_GUID: Sql = Sql::portable("select guid from schema_version");
-    let guid = tx.query_first(SELECT_GUID, &[], |mut row| row.text(0))?;
+    let guid = tx.query_first(SELECT_GUID, &[], |mut row| row.text("guid"))?;
     Ok(guid.as_deref() == Some(SCHEMA_GUID))
 }
 
@@ -345,7 +349,7 @@ fn check_index(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
 
 fn read_index_version(tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
     const VERSION: Sql = Sql::portable("select search_index from schema_version");
-    Ok(tx.query_first(VERSION, &[], |mut row| row.int(0))?.unwrap_or(INDEX_VERSION))
+    Ok(tx.query_first(VERSION, &[], |mut row| row.int("search_index"))?.unwrap_or(INDEX_VERSION))
 }
 
 fn refuse_newer_index(found: i64) -> Result<(), StoreError> {

@@ -135,11 +135,18 @@ impl StoreWriter {
 }
 
 fn read_pause(mut row: SqlRow) -> Result<PauseRow, StoreError> {
-    let (principal, bucket, cause) = (row.text(0)?, row.text(1)?, row.text(2)?);
+    let (principal, bucket, cause) =
+        (row.text("principal")?, row.text("bucket")?, row.text("cause")?);
     let cause = if cause == cause_name(PauseCause::Reserve) {
         PauseCause::Reserve
     } else {
         PauseCause::SourceLimit
     };
-    Ok(PauseRow { principal, bucket, cause, until_ms: row.int(3)?, reason: row.text(4)? })
+    Ok(PauseRow {
+        principal,
+        bucket,
+        cause,
+        until_ms: row.int("until_ms")?,
+        reason: row.text("reason")?,
+    })
 }

@@ -72,7 +72,9 @@ impl StoreReader {
             "select subject, reason from quarantine order by attempts desc, subject limit $1",
         );
         self.read("quarantine", |tx| {
-            tx.query(NAMES, &params![i64::from(limit)], |mut row| Ok((row.text(0)?, row.text(1)?)))
+            tx.query(NAMES, &params![i64::from(limit)], |mut row| {
+                Ok((row.text("subject")?, row.text("reason")?))
+            })
         })
     }
 
@@ -94,20 +96,20 @@ impl StoreReader {
         const WAITING: Sql =
             Sql::portable("select name from lanes where id in (select lane_id from quarantine)");
         self.read("quarantine", |tx| {
-            Ok(tx.query(WAITING, &[], |mut row| row.text(0))?.into_iter().collect())
+            Ok(tx.query(WAITING, &[], |mut row| row.text("name"))?.into_iter().collect())
         })
     }
 }
 
 fn read_quarantined(mut row: SqlRow) -> Result<QuarantinedItem, StoreError> {
     Ok(QuarantinedItem {
-        lane: row.text(0)?,
-        subject: row.text(1)?,
-        reason: row.text(2)?,
-        raw: row.text(3)?,
-        tries: row.int(4)?.unsigned_abs(),
-        seen: ObservedAt::new(row.int(5)?, row.int(6)?),
-        updated_at: row.maybe_text(7)?.as_deref().map(parse_time).transpose()?,
+        lane: row.text("name")?,
+        subject: row.text("subject")?,
+        reason: row.text("reason")?,
+        raw: row.text("raw_json")?,
+        tries: row.int("attempts")?.unsigned_abs(),
+        seen: ObservedAt::new(row.int("observed_at_ms")?, row.int("observed_request")?),
+        updated_at: row.maybe_text("updated_at")?.as_deref().map(parse_time).transpose()?,
     })
 }
 
@@ -164,7 +166,7 @@ impl PendingNodes {
     }
 
     pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<BTreeSet<String>, StoreError> {
-        Ok(tx.read_pending(self.0, |mut row| row.text(0))?.into_iter().collect())
+        Ok(tx.read_pending(self.0, |mut row| row.text("subject"))?.into_iter().collect())
     }
 }
 

@@ -40,7 +40,8 @@ impl StoreReader {
             Sql::portable("select threads, comments from removal_tallies where host = $1");
         let tally = self.read("removal tally", |tx| {
             tx.query_first(TALLY, &params![host], |mut row| {
-                let (threads, comments) = (row.int(0)?.unsigned_abs(), row.int(1)?.unsigned_abs());
+                let (threads, comments) =
+                    (row.int("threads")?.unsigned_abs(), row.int("comments")?.unsigned_abs());
                 Ok(ItemTally { threads, comments })
             })
         })?;
@@ -55,7 +56,7 @@ impl StoreReader {
         kinds: &[ItemKind],
     ) -> Result<ItemTally, StoreError> {
         const COUNT: KindStatements = of_kind!(
-            "select count(*) from",
+            "select count(*) as matching from",
             "where host = $1 and repository_id in (select value from json_each($2))",
             "where host = $1 and repository_id = any($2)"
         );

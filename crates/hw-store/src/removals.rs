@@ -181,7 +181,7 @@ pub(crate) fn clear_items(
         "delete from cells where host = $1 and kind = $2 and id = any($3)",
     );
     let params = params![lane_id, kind.name(), after, limit];
-    let ids = tx.query(NEXT, &params, |mut row| row.int(0))?;
+    let ids = tx.query(NEXT, &params, |mut row| row.int("id"))?;
     if kind == ItemKind::Repository {
         cells::forget_digests(tx, host, kind, &ids)?;
     } else {

@@ -88,7 +88,7 @@ const COLUMNS: &str =
     (select count(*) from removed_items as others
       where others.host = removed_items.host and others.root_kind = removed_items.kind
         and others.root_id = removed_items.id
-        and (others.kind <> removed_items.kind or others.id <> removed_items.id))";
+        and (others.kind <> removed_items.kind or others.id <> removed_items.id)) as dependents";
 
 /// The condition that an item has not returned.
 const STILL_GONE: &str = "not exists (select 1 from cells
@@ -113,7 +113,7 @@ impl StoreReader {
 
     /// Counts the removed items that have not returned, including those removed with them.
     pub fn count_removed_items(&self) -> Result<u64, StoreError> {
-        let text = format!("select count(*) from removed_items where {STILL_GONE}");
+        let text = format!("select count(*) as matching from removed_items where {STILL_GONE}");
         self.read("removed items", |tx| tx.query_count(Sql::portable(&text), &[]))
     }
 
@@ -147,11 +147,11 @@ impl LeasedStore {
                                           where removed_at_ms < $1 limit $2)",
         );
         const ANY: Sql =
-            Sql::portable("select 1 from removed_items where removed_at_ms < $1 limit 1");
+            Sql::portable("select id from removed_items where removed_at_ms < $1 limit 1");
         let mut purged = 0;
         loop {
             let next = self.read("removed items", |tx| {
-                tx.query_first(ANY, &params![before.0], |mut row| row.int(0))
+                tx.query_first(ANY, &params![before.0], |mut row| row.int("id"))
             })?;
             if next.is_none() {
                 return Ok(purged);
@@ -173,23 +173,25 @@ fn select_removed(
 }
 
 fn read_removed(mut row: SqlRow) -> Result<RemovedItem, StoreError> {
-    let (key, root) =
-        (parse_key(&row.text(1)?, row.int(2)?)?, parse_key(&row.text(3)?, row.int(4)?)?);
-    let reason = row.text(10)?;
+    let (key, root) = (
+        parse_key(&row.text("kind")?, row.int("id")?)?,
+        parse_key(&row.text("root_kind")?, row.int("root_id")?)?,
+    );
+    let reason = row.text("reason")?;
     let known = RemovalReason::ALL.into_iter().find(|known| known.name() == reason);
     Ok(RemovedItem {
-        host: row.text(0)?,
+        host: row.text("host")?,
         key,
         root,
-        repository_id: row.int(5)?,
-        repository: row.text(6)?,
-        number: row.maybe_int(7)?,
-        title: row.text(8)?,
-        url: row.text(9)?,
+        repository_id: row.int("repository_id")?,
+        repository: row.text("repository")?,
+        number: row.maybe_int("number")?,
+        title: row.text("title")?,
+        url: row.text("url")?,
         reason: known
             .ok_or_else(|| StoreError::Damaged(format!("unknown removal reason {reason:?}")))?,
-        removed_at: SourceInstant(row.int(11)?),
-        dependents: row.int(12)?.unsigned_abs(),
+        removed_at: SourceInstant(row.int("removed_at_ms")?),
+        dependents: row.int("dependents")?.unsigned_abs(),
     })
 }
 

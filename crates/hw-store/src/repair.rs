@@ -27,7 +27,7 @@ impl StoreReader {
     /// Counts the damaged items that are waiting to be read again.
     pub fn count_waiting_repairs(&self) -> Result<u64, StoreError> {
         const COUNT_WAITING: Sql = Sql::portable(
-            "select count(*) from cells
+            "select count(*) as matching from cells
               where digest = $1 and kind <> 'repository'
                 and (tombstone_at_ms is null
                      or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))",
@@ -67,7 +67,7 @@ impl LeasedStore {
         );
         self.write_with_lease(REMOVE_STRAY_ROWS, |tx| {
             tx.execute(STRAY_CELLS, &[])?;
-            let stray = tx.query(STRAY, &[], |mut row| row.int(0))?;
+            let stray = tx.query(STRAY, &[], |mut row| row.int("rowid"))?;
             search::remove_rows(tx, &stray)
         })
     }
@@ -106,7 +106,7 @@ fn remove_stray_row(
     if kind != ItemKind::Repository {
         let repository_id =
             tx.query_first(REPOSITORY_ID.for_kind(kind), &params![rowid], |mut row| {
-                row.maybe_int(0)
+                row.maybe_int("repository_id")
             });
         sweep_surface(tx, kind, repository_id.ok().flatten().flatten(), now_ms)?;
     }
@@ -158,7 +158,7 @@ pub(crate) fn forget_unlisted(
         Sql::portable("delete from cells where host = $1 and kind = $2 and id = $3");
     let params = params![lane, kind.name(), REREAD_DIGEST.0.as_slice()];
     let unlisted = tx.query(UNLISTED.for_kind(kind), &params, |mut row| {
-        Ok((row.int(0)?, row.text(1)?, row.maybe_int(2)?))
+        Ok((row.int("id")?, row.text("host")?, row.maybe_int("search_rowid")?))
     })?;
     let rowids: Vec<i64> = unlisted.iter().filter_map(|(.., rowid)| *rowid).collect();
     search::remove_rows(tx, &rowids)?;

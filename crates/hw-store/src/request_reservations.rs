@@ -56,7 +56,7 @@ impl StoreWriter {
             }
             minute.record_reserved(tx, principal, api, count)?;
             let last =
-                tx.query_first(NEXT, &params![count], |mut row| row.int(0))?.unwrap_or(count);
+                tx.query_first(NEXT, &params![count], |mut row| row.int("value"))?.unwrap_or(count);
             Ok(ReserveOutcome::Granted(RequestReservation { first: last - count + 1, count }))
         })
     }
@@ -87,7 +87,10 @@ impl MinuteReservations {
         let began_ms = now_ms - now_ms.rem_euclid(MINUTE_MS);
         let stored =
             tx.query_first(SELECT_MINUTE, &params![principal, api.bucket()], |mut row| {
-                Ok(Self { began_ms: row.int(0)?, reserved: row.int(1)? })
+                Ok(Self {
+                    began_ms: row.int("started_ms")?,
+                    reserved: row.int("reserved_requests")?,
+                })
             })?;
         let current = stored
             .filter(|minute| (0..=MINUTE_MS).contains(&minute.began_ms.saturating_sub(began_ms)));

@@ -111,7 +111,7 @@ impl PendingRowids {
         let mut assigned = BTreeMap::new();
         let mut used = BTreeSet::new();
         loop {
-            let rows = tx.read_pending(taken, |mut row| row.int(0))?;
+            let rows = tx.read_pending(taken, |mut row| row.int("search_rowid"))?;
             let taken_rowids: BTreeSet<_> = rows.into_iter().collect();
             requests.retain_mut(|RowidRequest { key, rowid, current }| {
                 let is_free = *current == Some(*rowid) || !taken_rowids.contains(rowid);

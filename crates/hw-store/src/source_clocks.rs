@@ -24,7 +24,7 @@ impl StoreReader {
         const CLOCK: Sql =
             Sql::portable("select clock from source_clocks where host = $1 and machine = $2");
         let text = self.read("clock", |tx| {
-            tx.query_first(CLOCK, &params![host, machine], |mut row| row.text(0))
+            tx.query_first(CLOCK, &params![host, machine], |mut row| row.text("clock"))
         })?;
         // an unreadable estimate is replaced after the next response
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()))

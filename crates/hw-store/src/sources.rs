@@ -56,7 +56,10 @@ impl StoreReader {
         );
         self.read("repository lists", |tx| {
             tx.query(LISTS, &params![host, ids], |mut row| {
-                Ok(RepositoryList { lane: lanes::read_lane(&mut row)?, repository_id: row.int(4)? })
+                Ok(RepositoryList {
+                    lane: lanes::read_lane(&mut row)?,
+                    repository_id: row.int("id")?,
+                })
             })
         })
     }
@@ -191,12 +194,12 @@ pub(crate) fn is_owner_followed(
     login: &str,
 ) -> Result<bool, StoreError> {
     const OWNER: Sql =
-        Sql::portable("select 1 from sources where host = $1 and lower(name) = lower($2)");
-    Ok(tx.query_first(OWNER, &params![host, login], |mut row| row.int(0))?.is_some())
+        Sql::portable("select name from sources where host = $1 and lower(name) = lower($2)");
+    Ok(tx.query_first(OWNER, &params![host, login], |mut row| row.text("name"))?.is_some())
 }
 
 fn read_source(mut row: SqlRow) -> Result<StoredSource, StoreError> {
-    let (host, name) = (row.text(0)?, row.text(1)?);
+    let (host, name) = (row.text("host")?, row.text("name")?);
     let source = FollowedSource::from_text(&name);
-    Ok(StoredSource { host, source, repository_id: row.maybe_int(2)? })
+    Ok(StoredSource { host, source, repository_id: row.maybe_int("repository_id")? })
 }

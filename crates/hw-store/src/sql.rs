@@ -1,5 +1,7 @@
 //! SQL statements, their parameters and their rows, independent of the database.
 
+use std::sync::Arc;
+
 use crate::error::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,17 +113,42 @@ pub(crate) enum SqlValue {
     Bytes(Vec<u8>),
 }
 
-/// One row of a result; its columns are taken out by position.
+/// The names of a result's columns, which its rows share.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnNames(Arc<[Box<str>]>);
+
+impl ColumnNames {
+    pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let names: Arc<[Box<str>]> = names.into_iter().map(Box::from).collect();
+        debug_assert!(
+            names.iter().enumerate().all(|(n, name)| !names[..n].contains(name)),
+            "two columns have one name: {names:?}"
+        );
+        Self(names)
+    }
+}
+
+/// One row of a result; its columns are taken out by name.
 #[derive(Debug)]
-pub(crate) struct SqlRow(pub(crate) Vec<SqlValue>);
+pub(crate) struct SqlRow {
+    names: ColumnNames,
+    values: Vec<SqlValue>,
+    /// The column after the one that was taken last: readers take most columns in the order of their statement, so the
+    /// search for a name begins here and nearly always ends here.
+    next: usize,
+}
 
 impl SqlRow {
-    pub(crate) fn int(&mut self, column: usize) -> Result<i64, StoreError> {
+    pub(crate) fn new(names: ColumnNames, values: Vec<SqlValue>) -> Self {
+        Self { names, values, next: 0 }
+    }
+
+    pub(crate) fn int(&mut self, column: &str) -> Result<i64, StoreError> {
         self.maybe_int(column)?.ok_or_else(|| unexpected_value(column, &SqlValue::Null))
     }
 
-    pub(crate) fn maybe_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
-        match self.take_value(column) {
+    pub(crate) fn maybe_int(&mut self, column: &str) -> Result<Option<i64>, StoreError> {
+        match self.take_value(column)? {
             SqlValue::Null => Ok(None),
             SqlValue::Int(value) => Ok(Some(value)),
             other @ (SqlValue::Real(_) | SqlValue::Text(_) | SqlValue::Bytes(_)) => {
@@ -132,8 +159,8 @@ impl SqlRow {
 
     /// Takes a number. SQLite may return a round one as an integer.
     #[expect(clippy::cast_precision_loss, reason = "a score is compared, not counted")]
-    pub(crate) fn real(&mut self, column: usize) -> Result<f64, StoreError> {
-        match self.take_value(column) {
+    pub(crate) fn real(&mut self, column: &str) -> Result<f64, StoreError> {
+        match self.take_value(column)? {
             SqlValue::Real(value) => Ok(value),
             SqlValue::Int(value) => Ok(value as f64),
             other @ (SqlValue::Null | SqlValue::Text(_) | SqlValue::Bytes(_)) => {
@@ -142,28 +169,28 @@ impl SqlRow {
         }
     }
 
-    pub(crate) fn flag(&mut self, column: usize) -> Result<bool, StoreError> {
+    pub(crate) fn flag(&mut self, column: &str) -> Result<bool, StoreError> {
         Ok(self.int(column)? != 0)
     }
 
-    pub(crate) fn text(&mut self, column: usize) -> Result<String, StoreError> {
+    pub(crate) fn text(&mut self, column: &str) -> Result<String, StoreError> {
         self.maybe_text(column)?.ok_or_else(|| unexpected_value(column, &SqlValue::Null))
     }
 
     /// Takes a text, including one that PostgreSQL stores as bytes because it may contain U+0000.
-    pub(crate) fn maybe_text(&mut self, column: usize) -> Result<Option<String>, StoreError> {
-        match self.take_value(column) {
+    pub(crate) fn maybe_text(&mut self, column: &str) -> Result<Option<String>, StoreError> {
+        match self.take_value(column)? {
             SqlValue::Null => Ok(None),
             SqlValue::Text(value) => Ok(Some(value)),
             SqlValue::Bytes(value) => String::from_utf8(value).map(Some).map_err(|_| {
-                StoreError::UnreadableRow(format!("column {column} is not valid UTF-8"))
+                StoreError::UnreadableRow(format!("the column {column} is not valid UTF-8"))
             }),
             other @ (SqlValue::Int(_) | SqlValue::Real(_)) => Err(unexpected_value(column, &other)),
         }
     }
 
-    pub(crate) fn maybe_bytes(&mut self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
-        match self.take_value(column) {
+    pub(crate) fn maybe_bytes(&mut self, column: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        match self.take_value(column)? {
             SqlValue::Null => Ok(None),
             SqlValue::Bytes(value) => Ok(Some(value)),
             other @ (SqlValue::Int(_) | SqlValue::Real(_) | SqlValue::Text(_)) => {
@@ -172,30 +199,55 @@ impl SqlRow {
         }
     }
 
-    /// Returns an integer without taking it; none if the value is something else.
-    pub(crate) fn peek_int(&self, column: usize) -> Option<i64> {
-        match self.0.get(column)? {
+    /// Returns an integer without taking it; none if the value is something else or the result has no such column.
+    pub(crate) fn peek_int(&self, column: &str) -> Option<i64> {
+        match self.values.get(self.find_column(column)?)? {
             SqlValue::Int(value) => Some(*value),
             SqlValue::Null | SqlValue::Real(_) | SqlValue::Text(_) | SqlValue::Bytes(_) => None,
         }
     }
 
-    /// Returns a text without taking it; none if the value is something else.
-    pub(crate) fn peek_text(&self, column: usize) -> Option<String> {
-        match self.0.get(column)? {
+    /// Returns a text without taking it; none if the value is something else or the result has no such column.
+    pub(crate) fn peek_text(&self, column: &str) -> Option<String> {
+        match self.values.get(self.find_column(column)?)? {
             SqlValue::Text(value) => Some(value.clone()),
             SqlValue::Null | SqlValue::Int(_) | SqlValue::Real(_) | SqlValue::Bytes(_) => None,
         }
     }
 
-    fn take_value(&mut self, column: usize) -> SqlValue {
-        self.0
-            .get_mut(column)
-            .map_or(SqlValue::Null, |value| std::mem::replace(value, SqlValue::Null))
+    /// Returns a value that the reader of the column is to find changed.
+    pub(crate) fn value_mut(&mut self, column: &str) -> Option<&mut SqlValue> {
+        let index = self.find_column(column)?;
+        self.values.get_mut(index)
+    }
+
+    fn take_value(&mut self, column: &str) -> Result<SqlValue, StoreError> {
+        let index = self.find_column(column);
+        let Some((index, value)) =
+            index.and_then(|index| Some((index, self.values.get_mut(index)?)))
+        else {
+            return Err(self.unknown_column(column));
+        };
+        self.next = index + 1;
+        Ok(std::mem::replace(value, SqlValue::Null))
+    }
+
+    /// Returns the position of a column.
+    fn find_column(&self, column: &str) -> Option<usize> {
+        let names = &self.names.0;
+        let (before, after) = names.split_at(self.next.min(names.len()));
+        let found = after.iter().position(|name| **name == *column);
+        found
+            .map(|index| before.len() + index)
+            .or_else(|| before.iter().position(|name| **name == *column))
+    }
+
+    fn unknown_column(&self, column: &str) -> StoreError {
+        StoreError::UnknownColumn { column: column.to_owned(), columns: self.names.0.join(", ") }
     }
 }
 
-fn unexpected_value(column: usize, value: &SqlValue) -> StoreError {
+fn unexpected_value(column: &str, value: &SqlValue) -> StoreError {
     let kind = match value {
         SqlValue::Null => "nothing",
         SqlValue::Int(_) => "an integer",
@@ -203,5 +255,32 @@ fn unexpected_value(column: usize, value: &SqlValue) -> StoreError {
         SqlValue::Text(_) => "a text",
         SqlValue::Bytes(_) => "bytes",
     };
-    StoreError::UnreadableRow(format!("column {column} contains {kind}"))
+    StoreError::UnreadableRow(format!("the column {column} contains {kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_columns_are_taken_by_name_in_any_order() {
+        let mut row = sample_row();
+        assert_eq!(row.text("url").unwrap(), "u");
+        assert_eq!(row.int("id").unwrap(), 7);
+        assert_eq!(row.maybe_text("author").unwrap(), None);
+        assert_eq!(row.maybe_text("url").unwrap(), None, "it was taken");
+    }
+
+    #[test]
+    fn row_without_a_column_is_an_internal_error_and_never_skipped() {
+        let error = sample_row().int("rowid").unwrap_err();
+        assert!(matches!(error, StoreError::UnknownColumn { .. }), "{error:?}");
+        assert_eq!(error.to_string(), "internal error: no column \"rowid\" among id, author, url");
+        assert_eq!(sample_row().peek_int("rowid"), None);
+    }
+
+    fn sample_row() -> SqlRow {
+        let names = ColumnNames::new(["id", "author", "url"]);
+        SqlRow::new(names, vec![SqlValue::Int(7), SqlValue::Null, SqlValue::Text("u".into())])
+    }
 }

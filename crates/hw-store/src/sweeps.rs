@@ -202,8 +202,8 @@ fn range_from(
         "select id from cells where lane_id = $1 and $2 <= id order by id limit 1 offset $3",
     );
     let params = params![lane, first, RANGE_ROWS - 1];
-    let listed = tx.query_first(LISTED, &params, |mut row| row.int(0))?;
-    let stored = tx.query_first(STORED, &params, |mut row| row.int(0))?;
+    let listed = tx.query_first(LISTED, &params, |mut row| row.int("id"))?;
+    let stored = tx.query_first(STORED, &params, |mut row| row.int("id"))?;
     let end = listed.into_iter().chain(stored).min();
     Ok(first..=end.unwrap_or(i64::MAX))
 }
@@ -244,15 +244,18 @@ fn find_complete_sweep(tx: &mut Transaction<'_>, lane: &Lane) -> Result<Complete
 fn read_sweep_state(tx: &mut Transaction<'_>, lane: i64) -> Result<Option<SweepState>, StoreError> {
     const STATE: Sql = Sql::portable(
         "select sweep_started_at_ms, sweep_started_request, sweep_cursor, sweep_complete,
-                (select count(*) from sweep_inventory where sweep_inventory.lane_id = lanes.id)
+                (select count(*) from sweep_inventory where sweep_inventory.lane_id = lanes.id) as listed
            from lanes where id = $1 and sweep_started_at_ms is not null",
     );
     tx.query_first(STATE, &params![lane], |mut row| {
         Ok(SweepState {
-            began_at: ObservedAt::new(row.int(0)?, row.int(1)?),
-            cursor: row.maybe_text(2)?.map(PageCursor),
-            complete: row.flag(3)?,
-            listed: row.int(4)?.unsigned_abs(),
+            began_at: ObservedAt::new(
+                row.int("sweep_started_at_ms")?,
+                row.int("sweep_started_request")?,
+            ),
+            cursor: row.maybe_text("sweep_cursor")?.map(PageCursor),
+            complete: row.flag("sweep_complete")?,
+            listed: row.int("listed")?.unsigned_abs(),
         })
     })
 }
@@ -270,8 +273,9 @@ fn find_shared_id(
         "select id, node_id from sweep_inventory where lane_id = $1 and id = any($2)",
     );
     let ids: Vec<i64> = rows.iter().map(|(id, ..)| *id).collect();
-    let staged = tx
-        .query(STAGED, &params![lane, ids.as_slice()], |mut row| Ok((row.int(0)?, row.text(1)?)))?;
+    let staged = tx.query(STAGED, &params![lane, ids.as_slice()], |mut row| {
+        Ok((row.int("id")?, row.text("node_id")?))
+    })?;
     let mut nodes: BTreeMap<i64, &str> = staged.iter().map(|(id, node)| (*id, &**node)).collect();
     let shared =
         rows.iter().find(|(id, node, _)| is_different_node(nodes.entry(*id).or_insert(node), node));
@@ -312,8 +316,14 @@ fn read_staged_rows(
           where lane_id = $1 and $2 <= id and id <= $3",
     );
     let rows = tx.query(STAGED, &params![lane, *ids.start(), *ids.end()], |mut row| {
-        let id = row.int(0)?;
-        Ok((id, StagedRow { node_id: row.text(1)?, updated_at: SourceInstant(row.int(2)?) }))
+        let id = row.int("id")?;
+        Ok((
+            id,
+            StagedRow {
+                node_id: row.text("node_id")?,
+                updated_at: SourceInstant(row.int("updated_at_ms")?),
+            },
+        ))
     })?;
     Ok(rows.into_iter().collect())
 }
@@ -321,7 +331,7 @@ fn read_staged_rows(
 /// Returns true if the inventory lists every present item that changed shortly before the sweep began.
 fn is_settled(tx: &mut Transaction<'_>, lane: i64, began: ObservedAt) -> Result<bool, StoreError> {
     const UNLISTED: Sql = Sql::portable(
-        "select count(*) from cells
+        "select count(*) as matching from cells
           where lane_id = $1 and $2 <= updated_at_ms and updated_at_ms <= $3
             and (tombstone_at_ms is null
                  or (tombstone_at_ms, tombstone_request) < (observed_at_ms, observed_request))

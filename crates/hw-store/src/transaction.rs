@@ -285,13 +285,13 @@ impl<'a> Transaction<'a> {
         Ok(self.query(sql, params, read)?.into_iter().next())
     }
 
-    /// Returns the result of a counting statement.
+    /// Returns the result of a counting statement, whose column is called `matching`.
     pub(crate) fn query_count(
         &mut self,
         sql: Sql<'_>,
         params: &[SqlParam<'_>],
     ) -> Result<u64, StoreError> {
-        let count = self.query_first(sql, params, |mut row| row.int(0))?.unwrap_or(0);
+        let count = self.query_first(sql, params, |mut row| row.int("matching"))?.unwrap_or(0);
         Ok(count.unsigned_abs())
     }
 }
@@ -322,7 +322,9 @@ mod tests {
             let store = StoreWriter::open(&location).unwrap();
             let settings = settings_of_steps(
                 &store,
-                Sql::portable("select cast(synchronous as text) from pragma_synchronous"),
+                Sql::portable(
+                    "select cast(synchronous as text) as setting from pragma_synchronous",
+                ),
             );
             assert_eq!(settings, ["1", "2", "1", "1"], "1 is normal, 2 is full");
         }
@@ -335,7 +337,7 @@ mod tests {
         let url = format!("{url}{separator}options=-c%20synchronous_commit%3Doff");
         let schema = format!("durable_{}", std::process::id());
         let store = StoreWriter::open(&DatabaseLocation::Postgres { url, schema }).unwrap();
-        let setting = Sql::portable("select current_setting('synchronous_commit')");
+        let setting = Sql::portable("select current_setting('synchronous_commit') as setting");
         assert_eq!(settings_of_steps(&store, setting), ["off", "on", "off", "off"]);
         let identity = crate::WorkerIdentity {
             id: "me".to_owned(),
@@ -363,7 +365,7 @@ mod tests {
     }
 
     fn read_setting(tx: &mut Transaction<'_>, setting: Sql<'_>) -> Result<String, StoreError> {
-        Ok(tx.query_first(setting, &[], |mut row| row.text(0))?.unwrap_or_default())
+        Ok(tx.query_first(setting, &[], |mut row| row.text("setting"))?.unwrap_or_default())
     }
 
     #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]

@@ -150,8 +150,8 @@ fn find_missing_texts(
     let readable = tx.query_readable(MISSING.for_kind(kind), &params, |mut row| {
         Ok(DamagedItem {
             kind,
-            host: Some(row.text(0)?),
-            id: Some(row.int(1)?),
+            host: Some(row.text("host")?),
+            id: Some(row.int("id")?),
             repository: None,
             number: None,
             url: None,
@@ -162,22 +162,17 @@ fn find_missing_texts(
     Ok(readable.rows)
 }
 
-/// The table of a kind, with its columns in the order that its reader expects.
+/// The table of a kind, with the columns that its reader expects.
 pub(crate) struct TextTable {
     kind: ItemKind,
     name: &'static str,
     columns: String,
     /// An index that lists every row without reading the table.
     index: &'static str,
-    number: Option<usize>,
-    url: usize,
-}
-
-/// The columns with the host, the repository's name and the id.
-struct IdentityColumns {
-    host: usize,
-    repository: usize,
-    id: usize,
+    /// The column with the repository's name.
+    repository: &'static str,
+    /// The column with the number of the thread.
+    number: Option<&'static str>,
 }
 
 impl TextTable {
@@ -197,7 +192,14 @@ impl TextTable {
         };
         let table = ThreadTable::for_kind(kind);
         let (name, columns) = (table.name(), table.columns());
-        Self { kind: kind.into(), name, columns, index, number: Some(4), url: 6 }
+        Self {
+            kind: kind.into(),
+            name,
+            columns,
+            index,
+            repository: "repository",
+            number: Some("number"),
+        }
     }
 
     fn for_comments(kind: CommentKind) -> Self {
@@ -211,7 +213,14 @@ impl TextTable {
         };
         let kind_column = format!("'{}' as kind", kind.name());
         let columns = comment_list::COMMENT_COLUMNS.replacen("kind", &kind_column, 1);
-        Self { kind: kind.into(), name, columns, index, number: Some(6), url: 9 }
+        Self {
+            kind: kind.into(),
+            name,
+            columns,
+            index,
+            repository: "repository",
+            number: Some("thread_number"),
+        }
     }
 
     fn for_repositories() -> Self {
@@ -219,26 +228,8 @@ impl TextTable {
                        has_discussions_enabled, created_at, updated_at, host"
             .to_owned();
         let (kind, name) = (ItemKind::Repository, "repositories");
-        Self { kind, name, columns, index: "repositories_updated_at", number: None, url: 4 }
-    }
-
-    fn identity_columns(&self) -> IdentityColumns {
-        match self.kind {
-            ItemKind::Repository => IdentityColumns { host: 11, repository: 3, id: 0 },
-            ItemKind::Thread(_) => IdentityColumns { host: 0, repository: 1, id: 2 },
-            ItemKind::Comment(_) => IdentityColumns { host: 0, repository: 1, id: 3 },
-        }
-    }
-
-    /// Returns the column of SQLite's rowid, which follows the others.
-    fn rowid_column(&self) -> usize {
-        match self.kind {
-            ItemKind::Repository => 12,
-            ItemKind::Thread(ThreadKind::Discussion) => 19,
-            ItemKind::Thread(ThreadKind::Issue) => 17,
-            ItemKind::Thread(ThreadKind::PullRequest) => 21,
-            ItemKind::Comment(_) => 18,
-        }
+        let index = "repositories_updated_at";
+        Self { kind, name, columns, index, repository: "name", number: None }
     }
 
     fn read_item(&self, row: SqlRow) -> Result<MirrorItem, StoreError> {
@@ -284,7 +275,7 @@ impl TextTable {
         let text = format!(
             "select rowid from {name} indexed by {index} where rowid > $1 order by rowid limit $2"
         );
-        tx.query(Sql::portable(&text), &params![after.rowid, PAGE_ROWS], |mut row| row.int(0))
+        tx.query(Sql::portable(&text), &params![after.rowid, PAGE_ROWS], |mut row| row.int("rowid"))
     }
 
     fn row_by_rowid(

@@ -170,7 +170,7 @@ impl Drop for WorkerHandle {
 pub(crate) fn remove_dead(tx: &mut Transaction<'_>, dead: &[DeadWorker]) -> Result<(), StoreError> {
     const BEAT_OF: Sql = Sql::portable("select beat from workers where id = $1");
     for DeadWorker { id, beat } in dead {
-        let current = tx.query_first(BEAT_OF, &params![id], |mut row| row.int(0))?;
+        let current = tx.query_first(BEAT_OF, &params![id], |mut row| row.int("beat"))?;
         if current == *beat {
             tracing::info!(worker = id, "taking over the duties of a dead worker");
             release_duties_of(tx, id, 1)?;
@@ -202,12 +202,13 @@ fn delete_worker(tx: &mut Transaction<'_>, worker: &str) -> Result<(), StoreErro
 
 fn read_worker(mut row: SqlRow) -> Result<WorkerRow, StoreError> {
     let identity = WorkerIdentity {
-        id: row.text(0)?,
-        machine: row.text(1)?,
-        process: u32::try_from(row.int(2)?).unwrap_or(0),
-        version: row.text(3)?,
-        role: row.text(4)?,
+        id: row.text("id")?,
+        machine: row.text("machine")?,
+        process: u32::try_from(row.int("process")?).unwrap_or(0),
+        version: row.text("version")?,
+        role: row.text("role")?,
     };
-    let (started_ms, beat, beat_ms) = (row.int(5)?, row.int(6)?, row.int(7)?);
+    let (started_ms, beat, beat_ms) =
+        (row.int("started_ms")?, row.int("beat")?, row.int("beat_ms")?);
     Ok(WorkerRow { identity, started_ms, beat, beat_ms, is_running: None })
 }

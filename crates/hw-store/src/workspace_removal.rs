@@ -81,8 +81,8 @@ impl StoreReader {
     /// Returns the size of the workspace, including its indexes and its write-ahead log.
     pub fn size_bytes(&self) -> Result<u64, StoreError> {
         const SIZE: Sql = Sql::per_dialect(
-            "select 0",
-            "select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint
+            "select 0 as bytes",
+            "select coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::bigint as bytes
                from pg_class join pg_namespace on pg_namespace.oid = relnamespace
               where nspname = current_schema() and relkind = 'r'",
         );
@@ -94,7 +94,7 @@ impl StoreReader {
                 .map(|file| file.len())
                 .sum());
         }
-        let size = self.read("size", |tx| tx.query_first(SIZE, &[], |mut row| row.int(0)))?;
+        let size = self.read("size", |tx| tx.query_first(SIZE, &[], |mut row| row.int("bytes")))?;
         Ok(size.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0))
     }
 
@@ -111,7 +111,8 @@ impl WorkerHandle {
         condition: RemoveCondition,
         dead: &[DeadWorker],
     ) -> Result<WorkspaceRemoval, StoreError> {
-        const SCHEMA: Sql = Sql::per_dialect("select null", "select current_schema()::text");
+        const SCHEMA: Sql =
+            Sql::per_dialect("select null as schema", "select current_schema()::text as schema");
         const OTHERS: Sql = Sql::portable(
             "select machine, process, started_ms from workers where id <> $1 order by started_ms",
         );
@@ -124,14 +125,14 @@ impl WorkerHandle {
         store.write(REMOVE, |tx| {
             workers::remove_dead(tx, dead)?;
             let other = tx.query_first(OTHERS, &params![&self.identity().id], |mut row| {
-                let worker = workers::display_name(&row.text(0)?, row.int(1)?);
-                Ok(DutyHolder { worker, since_ms: row.int(2)? })
+                let worker = workers::display_name(&row.text("machine")?, row.int("process")?);
+                Ok(DutyHolder { worker, since_ms: row.int("started_ms")? })
             })?;
             if other.is_some() {
                 return Ok(WorkspaceRemoval::Busy(other));
             }
             tx.lift_time_limit()?;
-            let schema = tx.query_first(SCHEMA, &[], |mut row| row.maybe_text(0))?.flatten();
+            let schema = tx.query_first(SCHEMA, &[], |mut row| row.maybe_text("schema"))?.flatten();
             let Some(schema) = schema else {
                 let reason = "only a PostgreSQL schema can be dropped".to_owned();
                 return Err(StoreError::Database { step: REMOVE.name, reason });
@@ -147,10 +148,10 @@ impl WorkerHandle {
 fn refuse_foreign_relations(tx: &mut Transaction<'_>, schema: &str) -> Result<(), StoreError> {
     const RELATIONS: Sql = Sql::per_dialect(
         "select name from sqlite_master where 1 = 0 and name = $1",
-        "select relname::text from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        "select relname::text as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
           where nspname::text = $1 and relkind in ('r', 'p', 'v', 'm', 'f') order by relname",
     );
-    let found = tx.query(RELATIONS, &params![schema], |mut row| row.text(0))?;
+    let found = tx.query(RELATIONS, &params![schema], |mut row| row.text("name"))?;
     match found.iter().find(|name| !migrations::is_our_relation(name)) {
         Some(name) => {
             Err(StoreError::SharedSchema { schema: schema.to_owned(), other: name.clone() })

@@ -36,23 +36,23 @@ pub(super) fn read_oldest(tx: &mut Transaction<'_>) -> Result<Option<Chore>, Sto
 }
 
 fn read_chore(mut row: SqlRow) -> Result<Chore, StoreError> {
-    let name = row.text(1)?;
+    let name = row.text("kind")?;
     let kind = ChoreKind::ALL.into_iter().find(|kind| kind.name() == name);
-    let observed_at = row.maybe_int(5)?.zip(row.maybe_int(6)?);
-    let reason = row.maybe_text(7)?;
+    let observed_at = row.maybe_int("observed_at_ms")?.zip(row.maybe_int("observed_request")?);
+    let reason = row.maybe_text("reason")?;
     Ok(Chore {
-        id: row.int(0)?,
+        id: row.int("id")?,
         kind: kind.ok_or_else(|| StoreError::Damaged(format!("unknown chore {name:?}")))?,
-        host: row.text(2)?,
-        repository_id: row.int(3)?,
-        lane_id: row.int(4)?,
+        host: row.text("host")?,
+        repository_id: row.int("repository_id")?,
+        lane_id: row.int("lane_id")?,
         observed_at: observed_at.map(|(at_ms, request)| ObservedAt::new(at_ms, request)),
         reason: RemovalReason::ALL
             .into_iter()
             .find(|known| reason.as_deref() == Some(known.name())),
         position: ChorePosition {
-            stage: usize::try_from(row.int(8)?).unwrap_or(usize::MAX),
-            after: TextPosition { host: row.text(9)?, id: row.int(10)? },
+            stage: usize::try_from(row.int("stage")?).unwrap_or(usize::MAX),
+            after: TextPosition { host: row.text("after_host")?, id: row.int("after_id")? },
         },
     })
 }

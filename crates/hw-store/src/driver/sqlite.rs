@@ -18,7 +18,7 @@ use super::{
     RowCallback,
 };
 use crate::error::DriverError;
-use crate::sql::{Dialect, Sql, SqlParam, SqlRow, SqlValue};
+use crate::sql::{ColumnNames, Dialect, Sql, SqlParam, SqlRow, SqlValue};
 
 mod read_only;
 
@@ -302,10 +302,13 @@ impl<C: HasConnection> DatabaseSession for C {
         let mut statement = self.connection().prepare_cached(sql.text_for(Dialect::Sqlite))?;
         bind_params(&mut statement, params)?;
         let columns = statement.column_count();
+        let mut names = None;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             let values = (0..columns).map(|column| Ok(read_value(row.get_ref(column)?)));
-            if each(SqlRow(values.collect::<Result<_, DriverError>>()?)).is_break() {
+            let values = values.collect::<Result<_, DriverError>>()?;
+            let names = names.get_or_insert_with(|| ColumnNames::new(row.as_ref().column_names()));
+            if each(SqlRow::new(names.clone(), values)).is_break() {
                 break;
             }
         }

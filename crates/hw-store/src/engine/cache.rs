@@ -83,13 +83,14 @@ const SAMPLE_TEXTS: i64 = 3_000;
 impl RecentSample {
     fn read(tx: &mut Transaction<'_>) -> Result<Self, StoreError> {
         const NEWEST: Sql = Sql::portable(
-            "select count(*), min(rowid), cast(coalesce(avg(token_count), 0) as double precision)
+            "select count(*) as texts, min(rowid) as first_row,
+                    cast(coalesce(avg(token_count), 0) as double precision) as average_length
                from (select rowid, token_count from search_documents order by rowid desc limit $1) as newest",
         );
         let recent = tx.query_first(NEWEST, &params![SAMPLE_TEXTS], |mut row| {
-            let texts = row.int(0)?.unsigned_abs();
-            let first_row = row.maybe_int(1)?.unwrap_or(i64::MIN);
-            Ok(Self { texts, first_row, average_length: row.real(2)? })
+            let texts = row.int("texts")?.unsigned_abs();
+            let first_row = row.maybe_int("first_row")?.unwrap_or(i64::MIN);
+            Ok(Self { texts, first_row, average_length: row.real("average_length")? })
         })?;
         Ok(recent.unwrap_or(Self { texts: 0, first_row: i64::MIN, average_length: 0.0 }))
     }

@@ -112,8 +112,11 @@ pub(super) fn read_item_keys(
         "select search_rowid, kind, id from cells where search_rowid = any($1)",
     );
     let keys = tx.query_readable(CELLS, &params![rowids], |mut row| {
-        let (rowid, kind, id) =
-            (row.int(0)?, comment_list::parse_kind(&row.text(1)?)?, row.int(2)?);
+        let (rowid, kind, id) = (
+            row.int("search_rowid")?,
+            comment_list::parse_kind(&row.text("kind")?)?,
+            row.int("id")?,
+        );
         Ok((rowid, ItemKey { kind, id }))
     })?;
     Ok(keys.rows.into_iter().collect())
@@ -127,7 +130,8 @@ pub(super) fn look_up_match(
 ) -> Result<MatchedItem, StoreError> {
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
     let ThreadKey { host, repository_id, number } = &candidate.thread;
-    let owner = tx.query_first(OWNER, &params![host, *repository_id], |mut row| row.text(0))?;
+    let owner =
+        tx.query_first(OWNER, &params![host, *repository_id], |mut row| row.text("owner"))?;
     let thread = match key.kind.as_thread().map(ThreadTable::for_kind) {
         Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
         None => thread_view::find_by_number(tx, host, *repository_id, *number)?,

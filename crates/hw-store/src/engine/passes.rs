@@ -65,8 +65,9 @@ impl ThreadCheck {
                 let params = params![host, repository_id, numbers.as_slice()];
                 let found =
                     tx.query_readable(STATE_AND_LABELS.for_kind(kind), &params, |mut row| {
-                        let number = row.int(0)?;
-                        Ok(self.is_match(&row.text(1)?, &row.text(2)?)?.then_some(number))
+                        let number = row.int("number")?;
+                        let (state, labels) = (row.text("state")?, row.text("labels")?);
+                        Ok(self.is_match(&state, &labels)?.then_some(number))
                     })?;
                 matching.skipped.add(found.skipped);
                 matching.rows.extend(found.rows.into_iter().flatten().map(|number| ThreadKey {
@@ -224,9 +225,11 @@ impl StoredRepository {
 }
 
 fn read_repositories(tx: &mut Transaction<'_>) -> Result<Vec<StoredRepository>, StoreError> {
-    const ALL: Sql = Sql::portable("select host, id, lower(owner), lower(name) from repositories");
+    const ALL: Sql = Sql::portable(
+        "select host, id, lower(owner) as owner, lower(name) as name from repositories",
+    );
     tx.query(ALL, &[], |mut row| {
-        let (host, id) = (row.text(0)?, row.int(1)?);
-        Ok(StoredRepository { host, id, owner: row.text(2)?, name: row.text(3)? })
+        let (host, id) = (row.text("host")?, row.int("id")?);
+        Ok(StoredRepository { host, id, owner: row.text("owner")?, name: row.text("name")? })
     })
 }

@@ -60,7 +60,8 @@ fn count_matches(
 ) -> Result<u64, StoreError> {
     let MatchingSql { text: matching, mut values } = query.matching_sql();
     let limit = limit_clause(&mut values, limit);
-    let text = format!("select count(*) from (select 1 {matching} {limit}) as matching");
+    let text =
+        format!("select count(*) as matching from (select 1 {matching} {limit}) as matching");
     tx.query_count(Sql::portable(&text), &values.to_params())
 }
 
@@ -73,16 +74,17 @@ pub(super) fn newest_candidates(
 ) -> Result<Vec<Candidate>, StoreError> {
     let MatchingSql { text: matching, mut values } = query.matching_sql();
     let text = format!(
-        "select {rowid}, documents.host, documents.repository_id, documents.thread_number, documents.token_count, {words}
+        "select {rowid} as rowid, documents.host, documents.repository_id, documents.thread_number,
+                documents.token_count, {words} as profile
          {matching} order by {rowid} desc {limit_clause}",
         rowid = query.rowid_column(),
         words = if query.has_words() { "documents.profile" } else { "null" },
         limit_clause = limit_clause(&mut values, limit),
     );
     let candidates = tx.query_readable(Sql::portable(&text), &values.to_params(), |mut row| {
-        let (rowid, thread) = (row.int(0)?, read_thread_key(&mut row)?);
-        let length = u32::try_from(row.int(4)?).unwrap_or(u32::MAX);
-        let profile = row.maybe_bytes(5)?.map(|words| WordProfile { length, words });
+        let (rowid, thread) = (row.int("rowid")?, read_thread_key(&mut row)?);
+        let length = u32::try_from(row.int("token_count")?).unwrap_or(u32::MAX);
+        let profile = row.maybe_bytes("profile")?.map(|words| WordProfile { length, words });
         let score = profile.map_or(0.0, |profile| weights.score_profile(&profile));
         Ok(Candidate { rowid, score, thread })
     })?;
@@ -101,17 +103,21 @@ pub(super) fn all_matches(
         HitTarget::Comment => query.rowid_column(),
     };
     let text = format!(
-        "select distinct {rowid}, documents.host, documents.repository_id, documents.thread_number {matching}"
+        "select distinct {rowid} as rowid, documents.host, documents.repository_id, documents.thread_number {matching}"
     );
     let candidates = tx.query_readable(Sql::portable(&text), &values.to_params(), |mut row| {
-        Ok(Candidate { rowid: row.int(0)?, score: 0.0, thread: read_thread_key(&mut row)? })
+        Ok(Candidate { rowid: row.int("rowid")?, score: 0.0, thread: read_thread_key(&mut row)? })
     })?;
     Ok(candidates.rows)
 }
 
-/// Reads the columns 1 to 3.
+/// Reads the thread that a row belongs to.
 fn read_thread_key(row: &mut SqlRow) -> Result<ThreadKey, StoreError> {
-    Ok(ThreadKey { host: row.text(1)?, repository_id: row.int(2)?, number: row.int(3)? })
+    Ok(ThreadKey {
+        host: row.text("host")?,
+        repository_id: row.int("repository_id")?,
+        number: row.int("thread_number")?,
+    })
 }
 
 /// Binds the limit as a value, so that the statement is the same for every limit.

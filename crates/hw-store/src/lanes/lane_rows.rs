@@ -30,7 +30,7 @@ impl<'a> PendingLaneId<'a> {
     }
 
     fn read(self, tx: &mut Transaction<'_>) -> Result<Option<i64>, StoreError> {
-        Ok(tx.read_pending(self.rows, |mut row| row.int(0))?.into_iter().next())
+        Ok(tx.read_pending(self.rows, |mut row| row.int("id"))?.into_iter().next())
     }
 
     /// Returns the id, and creates the row if it is missing.
@@ -133,8 +133,8 @@ impl PendingLanes {
     pub(crate) fn read(mut self, tx: &mut Transaction<'_>) -> Result<FollowedLanes, StoreError> {
         let Some(rows) = self.rows else { return Ok(FollowedLanes::new()) };
         let rows = tx.read_pending(rows, |mut row| {
-            let (name, id) = (row.text(0)?, row.int(1)?);
-            Ok((name, FollowedLane { id, coverage: parse_coverage(&row.text(2)?) }))
+            let (name, id) = (row.text("name")?, row.int("id")?);
+            Ok((name, FollowedLane { id, coverage: parse_coverage(&row.text("coverage")?) }))
         })?;
         let rows = rows.into_iter();
         Ok(rows.filter_map(|(name, row)| Some((self.by_name.remove(&name)?, row))).collect())

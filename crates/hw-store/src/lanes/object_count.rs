@@ -26,13 +26,13 @@ impl PendingTotal {
     pub(crate) fn send(tx: &mut Transaction<'_>, lane: i64) -> Result<Self, StoreError> {
         const STORED: Sql = Sql::portable(
             "select object_count
-                    + (select count(*) from quarantine where quarantine.lane_id = lanes.id)
+                    + (select count(*) from quarantine where quarantine.lane_id = lanes.id) as total
                from lanes where id = $1",
         );
         Ok(Self(tx.send_query(STORED, &params![lane])?))
     }
 
     pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
-        Ok(tx.read_pending(self.0, |mut row| row.int(0))?.into_iter().next().unwrap_or(0))
+        Ok(tx.read_pending(self.0, |mut row| row.int("total"))?.into_iter().next().unwrap_or(0))
     }
 }

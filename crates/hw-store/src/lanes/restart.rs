@@ -15,7 +15,7 @@ pub(crate) fn restart_repository_lanes(
 ) -> Result<(), StoreError> {
     const LANES: Sql = Sql::portable("select id from lanes where host = $1 and repository_id = $2");
     tracing::warn!(host, repository_id, "the repository is gone; restarting its lanes");
-    let lanes = tx.query(LANES, &params![host, repository_id], |mut row| row.int(0))?;
+    let lanes = tx.query(LANES, &params![host, repository_id], |mut row| row.int("id"))?;
     lanes.into_iter().try_for_each(|lane| restart_lane(tx, lane))
 }
 

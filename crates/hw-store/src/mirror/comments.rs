@@ -41,13 +41,15 @@ pub(crate) fn tombstone_thread_comments(
     );
     let number =
         tx.query_first(NUMBER.for_kind(thread.kind), &params![host, thread.id], |mut row| {
-            Ok((row.int(0)?, row.int(1)?))
+            Ok((row.int("repository_id")?, row.int("number")?))
         })?;
     let (Some((repository, number)), Some(tombstone)) = (number, cell.tombstone) else {
         return Ok(());
     };
     let params = params![host, repository, number];
-    if tx.query(THREADS_AT_NUMBER.for_kind(thread.kind), &params, |mut row| row.int(0))?.len() > 1 {
+    if tx.query(THREADS_AT_NUMBER.for_kind(thread.kind), &params, |mut row| row.int("id"))?.len()
+        > 1
+    {
         // this is the same thread under a wrong id: the comments belong to the other row
         return Ok(());
     }
@@ -55,11 +57,12 @@ pub(crate) fn tombstone_thread_comments(
         let params = params![kind.name(), host, repository, number];
         let mut by_lane: BTreeMap<i64, Vec<_>> = BTreeMap::new();
         let comments = tx.query(COMMENTS.for_kind(kind), &params, |mut row| {
-            let last_seen = row.maybe_int(2)?.zip(row.maybe_int(3)?);
+            let last_seen =
+                row.maybe_int("observed_at_ms")?.zip(row.maybe_int("observed_request")?);
             let last_seen = last_seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
-            let key = ItemKey { kind: kind.into(), id: row.int(0)? };
+            let key = ItemKey { kind: kind.into(), id: row.int("id")? };
             let observed_at = last_seen.unwrap_or(tombstone);
-            Ok((row.int(1)?, ConfirmedAbsence { key, observed_at }))
+            Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
         })?;
         for (lane, comment) in comments {
             by_lane.entry(lane).or_default().push(comment);

@@ -218,11 +218,17 @@ fn read_claims(
 }
 
 fn read_claim(mut row: SqlRow) -> Result<ClaimedName, StoreError> {
-    let id = row.int(0)?;
-    let name = NamedRepository { id, owner: row.text(1)?, name: row.text(2)?, url: row.text(3)? };
-    let seen = row.maybe_int(4)?.zip(row.maybe_int(5)?);
+    let id = row.int("id")?;
+    let name = NamedRepository {
+        id,
+        owner: row.text("owner")?,
+        name: row.text("name")?,
+        url: row.text("url")?,
+    };
+    let seen = row.maybe_int("observed_at_ms")?.zip(row.maybe_int("observed_request")?);
     let seen = seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
-    let claim = NameClaim { seen, updated_at: row.maybe_int(6)?.map(SourceInstant), id };
+    let claim =
+        NameClaim { seen, updated_at: row.maybe_int("updated_at_ms")?.map(SourceInstant), id };
     Ok(ClaimedName { name, claim })
 }
 

@@ -95,10 +95,10 @@ impl PendingNames {
     ) -> Result<BTreeMap<i64, NamedRepository>, StoreError> {
         let readable = tx.read_pending_readable(self.0, |mut row| {
             Ok(NamedRepository {
-                id: row.int(0)?,
-                owner: row.text(1)?,
-                name: row.text(2)?,
-                url: row.text(3)?,
+                id: row.int("id")?,
+                owner: row.text("owner")?,
+                name: row.text("name")?,
+                url: row.text("url")?,
             })
         })?;
         Ok(readable.rows.into_iter().map(|name| (name.id, name)).collect())
@@ -145,7 +145,7 @@ fn next_urls(
     );
     let params = params![host, name.id, after, limit];
     let urls = tx.query(URLS.for_kind(kind), &params, |mut row| {
-        let (id, url) = (row.int(0)?, thread_url(&name.url, &row.text(1)?));
+        let (id, url) = (row.int("id")?, thread_url(&name.url, &row.text("url")?));
         Ok(ThreadUrl { id, repository_id: name.id, url })
     })?;
     Ok(make_urls_unique(urls))
@@ -169,7 +169,7 @@ pub(crate) fn repositories_with_strays<'a>(
     for kind in ItemKind::TEXTS {
         let params = params![host, ids.as_slice()];
         let with_threads: BTreeSet<_> = tx
-            .query(WITH_THREADS.for_kind(kind), &params, |mut row| row.int(0))?
+            .query(WITH_THREADS.for_kind(kind), &params, |mut row| row.int("repository_id"))?
             .into_iter()
             .collect();
         for name in repositories.iter().filter(|name| with_threads.contains(&name.id)) {
@@ -196,7 +196,7 @@ fn has_strays(
     let prefix = format!("{}/", name.url);
     let prefix_chars = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
     let params = params![host, name.id, &name.name, prefix_chars, &prefix];
-    Ok(tx.query_first(STRAY.for_kind(kind), &params, |mut row| row.int(0))?.is_some())
+    Ok(tx.query_first(STRAY.for_kind(kind), &params, |mut row| row.int("id"))?.is_some())
 }
 
 /// Leaves each URL to the first thread that has it, and marks it for the others.
@@ -231,7 +231,11 @@ pub(crate) fn free_urls(
     let urls: Vec<_> = owners.keys().copied().collect();
     let mut stale =
         tx.query(HOLDERS.for_kind(kind), &params![host, urls.as_slice()], |mut row| {
-            Ok(ThreadUrl { id: row.int(0)?, repository_id: row.int(1)?, url: row.text(2)? })
+            Ok(ThreadUrl {
+                id: row.int("id")?,
+                repository_id: row.int("repository_id")?,
+                url: row.text("url")?,
+            })
         })?;
     stale.retain(|holder| owners.get(holder.url.as_str()).is_some_and(|own| own.id != holder.id));
     let marked = stale.iter().map(|holder| format!("{}~{}", holder.url, holder.id));
@@ -270,7 +274,7 @@ pub(crate) fn read_thread_numbers(
         return Ok(Vec::new());
     }
     let readable = tx.query_readable(NUMBERS.for_kind(kind), &params![host, ids], |mut row| {
-        Ok(ThreadNumber { repository_id: row.int(0)?, number: row.int(1)? })
+        Ok(ThreadNumber { repository_id: row.int("repository_id")?, number: row.int("number")? })
     })?;
     Ok(readable.rows)
 }
@@ -291,7 +295,7 @@ pub(crate) fn restore_thread_urls(
     for ThreadNumber { repository_id, number } in numbers {
         let params = params![host, *repository_id, *number];
         let rows = tx.query(THREADS_AT_NUMBER.for_kind(kind), &params, |mut row| {
-            Ok((row.int(0)?, row.text(1)?))
+            Ok((row.int("id")?, row.text("url")?))
         })?;
         // while another row has this number, the URL is taken
         let [(id, url)] = rows.as_slice() else { continue };
@@ -320,7 +324,11 @@ pub(crate) fn reclaim_thread_urls(
         return Ok(());
     }
     let rows = tx.query(DISPLACED.for_kind(kind), &params![host, ids], |mut row| {
-        Ok(ThreadUrl { id: row.int(0)?, repository_id: row.int(1)?, url: row.text(2)? })
+        Ok(ThreadUrl {
+            id: row.int("id")?,
+            repository_id: row.int("repository_id")?,
+            url: row.text("url")?,
+        })
     })?;
     for ThreadUrl { id, repository_id, url } in rows {
         let Some(own) = url.strip_suffix(&format!("~{id}")) else { continue };

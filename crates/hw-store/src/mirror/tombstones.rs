@@ -140,7 +140,8 @@ pub(crate) fn remove_texts(
         "select search_rowid from cells
           where host = $1 and kind = $2 and search_rowid is not null and id = any($3)",
     );
-    let rowids = tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int(0))?;
+    let rowids =
+        tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int("search_rowid"))?;
     search::remove_rows(tx, &rowids)?;
     let numbers = repository_names::read_thread_numbers(tx, host, kind, ids)?;
     let removed = tx.execute(REMOVE.for_kind(kind), &params![host, ids])?;
@@ -220,6 +221,6 @@ fn next_texts(
     );
     let params = params![kind.name(), host, repository_id, after, limit];
     tx.query(TEXTS.for_kind(kind), &params, |mut row| {
-        Ok(LaneText { id: row.int(0)?, lane: row.int(1)? })
+        Ok(LaneText { id: row.int("id")?, lane: row.int("lane_id")? })
     })
 }

@@ -142,9 +142,12 @@ fn next_removed(
     );
     let params = params![host, root.kind.name(), root.id, kind.name(), after, RESTORE_BATCH_ITEMS];
     tx.query(NEXT, &params, |mut row| {
-        let item = serde_json::from_str(&row.text(0)?)
+        let item = serde_json::from_str(&row.text("item_json")?)
             .map_err(|error| StoreError::Damaged(format!("a removed item: {error}")))?;
-        Ok(ItemObservation { item, observed_at: ObservedAt::new(row.int(1)?, row.int(2)?) })
+        Ok(ItemObservation {
+            item,
+            observed_at: ObservedAt::new(row.int("observed_at_ms")?, row.int("observed_request")?),
+        })
     })
 }
 

@@ -106,7 +106,9 @@ fn read_removed_names(
         "select id, repository from removed_items
           where host = $1 and kind = 'repository' and id = any($2)",
     );
-    let names = tx.query(NAMES, &params![host, ids], |mut row| Ok((row.int(0)?, row.text(1)?)))?;
+    let names = tx.query(NAMES, &params![host, ids], |mut row| {
+        Ok((row.int("id")?, row.text("repository")?))
+    })?;
     Ok(names.into_iter().collect())
 }
 

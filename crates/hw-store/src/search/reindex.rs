@@ -28,7 +28,7 @@ pub(crate) fn reindex_texts(
     );
     let params = params![&after.host, after.id, limit];
     let next = tx.query(NEXT.for_kind(kind), &params, |mut row| {
-        Ok(TextPosition { host: row.text(0)?, id: row.int(1)? })
+        Ok(TextPosition { host: row.text("host")?, id: row.int("id")? })
     })?;
     let mut by_host: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     for TextPosition { host, id } in &next {
@@ -96,8 +96,8 @@ fn read_texts(
     ids: &[i64],
 ) -> Result<Vec<IndexedText>, StoreError> {
     const COMMENTS: KindStatements = of_kind!(
-        "select repository_id, cells.search_rowid, '', body, repository, author, coalesce(state, ''), '[]',
-                created_at, thread_number
+        "select repository_id, cells.search_rowid, '' as title, body, repository, author,
+                coalesce(state, '') as state, '[]' as labels, created_at, thread_number as number
            from",
         "as comments
            join cells on cells.host = comments.host and cells.kind = $1 and cells.id = comments.id
@@ -126,15 +126,15 @@ fn read_texts(
 
 fn read_text(mut row: SqlRow) -> Result<IndexedText, StoreError> {
     Ok(IndexedText {
-        repository_id: row.int(0)?,
-        rowid: row.int(1)?,
-        title: row.text(2)?,
-        body: row.text(3)?,
-        repository: row.text(4)?,
-        author: row.maybe_text(5)?,
-        state: row.text(6)?,
-        labels: parse_list(&row.text(7)?)?,
-        created_at: parse_time(&row.text(8)?)?,
-        thread: row.int(9)?,
+        repository_id: row.int("repository_id")?,
+        rowid: row.int("search_rowid")?,
+        title: row.text("title")?,
+        body: row.text("body")?,
+        repository: row.text("repository")?,
+        author: row.maybe_text("author")?,
+        state: row.text("state")?,
+        labels: parse_list(&row.text("labels")?)?,
+        created_at: parse_time(&row.text("created_at")?)?,
+        thread: row.int("number")?,
     })
 }

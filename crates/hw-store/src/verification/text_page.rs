@@ -6,8 +6,8 @@ use hw_rules::cells::ItemCell;
 use hw_rules::item::{Comment, CommentKind, ItemKey, ItemKind, MirrorItem};
 
 use super::{
-    DamagedItem, DamagedRowKind, IdentityColumns, OUTDATED_DIGEST, REREAD_DIGEST, RowPosition,
-    TextTable, VerifiedPage,
+    DamagedItem, DamagedRowKind, OUTDATED_DIGEST, REREAD_DIGEST, RowPosition, TextTable,
+    VerifiedPage,
 };
 use crate::cells::{self, StoredCells};
 use crate::error::StoreError;
@@ -45,7 +45,7 @@ pub(super) fn verify_texts(
     let mut verified = VerifiedPage::default();
     let RowPage { rows, last_position } = match table.next_rows(tx, after) {
         Ok(rows) => {
-            let last_position = rows.last().map(|row| table.row_position(row));
+            let last_position = rows.last().map(row_position);
             RowPage { rows, last_position }
         }
         Err(StoreError::Damaged(reason)) if tx.dialect() == Dialect::Sqlite => {
@@ -117,26 +117,25 @@ impl TextTable {
         }
     }
 
-    fn row_position(&self, row: &SqlRow) -> RowPosition {
-        let IdentityColumns { host, id, .. } = self.identity_columns();
-        RowPosition {
-            rowid: row.peek_int(self.rowid_column()).unwrap_or(i64::MAX),
-            host: row.peek_text(host).unwrap_or_default(),
-            id: row.peek_int(id).unwrap_or(i64::MAX),
-        }
-    }
-
     fn read_text_row(&self, row: SqlRow) -> TextRow {
-        let IdentityColumns { host, repository, id } = self.identity_columns();
         let identity = DamagedItem {
-            host: row.peek_text(host),
-            id: row.peek_int(id),
-            repository: row.peek_text(repository),
+            host: row.peek_text("host"),
+            id: row.peek_int("id"),
+            repository: row.peek_text(self.repository),
             number: self.number.and_then(|column| row.peek_int(column)),
-            url: row.peek_text(self.url),
-            ..self.unknown_item(row.peek_int(self.rowid_column()))
+            url: row.peek_text("url"),
+            ..self.unknown_item(row.peek_int("rowid"))
         };
         TextRow { identity, item: self.read_item(row) }
+    }
+}
+
+/// Returns the position of a row. Only SQLite has rowids.
+fn row_position(row: &SqlRow) -> RowPosition {
+    RowPosition {
+        rowid: row.peek_int("rowid").unwrap_or(i64::MAX),
+        host: row.peek_text("host").unwrap_or_default(),
+        id: row.peek_int("id").unwrap_or(i64::MAX),
     }
 }
 
@@ -288,5 +287,5 @@ fn existing_rowids(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<Vec<i64>,
         "select search.rowid from search join search_documents on search_documents.rowid = search.rowid
           where search.rowid = any($1)",
     );
-    tx.query(INDEXED, &params![rowids], |mut row| row.int(0))
+    tx.query(INDEXED, &params![rowids], |mut row| row.int("rowid"))
 }

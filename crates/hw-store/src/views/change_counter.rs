@@ -17,7 +17,7 @@ impl StoreReader {
 
 pub(crate) fn read_change_counter(tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
     const VALUE: Sql = Sql::portable("select value from counters where name = $1");
-    Ok(tx.query_first(VALUE, &params![COUNTER_NAME], |mut row| row.int(0))?.unwrap_or(0))
+    Ok(tx.query_first(VALUE, &params![COUNTER_NAME], |mut row| row.int("value"))?.unwrap_or(0))
 }
 
 /// Increments the counter, in the transaction that makes the change.

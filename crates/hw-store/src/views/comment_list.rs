@@ -120,27 +120,27 @@ fn parse_comment_kind(name: &str) -> Result<CommentKind, StoreError> {
 }
 
 pub(crate) fn read_comment(mut row: SqlRow) -> Result<CommentRow, StoreError> {
-    let kind = parse_comment_kind(&row.text(2)?)?;
+    let kind = parse_comment_kind(&row.text("kind")?)?;
     Ok(CommentRow {
-        host: row.text(0)?,
-        repository: row.text(1)?,
+        host: row.text("host")?,
+        repository: row.text("repository")?,
         comment: Comment {
             kind,
-            id: row.int(3)?,
-            node_id: row.text(4)?,
-            repository_id: row.int(5)?,
-            thread: row.int(6)?,
-            reply_to: row.maybe_int(7)?,
-            review_id: row.maybe_int(8)?,
-            url: row.text(9)?,
-            body: row.text(10)?,
-            state: row.maybe_text(11)?,
-            path: row.maybe_text(12)?,
-            line: row.maybe_int(13)?,
-            author: row.maybe_text(14)?,
-            author_id: row.maybe_int(15)?,
-            created_at: parse_time(&row.text(16)?)?,
-            updated_at: parse_time(&row.text(17)?)?,
+            id: row.int("id")?,
+            node_id: row.text("node_id")?,
+            repository_id: row.int("repository_id")?,
+            thread: row.int("thread_number")?,
+            reply_to: row.maybe_int("reply_to")?,
+            review_id: row.maybe_int("review_id")?,
+            url: row.text("url")?,
+            body: row.text("body")?,
+            state: row.maybe_text("state")?,
+            path: row.maybe_text("path")?,
+            line: row.maybe_int("line")?,
+            author: row.maybe_text("author")?,
+            author_id: row.maybe_int("author_id")?,
+            created_at: parse_time(&row.text("created_at")?)?,
+            updated_at: parse_time(&row.text("updated_at")?)?,
         },
     })
 }

@@ -24,7 +24,7 @@ impl StoreReader {
     /// Counts the stored objects of each kind.
     pub fn object_counts(&self) -> Result<ObjectCounts, StoreError> {
         const TOMBSTONES: Sql = Sql::portable(
-            "select count(*) from cells
+            "select count(*) as matching from cells
               where tombstone_at_ms is not null
                 and (updated_at is null
                      or (observed_at_ms, observed_request) <= (tombstone_at_ms, tombstone_request))",
@@ -45,7 +45,7 @@ impl StoreReader {
 }
 
 fn count_rows(tx: &mut Transaction<'_>, table: &str) -> Result<u64, StoreError> {
-    tx.query_count(Sql::portable(&format!("select count(*) from {table}")), &[])
+    tx.query_count(Sql::portable(&format!("select count(*) as matching from {table}")), &[])
 }
 
 /// Counts the texts of a table that are visible.
@@ -56,6 +56,6 @@ fn count_texts(
 ) -> Result<u64, StoreError> {
     let mut conditions = ConditionBuilder::new(tx.dialect());
     conditions.add_visible(pending);
-    let text = format!("select count(*) from {table} {}", conditions.where_clause());
+    let text = format!("select count(*) as matching from {table} {}", conditions.where_clause());
     tx.query_count(Sql::portable(&text), &conditions.params)
 }

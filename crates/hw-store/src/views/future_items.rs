@@ -16,11 +16,13 @@ impl StoreReader {
     /// stored as sent and ordered by the time at which they were read.
     pub fn future_items(&self) -> Result<ItemNames, StoreError> {
         const LAST_CHECKS: Sql = Sql::portable(
-            "select host, max(checked_at_ms) from lanes
+            "select host, max(checked_at_ms) as last_checked_ms from lanes
               where checked_at_ms is not null group by host order by host",
         );
         self.read("future items", |tx| {
-            let checks = tx.query(LAST_CHECKS, &[], |mut row| Ok((row.text(0)?, row.int(1)?)))?;
+            let checks = tx.query(LAST_CHECKS, &[], |mut row| {
+                Ok((row.text("host")?, row.int("last_checked_ms")?))
+            })?;
             let mut items = ItemNames::default();
             for (host, checked_at_ms) in checks {
                 let latest = SourceInstant(checked_at_ms).plus_ms(DATE_TOLERANCE_MS);
@@ -53,5 +55,5 @@ fn ids_dated_beyond(
     let limit = i64::try_from(MAX_NAMES).unwrap_or(i64::MAX);
     let latest = latest.to_string();
     let params = params![host, kind.name(), latest.as_str(), limit];
-    tx.query(BEYOND, &params, |mut row| row.int(0))
+    tx.query(BEYOND, &params, |mut row| row.int("id"))
 }

@@ -50,7 +50,7 @@ impl StoreReader {
     pub fn schema_number(&self) -> Result<i64, StoreError> {
         const NUMBER: Sql = Sql::portable("select number from schema_version");
         self.read("schema", |tx| {
-            Ok(tx.query_first(NUMBER, &[], |mut row| row.int(0))?.unwrap_or(0))
+            Ok(tx.query_first(NUMBER, &[], |mut row| row.int("number"))?.unwrap_or(0))
         })
     }
 
@@ -83,14 +83,15 @@ impl StoreReader {
         );
         let held = self.read("duties", |tx| {
             tx.query(HELD, &[], |mut row| {
-                let Ok(name) = row.text(0)?.parse() else { return Ok(None) };
-                let (owner, since_ms) = (row.text(1)?, row.maybe_int(2)?.unwrap_or(0));
-                let worker = match (row.maybe_text(3)?, row.maybe_int(4)?) {
+                let Ok(name) = row.text("name")?.parse() else { return Ok(None) };
+                let (owner, since_ms) =
+                    (row.text("owner")?, row.maybe_int("taken_at_ms")?.unwrap_or(0));
+                let worker = match (row.maybe_text("machine")?, row.maybe_int("process")?) {
                     (Some(machine), Some(process)) => workers::display_name(&machine, process),
                     _ => owner.clone(),
                 };
                 let holder = DutyHolder { worker, since_ms };
-                Ok(Some(HeldDuty { name, holder, owner, beat_ms: row.maybe_int(5)? }))
+                Ok(Some(HeldDuty { name, holder, owner, beat_ms: row.maybe_int("beat_ms")? }))
             })
         })?;
         Ok(held.into_iter().flatten().collect())

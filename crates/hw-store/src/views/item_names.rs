@@ -35,7 +35,7 @@ pub(crate) fn names_by_ids(
           where host = $1 and id = any($2) order by owner, name, id",
     );
     const THREADS: KindStatements = of_kind!(
-        "select coalesce(repositories.owner || '/' || repositories.name, threads.repository),
+        "select coalesce(repositories.owner || '/' || repositories.name, threads.repository) as repository,
                 threads.number, threads.title
            from",
         "as threads
@@ -58,13 +58,17 @@ pub(crate) fn names_by_ids(
     let params = params![host, named_ids];
     let names = match kind {
         ItemKind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
-            Ok(format!("{}/{}", row.text(0)?, row.text(1)?))
+            Ok(format!("{}/{}", row.text("owner")?, row.text("name")?))
         })?,
         ItemKind::Thread(_) => tx.query(THREADS.for_kind(kind), &params, |mut row| {
-            Ok(format_thread_name(&row.text(0)?, row.int(1)?, &row.text(2)?))
+            Ok(format_thread_name(
+                &row.text("repository")?,
+                row.int("number")?,
+                &row.text("title")?,
+            ))
         })?,
         ItemKind::Comment(_) => {
-            tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text(0))?
+            tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text("url"))?
         }
     };
     Ok(ItemNames { names, total: ids.len() })

@@ -18,8 +18,8 @@ impl StoreReader {
         const ALL: Sql = Sql::portable("select host, id, owner, name from repositories");
         let names = self.read("lane names", |tx| {
             tx.query_readable(ALL, &[], |mut row| {
-                let name = format!("{}/{}", row.text(2)?, row.text(3)?);
-                Ok(((row.text(0)?, row.int(1)?), name))
+                let name = format!("{}/{}", row.text("owner")?, row.text("name")?);
+                Ok(((row.text("host")?, row.int("id")?), name))
             })
         })?;
         Ok(LaneNames(names.rows.into_iter().collect()))

@@ -112,8 +112,10 @@ struct PendingChore {
 
 impl PendingChore {
     fn read(mut row: SqlRow) -> Result<Self, StoreError> {
-        let (kind, host, repository_id) = (row.text(0)?, row.text(1)?, row.int(2)?);
-        let (owner, name, url) = (row.maybe_text(3)?, row.maybe_text(4)?, row.maybe_text(5)?);
+        let (kind, host, repository_id) =
+            (row.text("kind")?, row.text("host")?, row.int("repository_id")?);
+        let (owner, name, url) =
+            (row.maybe_text("owner")?, row.maybe_text("name")?, row.maybe_text("url")?);
         let name = owner.zip(name).zip(url);
         let name = name.map(|((owner, name), url)| NamedRepository {
             id: repository_id,

@@ -35,8 +35,13 @@ impl StoreReader {
         );
         self.read("pulls", |tx| {
             tx.query(LAST, &[], |mut row| {
-                let (host, source) = (row.text(0)?, row.text(1)?);
-                Ok(LastPull { host, source, ended_ms: row.int(2)?, error: row.maybe_text(3)? })
+                let (host, source) = (row.text("host")?, row.text("source")?);
+                Ok(LastPull {
+                    host,
+                    source,
+                    ended_ms: row.int("ended_ms")?,
+                    error: row.maybe_text("error")?,
+                })
             })
         })
     }
@@ -49,8 +54,8 @@ impl StoreReader {
         );
         self.read("pulls", |tx| {
             tx.query(FAILED, &[], |mut row| {
-                let (source, ended_ms) = (row.text(0)?, row.int(1)?);
-                Ok(FailedPull { source, ended_ms, error: row.text(2)? })
+                let (source, ended_ms) = (row.text("source")?, row.int("ended_ms")?);
+                Ok(FailedPull { source, ended_ms, error: row.text("error")? })
             })
         })
     }

@@ -49,17 +49,17 @@ pub(crate) fn repositories_by_ids(
 
 pub(crate) fn read_repository(mut row: SqlRow) -> Result<Repository, StoreError> {
     Ok(Repository {
-        id: row.int(0)?,
-        node_id: row.text(1)?,
-        owner: row.text(2)?,
-        name: row.text(3)?,
-        url: row.text(4)?,
-        is_archived: row.flag(5)?,
-        is_fork: row.flag(6)?,
-        has_issues_enabled: row.flag(7)?,
-        has_discussions_enabled: row.flag(8)?,
-        created_at: parse_time(&row.text(9)?)?,
-        updated_at: parse_time(&row.text(10)?)?,
+        id: row.int("id")?,
+        node_id: row.text("node_id")?,
+        owner: row.text("owner")?,
+        name: row.text("name")?,
+        url: row.text("url")?,
+        is_archived: row.flag("is_archived")?,
+        is_fork: row.flag("is_fork")?,
+        has_issues_enabled: row.flag("has_issues_enabled")?,
+        has_discussions_enabled: row.flag("has_discussions_enabled")?,
+        created_at: parse_time(&row.text("created_at")?)?,
+        updated_at: parse_time(&row.text("updated_at")?)?,
     })
 }
 

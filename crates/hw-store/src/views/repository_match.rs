@@ -69,8 +69,8 @@ impl RepositoryMatch {
 
 impl StoredRepositoryName {
     fn read(mut row: SqlRow) -> Result<Self, StoreError> {
-        let (host, id) = (row.text(0)?, row.int(1)?);
-        Ok(Self { host, id, owner: row.text(2)?, name: row.text(3)? })
+        let (host, id) = (row.text("host")?, row.int("id")?);
+        Ok(Self { host, id, owner: row.text("owner")?, name: row.text("name")? })
     }
 }
 

@@ -7,7 +7,7 @@ use hw_rules::item::ThreadKind;
 use super::thread_list::ThreadTable;
 use crate::StoreReader;
 use crate::error::StoreError;
-use crate::sql::{Sql, SqlRow, params};
+use crate::sql::{Sql, params};
 
 impl StoreReader {
     /// Returns the given numbers that belong to a stored thread of a repository. Names match in any case.
@@ -24,21 +24,19 @@ impl StoreReader {
         );
         self.read("stored threads", |tx| {
             let mut stored = BTreeSet::new();
-            for id in tx.query(NAMED, &params![host, owner, repository], first_int)? {
+            for id in tx.query(NAMED, &params![host, owner, repository], |mut row| row.int("id"))? {
                 for table in ThreadKind::ALL.into_iter().map(ThreadTable::for_kind) {
                     let sqlite = number_query(&table, "in (select value from json_each($3))");
                     let postgres = number_query(&table, "= any($3)");
                     let text = Sql::per_dialect(&sqlite, &postgres);
-                    stored.extend(tx.query(text, &params![host, id, numbers], first_int)?);
+                    stored.extend(
+                        tx.query(text, &params![host, id, numbers], |mut row| row.int("number"))?,
+                    );
                 }
             }
             Ok(stored)
         })
     }
-}
-
-fn first_int(mut row: SqlRow) -> Result<i64, StoreError> {
-    row.int(0)
 }
 
 fn number_query(table: &ThreadTable, is_listed: &str) -> String {

@@ -98,7 +98,7 @@ pub struct ThreadTotals {
     pub skipped: SkippedRows,
 }
 
-/// The columns that all kinds of threads share. The columns of one kind follow and are read by [`read_details`].
+/// The columns that all kinds of threads share. [`read_details`] reads those of one kind.
 const THREAD_COLUMNS: &str =
     "host, repository, id, node_id, number, repository_id, url, title, body, state,
     state_reason, labels, author, author_id, created_at, updated_at, closed_at";
@@ -120,7 +120,7 @@ impl ThreadTable {
         Self { kind, name, more_columns }
     }
 
-    /// Returns the columns of a thread in the order that [`Self::read_row`] expects.
+    /// Returns the columns of a thread that [`Self::read_row`] expects.
     pub(crate) fn columns(&self) -> String {
         format!("{THREAD_COLUMNS}{}", self.more_columns)
     }
@@ -183,7 +183,8 @@ impl ThreadTable {
     ) -> Result<u64, StoreError> {
         let values = filter.resolve_values(tx)?;
         let Some(conditions) = self.build_conditions(tx, filter, &values) else { return Ok(0) };
-        let text = format!("select count(*) from {} {}", self.name, conditions.where_clause());
+        let text =
+            format!("select count(*) as matching from {} {}", self.name, conditions.where_clause());
         tx.query_count(Sql::portable(&text), &conditions.params)
     }
 
@@ -241,46 +242,46 @@ impl ThreadFilter {
 
 fn read_thread(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadRow, StoreError> {
     let closes = match kind {
-        ThreadKind::PullRequest => parse_list(&row.text(20)?)?,
+        ThreadKind::PullRequest => parse_list(&row.text("closes")?)?,
         ThreadKind::Discussion | ThreadKind::Issue => Vec::new(),
     };
     Ok(ThreadRow {
-        host: row.text(0)?,
-        repository: row.text(1)?,
+        host: row.text("host")?,
+        repository: row.text("repository")?,
         thread: Thread {
-            id: row.int(2)?,
-            node_id: row.text(3)?,
-            number: row.int(4)?,
-            repository_id: row.int(5)?,
-            url: row.text(6)?,
-            title: row.text(7)?,
-            body: row.text(8)?,
-            state: row.text(9)?,
-            state_reason: row.maybe_text(10)?,
-            labels: parse_list(&row.text(11)?)?,
-            author: row.maybe_text(12)?,
-            author_id: row.maybe_int(13)?,
-            created_at: parse_time(&row.text(14)?)?,
-            updated_at: parse_time(&row.text(15)?)?,
-            closed_at: row.maybe_text(16)?.as_deref().map(parse_time).transpose()?,
+            id: row.int("id")?,
+            node_id: row.text("node_id")?,
+            number: row.int("number")?,
+            repository_id: row.int("repository_id")?,
+            url: row.text("url")?,
+            title: row.text("title")?,
+            body: row.text("body")?,
+            state: row.text("state")?,
+            state_reason: row.maybe_text("state_reason")?,
+            labels: parse_list(&row.text("labels")?)?,
+            author: row.maybe_text("author")?,
+            author_id: row.maybe_int("author_id")?,
+            created_at: parse_time(&row.text("created_at")?)?,
+            updated_at: parse_time(&row.text("updated_at")?)?,
+            closed_at: row.maybe_text("closed_at")?.as_deref().map(parse_time).transpose()?,
             details: read_details(row, kind)?,
         },
         closes,
     })
 }
 
-/// Reads the details of one kind from the columns that follow [`THREAD_COLUMNS`].
+/// Reads the details of one kind from the columns that only its table has.
 fn read_details(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadDetails, StoreError> {
     Ok(match kind {
         ThreadKind::Issue => ThreadDetails::Issue,
         ThreadKind::Discussion => ThreadDetails::Discussion(DiscussionDetails {
-            category: row.text(17)?,
-            is_answered: row.maybe_int(18)?.map(|answered| answered != 0),
+            category: row.text("category")?,
+            is_answered: row.maybe_int("is_answered")?.map(|answered| answered != 0),
         }),
         ThreadKind::PullRequest => ThreadDetails::PullRequest(PullRequestDetails {
-            is_draft: row.flag(17)?,
-            merged_at: row.maybe_text(18)?.as_deref().map(parse_time).transpose()?,
-            head_ref: row.text(19)?,
+            is_draft: row.flag("is_draft")?,
+            merged_at: row.maybe_text("merged_at")?.as_deref().map(parse_time).transpose()?,
+            head_ref: row.text("head_ref")?,
         }),
     })
 }
@@ -326,7 +327,7 @@ mod tests {
             let rest = format!("order by created_at, id limit {limit}");
             let select = table.select_sql(&conditions.where_clause(), &rest);
             let text = format!("explain query plan {select}");
-            tx.query(Sql::portable(&text), &conditions.params, |mut row| row.text(3))
+            tx.query(Sql::portable(&text), &conditions.params, |mut row| row.text("detail"))
         });
         steps.unwrap().join("; ")
     }

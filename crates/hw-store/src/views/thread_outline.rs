@@ -17,11 +17,6 @@ use crate::error::StoreError;
 use crate::mirror::repository_names;
 use crate::sql::{Sql, SqlRow, SqlValue, params};
 
-/// The index of the body in [`comment_list::COMMENT_COLUMNS`].
-const BODY_COLUMN: usize = 10;
-/// The index of the body's length, which follows [`comment_list::COMMENT_COLUMNS`].
-const BODY_LENGTH_COLUMN: usize = 18;
-
 /// A thread and the outline of its comments, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadOutline {
@@ -122,22 +117,23 @@ impl StoreReader {
 
 /// Selects [`comment_list::COMMENT_COLUMNS`] with a part of the body, and the length of the whole body.
 fn excerpt_query(body: &str, is_listed: &str) -> String {
-    let columns = comment_list::COMMENT_COLUMNS.replace(" body,", &format!(" {body},"));
+    let columns = comment_list::COMMENT_COLUMNS.replace(" body,", &format!(" {body} as body,"));
     format!(
-        "select {columns}, octet_length(body) from comments
+        "select {columns}, octet_length(body) as body_bytes from comments
           where host = $1 and repository_id = $2 and thread_number = $3 and id {is_listed}"
     )
 }
 
 fn read_outline(mut row: SqlRow) -> Result<CommentOutline, StoreError> {
-    let kind = comment_list::parse_kind(&row.text(0)?)?;
-    let (id, reply_to, review_id) = (row.int(1)?, row.maybe_int(2)?, row.maybe_int(3)?);
-    Ok(CommentOutline { kind, id, reply_to, review_id, url: row.text(4)? })
+    let kind = comment_list::parse_kind(&row.text("kind")?)?;
+    let (id, reply_to, review_id) =
+        (row.int("id")?, row.maybe_int("reply_to")?, row.maybe_int("review_id")?);
+    Ok(CommentOutline { kind, id, reply_to, review_id, url: row.text("url")? })
 }
 
 fn read_excerpt(mut row: SqlRow) -> Result<CommentExcerpt, StoreError> {
-    let body_bytes = row.int(BODY_LENGTH_COLUMN)?.unsigned_abs();
-    if let Some(SqlValue::Bytes(body)) = row.0.get_mut(BODY_COLUMN) {
+    let body_bytes = row.int("body_bytes")?.unsigned_abs();
+    if let Some(SqlValue::Bytes(body)) = row.value_mut("body") {
         drop_partial_character(body);
     }
     Ok(CommentExcerpt { row: comment_list::read_comment(row)?, body_bytes })

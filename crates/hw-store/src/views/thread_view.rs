@@ -146,7 +146,11 @@ fn find_repositories(
     );
     let mut named = tx
         .query_readable(NAMED, &params![&address.repository], |mut row| {
-            Ok(RepositoryOwner { host: row.text(0)?, id: row.int(1)?, owner: row.text(2)? })
+            Ok(RepositoryOwner {
+                host: row.text("host")?,
+                id: row.int("id")?,
+                owner: row.text("owner")?,
+            })
         })?
         .rows;
     if let Some(owner) = &address.owner {

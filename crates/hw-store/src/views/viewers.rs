@@ -26,16 +26,16 @@ pub(crate) fn store_viewer(
 pub(crate) fn preferred_repositories(
     tx: &mut Transaction<'_>,
 ) -> Result<BTreeMap<String, BTreeSet<i64>>, StoreError> {
-    const VIEWERS: Sql = Sql::portable("select host, lower(login) from viewers");
+    const VIEWERS: Sql = Sql::portable("select host, lower(login) as login from viewers");
     // filters by author alone: a condition on the host would tempt SQLite into a full scan
     const WRITTEN: KindStatements =
         of_kind!("select distinct host, repository_id from", "where lower(author) = $1");
-    let viewers = tx.query(VIEWERS, &[], |mut row| Ok((row.text(0)?, row.text(1)?)))?;
+    let viewers = tx.query(VIEWERS, &[], |mut row| Ok((row.text("host")?, row.text("login")?)))?;
     let mut written = BTreeMap::<_, BTreeSet<i64>>::new();
     for (host, login) in viewers {
         for kind in ThreadKind::ALL {
             let repositories = tx.query(WRITTEN.for_kind(kind), &params![&login], |mut row| {
-                Ok((row.text(0)?, row.int(1)?))
+                Ok((row.text("host")?, row.int("repository_id")?))
             })?;
             let ids = repositories.into_iter().filter(|(at, _)| *at == host).map(|(_, id)| id);
             written.entry(host.clone()).or_default().extend(ids);

@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::{FutureExt as _, ready};
 use tokio_postgres::{Client, Error, RowStream, Statement};
 
-use super::values::{self, EncodedParam};
+use super::values::{self, EncodedParam, RowReader};
 use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key};
 use crate::driver::semaphore::SemaphorePermit;
 use crate::driver::{DatabaseSession, Durability, PendingRows, RowCallback};
@@ -364,9 +364,9 @@ fn query_all_prepared(
 ) -> Answer<Vec<SqlRow>, DriverError> {
     send_message(async move {
         let mut rows = pin!(client.query_raw(&statement, params).await?);
-        let mut read = Vec::new();
+        let (mut reader, mut read) = (RowReader::default(), Vec::new());
         while let Some(row) = rows.next().await {
-            read.push(values::read_row(&row?)?);
+            read.push(reader.read_row(&row?)?);
         }
         Ok(read)
     })
@@ -478,8 +478,9 @@ impl DatabaseSession for PostgresSession<'_> {
         let answer = self.send_prepared(sql, SentParams::Values(params), query_prepared)?;
         self.settle()?;
         let mut rows = pin!(self.wait_for(self.sent, answer)?);
+        let mut reader = RowReader::default();
         while let Some(row) = self.wait_for(self.sent, rows.next().map(Option::transpose))? {
-            if each(values::read_row(&row)?).is_break() {
+            if each(reader.read_row(&row)?).is_break() {
                 break;
             }
         }

@@ -4,10 +4,10 @@ use std::error::Error as StdError;
 
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Row as PostgresRow, types::FromSql};
+use tokio_postgres::{Column, Row as PostgresRow, types::FromSql};
 
 use crate::error::DriverError;
-use crate::sql::{SqlParam, SqlRow, SqlValue};
+use crate::sql::{ColumnNames, SqlParam, SqlRow, SqlValue};
 
 type ToSqlResult = Result<IsNull, Box<dyn StdError + Sync + Send>>;
 
@@ -99,8 +99,22 @@ fn check_count(params: usize, types: &[Type]) -> Result<(), DriverError> {
     }
 }
 
-/// Converts a row of PostgreSQL.
-pub(super) fn read_row(row: &PostgresRow) -> Result<SqlRow, DriverError> {
+/// Converts the rows of one result.
+#[derive(Default)]
+pub(super) struct RowReader {
+    names: Option<ColumnNames>,
+}
+
+impl RowReader {
+    pub(super) fn read_row(&mut self, row: &PostgresRow) -> Result<SqlRow, DriverError> {
+        let names = self
+            .names
+            .get_or_insert_with(|| ColumnNames::new(row.columns().iter().map(Column::name)));
+        Ok(SqlRow::new(names.clone(), read_values(row)?))
+    }
+}
+
+fn read_values(row: &PostgresRow) -> Result<Vec<SqlValue>, DriverError> {
     let values = row.columns().iter().enumerate().map(|(column, described)| {
         let ty = described.type_();
         Ok(match *ty {
@@ -115,7 +129,7 @@ pub(super) fn read_row(row: &PostgresRow) -> Result<SqlRow, DriverError> {
             _ => return Err(format!("unsupported column type {ty}").into()),
         })
     });
-    Ok(SqlRow(values.collect::<Result<_, DriverError>>()?))
+    values.collect()
 }
 
 /// A text, or its bytes if they are not UTF-8, which a database with another encoding can contain.
