@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use crate::row_subject::RowSubject;
 use crate::source_time::SourceInstant;
 
 /// The number of pages in a row that may show nothing new.
@@ -26,7 +27,7 @@ pub enum EndlessListing {
 pub struct PageGuard {
     ids: HashSet<i64>,
     /// Rows whose id could not be read, by their cursor.
-    unreadable_rows: HashSet<String>,
+    unreadable_rows: HashSet<RowSubject>,
     barren_pages: u32,
     largest_total: Option<i64>,
 }
@@ -36,7 +37,7 @@ impl PageGuard {
     pub fn check_page(
         &mut self,
         ids: impl IntoIterator<Item = i64>,
-        unreadable_rows: impl IntoIterator<Item = String>,
+        unreadable_rows: impl IntoIterator<Item = RowSubject>,
         total: Option<i64>,
     ) -> Result<(), EndlessListing> {
         let before = self.row_count();
@@ -125,7 +126,9 @@ mod tests {
     #[test]
     fn page_guard_stops_empty_pages_and_lets_unreadable_rows_pass() {
         let mut guard = PageGuard::default();
-        assert!((0..100).all(|page| guard.check_page([], [format!("at {page}")], None).is_ok()));
+        assert!((0..100).all(|page| {
+            guard.check_page([], [RowSubject::parse(&format!("at {page}"))], None).is_ok()
+        }));
         assert_eq!((0..).take_while(|_| guard.check_page([], [], None).is_ok()).count(), 2);
     }
 

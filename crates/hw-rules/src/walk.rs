@@ -9,7 +9,7 @@ use crate::OVERLAP_MS;
 use crate::source_time::{SourceInstant, SourceTime};
 
 /// The source's opaque token for a position in a listing.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PageCursor(pub String);
 
 /// The lower end of a range: the very beginning of the listing, or a point in time.

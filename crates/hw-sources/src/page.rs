@@ -2,6 +2,7 @@
 
 use hw_rules::item::{Comment, ItemObservation, MirrorItem};
 use hw_rules::item_validation::ImpossibleItem;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk;
@@ -21,8 +22,8 @@ impl ItemsPage {
     }
 
     /// Returns the subjects of the rows that could not be read.
-    pub fn unreadable_subjects(&self) -> impl Iterator<Item = String> {
-        self.unreadable.iter().map(|row| row.subject.to_string())
+    pub fn unreadable_subjects(&self) -> impl Iterator<Item = RowSubject> {
+        self.unreadable.iter().map(|row| row.subject.clone())
     }
 }
 
@@ -102,57 +103,5 @@ impl UnreadableRow {
     /// Returns true if no source can have such an item: another request does not help.
     pub fn is_impossible(&self) -> bool {
         ImpossibleItem::is_impossible_reason(&self.reason)
-    }
-}
-
-/// Identifies an unreadable row, so that it can be requested again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowSubject {
-    /// By its node id.
-    Node(String),
-    /// By its own cursor in the listing and the one before it, because not even its id could be read.
-    Position { at: walk::PageCursor, after: Option<walk::PageCursor> },
-}
-
-impl std::fmt::Display for RowSubject {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Node(id) => f.write_str(id),
-            Self::Position { at, after: None } => write!(f, "at {}", at.0),
-            Self::Position { at, after: Some(after) } => write!(f, "at {} after {}", at.0, after.0),
-        }
-    }
-}
-
-impl RowSubject {
-    /// Parses the output of [`Display`](std::fmt::Display).
-    pub fn parse(text: &str) -> Self {
-        let Some(position) = text.strip_prefix("at ") else { return Self::Node(text.to_owned()) };
-        match position.split_once(" after ") {
-            None => Self::Position { at: to_cursor(position), after: None },
-            Some((at, after)) => {
-                Self::Position { at: to_cursor(at), after: Some(to_cursor(after)) }
-            }
-        }
-    }
-}
-
-fn to_cursor(text: &str) -> walk::PageCursor {
-    walk::PageCursor(text.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn subject_round_trips_through_its_text() {
-        for subject in [
-            RowSubject::Node("I_kwDO".into()),
-            RowSubject::Position { at: to_cursor("Y3Vy=="), after: None },
-            RowSubject::Position { at: to_cursor("Y3Vy=="), after: Some(to_cursor("abc")) },
-        ] {
-            assert_eq!(RowSubject::parse(&subject.to_string()), subject);
-        }
     }
 }

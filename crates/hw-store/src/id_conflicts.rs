@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemKey, ItemKind, ItemObservation, ThreadKind};
 use hw_rules::item_validation::{ImpossibleItem, is_different_node};
+use hw_rules::row_subject::RowSubject;
 
 use crate::StoreReader;
 use crate::cells::StoredCells;
@@ -166,7 +167,7 @@ pub(crate) fn quarantine_taken_ids(page: &IngestPage, taken: &BTreeSet<ItemKey>)
 
 fn to_unreadable(ItemObservation { item, observed_at: seen }: ItemObservation) -> UnreadableItem {
     UnreadableItem {
-        subject: item.node_id().to_owned(),
+        subject: RowSubject::Node(item.node_id().to_owned()),
         reason: ImpossibleItem::from_taken_id(item.key().id).to_string(),
         raw: String::new(),
         updated_at: Some(item.updated_at().clone()),

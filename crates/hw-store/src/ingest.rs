@@ -6,6 +6,8 @@ use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
 use hw_rules::lane::Lane;
+use hw_rules::principal::Principal;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
 
 use crate::LeasedStore;
@@ -43,7 +45,7 @@ pub struct IngestPage {
     pub page_size: u32,
     pub quarantined: Vec<UnreadableItem>,
     /// Quarantined subjects that are readable now. Those identified by node id are released without being listed.
-    pub cleared_subjects: Vec<String>,
+    pub cleared_subjects: Vec<RowSubject>,
     /// Node ids that the same request did not find: a stored row of such a node has no claim to its id.
     pub absent_nodes: Vec<String>,
     /// The source's ETag of the lane's newest page, which is this page.
@@ -57,7 +59,7 @@ pub struct IngestPage {
 /// An ETag, with the principal that received it: the source may answer others differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Etag {
-    pub principal: String,
+    pub principal: Principal,
     pub value: String,
     /// The source's time when it sent the ETag; unknown for ETags stored by older versions.
     pub sent_at: Option<SourceInstant>,

@@ -7,6 +7,7 @@ use hw_rules::duty::DutyName;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::principal::Principal;
 use hw_rules::safe_text;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
@@ -90,17 +91,21 @@ impl StoreReader {
     }
 
     /// Returns the ETag of a lane's newest page that the source sent to this principal.
-    pub fn lane_etag(&self, lane: &Lane, principal: &str) -> Result<Option<Etag>, StoreError> {
+    pub fn lane_etag(
+        &self,
+        lane: &Lane,
+        principal: &Principal,
+    ) -> Result<Option<Etag>, StoreError> {
         const ETAG: Sql = Sql::portable(
             "select etag, etag_sent_at_ms from lanes
               where name = $1 and etag_principal = $2 and etag is not null",
         );
-        let name = lane.to_string();
+        let (name, stored_principal) = (lane.to_string(), principal.to_string());
         self.read("etag", |tx| {
-            tx.query_first(ETAG, &params![&name, principal], |mut row| {
+            tx.query_first(ETAG, &params![&name, &stored_principal], |mut row| {
                 let (value, sent_at) =
                     (row.text("etag")?, row.maybe_int("etag_sent_at_ms")?.map(SourceInstant));
-                Ok(Etag { principal: principal.to_owned(), value, sent_at })
+                Ok(Etag { principal: principal.clone(), value, sent_at })
             })
         })
     }
@@ -200,7 +205,7 @@ pub(crate) fn store_etag(
         "update lanes set etag = $1, etag_principal = $2, etag_sent_at_ms = $3 where id = $4",
     );
     let at_ms = etag.sent_at.map(|at| at.0);
-    tx.send_statement(UPDATE_ETAG, &params![&etag.value, &etag.principal, at_ms, lane])
+    tx.send_statement(UPDATE_ETAG, &params![&etag.value, &etag.principal.to_string(), at_ms, lane])
 }
 
 /// Returns the kind of the items that a lane lists; none if there is no such lane.

@@ -1,5 +1,6 @@
 //! Shares the pauses of rate limits among the processes of a workspace.
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
 use hw_rules::safe_text;
 
@@ -11,8 +12,7 @@ use crate::{StoreReader, StoreWriter};
 /// A pause of a principal's requests. It may be over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PauseRow {
-    /// Host and user.
-    pub principal: String,
+    pub principal: Principal,
     /// The budget that is paused, as the source names it; `*` means all of them.
     pub bucket: String,
     pub cause: PauseCause,
@@ -29,15 +29,14 @@ impl PauseRow {
     /// Returns the principal, and the budget if only that one is paused.
     pub fn subject(&self) -> String {
         let Self { principal, bucket, .. } = self;
-        if self.stops_all() { principal.clone() } else { format!("{principal} ({bucket})") }
+        if self.stops_all() { principal.to_string() } else { format!("{principal} ({bucket})") }
     }
 }
 
 /// A pause to store.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct NewPause<'a> {
-    /// Host and user, or the host alone.
-    pub principal: &'a str,
+    pub principal: Principal,
     pub scope: PauseScope,
     pub cause: PauseCause,
     pub until_ms: i64,
@@ -66,12 +65,11 @@ impl StoreReader {
     /// Returns the pauses that stop requests of a principal to one API, the longest first. They may be over. Pauses that
     /// end after `latest_ms` are ignored.
     ///
-    /// A principal's parents and children count, too: `host` covers every `host/user`. Before the first response the
-    /// token's user is unknown. Until then, any pause at the host applies, and a pause that the host requests applies to
-    /// every user.
+    /// A host's pauses apply to each of its users, and those of its users to the host: before the first response the
+    /// token's user is unknown, and any pause at the host applies.
     pub fn principal_pauses(
         &self,
-        principal: &str,
+        principal: &Principal,
         api: ApiKind,
         latest_ms: i64,
     ) -> Result<Vec<PauseRow>, StoreError> {
@@ -85,9 +83,9 @@ impl StoreReader {
                 and bucket in ('*', $4) and until_ms <= $5
               order by until_ms desc, principal, bucket, cause",
         );
-        let parents = principal.match_indices('/').filter_map(|(end, _)| principal.get(..end));
-        let names: Vec<&str> = parents.chain([principal]).collect();
-        let child_prefix = format!("{principal}/");
+        let name = principal.to_string();
+        let names = [principal.host(), &name];
+        let child_prefix = format!("{name}/");
         let prefix_chars = i64::try_from(child_prefix.chars().count()).unwrap_or(i64::MAX);
         let params =
             params![names.as_slice(), prefix_chars, &child_prefix, api.bucket(), latest_ms];
@@ -118,7 +116,8 @@ impl StoreWriter {
         let NewPause { principal, scope, cause, until_ms, reason } = pause;
         let reason = safe_text::sanitize_for_storage(reason);
         let (bucket, cause) = (scope_bucket(scope), cause_name(cause));
-        let params = params![principal, bucket, cause, until_ms, &reason, latest_ms];
+        let name = principal.to_string();
+        let params = params![&name, bucket, cause, until_ms, &reason, latest_ms];
         self.write(PAUSE, |tx| tx.send_statement(UPSERT, &params))
     }
 
@@ -129,14 +128,15 @@ impl StoreWriter {
               where principal = $1 and bucket = $2 and cause = $3 and until_ms <= $4",
         );
         let PauseRow { principal, bucket, cause, .. } = pause;
-        let params = params![principal, bucket, cause_name(*cause), until_ms];
+        let name = principal.to_string();
+        let params = params![&name, bucket, cause_name(*cause), until_ms];
         self.write(PAUSE, |tx| tx.send_statement(LIFT, &params))
     }
 }
 
 fn read_pause(mut row: SqlRow) -> Result<PauseRow, StoreError> {
-    let (principal, bucket, cause) =
-        (row.text("principal")?, row.text("bucket")?, row.text("cause")?);
+    let principal = Principal::parse(&row.text("principal")?);
+    let (bucket, cause) = (row.text("bucket")?, row.text("cause")?);
     let cause = if cause == cause_name(PauseCause::Reserve) {
         PauseCause::Reserve
     } else {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::lane::Lane;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::{ObservedAt, ordering_instant};
@@ -12,6 +13,7 @@ use crate::StoreReader;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::IngestPage;
+use crate::lanes;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::Transaction;
 use crate::views::repositories::parse_time;
@@ -22,8 +24,7 @@ const MAX_RAW_BYTES: usize = 64 * 1024;
 /// An item that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableItem {
-    /// The node id, or the position in the listing.
-    pub subject: String,
+    pub subject: RowSubject,
     pub reason: String,
     pub raw: String,
     /// The version, if at least that was readable.
@@ -34,9 +35,9 @@ pub struct UnreadableItem {
 /// An item in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantinedItem {
-    /// The name of the lane that it was read from.
-    pub lane: String,
-    pub subject: String,
+    /// The lane that it was read from.
+    pub lane: Lane,
+    pub subject: RowSubject,
     pub reason: String,
     pub raw: String,
     /// The newest unreadable version.
@@ -50,7 +51,8 @@ pub struct QuarantinedItem {
 macro_rules! quarantined {
     ($rest:literal) => {
         Sql::portable(concat!(
-            "select lanes.name, subject, reason, raw_json, attempts, observed_at_ms, observed_request, updated_at
+            "select lanes.host, lanes.organization, lanes.repository_id, lanes.surface, subject, reason, raw_json,
+                    attempts, observed_at_ms, observed_request, updated_at
                from quarantine join lanes on lanes.id = quarantine.lane_id ",
             $rest
         ))
@@ -63,7 +65,7 @@ impl StoreReader {
     /// [`StoreReader::object_counts`] returns their total number.
     pub fn quarantined_items(&self) -> Result<Vec<QuarantinedItem>, StoreError> {
         const ALL: Sql = quarantined!("order by lanes.name, subject limit 1000");
-        self.read("quarantine", |tx| tx.query(ALL, &[], read_quarantined))
+        self.read("quarantine", |tx| Ok(tx.query_readable(ALL, &[], read_quarantined)?.rows))
     }
 
     /// Returns the subject and reason of some items in quarantine, those with the most attempts first.
@@ -88,23 +90,30 @@ impl StoreReader {
             "where lanes.name = $1 order by attempts, observed_at_ms, observed_request, subject limit $2"
         );
         let (name, limit) = (lane.to_string(), i64::try_from(limit).unwrap_or(i64::MAX));
-        self.read("quarantine", |tx| tx.query(OF_LANE, &params![&name, limit], read_quarantined))
+        let params = params![&name, limit];
+        self.read("quarantine", |tx| {
+            Ok(tx.query_readable(OF_LANE, &params, read_quarantined)?.rows)
+        })
     }
 
-    /// Returns the names of the lanes that have items in quarantine.
-    pub fn lanes_with_quarantine(&self) -> Result<BTreeSet<String>, StoreError> {
-        const WAITING: Sql =
-            Sql::portable("select name from lanes where id in (select lane_id from quarantine)");
+    /// Returns the lanes that have items in quarantine. A lane whose row is damaged is left out, as in
+    /// [`StoreReader::lanes`].
+    pub fn lanes_with_quarantine(&self) -> Result<BTreeSet<Lane>, StoreError> {
+        const WAITING: Sql = Sql::portable(
+            "select host, organization, repository_id, surface from lanes
+              where id in (select lane_id from quarantine)",
+        );
         self.read("quarantine", |tx| {
-            Ok(tx.query(WAITING, &[], |mut row| row.text("name"))?.into_iter().collect())
+            let lanes = tx.query_readable(WAITING, &[], |mut row| lanes::read_lane(&mut row))?;
+            Ok(lanes.rows.into_iter().collect())
         })
     }
 }
 
 fn read_quarantined(mut row: SqlRow) -> Result<QuarantinedItem, StoreError> {
     Ok(QuarantinedItem {
-        lane: row.text("name")?,
-        subject: row.text("subject")?,
+        lane: lanes::read_lane(&mut row)?,
+        subject: RowSubject::parse(&row.text("subject")?),
         reason: row.text("reason")?,
         raw: row.text("raw_json")?,
         tries: row.int("attempts")?.unsigned_abs(),
@@ -178,8 +187,8 @@ fn release_subjects(
 ) -> Result<(), StoreError> {
     const RELEASE: Sql =
         Sql::portable("delete from quarantine where lane_id = $1 and subject = $2");
-    let rows: Vec<_> =
-        page.cleared_subjects.iter().map(|subject| params![lane, subject].to_vec()).collect();
+    let subjects: Vec<_> = page.cleared_subjects.iter().map(ToString::to_string).collect();
+    let rows: Vec<_> = subjects.iter().map(|subject| params![lane, subject].to_vec()).collect();
     tx.execute_each(RELEASE, &rows)
 }
 
@@ -206,7 +215,9 @@ fn quarantine_item(
     );
     let UnreadableItem { subject, reason, raw, updated_at, seen } = unreadable;
     let raw = raw.get(..raw.floor_char_boundary(MAX_RAW_BYTES)).unwrap_or_default();
-    let [subject, reason, raw] = [subject, reason, raw].map(safe_text::sanitize_for_storage);
+    let subject = subject.to_string();
+    let [subject, reason, raw] =
+        [subject.as_str(), reason, raw].map(safe_text::sanitize_for_storage);
     let at = updated_at.as_ref().map(SourceTime::as_str);
     let at_ms = updated_at.as_ref().map(|at| ordering_instant(at.instant(), *seen).0);
     let params = params![lane, &subject, &reason, &raw, seen.at_ms, seen.request, at, at_ms];

@@ -1,5 +1,6 @@
 //! Shares request numbers, and the requests of a minute, among the processes of a workspace.
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::ApiKind;
 
 use crate::StoreWriter;
@@ -35,7 +36,7 @@ impl StoreWriter {
     /// clock.
     pub fn reserve_requests(
         &self,
-        principal: &str,
+        principal: &Principal,
         api: ApiKind,
         count: i64,
         now_ms: i64,
@@ -46,15 +47,16 @@ impl StoreWriter {
              on conflict (name) do update set value = counters.value + excluded.value
              returning value",
         );
+        let principal = principal.to_string();
         self.write(RESERVE, |tx| {
-            let minute = MinuteReservations::current(tx, principal, api, now_ms)?;
+            let minute = MinuteReservations::current(tx, &principal, api, now_ms)?;
             let count = count.min(per_minute.saturating_sub(minute.reserved));
             if count <= 0 {
                 return Ok(ReserveOutcome::Full {
                     until_ms: minute.began_ms.saturating_add(MINUTE_MS),
                 });
             }
-            minute.record_reserved(tx, principal, api, count)?;
+            minute.record_reserved(tx, &principal, api, count)?;
             let last =
                 tx.query_first(NEXT, &params![count], |mut row| row.int("value"))?.unwrap_or(count);
             Ok(ReserveOutcome::Granted(RequestReservation { first: last - count + 1, count }))

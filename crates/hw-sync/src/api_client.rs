@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::RequestPace;
 use hw_rules::page_size;
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::SourceError;
@@ -94,7 +95,8 @@ impl<E: Into<SyncError>> From<E> for FetchError {
 }
 
 impl<S: Source> ApiClient<S> {
-    pub fn new(config: ClientConfig<S>, store: StoreWriter, principal: &str) -> Self {
+    /// Creates the client of a host. The host's own pauses apply until a response names the token's user.
+    pub fn new(config: ClientConfig<S>, store: StoreWriter, host: &str) -> Self {
         let settings = LimiterConfig {
             clock: Arc::clone(&config.clock),
             crash_points: config.crash_points.clone(),
@@ -103,7 +105,7 @@ impl<S: Source> ApiClient<S> {
             reserve_percent: config.reserve_percent,
             seed: config.seed,
         };
-        let limiter = RateLimiter::new(store, principal, settings);
+        let limiter = RateLimiter::new(store, Principal::from_host(host), settings);
         Self {
             config,
             limiter,
@@ -154,7 +156,7 @@ impl<S: Source> ApiClient<S> {
     }
 
     /// Returns the principal whose rate limits apply.
-    pub fn principal(&self) -> String {
+    pub fn principal(&self) -> Principal {
         self.limiter.principal()
     }
 
@@ -164,7 +166,7 @@ impl<S: Source> ApiClient<S> {
     }
 
     /// Sets the principal whose rate limits apply from now on.
-    pub(crate) fn set_principal(&self, principal: String) {
+    pub(crate) fn set_principal(&self, principal: Principal) {
         self.limiter.set_principal(principal);
     }
 

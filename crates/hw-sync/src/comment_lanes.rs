@@ -28,7 +28,7 @@ struct CommentLaneSnapshot {
     /// Lanes with threads whose comments are due.
     lanes_with_due_threads: BTreeSet<Lane>,
     /// Lanes with quarantined rows.
-    waiting_lanes: BTreeSet<String>,
+    waiting_lanes: BTreeSet<Lane>,
 }
 
 /// Collects the surfaces of the planned lanes.
@@ -147,7 +147,7 @@ impl CommentLaneSnapshot {
                 context.client.last_source_date(),
             ),
         };
-        is_due || self.waiting_lanes.contains(&lane.to_string())
+        is_due || self.waiting_lanes.contains(lane)
     }
 
     /// Returns the time of the last listing of the lane's threads.

@@ -12,6 +12,8 @@ use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::page_guard::{EndlessListing, PageGuard};
 use hw_rules::plan::LanePlan;
+use hw_rules::principal::Principal;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::github::repositories::RepositoryListPage;
@@ -218,7 +220,7 @@ impl RepositoryDiscovery<'_> {
     fn process_page(&mut self, mut page: DiscoveryPage) -> IngestPage {
         let viewer = page.viewer.as_ref().map(|viewer| viewer.login.clone());
         if let Some(viewer) = page.viewer {
-            self.context.client.set_principal(format!("{}/{}", self.pull.host, viewer.id));
+            self.context.client.set_principal(Principal::from_user(&self.pull.host, viewer.id));
             self.context
                 .client
                 .progress()
@@ -234,10 +236,10 @@ impl RepositoryDiscovery<'_> {
         let unchanged_lanes = self.plan_repositories(&repositories, &page.probes);
         self.result.repositories.extend(repositories);
         for row in &page.unreadable {
-            let subject = row.subject.to_string();
+            let subject = row.subject.clone();
             if row.is_impossible() {
                 tracing::warn!(
-                    subject,
+                    %subject,
                     reason = row.reason,
                     "GitHub lists a repository with invalid values"
                 );
@@ -327,7 +329,7 @@ impl RepositoryDiscovery<'_> {
     }
 
     /// Returns the quarantined rows that this listing did not show. It was read whole, so they are gone.
-    fn resolved_quarantine(&self) -> Result<Vec<String>, SyncError> {
+    fn resolved_quarantine(&self) -> Result<Vec<RowSubject>, SyncError> {
         let quarantined =
             self.context.store.quarantined_in_lane(&self.lane, u64::from(u32::MAX))?;
         let subjects = quarantined.into_iter().map(|row| row.subject);
@@ -337,7 +339,7 @@ impl RepositoryDiscovery<'_> {
     /// Returns the stored repositories that could not be read this time.
     fn unread_repositories(&self) -> Vec<Repository> {
         let stored = self.known.repositories.iter();
-        stored.filter(|repository| self.result.is_unread(&repository.node_id)).cloned().collect()
+        stored.filter(|repository| self.result.is_repository_unread(repository)).cloned().collect()
     }
 }
 

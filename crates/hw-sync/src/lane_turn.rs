@@ -4,11 +4,12 @@ use hw_rules::backoff;
 use hw_rules::coverage::{Coverage, CoverageError};
 use hw_rules::lane::ReadStrategy;
 use hw_rules::plan::{ChangeSign, LanePlan, LaneState};
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::ListingFloor;
 use hw_sources::github::source::GithubSource;
-use hw_sources::page::{RowSubject, UnreadableRow};
+use hw_sources::page::UnreadableRow;
 use hw_sources::query::Query;
 use hw_store::{IngestPage, TurnFailure};
 

@@ -31,7 +31,7 @@ pub(crate) struct MirrorSnapshot {
     pub(crate) repositories: Vec<Repository>,
     lane_states: BTreeMap<Lane, LaneState>,
     /// Lanes with quarantined rows.
-    waiting_lanes: BTreeSet<String>,
+    waiting_lanes: BTreeSet<Lane>,
 }
 
 impl MirrorSnapshot {
@@ -67,7 +67,7 @@ impl MirrorSnapshot {
         let lane = &target.lane;
         let state = self.lane_states.get(lane).cloned().unwrap_or_else(LaneState::new);
         let request = LaneRequest {
-            has_quarantined: self.waiting_lanes.contains(&lane.to_string()),
+            has_quarantined: self.waiting_lanes.contains(lane),
             ..context.lane_request(&target, pull.sweep_request())
         };
         let expected = probe.map(|probe| probe::expected_rows(&state, request.window, probe));

@@ -6,11 +6,12 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::item::{ItemKey, ItemObservation};
 use hw_rules::item_validation::ImpossibleItem;
 use hw_rules::lane::ReadStrategy;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
 use hw_sources::github::threads::{ThreadListing, ThreadPageQuery};
-use hw_sources::page::{ItemsPage, LookupPage, RowSubject, UnreadableRow};
+use hw_sources::page::{ItemsPage, LookupPage, UnreadableRow};
 use hw_store::QuarantinedItem;
 
 use crate::SyncError;
@@ -91,12 +92,12 @@ async fn retry_rows(
     let LaneTurn { context, target, .. } = *turn;
     let mut read = BTreeSet::new();
     for row in chosen.iter().take(MAX_RETRIES_PER_TURN).cloned() {
-        if read.contains(&row.subject) {
+        if row.subject.node_id().is_some_and(|id| read.contains(id)) {
             continue;
         }
         let twins = find_twins(turn, &row, waiting)?;
         let unreadable = UnreadableRow {
-            subject: RowSubject::parse(&row.subject),
+            subject: row.subject.clone(),
             reason: row.reason,
             raw: row.raw,
             updated_at: row.updated_at,
@@ -144,7 +145,7 @@ fn find_twins(
     }
     let twins =
         waiting.iter().filter(|other| other.reason == row.reason && other.subject != row.subject);
-    Ok(twins.map(|twin| twin.subject.clone()).collect())
+    Ok(twins.filter_map(|twin| twin.subject.node_id().map(str::to_owned)).collect())
 }
 
 /// Retries one row, by its id or by its position. A failure of one row does not fail the lane.
@@ -256,7 +257,7 @@ async fn retry_at_position(
 /// Converts an unreadable row to the form in which it is stored.
 pub(crate) fn quarantine_row(row: &UnreadableRow) -> hw_store::UnreadableItem {
     hw_store::UnreadableItem {
-        subject: row.subject.to_string(),
+        subject: row.subject.clone(),
         reason: row.reason.clone(),
         raw: row.raw.clone(),
         updated_at: row.updated_at.clone(),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hw_rules::backoff::Jitter;
 use hw_rules::pace::{self, RequestPace};
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_rules::source_time::SourceInstant;
 use hw_sources::error::{LimitWait, RateLimit, RateLimitKind, SourceError};
@@ -30,7 +31,7 @@ pub(crate) struct RateLimiter {
     store: StoreWriter,
     config: LimiterConfig,
     /// Host and user whose limits apply, never a token.
-    principal: Mutex<String>,
+    principal: Mutex<Principal>,
     state: Mutex<LimiterState>,
     queue: PermitQueue,
     request_ids: Mutex<RequestIdPool>,
@@ -106,10 +107,10 @@ pub(crate) struct RequestPermit<'a> {
 }
 
 impl RateLimiter {
-    pub(crate) fn new(store: StoreWriter, principal: &str, config: LimiterConfig) -> Self {
+    pub(crate) fn new(store: StoreWriter, principal: Principal, config: LimiterConfig) -> Self {
         Self {
             store,
-            principal: Mutex::new(principal.to_owned()),
+            principal: Mutex::new(principal),
             state: Mutex::default(),
             queue: PermitQueue::default(),
             request_ids: Mutex::default(),
@@ -124,12 +125,12 @@ impl RateLimiter {
         self.config.clock.now_ms()
     }
 
-    pub(crate) fn principal(&self) -> String {
+    pub(crate) fn principal(&self) -> Principal {
         lock_unpoisoned(&self.principal).clone()
     }
 
     /// Sets the principal whose rate limits apply from now on.
-    pub(crate) fn set_principal(&self, principal: String) {
+    pub(crate) fn set_principal(&self, principal: Principal) {
         *lock_unpoisoned(&self.principal) = principal;
     }
 
@@ -401,7 +402,7 @@ impl RateLimiter {
             .progress
             .emit(|| ProgressEvent::RequestsPaused { reason: reason.to_owned(), until_ms });
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        let principal = &self.principal();
+        let principal = self.principal();
         let pause = NewPause { principal, scope, cause, until_ms, reason };
         self.store.store_pause(pause, latest_ms)?;
         self.config.crash_points.pass_point(crash_points::PAUSE_WRITTEN)

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::ApiKind;
 use hw_store::{RequestReservation, ReserveOutcome, StoreWriter};
 
@@ -36,7 +37,7 @@ impl RequestIdPool {
     pub(crate) fn reserve_ahead(
         &mut self,
         store: &StoreWriter,
-        principal: &str,
+        principal: &Principal,
         api: ApiKind,
         points: i64,
         now_ms: i64,
@@ -86,7 +87,9 @@ mod tests {
         let mut drawn = BTreeSet::new();
         for number in 0..1_000 {
             let pool = &mut pools[number % 2];
-            let reserved = pool.reserve_ahead(&store, "host/1", ApiKind::Rest, 1, 1_000).unwrap();
+            let reserved = pool
+                .reserve_ahead(&store, &Principal::from_user("host", 1), ApiKind::Rest, 1, 1_000)
+                .unwrap();
             if reserved == IdReservation::Available {
                 assert!(drawn.insert(pool.draw(ApiKind::Rest, 1).unwrap()), "no id twice");
             } else {
@@ -103,7 +106,7 @@ mod tests {
         let mut pool = RequestIdPool::default();
         let mut drawn = 0;
         let api = ApiKind::Rest;
-        while pool.reserve_ahead(&store, "host/1", api, 5, 1_000).unwrap()
+        while pool.reserve_ahead(&store, &Principal::from_user("host", 1), api, 5, 1_000).unwrap()
             == IdReservation::Available
         {
             pool.draw(api, 5).unwrap();
@@ -126,7 +129,8 @@ mod tests {
     }
 
     fn draw_id(pool: &mut RequestIdPool, store: &StoreWriter, api: ApiKind) -> i64 {
-        let reserved = pool.reserve_ahead(store, "host/1", api, 1, 1_000).unwrap();
+        let reserved =
+            pool.reserve_ahead(store, &Principal::from_user("host", 1), api, 1, 1_000).unwrap();
         assert_eq!(reserved, IdReservation::Available);
         pool.draw(api, 1).unwrap()
     }

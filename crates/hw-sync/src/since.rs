@@ -3,13 +3,13 @@
 use hw_rules::coverage::{Coverage, CoverageError};
 use hw_rules::lane::SinceCommentKind;
 use hw_rules::page_guard::SinceGuard;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::since_walk::{SincePage, SinceWalk};
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::{
     CommentListPage, CommentListQuery, CommentListResult, ListPart,
 };
-use hw_sources::page::RowSubject;
 use hw_store::{Etag, IngestPage};
 
 use crate::SyncError;

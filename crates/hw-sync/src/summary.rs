@@ -194,7 +194,7 @@ impl PullSummary {
         }
         // a row that was never stored may not be a repository at all, and is not a failure
         for stored in &known.repositories {
-            if discovery.impossible.contains(&stored.node_id) {
+            if discovery.is_impossible(stored) {
                 let message = "GitHub lists it with invalid values, so it was not read; `highwater doctor` shows details";
                 self.add_failure(context, surface, full_name(stored), message);
             }
@@ -245,7 +245,7 @@ impl PullSummary {
         let waiting = context.store.lanes_with_quarantine()?;
         for target in std::mem::take(&mut self.read_lanes) {
             // hidden rows cannot be read, but are not missing, either
-            if waiting.contains(&target.lane.to_string()) && target.can_be_swept() {
+            if waiting.contains(&target.lane) && target.can_be_swept() {
                 let message = "some items could not be read; the next pull retries them";
                 self.add_failure(context, target.surface(), target.display_name(), message);
             }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::page_guard::PageGuard;
+use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
@@ -295,8 +296,8 @@ fn comment_ids(part: &ThreadComments) -> impl Iterator<Item = i64> {
     part.observations.iter().map(|observation| observation.key().id)
 }
 
-fn unreadable_subjects(part: &ThreadComments) -> impl Iterator<Item = String> {
-    part.unreadable.iter().map(|row| row.subject.to_string())
+fn unreadable_subjects(part: &ThreadComments) -> impl Iterator<Item = RowSubject> {
+    part.unreadable.iter().map(|row| row.subject.clone())
 }
 
 fn add_to_page(page: &mut IngestPage, part: ThreadComments, batch: &mut CommentBatch) {

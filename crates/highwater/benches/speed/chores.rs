@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::ApiKind;
 use hw_store::{
     DatabaseLocation, SearchEngine, SearchRequest, StoreReader, StoreWriter, Workspace,
@@ -193,10 +194,11 @@ fn wait_for_chores(location: &DatabaseLocation, is_met: impl Fn(u64) -> bool) {
 /// Writes a small transaction ten times a second, and returns how long each of them took.
 fn write_while(location: &DatabaseLocation, is_over: &AtomicBool) -> Vec<f64> {
     let store = StoreWriter::open(location).unwrap();
+    let principal = Principal::from_user("bench", 0);
     let mut waits = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
         let began = Instant::now();
-        store.reserve_requests("bench/0", ApiKind::Rest, 1, 0, i64::MAX / 2).unwrap();
+        store.reserve_requests(&principal, ApiKind::Rest, 1, 0, i64::MAX / 2).unwrap();
         waits.push(began.elapsed().as_secs_f64() * 1_000.0);
         thread::sleep(WRITE_INTERVAL.saturating_sub(began.elapsed()));
     }

@@ -4,21 +4,23 @@ mod connections;
 mod pauses;
 mod reserves;
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_sim::WorldSpec;
 use hw_store::NewPause;
 
 use crate::harness::SimFixture;
 
-const USER: &str = "github.com/1000";
-
-const SECONDARY_PAUSE: NewPause<'static> = NewPause {
-    principal: USER,
-    scope: PauseScope::Everything,
-    cause: PauseCause::SourceLimit,
-    until_ms: 0,
-    reason: "secondary limit",
-};
+/// Returns a pause of the simulated user.
+fn secondary_pause(until_ms: i64) -> NewPause<'static> {
+    NewPause {
+        principal: Principal::from_user("github.com", 1_000),
+        scope: PauseScope::Everything,
+        cause: PauseCause::SourceLimit,
+        until_ms,
+        reason: "secondary limit",
+    }
+}
 
 fn world_spec() -> WorldSpec {
     WorldSpec { repositories: 2, issues: 25, ..WorldSpec::small() }

@@ -91,7 +91,7 @@ fn quarantine_drops_a_deleted_issue_with_the_next_pull() {
             for id in issue_ids(&fixture) {
                 fixture.with_github(|github| {
                     let node_id = &github.world().truth().threads[&(ThreadKind::Issue, id)].node_id;
-                    if waiting.iter().any(|item| item.subject == *node_id) {
+                    if waiting.iter().any(|item| item.subject.node_id() == Some(node_id)) {
                         // one new issue for each, so that the list keeps its length
                         github.world_mut().delete_issue(id, now);
                         github.world_mut().create_issue(repository, "instead", "b", now);

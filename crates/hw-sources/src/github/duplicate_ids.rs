@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::item::{ItemKey, ItemObservation};
 use hw_rules::item_validation::ImpossibleItem;
 
-use crate::page::{RowSubject, UnreadableRow};
+use crate::page::UnreadableRow;
+use hw_rules::row_subject::RowSubject;
 
 /// Removes the observations whose id belongs to several nodes, and returns them as unreadable rows.
 ///

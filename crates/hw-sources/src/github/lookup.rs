@@ -7,8 +7,9 @@ use super::duplicate_ids;
 use super::graphql::{GraphqlQuery, GraphqlResponse};
 use super::node::{self, NullReason};
 use crate::error::SourceError;
-use crate::page::{LookupPage, RowSubject};
+use crate::page::LookupPage;
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 
 /// A lookup of objects of one type.
 pub(super) struct NodeLookup {

@@ -11,8 +11,9 @@ use serde::{Deserialize, Deserializer};
 use super::duplicate_ids;
 use super::graphql::GraphqlResponse;
 use crate::error::SourceError;
-use crate::page::{ItemsPage, RowSubject, UnreadableRow};
+use crate::page::{ItemsPage, UnreadableRow};
 use crate::raw_json::{BoundedVec, RawNode};
+use hw_rules::row_subject::RowSubject;
 
 /// The part of an unreadable node that is stored.
 const MAX_RAW_BYTES: usize = 64 << 10;

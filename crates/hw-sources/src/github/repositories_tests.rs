@@ -8,7 +8,7 @@ use super::super::sample_responses::{
     response_with_errors, server_error,
 };
 use super::*;
-use crate::page::RowSubject;
+use hw_rules::row_subject::RowSubject;
 
 const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 

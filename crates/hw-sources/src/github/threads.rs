@@ -15,9 +15,10 @@ use super::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use super::node::{self, LocatedNode, ParsedConnection};
 use super::thread_schema;
 use crate::error::SourceError;
-use crate::page::{InventoryPage, InventoryRow, ItemsPage, RowSubject, UnreadableRow};
+use crate::page::{InventoryPage, InventoryRow, ItemsPage, UnreadableRow};
 use crate::query::Query;
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 use thread_node::ThreadStub;
 
 pub use first_pages::{FirstPageTarget, FirstPagesQuery};

@@ -284,7 +284,8 @@ fn thread_page_sets_aside_all_nodes_that_share_an_id() {
     let edges = [1, 2].map(|n| edge_json(n, &thread_json(kind, n)));
     let page = read_edges(kind, &[&edges[..], &[edge_json(3, &duplicate)]].concat()).unwrap();
     assert_eq!((page.row_ids().collect::<Vec<_>>(), page.observations.len()), (vec![2], 1));
-    let named: Vec<String> = page.unreadable_subjects().collect();
+    let named: Vec<String> =
+        page.unreadable_subjects().map(|subject| subject.to_string()).collect();
     assert_eq!(named, ["T_1", "T_3"]);
     assert!(page.unreadable.iter().all(UnreadableRow::is_impossible));
     let again = [edge_json(1, &thread_json(kind, 1)), edge_json(2, &thread_json(kind, 1))];

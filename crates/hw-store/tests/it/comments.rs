@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::principal::Principal;
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_address::ThreadAddress;
@@ -206,23 +207,20 @@ fn comment_queue_keeps_a_thread_that_was_read_too_early(location: &DatabaseLocat
 fn etag_is_stored_per_principal_and_removed_with_its_rows(location: &DatabaseLocation) {
     let store = open_store(location);
     let lane = lane_for_kind(CommentKind::Conversation);
-    let etag = Etag {
-        principal: "github.com/1".into(),
-        value: "\"abc\"".into(),
-        sent_at: Some(SourceInstant(7_000)),
-    };
+    let etag =
+        Etag { principal: user(1), value: "\"abc\"".into(), sent_at: Some(SourceInstant(7_000)) };
     let page = IngestPage { etag: Some(etag.clone()), ..IngestPage::new(lane.clone(), 100) };
     store.ingest_page(&page).unwrap();
-    assert_eq!(store.lane_etag(&lane, "github.com/1").unwrap(), Some(etag));
-    assert_eq!(store.lane_etag(&lane, "github.com/2").unwrap(), None);
+    assert_eq!(store.lane_etag(&lane, &user(1)).unwrap(), Some(etag));
+    assert_eq!(store.lane_etag(&lane, &user(2)).unwrap(), None);
     store.ingest_page(&IngestPage::new(lane.clone(), 100)).unwrap();
     assert!(
-        store.lane_etag(&lane, "github.com/1").unwrap().is_some(),
+        store.lane_etag(&lane, &user(1)).unwrap().is_some(),
         "a page without an ETag removes none"
     );
     store.clear_lane(&lane).unwrap();
     finish_chores(&store);
-    assert_eq!(store.lane_etag(&lane, "github.com/1").unwrap(), None, "its rows are gone");
+    assert_eq!(store.lane_etag(&lane, &user(1)).unwrap(), None, "its rows are gone");
 }
 
 fn comment_filter_selects_by_repository_thread_and_author(location: &DatabaseLocation) {
@@ -327,4 +325,8 @@ fn filtered_comments(store: &StoreReader, filter: &CommentFilter) -> Vec<Comment
 
 fn thread_address(number: i64) -> ThreadAddress {
     ThreadAddress::parse(&format!("acme/pump#{number}")).unwrap()
+}
+
+fn user(id: i64) -> Principal {
+    Principal::from_user(HOST, id)
 }

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
 use hw_store::{
     DatabaseLocation, NewPause, RequestReservation, ReserveOutcome, StoreReader, StoreWriter,
@@ -43,7 +44,7 @@ fn request_numbers_never_repeat(location: &DatabaseLocation) {
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 120);
     let crashing =
         stores[0].clone().with_crash_hook(Arc::new(|point| point == "reserve: after commit"));
-    let crashed = crashing.reserve_requests("ada", ApiKind::Rest, 5, 0, 1_000);
+    let crashed = crashing.reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 5, 0, 1_000);
     assert!(crashed.is_err());
     assert_eq!(reserve_granted(&stores[1], "ada", 1).first, 126, "reserved numbers are not reused");
 }
@@ -62,7 +63,9 @@ fn request_numbers_of_a_minute_are_shared_by_all_processes(location: &DatabaseLo
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(granted, 100, "33 blocks of three, and one more");
-    let full = stores[0].reserve_requests("ada", ApiKind::Rest, 1, MINUTE - 1, 100).unwrap();
+    let full = stores[0]
+        .reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 1, MINUTE - 1, 100)
+        .unwrap();
     assert_eq!(full, ReserveOutcome::Full { until_ms: MINUTE });
     assert_eq!(granted_first(&stores[0], MINUTE), Some(101), "no number was wasted");
 }
@@ -71,7 +74,9 @@ fn reservation_count_restarts_in_a_new_minute(location: &DatabaseLocation) {
     let store = open_store(location);
     for minute in [0, MINUTE, 5 * MINUTE] {
         assert_eq!(granted_count(&store, 10, minute + 59_999, 10), Some(10));
-        let full = store.reserve_requests("ada", ApiKind::Rest, 1, minute + 59_999, 10).unwrap();
+        let full = store
+            .reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 1, minute + 59_999, 10)
+            .unwrap();
         assert_eq!(full, ReserveOutcome::Full { until_ms: minute + MINUTE });
         assert_eq!(
             granted_count(&store, 2, minute + 59_999, 11),
@@ -86,7 +91,7 @@ fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocati
     let year_2030 = 1_900_000_000_000;
     assert_eq!(granted_count(&store, 10, year_2030, 10), Some(10));
     assert_eq!(granted_count(&store, 4, -1, 10), Some(4), "that clock was corrected");
-    let ahead = store.reserve_requests("ada", ApiKind::Rest, 9, 1, 10).unwrap();
+    let ahead = store.reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 9, 1, 10).unwrap();
     assert!(
         matches!(ahead, ReserveOutcome::Granted(RequestReservation { count: 9, .. })),
         "{ahead:?}"
@@ -96,24 +101,27 @@ fn reservation_under_a_wrong_clock_blocks_no_later_one(location: &DatabaseLocati
         Some(1),
         "a clock slightly behind counts in the same minute"
     );
-    let full = store.reserve_requests("ada", ApiKind::Rest, 5, -1, 10).unwrap();
+    let full = store.reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 5, -1, 10).unwrap();
     assert_eq!(full, ReserveOutcome::Full { until_ms: MINUTE });
     assert_eq!(granted_count(&store, 5, -MINUTE - 1, 10), Some(5));
 }
 
 fn reservation_count_is_separate_for_each_principal_and_api(location: &DatabaseLocation) {
     let store = open_store(location);
-    for principal in ["github.com", "github.com/ada", "github.com/bot"] {
-        let granted = store.reserve_requests(principal, ApiKind::Rest, 10, 0, 10).unwrap();
+    for principal in ["github.com", "github.com/1", "github.com/2"] {
+        let granted =
+            store.reserve_requests(&Principal::parse(principal), ApiKind::Rest, 10, 0, 10).unwrap();
         assert!(
             matches!(granted, ReserveOutcome::Granted(RequestReservation { count: 10, .. })),
             "{granted:?}"
         );
         assert_eq!(
-            store.reserve_requests(principal, ApiKind::Rest, 1, 0, 10).unwrap(),
+            store.reserve_requests(&Principal::parse(principal), ApiKind::Rest, 1, 0, 10).unwrap(),
             ReserveOutcome::Full { until_ms: MINUTE }
         );
-        let granted = store.reserve_requests(principal, ApiKind::Graphql, 10, 0, 10).unwrap();
+        let granted = store
+            .reserve_requests(&Principal::parse(principal), ApiKind::Graphql, 10, 0, 10)
+            .unwrap();
         assert!(matches!(granted, ReserveOutcome::Granted(_)), "each API has a minute of its own");
     }
 }
@@ -132,39 +140,43 @@ fn pause_is_never_shortened(location: &DatabaseLocation) {
 
 fn pause_applies_to_parent_and_child_principals(location: &DatabaseLocation) {
     let store = open_store(location);
-    pause(&store, "github.com/ada", 500, i64::MAX);
-    assert_eq!(paused_until(&store, "github.com", i64::MAX), Some(500), "it may be ada's token");
-    assert_eq!(paused_until(&store, "github.com/bot", i64::MAX), None);
+    pause(&store, "github.com/1", 500, i64::MAX);
+    assert_eq!(
+        paused_until(&store, "github.com", i64::MAX),
+        Some(500),
+        "it may be that user's token"
+    );
+    assert_eq!(paused_until(&store, "github.com/2", i64::MAX), None);
     pause(&store, "github.com", 700, i64::MAX);
-    assert_eq!(paused_until(&store, "github.com/ada", i64::MAX), Some(700));
-    assert_eq!(paused_until(&store, "github.com/bot", i64::MAX), Some(700));
-    assert_eq!(paused_until(&store, "github.community/ada", i64::MAX), None);
-    pause(&store, "github.com/ada", 9_000_000, i64::MAX);
-    assert_eq!(paused_until(&store, "github.com/ada", 1_000), Some(700), "ignored");
-    pause(&store, "github.com/ada", 800, 1_000);
-    assert_eq!(paused_until(&store, "github.com/ada", i64::MAX), Some(800), "replaced");
+    assert_eq!(paused_until(&store, "github.com/1", i64::MAX), Some(700));
+    assert_eq!(paused_until(&store, "github.com/2", i64::MAX), Some(700));
+    assert_eq!(paused_until(&store, "github.community/1", i64::MAX), None);
+    pause(&store, "github.com/1", 9_000_000, i64::MAX);
+    assert_eq!(paused_until(&store, "github.com/1", 1_000), Some(700), "ignored");
+    pause(&store, "github.com/1", 800, 1_000);
+    assert_eq!(paused_until(&store, "github.com/1", i64::MAX), Some(800), "replaced");
 }
 
 fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
     let store = open_store(location);
     let ends = |api| {
-        let pauses = store.principal_pauses("ada", api, i64::MAX).unwrap();
+        let pauses = store.principal_pauses(&Principal::parse("ada"), api, i64::MAX).unwrap();
         pauses.iter().map(|pause| (pause.until_ms, pause.cause)).collect::<Vec<_>>()
     };
     let rest = NewPause {
-        principal: "ada",
+        principal: Principal::parse("ada"),
         scope: PauseScope::Api(ApiKind::Rest),
         cause: PauseCause::SourceLimit,
         until_ms: 500,
         reason: "used up",
     };
-    store.store_pause(rest, i64::MAX).unwrap();
-    let reserve = NewPause { cause: PauseCause::Reserve, until_ms: 900, ..rest };
+    store.store_pause(rest.clone(), i64::MAX).unwrap();
+    let reserve = NewPause { cause: PauseCause::Reserve, until_ms: 900, ..rest.clone() };
     store.store_pause(reserve, i64::MAX).unwrap();
     let both = [(900, PauseCause::Reserve), (500, PauseCause::SourceLimit)];
     assert_eq!((ends(ApiKind::Rest), ends(ApiKind::Graphql)), (both.to_vec(), vec![]));
     assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada (core)");
-    let found = store.principal_pauses("ada", ApiKind::Rest, i64::MAX).unwrap();
+    let found = store.principal_pauses(&Principal::parse("ada"), ApiKind::Rest, i64::MAX).unwrap();
     store.lift_pause(&found[0], 899).unwrap();
     assert_eq!(ends(ApiKind::Rest).len(), 2, "it ends later than what was reviewed");
     store.lift_pause(&found[0], 900).unwrap();
@@ -177,18 +189,23 @@ fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
 
 fn pause(store: &StoreWriter, principal: &str, until_ms: i64, latest_ms: i64) {
     let (scope, cause) = (PauseScope::Everything, PauseCause::SourceLimit);
+    let principal = Principal::parse(principal);
     let pause = NewPause { principal, scope, cause, until_ms, reason: "secondary limit" };
     store.store_pause(pause, latest_ms).unwrap();
 }
 
 fn paused_until(store: &StoreReader, principal: &str, latest_ms: i64) -> Option<i64> {
-    let pauses = store.principal_pauses(principal, ApiKind::Rest, latest_ms).unwrap();
+    let pauses =
+        store.principal_pauses(&Principal::parse(principal), ApiKind::Rest, latest_ms).unwrap();
     pauses.first().map(|pause| pause.until_ms)
 }
 
 /// Reserves numbers in a minute that has enough of them.
 fn reserve_granted(store: &StoreWriter, principal: &str, count: i64) -> RequestReservation {
-    match store.reserve_requests(principal, ApiKind::Rest, count, 0, 1_000).unwrap() {
+    match store
+        .reserve_requests(&Principal::parse(principal), ApiKind::Rest, count, 0, 1_000)
+        .unwrap()
+    {
         ReserveOutcome::Granted(reservation) => reservation,
         full @ ReserveOutcome::Full { .. } => panic!("{full:?}"),
     }
@@ -196,7 +213,10 @@ fn reserve_granted(store: &StoreWriter, principal: &str, count: i64) -> RequestR
 
 /// Returns the number of requests granted to ada.
 fn granted_count(store: &StoreWriter, count: i64, now_ms: i64, per_minute: i64) -> Option<i64> {
-    match store.reserve_requests("ada", ApiKind::Rest, count, now_ms, per_minute).unwrap() {
+    match store
+        .reserve_requests(&Principal::parse("ada"), ApiKind::Rest, count, now_ms, per_minute)
+        .unwrap()
+    {
         ReserveOutcome::Granted(reservation) => Some(reservation.count),
         ReserveOutcome::Full { .. } => None,
     }
@@ -204,7 +224,7 @@ fn granted_count(store: &StoreWriter, count: i64, now_ms: i64, per_minute: i64) 
 
 /// Returns the next request number granted to ada.
 fn granted_first(store: &StoreWriter, now_ms: i64) -> Option<i64> {
-    match store.reserve_requests("ada", ApiKind::Rest, 1, now_ms, 100).unwrap() {
+    match store.reserve_requests(&Principal::parse("ada"), ApiKind::Rest, 1, now_ms, 100).unwrap() {
         ReserveOutcome::Granted(reservation) => Some(reservation.first),
         ReserveOutcome::Full { .. } => None,
     }

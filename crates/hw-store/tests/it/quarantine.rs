@@ -1,3 +1,4 @@
+use hw_rules::row_subject::RowSubject;
 use hw_store::{DatabaseLocation, IngestPage, StoreReader, SweepPage, UnreadableItem};
 
 use crate::fixture::{
@@ -23,7 +24,7 @@ fn quarantine_counts_unreadable_items_and_the_lane_continues(location: &Database
         assert_eq!(store.ingest_page(&page).unwrap().quarantined, 1);
     }
     let [item] = store.quarantined_items().unwrap().try_into().unwrap();
-    assert_eq!((item.lane, item.subject.as_str()), (issue_lane().to_string(), "I_5"));
+    assert_eq!((item.lane, item.subject.to_string().as_str()), (issue_lane(), "I_5"));
     assert_eq!((item.tries, item.seen), (2, observed_at(11)));
     assert_eq!((item.reason.as_str(), item.raw.as_str()), ("no title", "{\"a\":\u{fffd}}"));
     assert_eq!(store.object_counts().unwrap().quarantined, 1);
@@ -35,8 +36,12 @@ fn quarantine_releases_items_that_become_readable(location: &DatabaseLocation) {
     let page = with_unreadable(with_unreadable(issues_page(vec![]), "I_5", 10), "I_6", 10);
     store.ingest_page(&page).unwrap();
     store.ingest_page(&issues_page(vec![issue(5, 10, "x")])).unwrap();
-    let left: Vec<_> =
-        store.quarantined_items().unwrap().into_iter().map(|item| item.subject).collect();
+    let left: Vec<_> = store
+        .quarantined_items()
+        .unwrap()
+        .into_iter()
+        .map(|item| item.subject.to_string())
+        .collect();
     assert_eq!(left, ["I_6"]);
 }
 
@@ -46,11 +51,11 @@ fn quarantine_clears_a_listing_position_only_in_its_own_lane(location: &Database
         store.ingest_page(&with_unreadable(page, "after:", 10)).unwrap();
     }
     let mut again = issues_page(vec![issue(5, 10, "x")]);
-    again.cleared_subjects.push("after:".to_owned());
+    again.cleared_subjects.push(RowSubject::parse("after:"));
     store.ingest_page(&again).unwrap();
     let left: Vec<_> =
         store.quarantined_items().unwrap().into_iter().map(|item| item.lane).collect();
-    assert_eq!(left, [organization_lane().to_string()]);
+    assert_eq!(left, [organization_lane()]);
 }
 
 fn quarantine_is_not_released_by_an_older_version(location: &DatabaseLocation) {
@@ -77,7 +82,7 @@ fn quarantine_lists_items_with_the_fewest_attempts_first(location: &DatabaseLoca
     store.ingest_page(&with_unreadable(repositories_page(vec![]), "R_9", 1)).unwrap();
     for (limit, expected) in [(10, &["I_7", "I_4", "I_6", "I_5"][..]), (2, &["I_7", "I_4"])] {
         let rows = store.quarantined_in_lane(&issue_lane(), limit).unwrap();
-        let subjects: Vec<_> = rows.into_iter().map(|item| item.subject).collect();
+        let subjects: Vec<_> = rows.into_iter().map(|item| item.subject.to_string()).collect();
         assert_eq!(subjects, expected);
     }
 }
@@ -106,7 +111,7 @@ fn quarantine_releases_items_that_a_complete_inventory_does_not_list(location: &
 }
 
 fn quarantined_subjects(store: &StoreReader) -> Vec<String> {
-    store.quarantined_items().unwrap().into_iter().map(|item| item.subject).collect()
+    store.quarantined_items().unwrap().into_iter().map(|item| item.subject.to_string()).collect()
 }
 
 fn quarantine_truncates_a_huge_raw_text(location: &DatabaseLocation) {
@@ -124,14 +129,14 @@ fn quarantine_reports_the_lanes_with_items(location: &DatabaseLocation) {
     for subject in ["I_5", "I_6"] {
         store.ingest_page(&with_unreadable(issues_page(vec![]), subject, 10)).unwrap();
     }
-    assert_eq!(store.lanes_with_quarantine().unwrap(), [issue_lane().to_string()].into());
+    assert_eq!(store.lanes_with_quarantine().unwrap(), [issue_lane()].into());
     store.ingest_page(&issues_page(vec![issue(5, 10, "x"), issue(6, 10, "x")])).unwrap();
     assert_eq!(store.lanes_with_quarantine().unwrap(), [].into());
 }
 
 fn with_unreadable(mut page: IngestPage, subject: &str, second: i64) -> IngestPage {
     page.quarantined.push(UnreadableItem {
-        subject: subject.to_owned(),
+        subject: RowSubject::parse(subject),
         reason: "no title".to_owned(),
         raw: "{\"a\":\0}".to_owned(),
         updated_at: None,

@@ -1,6 +1,7 @@
 use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::row_subject::RowSubject;
 use hw_store::{
     DatabaseLocation, LeasedStore, ObjectCounts, RemovalResult, StoreError, SweepPage, TurnFailure,
     UnreadableItem,
@@ -193,7 +194,7 @@ fn fresh_lane_state() -> LaneState {
 
 fn unreadable_item(subject: &str) -> UnreadableItem {
     UnreadableItem {
-        subject: subject.to_owned(),
+        subject: RowSubject::parse(subject),
         reason: "no title".to_owned(),
         raw: "{}".to_owned(),
         updated_at: None,

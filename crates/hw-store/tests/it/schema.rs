@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ThreadKind;
+use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
     DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, StoreError, StoreReader, StoreWriter,
@@ -27,14 +28,6 @@ both![
     migrations_to_new_names_and_buckets_keep_everything,
     migrations_create_the_same_schema_as_a_new_database,
 ];
-
-const PAUSE: NewPause<'static> = NewPause {
-    principal: "ada",
-    scope: PauseScope::Everything,
-    cause: PauseCause::SourceLimit,
-    until_ms: 7,
-    reason: "secondary limit",
-};
 
 fn reader_sees_written_data(location: &DatabaseLocation) {
     let store = open_store(location);
@@ -92,7 +85,7 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.store_pause(PAUSE, i64::MAX).unwrap();
+    store.store_pause(secondary_pause(), i64::MAX).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
     let refused = StoreReader::open(location).err();
@@ -131,7 +124,7 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
     for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.store_pause(PAUSE, i64::MAX).unwrap();
+    store.store_pause(secondary_pause(), i64::MAX).unwrap();
     store.record_pull_end(HOST, "Acme", 7, None).unwrap();
     store.ingest_page(&repositories_page(vec![])).unwrap();
     let stored = |store: &StoreReader| {
@@ -365,4 +358,14 @@ fn location_debug_output_hides_the_password() {
     let url = "postgres://ada:hunter2@host/db".to_owned();
     let location = DatabaseLocation::Postgres { url, schema: "acme".to_owned() };
     assert_eq!(format!("{location:?}"), "Postgres { schema: \"acme\", .. }");
+}
+
+fn secondary_pause() -> NewPause<'static> {
+    NewPause {
+        principal: Principal::from_user(HOST, 7),
+        scope: PauseScope::Everything,
+        cause: PauseCause::SourceLimit,
+        until_ms: 7,
+        reason: "secondary limit",
+    }
 }

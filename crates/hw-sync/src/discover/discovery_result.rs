@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
+use hw_rules::row_subject::RowSubject;
 
 use crate::plan_lanes::{MirrorSnapshot, PlannedLane};
 use crate::pull::PullSpec;
@@ -18,10 +19,10 @@ pub(crate) struct DiscoveryResult {
     pub(crate) repositories: Vec<Repository>,
     pub(crate) lanes: Vec<PlannedLane>,
     /// Rows that could not be read. Their repositories are unknown, or known from an earlier pull.
-    pub(crate) unreadable: Vec<String>,
+    pub(crate) unreadable: Vec<RowSubject>,
     /// Rows that no repository can have. They wait in quarantine and do not fail the pull, because repeating it
     /// would not help.
-    pub(crate) impossible: Vec<String>,
+    pub(crate) impossible: Vec<RowSubject>,
     /// Requested names that were not found.
     pub(crate) missing: Vec<RepositoryName>,
     /// Requested repositories that are not followed.
@@ -68,7 +69,7 @@ impl DiscoveryResult {
 
     fn has_listed(&self, repository: &Repository) -> bool {
         self.repositories.iter().any(|listed| listed.id == repository.id)
-            || self.is_unread(&repository.node_id)
+            || self.is_repository_unread(repository)
     }
 
     /// Returns true if the list of the repository's owner could not be read.
@@ -85,8 +86,18 @@ impl DiscoveryResult {
     }
 
     /// Returns true if this listing showed the row and it could not be read.
-    pub(super) fn is_unread(&self, subject: &str) -> bool {
-        self.unreadable.iter().chain(&self.impossible).any(|unread| unread == subject)
+    pub(super) fn is_unread(&self, subject: &RowSubject) -> bool {
+        self.unreadable.contains(subject) || self.impossible.contains(subject)
+    }
+
+    /// Returns true if this listing showed the repository and it could not be read.
+    pub(super) fn is_repository_unread(&self, repository: &Repository) -> bool {
+        self.is_unread(&RowSubject::Node(repository.node_id.clone()))
+    }
+
+    /// Returns true if this listing showed the repository with values that no repository can have.
+    pub(crate) fn is_impossible(&self, repository: &Repository) -> bool {
+        self.impossible.contains(&RowSubject::Node(repository.node_id.clone()))
     }
 
     pub(super) fn is_listing_denied(&self, scope: &str, surface: Surface) -> bool {

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::row_subject::RowSubject;
 use hw_rules::second_lookup::{self, SecondLookup};
 use hw_rules::version::ObservedAt;
 use hw_sources::error::SourceError;
-use hw_sources::page::{LookupPage, RowSubject};
+use hw_sources::page::LookupPage;
 
 use super::{ItemIdPair, LaneSweep};
 use crate::api_client::FetchError;

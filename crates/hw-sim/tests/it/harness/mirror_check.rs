@@ -394,15 +394,14 @@ fn find_false_claim(fixture: &SimFixture) -> Option<String> {
             stored.insert((simulated, row.thread.id), row.thread.updated_at.into());
         });
     }
-    let waiting: BTreeSet<String> =
-        fixture.store.quarantined_items().unwrap().into_iter().map(|item| item.lane).collect();
+    let waiting = fixture.store.lanes_with_quarantine().unwrap();
     for (lane, state, _) in fixture.store.lanes().unwrap() {
         let Scope::Repository(repository) = lane.scope else { continue };
         let (Some(from), Some(through)) = (state.coverage.from, state.coverage.through) else {
             continue;
         };
         let Surface::Threads(kind) = lane.surface else { continue };
-        if waiting.contains(&lane.to_string()) {
+        if waiting.contains(&lane) {
             continue;
         }
         let kind = simulated_kind(kind);

@@ -6,7 +6,7 @@ use hw_sim::{ApiFault, RateLimitSpec, WorldSpec};
 use hw_store::NewPause;
 use hw_sync::progress::{ProgressEvent, ProgressSink};
 
-use super::{SECONDARY_PAUSE, world_spec};
+use super::{secondary_pause, world_spec};
 use crate::harness::shortcuts::ISSUES_PULL;
 use crate::harness::{CheckLevel, SimFixture, TestPull, check_mirror, on_virtual_time};
 
@@ -116,7 +116,7 @@ fn pause_far_in_the_future_does_not_hide_later_ones() {
             .unwrap();
         let month_ms = 30 * 86_400_000;
         let far_ms = fixture.world_now_ms() + month_ms;
-        let far = NewPause { until_ms: far_ms, principal: &client.principal(), ..SECONDARY_PAUSE };
+        let far = NewPause { principal: client.principal(), ..secondary_pause(far_ms) };
         store.store_pause(far, i64::MAX).unwrap();
         fixture.with_github(|github| github.arm_fault(ApiFault::SecondaryWithRetryAfter, 1));
         let crash_hook: hw_sync::crash_points::CrashTrigger =
@@ -142,7 +142,7 @@ fn pause_of_an_earlier_run_is_reported_before_it_is_waited_for() {
     };
     on_virtual_time(async {
         let until_ms = fixture.world_now_ms() + 600_000;
-        let pause = NewPause { until_ms, reason: "the reason", ..SECONDARY_PAUSE };
+        let pause = NewPause { reason: "the reason", ..secondary_pause(until_ms) };
         fixture.store.store_pause(pause, i64::MAX).unwrap();
         let plain = TestPull::default();
         let mut pull = std::pin::pin!(fixture.pull(&plain));

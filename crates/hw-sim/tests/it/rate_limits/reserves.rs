@@ -6,7 +6,7 @@ use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
 use hw_sim::{ApiFault, RateLimitSpec, RequestKind, ThreadKind, WorldSpec};
 use hw_store::NewPause;
 
-use super::{SECONDARY_PAUSE, request_starts, world_spec};
+use super::{request_starts, secondary_pause, world_spec};
 use crate::harness::shortcuts::{FULL_PULL, ISSUES_PULL};
 use crate::harness::{CheckLevel, SimFixture, TestPull, check_mirror, on_virtual_time};
 
@@ -107,8 +107,7 @@ fn reserve_pause_with_a_limit_of_the_source_is_obeyed_without_a_check() {
     on_virtual_time(async {
         let (start_ms, store) = (fixture.world_now_ms(), &fixture.store);
         store.store_pause(reserve_pause(start_ms + 1_800_000), i64::MAX).unwrap();
-        let secondary = NewPause { until_ms: start_ms + 60_000, ..SECONDARY_PAUSE };
-        store.store_pause(secondary, i64::MAX).unwrap();
+        store.store_pause(secondary_pause(start_ms + 60_000), i64::MAX).unwrap();
         fixture.pull(&TestPull::default()).await.unwrap();
         assert!(
             request_starts(&fixture)[0] >= start_ms + 60_000,
@@ -216,5 +215,5 @@ fn requests_that_may_be_free_do_not_wait_for_the_reserve() {
 
 fn reserve_pause(until_ms: i64) -> NewPause<'static> {
     let (cause, reason) = (PauseCause::Reserve, "kept in reserve");
-    NewPause { cause, reason, until_ms, ..SECONDARY_PAUSE }
+    NewPause { cause, reason, ..secondary_pause(until_ms) }
 }

@@ -9,8 +9,8 @@ use super::parent::{CommentParent, REPLIES};
 use super::thread_comments::{IncompleteReason, ThreadComments};
 use crate::github::graphql::GraphqlResponse;
 use crate::github::node::{self, LocatedNode, NullReason, ParsedConnection};
-use crate::page::RowSubject;
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 
 /// Rows of comments; `None` for a row that is left out.
 pub(super) type CommentConnection = ParsedConnection<Option<Comment>>;
@@ -59,12 +59,9 @@ impl CommentReader<'_> {
         let connection = LocatedNode { path: &path, node };
         self.read_rows(thread, connection, continuation.comment_node_id.as_deref());
         if parent.has_replies {
-            let unread: Vec<_> =
-                thread.unreadable.iter().map(|row| row.subject.to_string()).collect();
+            let unread = thread.unreadable.iter().filter_map(|row| row.subject.node_id());
             thread.continuations.extend(
-                unread
-                    .iter()
-                    .map(|id| Continuation::from_comment(&continuation.thread_node_id, id)),
+                unread.map(|id| Continuation::from_comment(&continuation.thread_node_id, id)),
             );
         }
     }

@@ -9,8 +9,8 @@ use crate::github::comments::sample_comments::{
 use crate::github::sample_responses::{
     graphql_error, not_found_error, response_with_data, response_with_errors, server_error,
 };
-use crate::page::RowSubject;
 use crate::raw_json::RawDocument;
+use hw_rules::row_subject::RowSubject;
 
 #[test]
 fn comment_lookup_finds_comments_here_elsewhere_absent_or_unreadable() {

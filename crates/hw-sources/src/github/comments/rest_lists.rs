@@ -9,9 +9,10 @@ use super::rest_comment::{self, CommentStub};
 use crate::error::SourceError;
 use crate::github::rest::{NextLink, RestContent, RestEndpoint, RestRequest, RestResponse};
 use crate::github::{duplicate_ids, node};
-use crate::page::{RowSubject, UnreadableRow};
+use crate::page::UnreadableRow;
 use crate::query::Query;
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 
 /// Requests one page of a list.
 #[derive(Debug, Clone, Copy)]

@@ -14,8 +14,9 @@ use crate::error::SourceError;
 use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::LocatedNode;
 use crate::github::{duplicate_ids, node};
-use crate::page::{RowSubject, UnreadableRow};
+use crate::page::UnreadableRow;
 use crate::query::{Query, first_ids};
+use hw_rules::row_subject::RowSubject;
 
 /// Requests the comments of as many of these threads as one request takes.
 #[derive(Debug, Clone, Copy)]

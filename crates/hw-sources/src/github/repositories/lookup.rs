@@ -8,9 +8,10 @@ use crate::error::SourceError;
 use crate::github::duplicate_ids;
 use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::{self, NullReason};
-use crate::page::{LookupPage, RowSubject};
+use crate::page::LookupPage;
 use crate::query::{Query, first_ids};
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 
 /// Looks up as many of these repositories as one request takes.
 #[derive(Debug, Clone, Copy)]

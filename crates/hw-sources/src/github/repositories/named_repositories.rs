@@ -12,9 +12,10 @@ use crate::error::SourceError;
 use crate::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
 use crate::github::node::{self, NullReason};
 use crate::github::viewer::{self, Viewer};
-use crate::page::{RowSubject, UnreadableRow};
+use crate::page::UnreadableRow;
 use crate::query::Query;
 use crate::raw_json::RawNode;
+use hw_rules::row_subject::RowSubject;
 
 /// Requests repositories by name, with probes of these surfaces.
 #[derive(Debug, Clone, Copy)]

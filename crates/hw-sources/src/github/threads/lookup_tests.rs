@@ -5,7 +5,7 @@ use crate::github::sample_responses::{
     graphql_error, not_found_error, response_with_data, response_with_errors, server_error,
     thread_json,
 };
-use crate::page::RowSubject;
+use hw_rules::row_subject::RowSubject;
 
 #[test]
 fn thread_lookup_tells_absence_from_a_fault() {
