@@ -40,7 +40,7 @@ impl DutyName {
     /// Returns the duty that a lane belongs to: all comments of a repository to one, everything else to the pull.
     pub fn for_lane(lane: &Lane) -> Self {
         match (&lane.scope, lane.surface) {
-            (Scope::Repository(id), Surface::Comments(_)) => Self::repository(&lane.host, *id),
+            (Scope::Repository(id), Surface::Comments(_)) => Self::repository(&lane.host, id.0),
             _ => Self::pull(&lane.host),
         }
     }

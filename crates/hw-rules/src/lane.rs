@@ -3,14 +3,15 @@
 use std::fmt;
 
 use crate::item::{CommentKind, ItemKind, ThreadKind};
+use crate::repository_key::{Host, RepositoryId, RepositoryKey};
 
 /// The owner of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// An organization or a user.
     Owner(String),
-    /// One repository, by its immutable id.
-    Repository(i64),
+    /// One repository.
+    Repository(RepositoryId),
     /// The repositories that are followed one by one, whoever owns them.
     SingleRepositories,
 }
@@ -244,34 +245,41 @@ impl PullItem {
 /// One scope × surface at one source: one coverage, one walk at a time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane {
-    /// The source's host (`github.com`, or an Enterprise Server's name).
-    pub host: String,
+    pub host: Host,
     pub scope: Scope,
     pub surface: Surface,
 }
 
 impl Lane {
     /// Returns the lane of an owner's repositories. GitHub ignores the case of a login.
-    pub fn owner_repositories(host: &str, login: &str) -> Self {
+    pub fn owner_repositories(host: impl Into<Host>, login: &str) -> Self {
         let scope = Scope::Owner(login.to_lowercase());
-        Self { host: host.to_owned(), scope, surface: Surface::Repositories }
+        Self { host: host.into(), scope, surface: Surface::Repositories }
     }
 
     /// Returns the lane of the repositories that are followed one by one.
-    pub fn single_repositories(host: &str) -> Self {
+    pub fn single_repositories(host: impl Into<Host>) -> Self {
         let scope = Scope::SingleRepositories;
-        Self { host: host.to_owned(), scope, surface: Surface::Repositories }
+        Self { host: host.into(), scope, surface: Surface::Repositories }
     }
 
     /// Returns the lane of one surface of one repository.
-    pub fn for_repository(host: &str, repository_id: i64, surface: Surface) -> Self {
-        let scope = Scope::Repository(repository_id);
-        Self { host: host.to_owned(), scope, surface }
+    pub fn for_repository(host: impl Into<Host>, repository_id: i64, surface: Surface) -> Self {
+        let scope = Scope::Repository(RepositoryId(repository_id));
+        Self { host: host.into(), scope, surface }
     }
 
     /// Returns the lane of one repository's issues.
-    pub fn repository_issues(host: &str, repository_id: i64) -> Self {
+    pub fn repository_issues(host: impl Into<Host>, repository_id: i64) -> Self {
         Self::for_repository(host, repository_id, Surface::Threads(ThreadKind::Issue))
+    }
+
+    /// Returns the repository that the lane belongs to; none for a list of repositories.
+    pub fn repository(&self) -> Option<RepositoryKey> {
+        match self.scope {
+            Scope::Repository(id) => Some(RepositoryKey { host: self.host.clone(), id }),
+            Scope::Owner(_) | Scope::SingleRepositories => None,
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub mod ranking;
 pub mod rate_limit;
 pub mod reconcile;
 pub mod removal_brake;
+pub mod repository_key;
 pub mod row_subject;
 pub mod safe_text;
 pub mod second_lookup;

@@ -10,6 +10,7 @@ mod empty_mirror;
 mod queue;
 
 use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
 use crate::error::StoreError;
@@ -148,18 +149,16 @@ impl LeasedStore {
 /// Records that the texts of a repository belong under its current name.
 pub(crate) fn request_rename(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
 ) -> Result<(), StoreError> {
-    let params = params![ChoreKind::RenameTexts.name(), host, repository_id, 0];
+    let params = params![ChoreKind::RenameTexts.name(), &repository.host, repository.id, 0];
     queue::insert(tx, &params)
 }
 
 /// Records that the texts of a removed repository are to be removed, too.
 pub(crate) fn request_removal(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
     observed_at: ObservedAt,
     reason: RemovalReason,
 ) -> Result<(), StoreError> {
@@ -168,9 +167,10 @@ pub(crate) fn request_removal(
           where kind = $4 and host = $5 and repository_id = $6",
     );
     let kind = ChoreKind::RemoveTexts.name();
-    queue::insert(tx, &params![kind, host, repository_id, 0])?;
+    let RepositoryKey { host, id } = repository;
+    queue::insert(tx, &params![kind, host, *id, 0])?;
     let ObservedAt { at_ms, request, .. } = observed_at;
-    let params = params![at_ms, request, reason.name(), kind, host, repository_id];
+    let params = params![at_ms, request, reason.name(), kind, host, *id];
     tx.execute(EVIDENCE, &params).map(drop)
 }
 
@@ -215,7 +215,7 @@ fn run_chunk(tx: &mut Transaction<'_>, chore: &Chore, max_rows: i64) -> Result<(
 /// A chore with everything that its chunks need.
 enum ChoreJob<'a> {
     RenameTexts { host: &'a str, name: NamedRepository },
-    RemoveTexts(RemovedRepository<'a>),
+    RemoveTexts(RemovedRepository),
     ClearLane { lane_id: i64, host: &'a str, kind: ItemKind },
     RebuildIndex,
     EmptyMirror,
@@ -236,7 +236,8 @@ impl<'a> ChoreJob<'a> {
                 evidence.map(|(observed_at, reason)| {
                     let root = ItemKey { kind: ItemKind::Repository, id: *repository_id };
                     let cause = RemovalCause::new(reason).with_root(root);
-                    Self::RemoveTexts(RemovedRepository { host, id: root.id, observed_at, cause })
+                    let key = RepositoryKey::new(host, root.id);
+                    Self::RemoveTexts(RemovedRepository { key, observed_at, cause })
                 })
             }
             ChoreKind::ClearLane => {

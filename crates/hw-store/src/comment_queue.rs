@@ -117,7 +117,7 @@ impl LeasedStore {
 
 fn thread_scope(lane: &Lane) -> Option<(ThreadKind, i64)> {
     match lane.scope {
-        Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id)),
+        Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id.0)),
         Scope::Owner(_) | Scope::SingleRepositories => None,
     }
 }

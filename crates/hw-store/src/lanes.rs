@@ -8,6 +8,7 @@ use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::principal::Principal;
+use hw_rules::repository_key::RepositoryId;
 use hw_rules::safe_text;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
@@ -331,7 +332,7 @@ fn parse_coverage(text: &str) -> Coverage {
 pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let scope = match (row.maybe_text("organization")?, row.maybe_int("repository_id")?) {
         (Some(login), None) => Scope::Owner(login),
-        (None, Some(id)) => Scope::Repository(id),
+        (None, Some(id)) => Scope::Repository(RepositoryId(id)),
         (None, None) => Scope::SingleRepositories,
         (Some(_), Some(_)) => {
             return Err(StoreError::UnreadableRow("a lane with two scopes".to_owned()));
@@ -340,7 +341,7 @@ pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let name = row.text("surface")?;
     let surface = Surface::from_name(&name)
         .ok_or_else(|| StoreError::UnreadableRow(format!("unknown surface {name:?}")))?;
-    Ok(Lane { host: row.text("host")?, scope, surface })
+    Ok(Lane { host: row.text("host")?.into(), scope, surface })
 }
 
 fn read_lane_state(mut row: SqlRow) -> Result<LaneState, StoreError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::lane::Lane;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::row_subject::RowSubject;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -265,8 +266,7 @@ pub(crate) fn release_unlisted(
 /// Releases the items of a removed repository's lanes, and the repository itself.
 pub(crate) fn release_repository(
     tx: &mut Transaction<'_>,
-    host: &str,
-    id: i64,
+    repository: &RepositoryKey,
 ) -> Result<(), StoreError> {
     const THREADS: Sql = Sql::portable(
         "delete from quarantine
@@ -277,8 +277,9 @@ pub(crate) fn release_repository(
           where subject in (select node_id from repositories where host = $1 and id = $2)
             and lane_id in (select id from lanes where host = $1)",
     );
-    tx.send_statement(THREADS, &params![host, id])?;
-    tx.send_statement(REPOSITORY, &params![host, id])
+    let params = params![&repository.host, repository.id];
+    tx.send_statement(THREADS, &params)?;
+    tx.send_statement(REPOSITORY, &params)
 }
 
 /// Releases the items of one lane.

@@ -58,7 +58,7 @@ impl LeasedStore {
             "update lanes set checked_at_ms = $1 where host = $2 and checked_at_ms > $3",
         );
         let mut count = 0;
-        for (lane, state, _) in self.lanes()?.into_iter().filter(|(lane, ..)| lane.host == host) {
+        for (lane, state, _) in self.lanes()?.into_iter().filter(|(lane, ..)| lane.host == *host) {
             if state.coverage.latest_claim() > Some(base) {
                 self.reset_lane(&lane, base, "it is later than the source's clock")?;
                 count += 1;

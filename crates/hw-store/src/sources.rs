@@ -4,6 +4,7 @@ use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::Lane;
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{self, ItemChangeKind};
 use crate::error::StoreError;
@@ -83,35 +84,34 @@ impl LeasedStore {
     /// Records the repository that was found under the name of a single repository.
     pub fn resolve_source(
         &self,
-        host: &str,
         source: &FollowedSource,
-        repository_id: i64,
+        repository: &RepositoryKey,
     ) -> Result<(), StoreError> {
         const UPDATE: Sql = Sql::portable(
             "update sources set repository_id = $1 where host = $2 and lower(name) = lower($3)",
         );
         let name = source.to_string();
         self.write_with_lease(RESOLVE, |tx| {
-            tx.execute(UPDATE, &params![repository_id, host, &name]).map(drop)
+            tx.execute(UPDATE, &params![repository.id, &repository.host, &name]).map(drop)
         })
     }
 
     /// Forgets a repository that is no longer followed, once its lanes are cleared.
-    pub fn forget_repository(&self, host: &str, repository_id: i64) -> Result<(), StoreError> {
+    pub fn forget_repository(&self, repository: &RepositoryKey) -> Result<(), StoreError> {
         const DELETE_CELL: Sql =
             Sql::portable("delete from cells where host = $1 and kind = 'repository' and id = $2");
         const DELETE_REMOVED: Sql =
             Sql::portable("delete from removed_items where host = $1 and repository_id = $2");
+        let RepositoryKey { host, id } = repository;
         self.write_with_lease(FORGET_REPOSITORY, |tx| {
-            let comments = DutyName::repository(host, repository_id);
-            leases::revoke_from_others(tx, &comments, self.lease())?;
-            tombstones::remove_texts(tx, host, ItemKind::Repository, &[repository_id])?;
+            leases::revoke_from_others(tx, &DutyName::repository(host, id.0), self.lease())?;
+            let (kind, ids) = (ItemKind::Repository, [id.0]);
+            tombstones::remove_texts(tx, host, kind, &ids)?;
             for sql in [DELETE_CELL, DELETE_REMOVED] {
-                tx.execute(sql, &params![host, repository_id])?;
+                tx.execute(sql, &params![host, *id])?;
             }
-            let (kind, ids) = (ItemKind::Repository, [repository_id]);
             changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Cleared)?;
-            delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, repository_id])
+            delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, *id])
         })
     }
 

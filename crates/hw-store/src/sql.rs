@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hw_rules::repository_key::{Host, RepositoryId};
+
 use crate::error::StoreError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,18 @@ impl<'a> From<&'a str> for SqlParam<'a> {
 impl<'a> From<&'a String> for SqlParam<'a> {
     fn from(value: &'a String) -> Self {
         Self::Text(value)
+    }
+}
+
+impl<'a> From<&'a Host> for SqlParam<'a> {
+    fn from(value: &'a Host) -> Self {
+        Self::Text(value.as_str())
+    }
+}
+
+impl From<RepositoryId> for SqlParam<'_> {
+    fn from(value: RepositoryId) -> Self {
+        Self::Int(value.0)
     }
 }
 

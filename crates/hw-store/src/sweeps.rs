@@ -9,6 +9,7 @@ use hw_rules::item::ThreadKind;
 use hw_rules::item_validation::is_different_node;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::reconcile::{self, ReconcileFindings};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::second_lookup;
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -373,10 +374,10 @@ pub(crate) fn restart_sweep(tx: &mut Transaction<'_>, lane: i64) -> Result<(), S
 /// Restarts the sweep of a repository's threads of this kind.
 pub(crate) fn restart_thread_sweep(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
     kind: ThreadKind,
 ) -> Result<(), StoreError> {
-    let lane = Lane::for_repository(host, repository_id, Surface::Threads(kind));
+    let RepositoryKey { host, id } = repository;
+    let lane = Lane::for_repository(host, id.0, Surface::Threads(kind));
     lane_rows::find_lane_id(tx, &lane)?.map_or(Ok(()), |id| restart_sweep(tx, id))
 }

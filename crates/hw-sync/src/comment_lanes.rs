@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::{self, ChangeSign, LanePlan, LaneState, SweepRequest};
+use hw_rules::repository_key::RepositoryId;
 use hw_rules::since_walk;
 
 use crate::SyncError;
@@ -94,7 +95,7 @@ pub(crate) fn find_lanes_to_sweep(
         }
         let repository = repositories
             .iter()
-            .find(|repository| lane.scope == Scope::Repository(repository.id))
+            .find(|repository| lane.scope == Scope::Repository(RepositoryId(repository.id)))
             .filter(|repository| {
                 pull.is_followed(repository) && has_surface(repository, lane.surface)
             });

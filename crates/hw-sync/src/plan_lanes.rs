@@ -45,7 +45,7 @@ impl MirrorSnapshot {
 
     /// Returns true if a lane of this host relies on a time later than `base`, or was checked later.
     pub(crate) fn has_claims_beyond(&self, host: &str, base: SourceInstant) -> bool {
-        let lanes = self.lane_states.iter().filter(|(lane, _)| lane.host == host);
+        let lanes = self.lane_states.iter().filter(|(lane, _)| lane.host == *host);
         lanes.map(|(_, state)| state).any(|state| {
             state.coverage.latest_claim().max(state.checked_at_ms.map(SourceInstant)) > Some(base)
         })

@@ -4,6 +4,7 @@ use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::{LeasedStore, StoreWriter, WorkerIdentity};
 
 use crate::SyncError;
@@ -70,7 +71,7 @@ async fn remove_with_lease(
     }
     run_chores(store, clock, &CrashPoints::default()).await?;
     for repository in &forgotten {
-        store.forget_repository(host, repository.id)?;
+        store.forget_repository(&RepositoryKey::new(host, repository.id))?;
     }
     store.forget_source(host, source)?;
     Ok(SourceRemoval::Removed { repositories: forgotten.len() })

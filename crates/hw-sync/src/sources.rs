@@ -3,6 +3,7 @@
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::Repository;
 use hw_rules::lane::Lane;
+use hw_rules::repository_key::RepositoryKey;
 use hw_sources::github::repositories::FoundName;
 
 use crate::SyncError;
@@ -73,8 +74,8 @@ pub(crate) fn resolve_names(
         for followed in pull.sources.iter_mut().filter(|followed| followed.source == source) {
             if followed.repository_id.is_none() {
                 followed.repository_id = Some(found.repository_id);
-                let id = found.repository_id;
-                context.store.resolve_source(&pull.host, &source, id)?;
+                let repository = RepositoryKey::new(&pull.host, found.repository_id);
+                context.store.resolve_source(&source, &repository)?;
             }
         }
     }

@@ -86,7 +86,7 @@ pub(super) fn read_repositories(
     store: &StoreReader,
 ) -> anyhow::Result<ReadableRows<HostedRepository>> {
     let hosts: BTreeSet<String> =
-        store.lanes()?.into_iter().map(|(lane, _, _)| lane.host).collect();
+        store.lanes()?.into_iter().map(|(lane, _, _)| lane.host.to_string()).collect();
     let mut stored = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
     for host in hosts {
         let ReadableRows { rows, skipped } = store.readable_repositories(&host)?;

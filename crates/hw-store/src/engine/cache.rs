@@ -39,8 +39,8 @@ impl CachedFacts {
     }
 
     pub(super) fn thread_boost(&self, thread: &ThreadKey) -> f64 {
-        let preferred = self.preferred_repositories.get(&thread.host);
-        let is_preferred = preferred.is_some_and(|ids| ids.contains(&thread.repository_id));
+        let preferred = self.preferred_repositories.get(thread.repository.host.as_str());
+        let is_preferred = preferred.is_some_and(|ids| ids.contains(&thread.repository.id.0));
         if is_preferred { PREFERRED_BOOST } else { 1.0 }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKey, Thread};
+use hw_rules::item::ItemKey;
 use hw_rules::query::Query;
 use hw_rules::thread_address::ThreadAddress;
 
@@ -91,8 +91,8 @@ impl<'a> HitCollector<'a> {
         let Ok(address) = ThreadAddress::parse(text) else { return Ok(()) };
         let named = self.skipped.skip_unreadable(thread_view::find_thread_at(tx, &address))?;
         if let Some(found) = named.flatten() {
-            let Thread { repository_id, number, .. } = found.row.thread;
-            let thread = ThreadKey { host: found.row.host.clone(), repository_id, number };
+            let (repository, number) = (found.row.repository_key(), found.row.thread.number);
+            let thread = ThreadKey { repository, number };
             self.add_hit(tx, &thread, MatchedItem::from_thread(found), HitTarget::Thread, query)?;
         }
         Ok(())
@@ -160,9 +160,8 @@ impl<'a> HitCollector<'a> {
                 if self.is_full() { BTreeMap::new() } else { hit::read_item_keys(tx, &rowids)? };
             for ScoredCandidate { candidate, reader_index } in batch {
                 let pass = tier.readers[*reader_index].pass;
-                let ThreadKey { host, repository_id, .. } = &candidate.thread;
                 let is_excluded = self.excluded.contains(&MatchKey::new(candidate, pass.target))
-                    || self.pending.is_hidden(host, *repository_id);
+                    || self.pending.is_hidden(&candidate.thread.repository);
                 if is_excluded || !tier.accept_candidate(candidate, pass) || self.is_full() {
                     continue;
                 }
@@ -202,7 +201,7 @@ impl<'a> HitCollector<'a> {
         }
         if self.seen_keys.insert((item.host.clone(), item.hit_key(target))) {
             let mut hit = hit::build_hit(tx, item, target, query)?;
-            if let Some(name) = self.pending.new_name(&thread.host, thread.repository_id) {
+            if let Some(name) = self.pending.new_name(&thread.repository) {
                 hit.iter_mut().for_each(|hit| hit.move_to(name));
             }
             self.hits.extend(hit);

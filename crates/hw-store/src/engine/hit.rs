@@ -129,14 +129,15 @@ pub(super) fn look_up_match(
     key: ItemKey,
 ) -> Result<MatchedItem, StoreError> {
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
-    let ThreadKey { host, repository_id, number } = &candidate.thread;
+    let ThreadKey { repository, number } = &candidate.thread;
+    let host = &repository.host;
     let owner =
-        tx.query_first(OWNER, &params![host, *repository_id], |mut row| row.text("owner"))?;
+        tx.query_first(OWNER, &params![host, repository.id], |mut row| row.text("owner"))?;
     let thread = match key.kind.as_thread().map(ThreadTable::for_kind) {
         Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
-        None => thread_view::find_by_number(tx, host, *repository_id, *number)?,
+        None => thread_view::find_by_number(tx, repository, *number)?,
     };
-    Ok(MatchedItem { owner: owner.unwrap_or_default(), host: host.clone(), key, thread })
+    Ok(MatchedItem { owner: owner.unwrap_or_default(), host: host.to_string(), key, thread })
 }
 
 /// Builds the hit of a match: its thread, or the comment itself if that is the target or its thread is not stored.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::ThreadKind;
 use hw_rules::query::{ItemTypeFilter, Query, QueryFilters, RepositoryFilter};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::safe_text::truncate_text;
 
 use super::hit::HitTarget;
@@ -55,14 +56,14 @@ impl ThreadCheck {
             "where host = $1 and repository_id = $2 and number in (select value from json_each($3))",
             "where host = $1 and repository_id = $2 and number = any($3)"
         );
-        let mut numbers: BTreeMap<(&str, i64), Vec<i64>> = BTreeMap::new();
-        for ThreadKey { host, repository_id, number } in threads {
-            numbers.entry((host, *repository_id)).or_default().push(*number);
+        let mut numbers: BTreeMap<&RepositoryKey, Vec<i64>> = BTreeMap::new();
+        for ThreadKey { repository, number } in threads {
+            numbers.entry(repository).or_default().push(*number);
         }
         let mut matching = ReadableRows { rows: Vec::new(), skipped: SkippedRows::default() };
-        for ((host, repository_id), numbers) in numbers {
+        for (repository, numbers) in numbers {
             for kind in ThreadKind::ALL.into_iter().filter(|kind| self.allows_kind(*kind)) {
-                let params = params![host, repository_id, numbers.as_slice()];
+                let params = params![&repository.host, repository.id, numbers.as_slice()];
                 let found =
                     tx.query_readable(STATE_AND_LABELS.for_kind(kind), &params, |mut row| {
                         let number = row.int("number")?;
@@ -70,11 +71,10 @@ impl ThreadCheck {
                         Ok(self.is_match(&state, &labels)?.then_some(number))
                     })?;
                 matching.skipped.add(found.skipped);
-                matching.rows.extend(found.rows.into_iter().flatten().map(|number| ThreadKey {
-                    host: host.to_owned(),
-                    repository_id,
-                    number,
-                }));
+                let numbers = found.rows.into_iter().flatten();
+                matching.rows.extend(
+                    numbers.map(|number| ThreadKey { repository: repository.clone(), number }),
+                );
             }
         }
         Ok(matching)

@@ -5,6 +5,7 @@
 
 use hw_rules::query::{Query, QueryTerm, TermUnion};
 use hw_rules::ranking::{self, WordProfile};
+use hw_rules::repository_key::RepositoryKey;
 
 use super::cache::CachedFacts;
 use super::hit::HitTarget;
@@ -28,11 +29,10 @@ pub(super) struct Candidate {
     pub(super) thread: ThreadKey,
 }
 
-/// Identifies a thread by its host, repository and number.
+/// Identifies a thread by its repository and number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ThreadKey {
-    pub(super) host: String,
-    pub(super) repository_id: i64,
+    pub(super) repository: RepositoryKey,
     pub(super) number: i64,
 }
 
@@ -113,11 +113,8 @@ pub(super) fn all_matches(
 
 /// Reads the thread that a row belongs to.
 fn read_thread_key(row: &mut SqlRow) -> Result<ThreadKey, StoreError> {
-    Ok(ThreadKey {
-        host: row.text("host")?,
-        repository_id: row.int("repository_id")?,
-        number: row.int("thread_number")?,
-    })
+    let repository = RepositoryKey::new(row.text("host")?, row.int("repository_id")?);
+    Ok(ThreadKey { repository, number: row.int("thread_number")? })
 }
 
 /// Binds the limit as a value, so that the statement is the same for every limit.

@@ -75,7 +75,7 @@ pub(super) fn insert_missing_lanes(
         .map(|(lane, name)| {
             let (organization, repository) = match &lane.scope {
                 Scope::Owner(login) => (Some(login.as_str()), None),
-                Scope::Repository(id) => (None, Some(*id)),
+                Scope::Repository(id) => (None, Some(id.0)),
                 Scope::SingleRepositories => (None, None),
             };
             let (surface, size) = (lane.surface.name(), i64::from(FIRST_PAGE_SIZE));

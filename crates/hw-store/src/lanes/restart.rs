@@ -1,6 +1,7 @@
 //! Restarts lanes as if they had never been read.
 
 use hw_rules::coverage::Coverage;
+use hw_rules::repository_key::RepositoryKey;
 
 use super::{FIRST_PAGE_SIZE, serialize_coverage};
 use crate::error::StoreError;
@@ -10,12 +11,12 @@ use crate::transaction::Transaction;
 /// Restarts the lanes of a removed repository, so that they are read from the beginning if it returns.
 pub(crate) fn restart_repository_lanes(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
 ) -> Result<(), StoreError> {
     const LANES: Sql = Sql::portable("select id from lanes where host = $1 and repository_id = $2");
-    tracing::warn!(host, repository_id, "the repository is gone; restarting its lanes");
-    let lanes = tx.query(LANES, &params![host, repository_id], |mut row| row.int("id"))?;
+    tracing::warn!(%repository, "the repository is gone; restarting its lanes");
+    let lanes =
+        tx.query(LANES, &params![&repository.host, repository.id], |mut row| row.int("id"))?;
     lanes.into_iter().try_for_each(|lane| restart_lane(tx, lane))
 }
 

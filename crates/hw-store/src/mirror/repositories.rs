@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
@@ -66,7 +67,7 @@ fn store_with_names(
         &names.new_repositories().collect::<Vec<_>>(),
     )?;
     for name in names.renamed_repositories().chain(strays) {
-        chores::request_rename(tx, host, name.id)?;
+        chores::request_rename(tx, &RepositoryKey::new(host, name.id))?;
     }
     Ok(names.displaced_repositories().map(|name| name.id).collect())
 }

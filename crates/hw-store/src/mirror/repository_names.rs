@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{ItemKind, Repository, ThreadKind};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{self, ItemChangeKind};
 use crate::chores::TextBatch;
@@ -248,7 +249,8 @@ pub(crate) fn free_urls(
         .filter(|holder| owners[holder.url.as_str()].repository_id == holder.repository_id)
         .map(|holder| holder.repository_id)
         .collect();
-    doubled.into_iter().try_for_each(|id| sweeps::restart_thread_sweep(tx, host, id, kind))
+    let mut doubled = doubled.into_iter().map(|id| RepositoryKey::new(host, id));
+    doubled.try_for_each(|repository| sweeps::restart_thread_sweep(tx, &repository, kind))
 }
 
 /// The number of a thread in its repository, which identifies it even under a wrong id.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellChange, ItemCell};
 use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
 use super::{comments, repository_names};
@@ -102,7 +103,7 @@ pub(crate) fn remove_items<'a>(
         match key.kind {
             ItemKind::Repository => {
                 removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
-                remove_repository(tx, host, key.id, cell, cause.reason)?;
+                remove_repository(tx, &RepositoryKey::new(host, key.id), cell, cause.reason)?;
             }
             ItemKind::Thread(_) => {
                 comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
@@ -153,23 +154,21 @@ pub(crate) fn remove_texts(
 /// removes them.
 fn remove_repository(
     tx: &mut Transaction<'_>,
-    host: &str,
-    id: i64,
+    repository: &RepositoryKey,
     cell: &ItemCell,
     reason: RemovalReason,
 ) -> Result<(), StoreError> {
     if let Some(observed_at) = cell.tombstone {
-        chores::request_removal(tx, host, id, observed_at, reason)?;
+        chores::request_removal(tx, repository, observed_at, reason)?;
     }
-    quarantine::release_repository(tx, host, id)?;
-    lanes::restart::restart_repository_lanes(tx, host, id)?;
-    remove_texts(tx, host, ItemKind::Repository, &[id]).map(drop)
+    quarantine::release_repository(tx, repository)?;
+    lanes::restart::restart_repository_lanes(tx, repository)?;
+    remove_texts(tx, &repository.host, ItemKind::Repository, &[repository.id.0]).map(drop)
 }
 
 /// A removed repository whose texts are removed, too.
-pub(crate) struct RemovedRepository<'a> {
-    pub(crate) host: &'a str,
-    pub(crate) id: i64,
+pub(crate) struct RemovedRepository {
+    pub(crate) key: RepositoryKey,
     /// The observation that shows that it is gone.
     pub(crate) observed_at: ObservedAt,
     pub(crate) cause: RemovalCause,
@@ -178,23 +177,23 @@ pub(crate) struct RemovedRepository<'a> {
 /// Tombstones the next texts of a repository: its confirmed absence confirms theirs.
 pub(crate) fn tombstone_repository_texts(
     tx: &mut Transaction<'_>,
-    repository: &RemovedRepository<'_>,
+    repository: &RemovedRepository,
     kind: ItemKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
-    let RemovedRepository { host, id: repository_id, observed_at, cause } = *repository;
-    let texts = next_texts(tx, host, repository_id, kind, after, limit)?;
+    let RemovedRepository { key, observed_at, cause } = repository;
+    let texts = next_texts(tx, key, kind, after, limit)?;
     let ids: Vec<i64> = texts.iter().map(|text| text.id).collect();
     let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
     for LaneText { id, lane } in texts {
-        let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at };
+        let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at: *observed_at };
         by_lane.entry(lane).or_default().push(absence);
     }
     for (lane, gone) in &by_lane {
-        tombstone_with_parent(tx, host, *lane, gone, cause)?;
+        tombstone_with_parent(tx, &key.host, *lane, gone, *cause)?;
     }
-    Ok(TextBatch::from_ids(host, &ids, limit))
+    Ok(TextBatch::from_ids(&key.host, &ids, limit))
 }
 
 /// The id of a text, with the id of its lane.
@@ -206,8 +205,7 @@ struct LaneText {
 /// Returns the next texts of a repository.
 fn next_texts(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
     kind: ItemKind,
     after: i64,
     limit: i64,
@@ -219,7 +217,7 @@ fn next_texts(
           where texts.host = $2 and texts.repository_id = $3 and $4 < texts.id
           order by texts.id limit $5"
     );
-    let params = params![kind.name(), host, repository_id, after, limit];
+    let params = params![kind.name(), &repository.host, repository.id, after, limit];
     tx.query(TEXTS.for_kind(kind), &params, |mut row| {
         Ok(LaneText { id: row.int("id")?, lane: row.int("lane_id")? })
     })

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
 use hw_rules::item::{Comment, CommentKind, ItemKey, ItemKind, MirrorItem};
+use hw_rules::repository_key::{Host, RepositoryKey};
 
 use super::{
     DamagedItem, DamagedRowKind, OUTDATED_DIGEST, REREAD_DIGEST, RowPosition, TextTable,
@@ -32,7 +33,7 @@ struct TextRow {
 /// The data that the rows of a page are compared with.
 struct ExpectedState {
     stored_cells: BTreeMap<String, StoredCells>,
-    repository_names: BTreeMap<(String, i64), NamedRepository>,
+    repository_names: BTreeMap<RepositoryKey, NamedRepository>,
     indexed_rowids: BTreeSet<i64>,
 }
 
@@ -166,11 +167,12 @@ impl ExpectedState {
         }
         let pending = PendingChores::read(tx)?;
         for (host, ids) in repositories {
-            let mut names = repository_names::read_repository_names(tx, &host, &ids)?;
-            // their texts are being renamed
-            names.retain(|id, _| pending.new_name(&host, *id).is_none());
-            let names = names.into_iter();
-            expected.repository_names.extend(names.map(|(id, name)| ((host.clone(), id), name)));
+            let names = repository_names::read_repository_names(tx, &host, &ids)?;
+            let host = Host::from(host);
+            let names = names.into_iter().map(|(id, name)| (RepositoryKey::new(&host, id), name));
+            // texts that are being renamed have either name
+            let settled = names.filter(|(key, _)| pending.new_name(key).is_none());
+            expected.repository_names.extend(settled);
         }
         Ok(expected)
     }
@@ -189,7 +191,8 @@ impl ExpectedState {
     }
 
     fn stored_repository(&self, text: &TextRow) -> Option<&NamedRepository> {
-        self.repository_names.get(&(text.identity.host.clone()?, text.repository_id()?))
+        let host = text.identity.host.as_deref()?;
+        self.repository_names.get(&RepositoryKey::new(host, text.repository_id()?))
     }
 
     /// Returns the repository's owner and name, or the name in the row if the repository is unknown.

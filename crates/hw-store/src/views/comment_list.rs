@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
 use hw_rules::item::{Comment, CommentKind, ItemKind};
+use hw_rules::repository_key::RepositoryKey;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
 use super::cursor::CommentCursor;
@@ -39,6 +40,12 @@ pub struct CommentRow {
     /// The repository's name, without its owner.
     pub repository: String,
     pub comment: Comment,
+}
+
+impl CommentRow {
+    pub(crate) fn repository_key(&self) -> RepositoryKey {
+        RepositoryKey::new(&self.host, self.comment.repository_id)
+    }
 }
 
 pub(crate) const COMMENT_COLUMNS: &str =

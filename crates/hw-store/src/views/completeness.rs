@@ -7,6 +7,7 @@ use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::missing::{Missing, RepositoryLanes, RepositoryListing};
 use hw_rules::plan::LaneState;
+use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::safe_text::truncate_echo;
 use hw_rules::since_walk::is_behind_threads;
 use hw_rules::source_time::SourceInstant;
@@ -72,7 +73,7 @@ impl StoreReader {
     }
 
     fn stored_repositories(&self, lanes: &LaneStates) -> Result<Vec<HostRepository>, StoreError> {
-        let hosts: BTreeSet<&String> = lanes.keys().map(|lane| &lane.host).collect();
+        let hosts: BTreeSet<&Host> = lanes.keys().map(|lane| &lane.host).collect();
         let mut stored = Vec::new();
         for host in hosts {
             let repositories = self.repositories(host)?.into_iter();
@@ -97,7 +98,7 @@ impl Completeness {
 
 /// A repository, with its host.
 struct HostRepository {
-    host: String,
+    host: Host,
     repository: Repository,
 }
 
@@ -171,7 +172,7 @@ impl CompletenessBuilder {
                 continue;
             }
             let name = format!("{}/{}", repository.owner, repository.name);
-            let lanes = StoredLanes { lanes, host, repository_id: repository.id };
+            let lanes = StoredLanes { lanes, repository: RepositoryKey::new(host, repository.id) };
             match lanes.get(surface) {
                 Some(state) => read.push((name, lanes.with_probes(state, surface))),
                 None if requested.is_some() || lanes.is_unread(surface) => unread.push(name),
@@ -209,13 +210,13 @@ impl CompletenessBuilder {
 /// The lanes of one repository.
 struct StoredLanes<'a> {
     lanes: &'a LaneStates,
-    host: &'a str,
-    repository_id: i64,
+    repository: RepositoryKey,
 }
 
 impl<'a> StoredLanes<'a> {
     fn get(&self, surface: Surface) -> Option<&'a LaneState> {
-        self.lanes.get(&Lane::for_repository(self.host, self.repository_id, surface))
+        let RepositoryKey { host, id } = &self.repository;
+        self.lanes.get(&Lane::for_repository(host, id.0, surface))
     }
 
     /// Returns true if a comment list is pulled but was not started yet. A repository that is left out on purpose has

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::Sql;
 
-/// The names of all stored repositories, by host and id.
+/// The names of all stored repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LaneNames(BTreeMap<(String, i64), String>);
+pub struct LaneNames(BTreeMap<RepositoryKey, String>);
 
 impl StoreReader {
     /// Reads the names of all stored repositories.
@@ -19,7 +20,7 @@ impl StoreReader {
         let names = self.read("lane names", |tx| {
             tx.query_readable(ALL, &[], |mut row| {
                 let name = format!("{}/{}", row.text("owner")?, row.text("name")?);
-                Ok(((row.text("host")?, row.int("id")?), name))
+                Ok((RepositoryKey::new(row.text("host")?, row.int("id")?), name))
             })
         })?;
         Ok(LaneNames(names.rows.into_iter().collect()))
@@ -31,14 +32,16 @@ impl LaneNames {
     pub fn scope_name(&self, lane: &Lane) -> String {
         match &lane.scope {
             Scope::Owner(login) => login.clone(),
-            Scope::Repository(id) => self.repository_name(&lane.host, *id),
+            Scope::Repository(id) => {
+                self.repository_name(&RepositoryKey { host: lane.host.clone(), id: *id })
+            }
             Scope::SingleRepositories => "single repositories".to_owned(),
         }
     }
 
-    /// Iterates over all repositories: host, id and full name.
-    pub fn repositories(&self) -> impl Iterator<Item = (&str, i64, &str)> {
-        self.0.iter().map(|((host, id), name)| (&**host, *id, &**name))
+    /// Iterates over all repositories, with their full names.
+    pub fn repositories(&self) -> impl Iterator<Item = (&RepositoryKey, &str)> {
+        self.0.iter().map(|(key, name)| (key, &**name))
     }
 
     /// Replaces lane keys in a message, as [`Lane`] formats them, with readable names.
@@ -66,7 +69,7 @@ impl LaneNames {
         let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(rest.len());
         let surface = Surface::from_name(&rest[..end])?;
         let scope_name = match kind {
-            "repository" => self.repository_name(host, scope.parse().ok()?),
+            "repository" => self.repository_name(&RepositoryKey::new(host, scope.parse().ok()?)),
             "org" | "sources" => scope.to_owned(),
             _ => return None,
         };
@@ -78,9 +81,9 @@ impl LaneNames {
         .filter(|_| !host.is_empty())
     }
 
-    fn repository_name(&self, host: &str, id: i64) -> String {
-        let name = self.0.get(&(host.to_owned(), id)).cloned();
-        name.unwrap_or_else(|| format!("repository {id} (no longer stored)"))
+    fn repository_name(&self, key: &RepositoryKey) -> String {
+        let name = self.0.get(key).cloned();
+        name.unwrap_or_else(|| format!("repository {} (no longer stored)", key.id))
     }
 }
 
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn lane_names_replace_every_key_in_a_message() {
-        let pump = (("github.com".to_owned(), 700_000_002), "acme/pump".to_owned());
+        let pump = (RepositoryKey::new("github.com", 700_000_002), "acme/pump".to_owned());
         let names = LaneNames(BTreeMap::from([pump]));
         for (message, expected) in [
             ("github.com/repository/700000002/issues: timed out", "acme/pump issues: timed out"),

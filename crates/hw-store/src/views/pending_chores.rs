@@ -10,12 +10,13 @@ use crate::error::StoreError;
 use crate::mirror::repository_names::{self, NamedRepository};
 use crate::sql::{Sql, SqlRow};
 use crate::transaction::Transaction;
+use hw_rules::repository_key::RepositoryKey;
 
 /// Repositories whose texts are about to change. Nearly always empty.
 #[derive(Default)]
 pub(crate) struct PendingChores {
-    /// The names of repositories whose texts may be stored under an older one, by host and id.
-    renamed: BTreeMap<(String, i64), NamedRepository>,
+    /// The names of repositories whose texts may be stored under an older one.
+    renamed: BTreeMap<RepositoryKey, NamedRepository>,
     /// Removed repositories that still have texts.
     removed: HostIds,
     /// Everything is about to be fetched again.
@@ -47,7 +48,7 @@ impl PendingChores {
     fn add(&mut self, PendingChore { kind, host, repository_id, name }: PendingChore) {
         match (kind, name) {
             (Some(ChoreKind::RenameTexts), Some(name)) => {
-                self.renamed.insert((host, repository_id), name);
+                self.renamed.insert(RepositoryKey::new(host, repository_id), name);
             }
             (Some(ChoreKind::RemoveTexts), _) => {
                 self.removed.entry(host).or_default().push(repository_id);
@@ -72,22 +73,21 @@ impl PendingChores {
     }
 
     /// Returns true if the texts of this repository are hidden.
-    pub(crate) fn is_hidden(&self, host: &str, repository_id: i64) -> bool {
-        let removed = self.removed.get(host);
-        self.is_emptied || removed.is_some_and(|ids| ids.contains(&repository_id))
+    pub(crate) fn is_hidden(&self, repository: &RepositoryKey) -> bool {
+        let removed = self.removed.get(repository.host.as_str());
+        self.is_emptied || removed.is_some_and(|ids| ids.contains(&repository.id.0))
     }
 
     /// Returns the name of a repository whose texts may be stored under an older one.
-    pub(crate) fn new_name(&self, host: &str, repository_id: i64) -> Option<&NamedRepository> {
-        if self.renamed.is_empty() {
-            return None;
-        }
-        self.renamed.get(&(host.to_owned(), repository_id))
+    pub(crate) fn new_name(&self, repository: &RepositoryKey) -> Option<&NamedRepository> {
+        self.renamed.get(repository)
     }
 
     /// Gives a thread the current name and URL of its repository.
     pub(crate) fn rename_thread(&self, row: &mut ThreadRow) {
-        if let Some(name) = self.new_name(&row.host, row.thread.repository_id) {
+        if self.has_renames()
+            && let Some(name) = self.new_name(&row.repository_key())
+        {
             row.repository.clone_from(&name.name);
             row.thread.url = repository_names::thread_url(&name.url, &row.thread.url);
         }
@@ -95,7 +95,9 @@ impl PendingChores {
 
     /// Gives a comment the current name and URL of its repository.
     pub(crate) fn rename_comment(&self, row: &mut CommentRow) {
-        if let Some(name) = self.new_name(&row.host, row.comment.repository_id) {
+        if self.has_renames()
+            && let Some(name) = self.new_name(&row.repository_key())
+        {
             row.repository.clone_from(&name.name);
             row.comment.url = repository_names::thread_url(&name.url, &row.comment.url);
         }

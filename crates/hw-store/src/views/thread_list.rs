@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
 use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails, ThreadKind};
+use hw_rules::repository_key::RepositoryKey;
 use serde::de::DeserializeOwned;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
@@ -96,6 +97,12 @@ pub struct ThreadTotals {
     pub total: u64,
     /// Unreadable rows within the limit.
     pub skipped: SkippedRows,
+}
+
+impl ThreadRow {
+    pub(crate) fn repository_key(&self) -> RepositoryKey {
+        RepositoryKey::new(&self.host, self.thread.repository_id)
+    }
 }
 
 /// The columns that all kinds of threads share. [`read_details`] reads those of one kind.

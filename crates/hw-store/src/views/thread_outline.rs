@@ -73,7 +73,7 @@ impl StoreReader {
             let pending = PendingChores::read(tx)?;
             let comments = tx.query_readable(Sql::portable(&text), &params, read_outline)?;
             let ReadableRows { rows: mut comments, skipped } = comments;
-            if let Some(name) = pending.new_name(&row.host, row.thread.repository_id) {
+            if let Some(name) = pending.new_name(&row.repository_key()) {
                 for comment in &mut comments {
                     comment.url = repository_names::thread_url(&name.url, &comment.url);
                 }

@@ -2,6 +2,7 @@
 
 use hw_rules::item::{Repository, ThreadKind};
 use hw_rules::lane::Surface;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::thread_address::ThreadAddress;
 
 use super::comment_list::{self, CommentRow};
@@ -57,9 +58,10 @@ impl StoreReader {
     ) -> Result<Option<ThreadView>, StoreError> {
         self.read("thread", |tx| {
             let pending = PendingChores::read(tx)?;
-            let mut row = find_by_number(tx, host, repository.id, number)?;
+            let key = RepositoryKey::new(host, repository.id);
+            let mut row = find_by_number(tx, &key, number)?;
             row.iter_mut().for_each(|row| pending.rename_thread(row));
-            let row = row.filter(|_| !pending.is_hidden(host, repository.id));
+            let row = row.filter(|_| !pending.is_hidden(&key));
             let found = row.map(|row| FoundThread { owner: repository.owner.clone(), row });
             found.map(|thread| read_thread_view(tx, thread)).transpose()
         })
@@ -96,7 +98,7 @@ fn read_thread_view(
 ) -> Result<ThreadView, StoreError> {
     let FoundThread { owner, row } = found;
     let ReadableRows { rows: comments, skipped } =
-        read_comments(tx, &row.host, row.thread.repository_id, row.thread.number)?;
+        read_comments(tx, &row.repository_key(), row.thread.number)?;
     Ok(ThreadView { owner, row, comments, skipped })
 }
 
@@ -119,10 +121,10 @@ fn find_threads_at(
 ) -> Result<Vec<FoundThread>, StoreError> {
     let pending = PendingChores::read(tx)?;
     let mut found = Vec::new();
-    for RepositoryOwner { host, id, owner } in find_repositories(tx, address)? {
-        let mut row = find_by_number(tx, &host, id, address.number)?;
+    for RepositoryOwner { key, owner } in find_repositories(tx, address)? {
+        let mut row = find_by_number(tx, &key, address.number)?;
         row.iter_mut().for_each(|row| pending.rename_thread(row));
-        let row = row.filter(|_| !pending.is_hidden(&host, id));
+        let row = row.filter(|_| !pending.is_hidden(&key));
         let row = row.filter(|row| address.is_at_host_of(&row.thread.url));
         found.extend(row.map(|row| FoundThread { owner, row }));
     }
@@ -130,8 +132,7 @@ fn find_threads_at(
 }
 
 struct RepositoryOwner {
-    host: String,
-    id: i64,
+    key: RepositoryKey,
     owner: String,
 }
 
@@ -147,8 +148,7 @@ fn find_repositories(
     let mut named = tx
         .query_readable(NAMED, &params![&address.repository], |mut row| {
             Ok(RepositoryOwner {
-                host: row.text("host")?,
-                id: row.int("id")?,
+                key: RepositoryKey::new(row.text("host")?, row.int("id")?),
                 owner: row.text("owner")?,
             })
         })?
@@ -162,14 +162,13 @@ fn find_repositories(
 /// Finds a thread by its number in a repository.
 pub(crate) fn find_by_number(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
     number: i64,
 ) -> Result<Option<ThreadRow>, StoreError> {
     let conditions = "where host = $1 and repository_id = $2 and number = $3";
     for table in ThreadKind::ALL.into_iter().map(ThreadTable::for_kind) {
         let text = table.select_sql(conditions, "limit 1");
-        let params = params![host, repository_id, number];
+        let params = params![&repository.host, repository.id, number];
         if let Some(row) =
             tx.query_first(Sql::portable(&text), &params, |row| table.read_row(row))?
         {
@@ -191,8 +190,7 @@ pub(crate) fn find_by_id(
 
 fn read_comments(
     tx: &mut Transaction<'_>,
-    host: &str,
-    repository_id: i64,
+    repository: &RepositoryKey,
     number: i64,
 ) -> Result<ReadableRows<CommentRow>, StoreError> {
     let text = format!(
@@ -201,7 +199,7 @@ fn read_comments(
         comment_list::order_clause(tx.dialect())
     );
     let pending = PendingChores::read(tx)?;
-    let params = params![host, repository_id, number];
+    let params = params![&repository.host, repository.id, number];
     let mut comments =
         tx.query_readable(Sql::portable(&text), &params, comment_list::read_comment)?;
     comments.rows.iter_mut().for_each(|row| pending.rename_comment(row));

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use hw_rules::item::{CommentKind, ThreadKind};
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::{DatabaseLocation, ItemChange, LeasedStore, RemovalResult, SweepPage};
 
 use crate::fixture::{
@@ -89,7 +90,7 @@ fn changes_of_a_cleared_lane_are_no_removals(location: &DatabaseLocation) {
 
 fn changes_of_a_forgotten_repository_are_no_removals(location: &DatabaseLocation) {
     let observed = ObservedStore::open(location);
-    observed.store.forget_repository(HOST, PUMP_ID).unwrap();
+    observed.store.forget_repository(&RepositoryKey::new(HOST, PUMP_ID)).unwrap();
     assert_eq!(observed.take_changes(), ["repository 1 Cleared"]);
 }
 

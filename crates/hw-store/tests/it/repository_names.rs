@@ -190,7 +190,7 @@ fn hosts_may_share_a_url(location: &DatabaseLocation) {
     for page in
         [repositories_page(vec![pump_repository("pump", 0)]), issues_page(vec![issue(5, 10, "y")])]
     {
-        let lane = Lane { host: "github.example".to_owned(), ..page.lane };
+        let lane = Lane { host: "github.example".into(), ..page.lane };
         store.ingest_page(&IngestPage { lane, ..page }).unwrap();
     }
     assert_eq!(issue_paths(&store), ["pump/issues/5", "pump/issues/5"]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope};
+use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     BusyWorker, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, PauseRow, StoreError,
@@ -287,20 +288,20 @@ fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
     DoctorFinding::warn("limit", detail, WAIT_ADVICE)
 }
 
-/// The names of repositories by host and id.
-type RepositoryNameMap = BTreeMap<(String, i64), String>;
+/// The names of repositories.
+type RepositoryNameMap = BTreeMap<RepositoryKey, String>;
 
 fn read_repository_names(
     store: &StoreReader,
     lanes: &[LaneRow],
 ) -> Result<RepositoryNameMap, StoreError> {
-    let mut hosts: Vec<&String> = lanes.iter().map(|(lane, _, _)| &lane.host).collect();
+    let mut hosts: Vec<&Host> = lanes.iter().map(|(lane, _, _)| &lane.host).collect();
     hosts.dedup();
     let mut names = RepositoryNameMap::new();
     for host in hosts {
         for repository in store.repositories(host)? {
             let name = format!("{}/{}", repository.owner, repository.name);
-            names.insert((host.clone(), repository.id), name);
+            names.insert(RepositoryKey::new(host, repository.id), name);
         }
     }
     Ok(names)
@@ -311,7 +312,7 @@ fn lane_name(lane: &Lane, names: &RepositoryNameMap) -> String {
     match &lane.scope {
         Scope::Owner(login) => format!("{login} {surface}"),
         Scope::SingleRepositories => "single repositories".to_owned(),
-        Scope::Repository(id) => match names.get(&(lane.host.clone(), *id)) {
+        Scope::Repository(id) => match names.get(&RepositoryKey::new(&lane.host, id.0)) {
             Some(name) => format!("{name} {surface}"),
             None => format!("repository {id} {surface}"),
         },

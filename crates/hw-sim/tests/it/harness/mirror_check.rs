@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use hw_rules::OVERLAP_MS;
 use hw_rules::item::{self, DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
 use hw_rules::lane::{Scope, Surface};
+use hw_rules::repository_key::RepositoryId;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
 use hw_sim::{GroundTruth, SimulatedGitHub, ThreadKind, TrueThread};
@@ -396,7 +397,7 @@ fn find_false_claim(fixture: &SimFixture) -> Option<String> {
     }
     let waiting = fixture.store.lanes_with_quarantine().unwrap();
     for (lane, state, _) in fixture.store.lanes().unwrap() {
-        let Scope::Repository(repository) = lane.scope else { continue };
+        let Scope::Repository(RepositoryId(repository)) = lane.scope else { continue };
         let (Some(from), Some(through)) = (state.coverage.from, state.coverage.through) else {
             continue;
         };

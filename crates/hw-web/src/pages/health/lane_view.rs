@@ -131,10 +131,9 @@ pub(super) fn read_lanes(
     pull: PullState,
 ) -> Result<Vec<LaneView>, StoreError> {
     let (rows, names) = (store.lanes()?, store.lane_names()?);
-    let started: BTreeSet<(&str, i64)> =
-        rows.iter().filter_map(|(lane, _, _)| Some((&*lane.host, repository_id(lane)?))).collect();
-    let others = names.repositories().filter(|(host, id, _)| !started.contains(&(*host, *id)));
-    let mut lanes: Vec<LaneView> = others.map(|(_, _, name)| LaneView::not_started(name)).collect();
+    let started: BTreeSet<_> = rows.iter().filter_map(|(lane, _, _)| lane.repository()).collect();
+    let others = names.repositories().filter(|(repository, _)| !started.contains(repository));
+    let mut lanes: Vec<LaneView> = others.map(|(_, name)| LaneView::not_started(name)).collect();
     lanes.extend(rows.iter().map(|(lane, state, error)| {
         let error = error.as_deref().filter(|_| state.failures > 0);
         build_view(lane, &names, state, error, pull)
@@ -143,13 +142,6 @@ pub(super) fn read_lanes(
         (lane.status, Reverse(lane.failures), lane.scope.clone(), lane.surface)
     });
     Ok(lanes)
-}
-
-fn repository_id(lane: &Lane) -> Option<i64> {
-    match lane.scope {
-        Scope::Repository(id) => Some(id),
-        Scope::Owner(_) | Scope::SingleRepositories => None,
-    }
 }
 
 fn build_view(
