@@ -171,6 +171,11 @@ impl LimiterState {
         AdmissionDecision::Admitted
     }
 
+    /// Returns true if requests of this API have to wait for a pause; `obeys_reserve` is false for those that may be free.
+    pub fn is_paused(&self, api: ApiKind, obeys_reserve: bool, now_ms: i64) -> bool {
+        self.paused_until(api, obeys_reserve, now_ms).is_some()
+    }
+
     /// Returns true if fewer than the maximum are in flight.
     pub fn has_room(&self) -> bool {
         self.in_flight.values().sum::<u32>() < self.concurrency.min(self.max_concurrency)

@@ -64,6 +64,11 @@ impl StoreReader {
         Ok(reader)
     }
 
+    /// Returns true if every call waits for a server, which may be on another machine.
+    pub fn has_server(&self) -> bool {
+        self.dialect() == Dialect::Postgres
+    }
+
     /// Returns how often this store has waited for its server's answer. SQLite has no server.
     pub fn round_trips(&self) -> u64 {
         self.inner.driver.round_trips()

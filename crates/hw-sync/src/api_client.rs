@@ -104,6 +104,7 @@ impl<S: Source> ApiClient<S> {
             pace: config.pace,
             reserve_percent: config.reserve_percent,
             seed: config.seed,
+            work_threads: config.work_threads,
         };
         let limiter = RateLimiter::new(store, Principal::from_host(host), settings);
         Self {

@@ -139,7 +139,7 @@ impl ReferencesReader<'_> {
             match self.fetch(due, &mut size).await {
                 Ok(answers) => {
                     let count = answers.len();
-                    self.store_answers(due, answers, &mut unread)?;
+                    self.store_answers(due, answers, &mut unread).await?;
                     due = &due[count..];
                 }
                 // one pull request that the server cannot serve must not block all that follow it
@@ -167,7 +167,7 @@ impl ReferencesReader<'_> {
     }
 
     /// Stores what was found. A pull request that is not found may be gone: a sweep of its listing decides.
-    fn store_answers(
+    async fn store_answers(
         &self,
         due: &[OpenPullRequest],
         answers: Vec<ReferencesAnswer>,
@@ -186,7 +186,8 @@ impl ReferencesReader<'_> {
         if read.is_empty() {
             return Ok(());
         }
-        Ok(self.context.store.store_closing_references(self.host, &read)?)
+        let host = self.host.to_owned();
+        self.context.ask_store(move |store| store.store_closing_references(&host, &read)).await
     }
 
     fn request_sweep(&self, absent: &OpenPullRequest) -> Result<(), SyncError> {

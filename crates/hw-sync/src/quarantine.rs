@@ -12,7 +12,7 @@ use hw_rules::walk::PageCursor;
 use hw_sources::error::SourceError;
 use hw_sources::github::threads::{ThreadListing, ThreadPageQuery};
 use hw_sources::page::{ItemsPage, LookupPage, UnreadableRow};
-use hw_store::QuarantinedItem;
+use hw_store::{LeasedStore, QuarantinedItem};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
@@ -67,21 +67,23 @@ pub(crate) async fn retry_unreadable(
 
 /// Retries rows that earlier turns could not read, the least tried first.
 pub(crate) async fn retry_quarantined(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
-    let waiting = read_waiting(turn)?;
+    let waiting = read_waiting(turn).await?;
     retry_rows(turn, &waiting, &waiting).await
 }
 
 /// Retries rows that a sweep found under the id of another node, together with that node: a second lookup shows
 /// which node has the id.
 pub(crate) async fn retry_taken_ids(turn: &mut LaneTurn<'_>) -> Result<(), FetchError> {
-    let waiting = read_waiting(turn)?;
+    let waiting = read_waiting(turn).await?;
     let mut taken = waiting.clone();
     taken.retain(|row| ImpossibleItem::parse_taken_id(&row.reason).is_some());
     retry_rows(turn, &taken, &waiting).await
 }
 
-fn read_waiting(turn: &LaneTurn<'_>) -> Result<Vec<QuarantinedItem>, SyncError> {
-    Ok(turn.context.store.quarantined_in_lane(&turn.target.lane, QUARANTINE_READ_LIMIT)?)
+async fn read_waiting(turn: &LaneTurn<'_>) -> Result<Vec<QuarantinedItem>, SyncError> {
+    let lane = turn.target.lane.clone();
+    let read = move |store: &LeasedStore| store.quarantined_in_lane(&lane, QUARANTINE_READ_LIMIT);
+    turn.context.ask_store(read).await
 }
 
 async fn retry_rows(

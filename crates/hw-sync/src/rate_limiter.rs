@@ -23,6 +23,7 @@ use crate::crash_points::{self, CrashPoints};
 use crate::permit_queue::PermitQueue;
 use crate::progress::{ProgressEvent, ProgressSink};
 use crate::request_ids::{IdReservation, RequestIdPool};
+use crate::work_threads::WorkThreads;
 
 /// Reason of a pause after which requests stay slow for a while.
 const SECONDARY_LIMIT_REASON: &str = "secondary limit; afterwards one request every 5 to 10 s \
@@ -64,6 +65,8 @@ pub(crate) struct LimiterConfig {
     pub(crate) reserve_percent: i64,
     /// Seed of the random numbers for jitter.
     pub(crate) seed: u64,
+    /// The threads that wait for a database server.
+    pub(crate) work_threads: WorkThreads,
 }
 
 /// The request that a permit is for.
@@ -95,6 +98,28 @@ enum StoredPause {
     Reserve {
         until_ms: i64,
     },
+}
+
+/// A place among the requests in flight. It is given back when it is dropped before the request is sent.
+struct AdmittedPlace<'a> {
+    limiter: &'a RateLimiter,
+    api: ApiKind,
+    is_open: bool,
+}
+
+impl AdmittedPlace<'_> {
+    /// Passes the place on to a permit.
+    fn keep(mut self) {
+        self.is_open = false;
+    }
+}
+
+impl Drop for AdmittedPlace<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.limiter.cancel_admission(self.api);
+        }
+    }
 }
 
 /// Permission to send one request: released with the request's outcome, or as failed when it is dropped.
@@ -223,23 +248,17 @@ impl RateLimiter {
             if lock_unpoisoned(&self.state).has_room() {
                 self.wake_next();
             }
-            let stored = self.read_stored_pauses(request);
-            match stored.inspect_err(|_| self.cancel_admission(api))? {
+            let place = AdmittedPlace { limiter: self, api, is_open: true };
+            match self.read_stored_pauses(request).await? {
                 StoredPause::None => {}
-                StoredPause::Paused => {
-                    self.cancel_admission(api);
-                    continue;
-                }
+                StoredPause::Paused => continue,
                 StoredPause::Reserve { until_ms } => {
-                    self.cancel_admission(api);
                     return Ok(PermitOutcome::ReviewReserve { until_ms });
                 }
             }
             let drawn = lock_unpoisoned(&self.request_ids).draw(api, points);
-            let Some(request_id) = drawn else {
-                self.cancel_admission(api);
-                continue;
-            };
+            let Some(request_id) = drawn else { continue };
+            place.keep();
             let started_ms = self.now_ms();
             let permit =
                 RequestPermit { limiter: self, api, request_id, started_ms, is_open: true };
@@ -299,10 +318,20 @@ impl RateLimiter {
     /// Reads the pauses of all processes that apply to this request, and obeys them.
     ///
     /// A pause far beyond any limit is ignored: a process with a wrong clock wrote it.
-    fn read_stored_pauses(&self, request: PermitRequest) -> Result<StoredPause, SyncError> {
-        let (api, now_ms) = (request.api, self.now_ms());
-        let latest_ms = now_ms + LONGEST_PAUSE_MS;
-        let mut pauses = self.store.principal_pauses(&self.principal(), api, latest_ms)?;
+    async fn read_stored_pauses(&self, request: PermitRequest) -> Result<StoredPause, SyncError> {
+        let (api, latest_ms) = (request.api, self.now_ms() + LONGEST_PAUSE_MS);
+        let (store, principal) = (self.store.clone(), self.principal());
+        let threads = match store.has_server() {
+            true => self.config.work_threads,
+            false => WorkThreads::Inline,
+        };
+        let mut pauses =
+            threads.run(move || store.principal_pauses(&principal, api, latest_ms)).await?;
+        let now_ms = self.now_ms();
+        // another request of this process may have met a limit meanwhile
+        if lock_unpoisoned(&self.state).is_paused(api, !request.may_be_free, now_ms) {
+            return Ok(StoredPause::Paused);
+        }
         let last_review = lock_unpoisoned(&self.reviewed_reserves).get(&api).copied();
         pauses.retain(|pause| {
             let is_lifted = last_review.is_some_and(|review| review.has_lifted(pause));

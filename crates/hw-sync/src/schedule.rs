@@ -114,14 +114,14 @@ async fn run_first_pages(
             FirstPageOutcome::Unfinished(reading, tally) => {
                 unfinished.push(UnfinishedLane { target, reading, tally });
             }
-            FirstPageOutcome::Closed(tally)
-                if plan_rest(context, &target, pull.sweep_request())? == LanePlan::Skip =>
-            {
-                outcomes.push(finish_lane(context, target, tally));
-            }
             FirstPageOutcome::Closed(tally) => {
-                let reading = LaneReading::UpToDate;
-                unfinished.push(UnfinishedLane { target, reading, tally });
+                let rest = plan_rest(context, &target, pull.sweep_request()).await?;
+                if rest == LanePlan::Skip {
+                    outcomes.push(finish_lane(context, target, tally));
+                } else {
+                    let reading = LaneReading::UpToDate;
+                    unfinished.push(UnfinishedLane { target, reading, tally });
+                }
             }
         }
     }
@@ -173,16 +173,16 @@ async fn run_turn_and_sweep(
     target: &LaneTarget,
     reading: LaneReading,
 ) -> Result<PullTally, SyncError> {
-    let mut state = context.store.lane_state(&target.lane)?;
+    let mut state = context.lane_state(&target.lane).await?;
     if prepare_turn(context, pull, target, &state)? == LanePreparation::Changed {
-        state = context.store.lane_state(&target.lane)?;
+        state = context.lane_state(&target.lane).await?;
     }
     let FinishedTurn { plan, mut tally } =
         run_turn_when_due(context, target, reading, state).await?;
     if !matches!(plan, LanePlan::Sweep { .. })
-        && plan_rest(context, target, SweepRequest::WhenDue)? != LanePlan::Skip
+        && plan_rest(context, target, SweepRequest::WhenDue).await? != LanePlan::Skip
     {
-        let state = context.store.lane_state(&target.lane)?;
+        let state = context.lane_state(&target.lane).await?;
         let reading = LaneReading::UpToDate;
         tally.add(&run_turn_when_due(context, target, reading, state).await?.tally);
     }
@@ -190,12 +190,12 @@ async fn run_turn_and_sweep(
 }
 
 /// Plans what is left to do in a lane whose changes this pull has read: a sweep, or nothing.
-fn plan_rest(
+async fn plan_rest(
     context: &PullContext<'_>,
     target: &LaneTarget,
     sweep: SweepRequest,
 ) -> Result<LanePlan, SyncError> {
-    let state = context.store.lane_state(&target.lane)?;
+    let state = context.lane_state(&target.lane).await?;
     let (request, now_ms) = (context.lane_request(target, sweep), context.client.clock().now_ms());
     Ok(plan::plan_lane(&state, ChangeSign::Unchanged, &request, now_ms))
 }
@@ -255,6 +255,6 @@ async fn run_turn_when_due(
         };
         tracing::info!(lane = %target.lane, ?reason, "waiting");
         context.client.clock().sleep_until(until_ms).await;
-        state = context.store.lane_state(&target.lane)?;
+        state = context.lane_state(&target.lane).await?;
     }
 }

@@ -64,7 +64,7 @@ pub(crate) async fn scan_since(
         Err(FetchError::Source(SourceError::Hidden(_)))
             if !target.repository.has_issues_enabled =>
         {
-            Ok(list.record_missing_list()?)
+            Ok(list.record_missing_list().await?)
         }
         Err(error) => Err(list.confine_to_lane(error)),
         Ok(()) => quarantine::retry_quarantined(turn).await,
@@ -95,7 +95,8 @@ impl SinceReader<'_, '_> {
     ) -> Result<Coverage, FetchError> {
         let LaneTurn { context, target, .. } = *self.turn;
         let principal = context.client.principal();
-        let known = context.store.lane_etag(&target.lane, &principal)?;
+        let (lane, user) = (target.lane.clone(), principal.clone());
+        let known = context.ask_store(move |store| store.lane_etag(&lane, &user)).await?;
         let known = known.filter(|etag| coverage.through.is_some() && self.is_etag_fresh(etag));
         let value = known.map(|etag| etag.value);
         let result = self.fetch_list(ListPart::Newest, value.as_deref()).await;
@@ -250,7 +251,7 @@ impl SinceReader<'_, '_> {
     }
 
     /// Marks the lane as checked, so that a list that does not exist is not requested in every pull.
-    fn record_missing_list(&self) -> Result<(), SyncError> {
+    async fn record_missing_list(&self) -> Result<(), SyncError> {
         let LaneTurn { context, target, .. } = *self.turn;
         let date = context.client.last_source_date();
         let checked_lane = date.map(|date| (target.lane.clone(), date.0));
@@ -258,7 +259,7 @@ impl SinceReader<'_, '_> {
             checked_lanes: checked_lane.into_iter().collect(),
             ..self.turn.empty_page()
         };
-        Ok(context.store.ingest_page(&page).map(drop)?)
+        context.ask_store(move |store| store.ingest_page(&page).map(drop)).await
     }
 
     async fn fetch_list(

@@ -54,17 +54,19 @@ pub(crate) async fn scan_thread_comments(
     kind: PerThreadCommentKind,
 ) -> Result<(), FetchError> {
     let LaneTurn { context, target, .. } = *turn;
-    context.store.follow_thread_comments(&target.lane)?;
-    let checked_at = context.threads_checked_at(target)?;
+    let lane = target.lane.clone();
+    context.ask_store(move |store| store.follow_thread_comments(&lane)).await?;
+    let checked_at = context.threads_checked_at(target).await?;
     let mut reader = ThreadCommentReader::new(turn, kind);
     let mut after = i64::MIN;
     loop {
-        let due = context.store.due_threads(&target.lane, after, reader.batch_limit())?;
+        let (lane, limit) = (target.lane.clone(), reader.batch_limit());
+        let due = context.ask_store(move |store| store.due_threads(&lane, after, limit)).await?;
         let Some(last) = due.last() else { break };
         after = last.id;
         reader.read_all(&due).await?;
     }
-    reader.close_lane(checked_at)?;
+    reader.close_lane(checked_at).await?;
     quarantine::retry_quarantined(turn).await
 }
 
@@ -252,7 +254,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
     }
 
     /// Marks the lane as fresh as the listing of its threads, since everything due is read.
-    fn close_lane(&mut self, checked_at: Option<i64>) -> Result<(), FetchError> {
+    async fn close_lane(&mut self, checked_at: Option<i64>) -> Result<(), FetchError> {
         self.ensure_complete()?;
         let Some(at) = checked_at else { return Ok(()) };
         let coverage = self.turn.state.coverage.clone().close_per_thread(SourceInstant(at));
@@ -262,7 +264,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
             coverage: Some(coverage),
             ..self.empty_page()
         };
-        self.turn.context.store.ingest_page(&page)?;
+        self.turn.context.ask_store(move |store| store.ingest_page(&page)).await?;
         Ok(())
     }
 

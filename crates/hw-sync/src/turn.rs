@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicU32;
 use hw_rules::chunk_size::GAP_MS;
 use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, ReadStrategy, Surface};
-use hw_rules::plan::{LaneRequest, SweepRequest, TurnTiming};
+use hw_rules::plan::{LaneRequest, LaneState, SweepRequest, TurnTiming};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
-use hw_store::{IngestCounts, IngestPage, LeasedStore, PreparedPage};
+use hw_store::{IngestCounts, IngestPage, LeasedStore, PreparedPage, StoreError};
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::SyncError;
@@ -239,9 +239,32 @@ impl<'a> PullContext<'a> {
     }
 
     /// Returns the time of the last listing of the lane's threads.
-    pub(crate) fn threads_checked_at(&self, target: &LaneTarget) -> Result<Option<i64>, SyncError> {
+    pub(crate) async fn threads_checked_at(
+        &self,
+        target: &LaneTarget,
+    ) -> Result<Option<i64>, SyncError> {
         let Some(lane) = target.threads_lane() else { return Ok(None) };
-        Ok(self.store.lane_state(&lane)?.checked_at_ms)
+        Ok(self.lane_state(&lane).await?.checked_at_ms)
+    }
+
+    /// Loads the state of a lane.
+    pub(crate) async fn lane_state(&self, lane: &Lane) -> Result<LaneState, SyncError> {
+        let lane = lane.clone();
+        self.ask_store(move |store| store.lane_state(&lane)).await
+    }
+
+    /// Asks the store. If a server has to answer, that happens on another thread, and other lanes go on meanwhile; a file
+    /// answers sooner than another thread could.
+    pub(crate) async fn ask_store<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&LeasedStore) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, SyncError> {
+        let store = self.store.clone();
+        let threads = match store.has_server() {
+            true => self.client.work_threads(),
+            false => WorkThreads::Inline,
+        };
+        Ok(threads.run(move || question(&store)).await?)
     }
 
     /// Emits the event of a page request.
