@@ -76,7 +76,7 @@ pub enum StoreError {
     Unreachable(String),
     #[error("cannot log in to PostgreSQL: {0}")]
     AccessDenied(String),
-    #[error("the database failed at {step:?}: {reason}")]
+    #[error("database error ({step}): {reason}")]
     Database { step: &'static str, reason: String },
 }
 
