@@ -27,7 +27,7 @@ impl ApiEndpoints {
         let graphql_host = parse_host(&graphql)?;
         if graphql_host != host {
             return Err(format!(
-                "it is on {graphql_host} and the REST API on {host}, but the token is sent to one host only"
+                "the host {graphql_host} differs from that of the REST API ({host}); the token is sent to one host only"
             ));
         }
         let api = match api {
@@ -89,13 +89,20 @@ fn split_url(url: &str) -> Result<UrlParts<'_>, String> {
         Some(_) | None => return Err(not_a_url_message(url)),
     };
     let authority = rest.split('/').next().unwrap_or_default();
-    if !authority.is_empty()
-        && authority.chars().all(is_host_char)
-        && rest.chars().all(|c| is_host_char(c) || matches!(c, '/' | '_' | '~' | '%'))
-    {
+    if authority.is_empty() {
+        return Err(not_a_url_message(url));
+    }
+    if authority.contains('@') {
+        let problem = "the URL must not contain a user name or password";
+        return Err(format!("{problem} (example: {DEFAULT_API_URL})"));
+    }
+    let is_allowed = authority.chars().all(is_host_char)
+        && rest.chars().all(|c| is_host_char(c) || matches!(c, '/' | '_' | '~' | '%'));
+    if is_allowed {
         Ok(UrlParts { scheme, authority })
     } else {
-        Err(not_a_url_message(url))
+        let problem = "contains characters that are not allowed here";
+        Err(format!("{url:?} {problem} (example: {DEFAULT_API_URL})"))
     }
 }
 

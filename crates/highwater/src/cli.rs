@@ -122,7 +122,7 @@ pub(crate) struct DemoArgs {
 }
 
 fn parse_seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number of at least 0, got {text:?}"))
+    text.parse().map_err(|_| format!("expected a non-negative whole number, got {text:?}"))
 }
 
 /// Prints a shell completion script.

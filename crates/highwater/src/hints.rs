@@ -84,8 +84,10 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
         | SourceError::TooExpensive(_)
         | SourceError::Server(_)
         | SourceError::InvalidResponse(_)
-        | SourceError::InvalidCursor(_)
-        | SourceError::InvalidRequest(_) => RETRY_HINT,
+        | SourceError::InvalidCursor(_) => RETRY_HINT,
+        SourceError::InvalidRequest(_) => {
+            "check the URL (--api-url, --graphql-url); if it is right, this is a bug in highwater"
+        }
     }
 }
 

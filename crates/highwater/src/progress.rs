@@ -14,12 +14,14 @@ use crate::terminal;
 
 /// The time between two lines of counters.
 const COUNTER_INTERVAL_MS: i64 = 1_000;
+/// The time after which a retry for the same reason is reported again. Many requests can fail at once.
+const REPEATED_RETRY_INTERVAL_MS: i64 = 10_000;
 /// A shorter wait is over before anyone has read the line.
 const MIN_REPORTED_WAIT_MS: i64 = 1_000;
 
 /// Returns a sink that prints each event as a line with its UTC time.
-pub(crate) fn line_progress_sink(organization: &str) -> ProgressSink {
-    let formatter = Mutex::new(ProgressFormatter::new(organization));
+pub(crate) fn line_progress_sink() -> ProgressSink {
+    let formatter = Mutex::new(ProgressFormatter::new());
     ProgressSink::new(move |event| {
         let mut formatter = formatter.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = MachineClock.now_ms();
@@ -31,8 +33,10 @@ pub(crate) fn line_progress_sink(organization: &str) -> ProgressSink {
 
 /// Turns progress events into lines.
 struct ProgressFormatter {
-    organization: String,
-    has_reported_moves: bool,
+    /// The number of repositories in the last line about them.
+    reported_repositories: Option<u64>,
+    /// The times at which the reasons for retries were last reported.
+    reported_retries_ms: BTreeMap<String, i64>,
     counts: BTreeMap<PullItem, ItemCount>,
     requests: u64,
     counted_ms: i64,
@@ -59,10 +63,10 @@ impl ItemCount {
 }
 
 impl ProgressFormatter {
-    fn new(organization: &str) -> Self {
+    fn new() -> Self {
         Self {
-            organization: organization.to_owned(),
-            has_reported_moves: false,
+            reported_repositories: None,
+            reported_retries_ms: BTreeMap::new(),
             counts: BTreeMap::new(),
             requests: 0,
             counted_ms: i64::MIN,
@@ -75,7 +79,8 @@ impl ProgressFormatter {
         match event {
             ProgressEvent::ViewerIdentified(login) => Some(format!("signed in as {login}")),
             ProgressEvent::RepositoriesListed { repositories, is_all } => {
-                (is_all || self.is_due(now_ms)).then(|| self.listing_line(repositories))
+                let is_due = is_all || self.is_due(now_ms);
+                is_due.then(|| self.listing_line(repositories)).flatten()
             }
             ProgressEvent::LanesMoved { lanes } => self.moved_line(&lanes, now_ms),
             ProgressEvent::PageStored { surface, observed, stored, .. } => {
@@ -96,11 +101,11 @@ impl ProgressFormatter {
             }
             ProgressEvent::RetryScheduled { reason, wait_ms } => {
                 self.requests += 1;
-                let wait = format_duration(wait_ms);
-                (wait_ms >= MIN_REPORTED_WAIT_MS).then(|| format!("{reason}; retrying in {wait}"))
+                self.retry_line(reason, wait_ms, now_ms)
             }
-            ProgressEvent::RequestsPaused { reason, until_ms } => {
-                self.pause_line(&reason, until_ms, now_ms)
+            ProgressEvent::RequestsPaused { reason, until_ms, resumes_slowly } => {
+                let resuming = if resumes_slowly { "resuming slowly" } else { "resuming" };
+                self.pause_line(&format!("{reason}; {resuming}"), until_ms, now_ms)
             }
             ProgressEvent::LaneFailed { scope, message, .. } => {
                 Some(format!("failed: {scope}: {message}"))
@@ -120,50 +125,71 @@ impl ProgressFormatter {
         is_due
     }
 
-    fn listing_line(&self, repositories: u64) -> String {
-        let repositories = match repositories {
-            1 => "1 repository".to_owned(),
-            count => format!("{} repositories", group_digits(count)),
-        };
-        format!("listing {}: {repositories}", self.organization)
+    /// Reports the number of repositories, unless it is the same as in the last such line.
+    fn listing_line(&mut self, repositories: u64) -> Option<String> {
+        let reported = self.reported_repositories.replace(repositories);
+        let line = format!("{} listed", format_count(repositories, "repository"));
+        (reported != Some(repositories)).then_some(line)
     }
 
-    /// Reports the lists with changes. The event comes once for threads and once for comments, but `no changes` is
-    /// reported only once.
+    /// Reports the lists to read. The event comes once for threads and once for comments.
     fn moved_line(
         &mut self,
         lanes: &BTreeMap<PullItem, LanesToRead>,
         now_ms: i64,
     ) -> Option<String> {
-        let is_reported = std::mem::replace(&mut self.has_reported_moves, true);
+        let mut counts = Vec::new();
         for (item, to_read) in lanes {
             let count = self.counts.entry(*item).or_default();
             (count.expected, count.began_ms) = (to_read.expected, now_ms);
+            if to_read.lanes > 0 {
+                counts.push(format!("{} {}", item.name(), group_digits(to_read.lanes)));
+            }
         }
-        if lanes.values().all(|to_read| to_read.lanes == 0) {
-            return (!is_reported).then(|| "no changes".to_owned());
+        if lanes.is_empty() {
+            return None;
         }
-        let counts: Vec<String> = lanes
-            .iter()
-            .map(|(item, to_read)| format!("{} {}", item.name(), group_digits(to_read.lanes)))
-            .collect();
-        Some(format!("lists with changes: {}", counts.join(", ")))
+        if counts.is_empty() {
+            let are_comments = lanes.contains_key(&PullItem::Comments);
+            let items = if are_comments { "comments" } else { "threads" };
+            return Some(format!("no changed {items}"));
+        }
+        Some(format!("lists to read: {}", counts.join(", ")))
+    }
+
+    /// Reports a retry, unless one for the same reason was reported a moment ago.
+    fn retry_line(&mut self, reason: String, wait_ms: i64, now_ms: i64) -> Option<String> {
+        if wait_ms < MIN_REPORTED_WAIT_MS {
+            return None;
+        }
+        let reported_ms = self.reported_retries_ms.get(&reason);
+        if reported_ms.is_some_and(|at_ms| now_ms < at_ms + REPEATED_RETRY_INTERVAL_MS) {
+            return None;
+        }
+        self.reported_retries_ms.retain(|_, at_ms| now_ms < *at_ms + REPEATED_RETRY_INTERVAL_MS);
+        let line = format!("{reason}; retrying in {}", format_duration(wait_ms));
+        self.reported_retries_ms.insert(reason, now_ms);
+        Some(line)
     }
 
     fn counters_line(&self, now_ms: i64) -> String {
         let started = self.counts.iter().filter(|(_, count)| count.seen > 0);
         let counts =
             started.map(|(item, count)| format!("{} {}; ", item.name(), count.line(now_ms)));
-        format!("{}{}", counts.collect::<String>(), format_count(self.requests, "request"))
+        let requests = format_count(self.requests, "request");
+        match counts.collect::<String>() {
+            counts if counts.is_empty() => format!("{requests} so far"),
+            counts => format!("{counts}{requests}"),
+        }
     }
 
     /// Reports a pause once: several requests can hit the same limit, and each of them emits an event.
-    fn pause_line(&mut self, reason: &str, until_ms: i64, now_ms: i64) -> Option<String> {
+    fn pause_line(&mut self, beginning: &str, until_ms: i64, now_ms: i64) -> Option<String> {
         let is_reported = until_ms < self.paused_until_ms.saturating_add(MIN_REPORTED_WAIT_MS);
         self.paused_until_ms = self.paused_until_ms.max(until_ms);
         (!is_reported).then(|| {
             let (at, wait) = (utc_time_of_day(until_ms), format_duration(until_ms - now_ms));
-            format!("rate limit: {reason}; resuming at {at}, in {wait} (Ctrl-C is safe)")
+            format!("rate limit: {beginning} at {at}, in {wait} (Ctrl-C is safe)")
         })
     }
 }
@@ -194,23 +220,40 @@ mod tests {
     }
 
     #[test]
-    fn changed_lists_are_one_line() {
+    fn lists_to_read_are_one_line_without_zeros() {
         let mut formatter = new_formatter();
         let threads = lanes_moved(&[(PullItem::Issues, 12), (PullItem::PullRequests, 0)], None);
         let line = formatter.format_event(threads, 0);
-        assert_eq!(line.as_deref(), Some("lists with changes: issues 12, pull-requests 0"));
+        assert_eq!(line.as_deref(), Some("lists to read: issues 12"));
         let comments = lanes_moved(&[(PullItem::Comments, 36)], None);
         let line = formatter.format_event(comments, 0);
-        assert_eq!(line.as_deref(), Some("lists with changes: comments 36"));
+        assert_eq!(line.as_deref(), Some("lists to read: comments 36"));
     }
 
     #[test]
-    fn unchanged_lists_are_reported_once() {
+    fn unchanged_threads_do_not_contradict_comments_to_read() {
         let mut formatter = new_formatter();
         let threads = lanes_moved(&[(PullItem::Issues, 0)], None);
-        assert_eq!(formatter.format_event(threads, 0).as_deref(), Some("no changes"));
+        assert_eq!(formatter.format_event(threads, 0).as_deref(), Some("no changed threads"));
+        let comments = lanes_moved(&[(PullItem::Comments, 36)], None);
+        let line = formatter.format_event(comments, 0);
+        assert_eq!(line.as_deref(), Some("lists to read: comments 36"));
         let comments = lanes_moved(&[(PullItem::Comments, 0)], None);
-        assert_eq!(formatter.format_event(comments, 0), None);
+        let line = formatter.format_event(comments, 0);
+        assert_eq!(line.as_deref(), Some("no changed comments"));
+    }
+
+    #[test]
+    fn retries_for_the_same_reason_are_reported_once_in_a_while() {
+        let mut formatter = new_formatter();
+        let mut retry = |reason: &str, now_ms| {
+            let event = ProgressEvent::RetryScheduled { reason: reason.to_owned(), wait_ms: 3_000 };
+            formatter.format_event(event, now_ms)
+        };
+        assert_eq!(retry("timed out", 0).as_deref(), Some("timed out; retrying in 3s"));
+        assert_eq!(retry("timed out", 900), None);
+        assert!(retry("server error", 1_000).is_some());
+        assert!(retry("timed out", 20_000).is_some());
     }
 
     #[test]
@@ -232,7 +275,9 @@ mod tests {
         let line = formatter.format_event(paused_until(60_000), 0);
         assert_eq!(
             line.as_deref(),
-            Some("rate limit: secondary limit; resuming at 00:01:00, in 60s (Ctrl-C is safe)")
+            Some(
+                "rate limit: secondary limit; resuming slowly at 00:01:00, in 60s (Ctrl-C is safe)"
+            )
         );
         assert_eq!(formatter.format_event(paused_until(60_200), 100), None);
         assert!(formatter.format_event(paused_until(180_000), 61_000).is_some());
@@ -286,10 +331,14 @@ mod tests {
     }
 
     fn paused_until(until_ms: i64) -> ProgressEvent {
-        ProgressEvent::RequestsPaused { reason: "secondary limit".into(), until_ms }
+        ProgressEvent::RequestsPaused {
+            reason: "secondary limit".into(),
+            until_ms,
+            resumes_slowly: true,
+        }
     }
 
     fn new_formatter() -> ProgressFormatter {
-        ProgressFormatter::new("acme")
+        ProgressFormatter::new()
     }
 }

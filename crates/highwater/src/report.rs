@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use crate::terminal::print_status_lines;
 pub(crate) use crate::terminal::print_warning;
+use crate::terminal::{print_result, print_status_lines};
 
 use crate::pull_screen;
 
@@ -52,6 +52,18 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// Text that the user requested in place of the command's result. It is not an error.
+#[derive(Debug)]
+pub(crate) struct RequestedHelp(pub String);
+
+impl fmt::Display for RequestedHelp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RequestedHelp {}
+
 /// The user pressed Ctrl-C.
 #[derive(Debug)]
 pub(crate) struct InterruptedError;
@@ -88,6 +100,9 @@ pub(crate) fn exit_after_panic() -> ! {
 /// Prints the error of a command, if it failed, and returns the exit code.
 pub(crate) fn report_result(result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
+    if let Some(RequestedHelp(text)) = error.downcast_ref() {
+        return report_result(print_result(text).map_err(Into::into));
+    }
     if is_closed_pipe(&error) {
         return ExitCode::SUCCESS;
     }
@@ -115,18 +130,29 @@ fn format_error(error: &anyhow::Error) -> String {
     if let Some(interrupted) = error.downcast_ref::<InterruptedError>() {
         return format!("{interrupted}\n");
     }
-    let mut lines = Vec::new();
     let hint = error.downcast_ref::<ErrorHint>().map(ToString::to_string);
-    for cause in error.chain() {
-        let text = strip_os_error_number(&cause.to_string());
-        if hint.as_ref() != Some(&text) && lines.last() != Some(&text) {
-            lines.push(text);
-        }
-    }
+    let mut lines = causes_without_hint(error);
     let mut out = format!("Error: {}\n", lines.remove(0));
     lines.iter().for_each(|cause| out.push_str(&format!("  caused by: {cause}\n")));
     hint.iter().for_each(|hint| out.push_str(&format!("hint: {hint}\n")));
     out
+}
+
+/// Formats an error and its causes in one line, without the hint: for logs and pages.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    causes_without_hint(error).join(": ")
+}
+
+fn causes_without_hint(error: &anyhow::Error) -> Vec<String> {
+    let hint = error.downcast_ref::<ErrorHint>().map(ToString::to_string);
+    let mut causes = Vec::new();
+    for cause in error.chain() {
+        let text = strip_os_error_number(&cause.to_string());
+        if hint.as_ref() != Some(&text) && causes.last() != Some(&text) {
+            causes.push(text);
+        }
+    }
+    causes
 }
 
 /// Removes every error number of the operating system, which helps no user.
@@ -189,6 +215,7 @@ mod tests {
         let expected = "Error: cannot open the workspace\n  caused by: no such file\n\
                         hint: run `highwater demo --once` first\n";
         assert_eq!(format_error(&error), expected);
+        assert_eq!(one_line(&error), "cannot open the workspace: no such file");
         assert_eq!(exit_code(&error), EXIT_FAILURE);
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cli::OutputArgs;
-use crate::report::{OutputError, UsageError};
+use crate::report::{OutputError, RequestedHelp, UsageError};
 use crate::terminal::StdoutWriter;
 
 /// An output field: its name, and the function that returns its value for a row.
@@ -62,6 +62,9 @@ pub(crate) struct RowWriter<R> {
 impl<R> RowWriter<R> {
     /// Opens a writer for the chosen columns; for CSV it writes the header.
     pub(crate) fn open(output: &OutputArgs, all: Vec<OutputColumn<R>>) -> anyhow::Result<Self> {
+        if output.fields.iter().map(|name| name.trim()).eq([HELP_NAME]) {
+            return Err(RequestedHelp(field_names(&all).join("\n")).into());
+        }
         let columns = select_columns(&output.fields, all)?;
         let mut out = StdoutWriter::new();
         let format = OutputFormat::from_args(output);
@@ -122,9 +125,7 @@ fn select_columns<R>(
     if names.is_empty() {
         return Err(UsageError(format!("--fields is empty; {}", available_fields(&all))));
     }
-    if names == [HELP_NAME] {
-        return Err(UsageError(available_fields(&all)));
-    }
+
     for name in names {
         match all.iter().find(|column| column.name == name) {
             None => unknown.push(name),
@@ -141,8 +142,11 @@ fn unknown_fields_error<R>(unknown: &[&str], all: &[OutputColumn<R>]) -> UsageEr
 }
 
 fn available_fields<R>(all: &[OutputColumn<R>]) -> String {
-    let all: Vec<&str> = all.iter().map(|column| column.name).collect();
-    format!("the available fields are {}", all.join(", "))
+    format!("the available fields are {}", field_names(all).join(", "))
+}
+
+fn field_names<R>(all: &[OutputColumn<R>]) -> Vec<&'static str> {
+    all.iter().map(|column| column.name).collect()
 }
 
 /// Formats a value as one cell: null is empty, and the entries of a list are joined with semicolons.
@@ -192,7 +196,6 @@ mod tests {
             ("x,b,y", "unknown fields: x, y; "),
             ("", "--fields is empty; "),
             (" , ", "--fields is empty; "),
-            ("help", ""),
         ] {
             let names: Vec<String> = fields.split(',').map(str::to_owned).collect();
             let error = select_columns(&names, COLUMNS.to_vec()).err().unwrap();

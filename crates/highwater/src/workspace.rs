@@ -9,7 +9,7 @@ use secrecy::ExposeSecret as _;
 use crate::config::{self, AppSettings};
 use crate::github_names::is_repository_char;
 use crate::private_files;
-use crate::report::ErrorHint;
+use crate::report::{self, ErrorHint};
 
 /// Returns the location of the database that the settings select.
 pub(crate) fn resolve_location(settings: &AppSettings) -> anyhow::Result<DatabaseLocation> {
@@ -18,19 +18,18 @@ pub(crate) fn resolve_location(settings: &AppSettings) -> anyhow::Result<Databas
         return parse_location(database.expose_secret(), name);
     }
     let home = require_home(settings)?;
-    refuse_file_as_home(home)?;
+    refuse_file_as_home(home, "set --home or HIGHWATER_HOME to a directory")?;
     let Some(name) = name else { return only_location(home) };
     let name = stored_spelling(name, &workspace_names(&home.join("db")));
     Ok(DatabaseLocation::File(database_path(home, &name)))
 }
 
-/// Fails if the home directory is a file.
-pub(crate) fn refuse_file_as_home(home: &Path) -> anyhow::Result<()> {
+/// Fails with this hint if the home directory is a file.
+pub(crate) fn refuse_file_as_home(home: &Path, hint: &'static str) -> anyhow::Result<()> {
     if !home.is_file() {
         return Ok(());
     }
     let error = anyhow::anyhow!("the home directory {} is a file", home.display());
-    let hint = "set --home or HIGHWATER_HOME to a directory";
     Err(error.context(ErrorHint(hint.to_owned())))
 }
 
@@ -53,7 +52,7 @@ pub(crate) fn workspace_finder(
     let first = resolve_location(settings)?;
     let unnamed = is_unnamed(settings).then(|| settings.home.clone()).flatten();
     Ok(move || match unnamed.as_deref().map(only_location) {
-        Some(found) => found.map(Workspace::at_location).map_err(|error| format!("{error:#}")),
+        Some(found) => found.map(Workspace::at_location).map_err(|error| report::one_line(&error)),
         None => Ok(Workspace::at_location(first.clone())),
     })
 }

@@ -37,7 +37,7 @@ pub struct HttpOptions {
 pub enum ListenError {
     #[error("{0} is reachable from other machines, but no token is set to protect it")]
     NeedsToken(SocketAddr),
-    #[error("{0} listens on all interfaces, so the host name that clients use must be given")]
+    #[error("listening on all interfaces ({0}) requires --allow-host")]
     NeedsHost(SocketAddr),
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: io::Error },

@@ -23,7 +23,7 @@ pub(crate) fn prompt_definition() -> Prompt {
         "Examples \"last week\", \"from August 2025 to September 2025\", \"2024-01-01 - 2024-12-31\"",
     );
     Prompt::new(PROMPT_NAME, Some(DESCRIPTION), Some(vec![username, period]))
-        .with_title("Summary of a user")
+        .with_title("User summary")
 }
 
 pub(crate) fn render_prompt(arguments: &Map<String, Value>) -> Result<GetPromptResult, ErrorData> {

@@ -30,8 +30,8 @@ pub enum ProgressEvent {
     ResponseReceived,
     /// A request will be repeated after this delay.
     RetryScheduled { reason: String, wait_ms: i64 },
-    /// No request is sent before this time.
-    RequestsPaused { reason: String, until_ms: i64 },
+    /// No request is sent before this time; afterwards, requests may stay slow for a while.
+    RequestsPaused { reason: String, until_ms: i64, resumes_slowly: bool },
     /// The hourly rate limit, as the source reported it.
     BudgetReported { used: i64, limit: i64, resets_in_ms: i64 },
     /// A lane failed; the others continue.

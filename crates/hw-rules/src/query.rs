@@ -234,7 +234,9 @@ impl Query {
             return false;
         }
         if filters.types.contains(&ItemTypeFilter::Comment) {
-            self.add_note(chunk.text, "was ignored: comments cannot be excluded");
+            let sign = if chunk.is_excluded { "-" } else { "NOT " };
+            let text = format!("{sign}{}", chunk.text);
+            self.add_note(&text, "was ignored: comments cannot be excluded");
         } else if filters.types.is_empty() && filters.states.is_empty() {
             self.exclusions.push(QueryExclusion::Filter(filters));
         } else {

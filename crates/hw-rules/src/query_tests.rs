@@ -228,6 +228,14 @@ fn query_with_too_many_names_keeps_its_other_filters() {
 }
 
 #[test]
+fn query_quotes_an_ignored_exclusion_as_it_was_written() {
+    for query in ["-type:comment", "NOT type:comment"] {
+        let expected = format!("`{query}` was ignored: comments cannot be excluded");
+        assert_eq!(Query::parse(&format!("leak {query}")).notes, [expected]);
+    }
+}
+
+#[test]
 fn query_explains_an_invalid_filter_in_a_note() {
     assert_eq!(
         Query::parse("leaks Type:bug").notes,

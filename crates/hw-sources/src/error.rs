@@ -11,7 +11,8 @@ use crate::transport::{ExchangeStage, TransportError};
 pub enum SourceError {
     #[error("rate limited ({})", .0.kind)]
     RateLimited(RateLimit),
-    #[error("too large for one response: {0}")]
+    /// The server timed out, or the response is too large: fewer rows may help.
+    #[error("{0}")]
     TooExpensive(String),
     #[error("server error: {0}")]
     Server(String),
@@ -31,13 +32,14 @@ pub enum SourceError {
     /// row is believed.
     #[error("the token was refused: {0}")]
     Forbidden(String),
-    #[error("not found, or this token has no access: {0}")]
+    /// It does not exist, or this token has no access.
+    #[error("{0}")]
     Hidden(String),
     /// The source no longer accepts the cursor at which the page starts.
     #[error("the page cursor is no longer valid: {0}")]
     InvalidCursor(String),
-    /// A bug in highwater: the server understood the request and found it wrong.
-    #[error("the server rejected the request as invalid: {0}")]
+    /// A bug in highwater, or a URL that is not GitHub's: the server understood the request and found it wrong.
+    #[error("the server rejected the request: {0}")]
     InvalidRequest(String),
 }
 
@@ -122,6 +124,22 @@ pub enum RetryDecision {
 }
 
 impl SourceError {
+    /// Returns the error for something that does not exist or is not visible; `reason` is the source's own text.
+    pub fn hidden(reason: &str) -> Self {
+        let message = "not found, or this token has no access";
+        let says_nothing_more = reason.is_empty() || reason.eq_ignore_ascii_case("not found");
+        Self::Hidden(if says_nothing_more {
+            message.to_owned()
+        } else {
+            format!("{message}: {reason}")
+        })
+    }
+
+    /// Returns the error for a body that is not JSON, or has other fields.
+    pub(crate) fn not_the_expected_json(error: &serde_json::Error) -> Self {
+        Self::InvalidResponse(format!("not the expected JSON ({error})"))
+    }
+
     /// Returns true if the organization requires the token to be authorized for its single sign-on first.
     pub fn needs_sso_authorization(&self) -> bool {
         matches!(self, Self::TokenRejected(text) | Self::Forbidden(text) | Self::Hidden(text)
@@ -132,10 +150,12 @@ impl SourceError {
     pub fn from_transport_error(error: TransportError, url: &str) -> Self {
         let host = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
-        match error.stage {
-            ExchangeStage::Connect => Self::Unreachable(format!("{host}: {}", error.reason)),
-            ExchangeStage::Tls => Self::TlsFailed(format!("{host}: {}", error.reason)),
-            ExchangeStage::Exchange => Self::Network(error.reason),
+        let TransportError { reason, stage, proxy } = error;
+        let through = proxy.map(|url| format!(" through the proxy {url}")).unwrap_or_default();
+        match stage {
+            ExchangeStage::Connect => Self::Unreachable(format!("{host}{through}: {reason}")),
+            ExchangeStage::Tls => Self::TlsFailed(format!("{host}{through}: {reason}")),
+            ExchangeStage::Exchange => Self::Network(format!("{reason}{through}")),
         }
     }
 

@@ -100,13 +100,12 @@ fn add_proxy_to_error(
 ) -> Result<HttpResponse, TransportError> {
     let error = match response {
         Ok(HttpResponse { status: PROXY_AUTH_REQUIRED, .. }) => {
-            TransportError::new(format!("status {PROXY_AUTH_REQUIRED}: credentials not accepted"))
+            TransportError::new(format!("credentials not accepted (status {PROXY_AUTH_REQUIRED})"))
         }
         Err(error) => error,
         Ok(response) => return Ok(response),
     };
-    let reason = format!("{}, through the proxy {}", error.reason, proxy.display_url);
-    Err(error.with_reason(reason))
+    Err(error.through_proxy(&proxy.display_url))
 }
 
 async fn send_with_client(
@@ -141,13 +140,22 @@ fn replace_invalid_text(headers: &mut HeaderMap) {
     }
 }
 
+/// The only sign of a server that closes the connection instead of starting TLS.
+const TLS_BROKEN_OFF: &str = "tls handshake eof";
+
 fn to_transport_error(error: &reqwest::Error) -> TransportError {
+    let reason = root_cause(error);
     let stage = match error {
         error if !error.is_connect() || error.is_timeout() => ExchangeStage::Exchange,
-        error if is_tls_error(error) => ExchangeStage::Tls,
+        error if is_tls_error(error) || reason == TLS_BROKEN_OFF => ExchangeStage::Tls,
         _ => ExchangeStage::Connect,
     };
-    TransportError { reason: root_cause(error), stage }
+    let reason = if reason == TLS_BROKEN_OFF {
+        "the server closed the connection; it may not use TLS".to_owned()
+    } else {
+        reason
+    };
+    TransportError { stage, ..TransportError::new(reason) }
 }
 
 /// Returns true if TLS failed. An I/O error wraps the TLS error without naming it as its source.

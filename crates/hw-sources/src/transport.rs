@@ -51,6 +51,8 @@ impl HttpResponse {
 pub struct TransportError {
     pub reason: String,
     pub stage: ExchangeStage,
+    /// The URL of the proxy that the request passed through, without credentials.
+    pub proxy: Option<String>,
 }
 
 /// The stage at which an exchange failed.
@@ -67,13 +69,13 @@ pub enum ExchangeStage {
 impl TransportError {
     /// Creates the error of an exchange that broke off.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), stage: ExchangeStage::Exchange }
+        Self { reason: reason.into(), stage: ExchangeStage::Exchange, proxy: None }
     }
 
-    /// Replaces the reason.
+    /// Returns the same error, with the proxy that the request passed through.
     #[must_use]
-    pub fn with_reason(self, reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), ..self }
+    pub fn through_proxy(self, url: &str) -> Self {
+        Self { proxy: Some(url.to_owned()), ..self }
     }
 }
 

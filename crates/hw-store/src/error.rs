@@ -79,7 +79,7 @@ pub enum StoreError {
     /// A statement and the reader of its rows disagree, which is a mistake of this program.
     #[error("internal error: no column {column:?} among {columns}")]
     UnknownColumn { column: String, columns: String },
-    #[error("the database failed at {step:?}: {reason}")]
+    #[error("database error ({step}): {reason}")]
     Database { step: &'static str, reason: String },
 }
 

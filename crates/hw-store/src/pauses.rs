@@ -26,10 +26,16 @@ impl PauseRow {
         self.bucket == ALL_BUCKETS
     }
 
-    /// Returns the principal, and the budget if only that one is paused.
-    pub fn subject(&self) -> String {
-        let Self { principal, bucket, .. } = self;
-        if self.stops_all() { principal.to_string() } else { format!("{principal} ({bucket})") }
+    /// Returns the host whose requests are paused, and the API if only that one is. The id of the user is left out: it
+    /// means nothing to people.
+    pub fn target(&self) -> String {
+        let host = self.principal.host();
+        let apis = [ApiKind::Rest, ApiKind::Graphql];
+        match apis.into_iter().find(|api| api.bucket() == self.bucket) {
+            Some(api) => format!("{host} ({})", api.name()),
+            None if self.stops_all() => host.to_string(),
+            None => format!("{host} ({})", self.bucket),
+        }
     }
 }
 

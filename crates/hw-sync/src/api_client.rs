@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hw_rules::backoff::Jitter;
+use hw_rules::format::format_count;
 use hw_rules::pace::RequestPace;
 use hw_rules::page_size;
 use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, RequestClass};
 use hw_rules::source_time::SourceInstant;
-use hw_sources::error::SourceError;
+use hw_sources::error::{RetryDecision, SourceError};
 use hw_sources::github::rest::RestEndpoint;
 use hw_sources::github::source::GithubSource;
 use hw_sources::github::writes::{RestWrite, WRITE_POINTS, WriteOutcome};
@@ -213,6 +214,7 @@ impl<S: Source> ApiClient<S> {
             };
             let is_first_contact = error.is_unreachable() && !self.has_been_reached();
             let policy = if is_first_contact { policy.for_first_contact() } else { policy };
+            let requested = *size;
             let Some(wait) = state.next_delay(&error, policy, options, size, self.jitter()) else {
                 if is_first_contact {
                     return Err(FetchError::Source(error));
@@ -224,7 +226,11 @@ impl<S: Source> ApiClient<S> {
             tracing::debug!(%error, wait, "retrying");
             lock_unpoisoned(&self.cost).retries += 1;
             self.progress().emit(|| ProgressEvent::RetryScheduled {
-                reason: error.to_string(),
+                reason: if error.retry_decision() == RetryDecision::RequestLess {
+                    format!("{error} for a page of {}", format_count(requested.into(), "row"))
+                } else {
+                    error.to_string()
+                },
                 wait_ms: wait,
             });
             self.clock().sleep_until(self.clock().now_ms() + wait).await;
@@ -301,7 +307,7 @@ impl<S: Source> ApiClient<S> {
             Some(request) => {
                 self.config.source.read_budgets(&self.exchange_in_time(request).await?)
             }
-            None => Err(SourceError::Hidden("the source reports no budgets".to_owned())),
+            None => Err(SourceError::hidden("the source reports no budgets")),
         }
     }
 

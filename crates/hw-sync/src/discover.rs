@@ -263,13 +263,13 @@ impl RepositoryDiscovery<'_> {
         let reason = if is_mirrored && !self.pull.is_excluded(repository) {
             None
         } else if is_mirrored {
-            Some("it is excluded".to_owned())
+            Some("excluded by -e or github.excluded_repositories".to_owned())
         } else if repository.is_archived {
-            Some("archived repositories are not mirrored".to_owned())
+            Some("archived repositories are skipped unless they are followed by name".to_owned())
         } else if repository.is_fork {
-            Some("forks are not mirrored".to_owned())
+            Some("forks are skipped unless they are followed by name".to_owned())
         } else {
-            Some(format!("it belongs to {} now", repository.owner))
+            Some(format!("now belongs to {}, which is not followed", repository.owner))
         };
         if let Some(reason) = reason
             && !self.pull.only_repositories.is_empty()

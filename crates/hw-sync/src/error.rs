@@ -15,10 +15,10 @@ pub enum SyncError {
     #[error("{lane}: {error}")]
     RejectedPage { lane: String, error: CoverageError },
     /// A sweep could not be completed; nothing was removed.
-    #[error("{lane}: the sweep stopped: {reason}")]
+    #[error("{lane}: {}", stopped_sweep_reason(.reason))]
     SweepStopped { lane: String, reason: String },
     /// A sweep could not confirm that items are gone; they stay stored.
-    #[error("{lane}: the sweep stopped: {}", .items.append_to(.reason))]
+    #[error("{lane}: {}", .items.append_to(.reason))]
     Unconfirmed { lane: String, reason: String, items: ItemNames },
     /// The run would remove too much over all of its lanes; nothing was removed.
     #[error("{}", .items.append_to(&.brake.to_string()))]
@@ -33,6 +33,10 @@ pub enum SyncError {
     /// A test triggered a crash.
     #[error("crashed at {0:?}")]
     Crashed(&'static str),
+}
+
+fn stopped_sweep_reason(reason: &str) -> String {
+    format!("could not check for deleted items: {reason}; nothing was removed")
 }
 
 impl SyncError {
@@ -63,10 +67,8 @@ impl SyncError {
         match self {
             Self::Source { error, .. } => error.to_string(),
             Self::RejectedPage { error, .. } => error.to_string(),
-            Self::SweepStopped { reason, .. } => format!("the sweep stopped: {reason}"),
-            Self::Unconfirmed { reason, items, .. } => {
-                format!("the sweep stopped: {}", items.append_to(reason))
-            }
+            Self::SweepStopped { reason, .. } => stopped_sweep_reason(reason),
+            Self::Unconfirmed { reason, items, .. } => items.append_to(reason),
             Self::IncompleteRead { reason, .. } => reason.clone(),
             Self::RunBrake { .. } | Self::Busy { .. } | Self::Store(_) | Self::Crashed(_) => {
                 self.to_string()

@@ -17,7 +17,8 @@ use crate::turn::{LaneTarget, PullContext, TargetRepository};
 pub(crate) const LOOKUP_BATCH_SIZE: u32 = 100;
 
 /// Reason of a removal that is not confirmed, because no sibling answered in the same request.
-pub(crate) const NO_SIBLING_REASON: &str = "could not confirm deletions, so nothing was removed";
+pub(crate) const NO_SIBLING_REASON: &str =
+    "nothing was removed, because GitHub did not confirm that these items are gone";
 
 /// Looks up as many of these items of a lane as one request takes, together with some siblings.
 pub(crate) struct ItemLookupQuery<'a> {

@@ -25,9 +25,9 @@ use crate::progress::{ProgressEvent, ProgressSink};
 use crate::request_ids::{IdReservation, RequestIdPool};
 use crate::work_threads::WorkThreads;
 
-/// Reason of a pause after which requests stay slow for a while.
-const SECONDARY_LIMIT_REASON: &str = "secondary limit; afterwards one request every 5 to 10 s \
-                                      until eight in a row succeed";
+/// Reason of a pause after which requests stay slow: one every 5 to 10 s, until eight in a row succeed.
+const SECONDARY_LIMIT_REASON: &str = "secondary limit";
+
 pub(crate) struct RateLimiter {
     store: StoreWriter,
     config: LimiterConfig,
@@ -394,6 +394,7 @@ impl RateLimiter {
             self.config.progress.emit(|| ProgressEvent::RequestsPaused {
                 reason: reason.clone(),
                 until_ms: *until_ms,
+                resumes_slowly: pause.stops_all(),
             });
         }
     }
@@ -427,9 +428,11 @@ impl RateLimiter {
             "rate limited; pausing"
         );
         self.reported_until_ms.fetch_max(until_ms, Ordering::Relaxed);
-        self.config
-            .progress
-            .emit(|| ProgressEvent::RequestsPaused { reason: reason.to_owned(), until_ms });
+        self.config.progress.emit(|| ProgressEvent::RequestsPaused {
+            reason: reason.to_owned(),
+            until_ms,
+            resumes_slowly: scope == PauseScope::Everything,
+        });
         let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
         let principal = self.principal();
         let pause = NewPause { principal, scope, cause, until_ms, reason };

@@ -19,7 +19,7 @@ use crate::schedule::{LaneOutcome, LaneResult};
 use crate::sources::FailedSource;
 use crate::turn::{LaneTarget, PullContext, PullTally};
 
-const DENIED_MESSAGE: &str = "skipped: the token cannot read these";
+const DENIED_MESSAGE: &str = "skipped: this token has no access";
 
 /// The results of a pull.
 #[derive(Debug, Default)]
@@ -59,6 +59,8 @@ pub enum FailureKind {
     Brake,
     /// The name is wrong, or the token has no access; a retry does not help.
     NotFound,
+    /// The settings or arguments exclude it; a retry does not help.
+    Skipped,
     /// The next pull retries it.
     Other,
 }
@@ -201,7 +203,9 @@ impl PullSummary {
         }
         self.add_denied_failures(context, discovery);
         for SkippedRepository { name, reason } in &discovery.skipped {
-            self.add_failure(context, surface, name.to_string(), reason);
+            let (scope, message) = (name.to_string(), reason.clone());
+            let (kind, items) = (FailureKind::Skipped, ItemNames::default());
+            self.emit_failure(context, PullFailure { surface, scope, message, kind, items });
         }
         for name in &discovery.missing {
             let mut stored = known.repositories.iter();

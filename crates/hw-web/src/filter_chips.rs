@@ -106,10 +106,9 @@ fn parse_filters(text: &str) -> QueryFilters {
 
 /// Builds a button for each filter outside of the fixed groups, which removes it from the query.
 fn removal_chips(query: &str) -> Vec<FilterChip> {
-    let words = split_words(query).into_iter();
-    let filters =
-        words.filter(|word| OTHER_FILTER_KEYS.iter().any(|key| has_filter_key(word, key)));
+    let filters = filter_words(query).into_iter();
     filters
+        .filter(|word| OTHER_FILTER_KEYS.iter().any(|key| has_filter_key(word, key)))
         .take(MAX_FILTERS)
         .enumerate()
         .map(|(number, word)| FilterChip {
@@ -140,9 +139,10 @@ pub(crate) fn list_droppable(query: &str) -> Vec<DroppableFilter> {
         .collect()
 }
 
-/// Returns the words of a query that are filters with a known key.
+/// Returns the words of a query that are filters. A filter with an invalid value is searched as text, so it is none.
 pub(crate) fn filter_words(query: &str) -> Vec<&str> {
-    split_words(query).into_iter().filter(|word| has_known_key(word)).collect()
+    let words = split_words(query).into_iter();
+    words.filter(|word| has_known_key(word) && !parse_filters(word).is_empty()).collect()
 }
 
 fn has_known_key(word: &str) -> bool {

@@ -58,7 +58,8 @@ fn reject_request(site: &AppState, request: &Request) -> Option<Response> {
         header_text(request.headers(), &HOST).or_else(|| Some(request.uri().authority()?.as_str()));
     if !host.is_some_and(|host| site.hosts.is_allowed(host)) {
         let message = "highwater does not answer requests for this host name.\n\
-                       Open the address that it printed, or allow the name with `highwater ui --allow-host NAME`.\n";
+                       Open the address that highwater printed when it started, or allow the name with \
+                       `highwater ui --allow-host NAME`.\n";
         return Some((StatusCode::MISDIRECTED_REQUEST, message).into_response());
     }
     let mut origins = request.headers().get_all(ORIGIN).iter();

@@ -115,7 +115,7 @@ impl PageError {
             },
             Self::ThreadNotFound(address, _) => ErrorMessage {
                 title: "Not in this mirror",
-                message: format!("{address} is not in this mirror."),
+                message: format!("This mirror has no thread {address}."),
                 hint: "It may be older than the pull window, not visible to the token, newer than the last pull, or deleted.",
             },
             Self::RepositoryNotFound(name) => ErrorMessage {
@@ -135,7 +135,7 @@ impl PageError {
             },
             Self::Database(error) => ErrorMessage {
                 title: "Database error",
-                message: format!("{error}."),
+                message: format!("Cannot read the workspace: {error}."),
                 hint: "Run `highwater doctor store` to see what is wrong and how to fix it.",
             },
             Self::Internal => ErrorMessage {

@@ -21,7 +21,8 @@ pub(crate) fn title_parts(title: &str) -> Vec<TitlePart> {
     marked_title_parts(vec![SnippetPiece { text: format::format_line(title), is_match: false }])
 }
 
-/// Splits a sentence of the program into parts. It starts with a capital letter, unless it starts with code.
+/// Splits a sentence of the program into parts. It starts with a capital letter, unless it starts with code. Callers
+/// do not start it with a name, which capitalizing would change.
 pub(crate) fn sentence_parts(sentence: &str) -> Vec<TitlePart> {
     let mut chars = sentence.chars();
     let first = chars.next().map(char::to_uppercase);

@@ -31,16 +31,16 @@ pub(crate) struct ListArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum ListCommand {
-    /// Issues, oldest first.
+    /// Lists issues, oldest first.
     Issues(ListThreadsArgs),
-    /// Pull requests, oldest first.
+    /// Lists pull requests, oldest first.
     #[command(visible_alias = "pull-requests")]
     Prs(ListPullRequestsArgs),
-    /// Discussions, oldest first.
+    /// Lists discussions, oldest first.
     Discussions(ListThreadsArgs),
-    /// Comments, reviews and replies, oldest first.
+    /// Lists comments, reviews and replies, oldest first.
     Comments(ListCommentsArgs),
-    /// Repositories, by name.
+    /// Lists repositories by name.
     #[command(visible_alias = "repositories")]
     Repos(ListRepositoriesArgs),
 }

@@ -1,6 +1,6 @@
 //! The arguments of `highwater removed`.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use hw_rules::date_range;
 use hw_rules::source_time::SourceInstant;
 
@@ -74,15 +74,15 @@ pub(crate) struct ListRemovedArgs {
 ///   highwater removed restore acme/pump
 ///   highwater removed restore --all-since 2026-01-31T18:00:00+01:00
 #[derive(Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, group(ArgGroup::new("selection").required(true)))]
 pub(crate) struct RestoreRemovedArgs {
     /// Items to restore: URL, OWNER/REPOSITORY#NUMBER, REPOSITORY#NUMBER, OWNER/REPOSITORY, or the id
     /// from `highwater removed list --json`.
-    #[arg(value_name = "ITEM", value_parser = RemovedRef::parse, required_unless_present = "all_since")]
+    #[arg(value_name = "ITEM", value_parser = RemovedRef::parse, group = "selection")]
     pub(crate) items: Vec<RemovedRef>,
 
     /// Restore everything removed on or after this date.
-    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant, conflicts_with = "items")]
+    #[arg(long, value_name = "DATE", value_parser = date_range::parse_first_instant, group = "selection")]
     pub(crate) all_since: Option<SourceInstant>,
 
     #[command(flatten)]

@@ -93,7 +93,8 @@ impl PartialBackup {
         let path = file.with_file_name(name);
         std::fs::remove_file(&path).ok();
         private_files::open_append(&path).map_err(|error| {
-            hints::add_write_hint(error, format!("cannot create {}", path.display()))
+            // the user did not choose the temporary name
+            hints::add_write_hint(error, format!("cannot create {}", file.display()))
         })?;
         Ok(Self(path))
     }

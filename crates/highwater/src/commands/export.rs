@@ -99,8 +99,8 @@ fn check_complete(summary: &ExportSummary) -> anyhow::Result<()> {
         count => anyhow::anyhow!("{count} paths were left alone"),
     };
     Err(error.context(ErrorHint(
-        "highwater leaves files alone that it did not write or that were edited, as well as symbolic links and files \
-         where it needs a directory: move them away or choose another directory, and run it again"
+        "highwater does not overwrite files that it did not write or that were edited, or symbolic links; move them \
+         away or choose another directory, then run it again"
             .to_owned(),
     )))
 }

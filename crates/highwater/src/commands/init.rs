@@ -27,7 +27,7 @@ pub(crate) fn run(
         .as_ref()
         .context("no home directory: neither --home nor HIGHWATER_HOME nor HOME is set")?
         .path;
-    workspace::refuse_file_as_home(home)?;
+    workspace::refuse_file_as_home(home, "set --home or HIGHWATER_HOME to a directory")?;
     let organization = find_organization(resolved, environment);
     let login = organization.as_ref().map(|found| found.text.as_str());
     let path = home.join(SETTINGS_FILE);

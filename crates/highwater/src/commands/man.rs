@@ -10,16 +10,22 @@ use crate::cli::{Cli, ManArgs};
 use crate::report::ErrorHint;
 use crate::terminal::{print_bytes, print_result};
 
+const WRITABLE_HINT: &str = "choose a directory that you can write to";
+
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<()> {
     match &args.folder {
         None => {
             let page = render_page(Cli::command())?;
             Ok(print_bytes(&page)?)
         }
+        Some(folder) if folder.is_file() => {
+            let error = anyhow::anyhow!("{} is a file, not a directory", folder.display());
+            Err(error.context(ErrorHint(WRITABLE_HINT.to_owned())))
+        }
         Some(folder) => {
             let count = write_pages(folder)
                 .with_context(|| format!("cannot write to {}", folder.display()))
-                .context(ErrorHint("choose a directory that you can write to".to_owned()))?;
+                .context(ErrorHint(WRITABLE_HINT.to_owned()))?;
             Ok(print_result(&format!("wrote {count} pages to {}", folder.display()))?)
         }
     }

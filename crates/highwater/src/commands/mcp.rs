@@ -1,7 +1,7 @@
 //! `highwater mcp`
 
 use hw_mcp::{HttpListener, HttpOptions, ListenError, McpServer, serve_over_stdio};
-use hw_store::WorkspaceHandle;
+use hw_store::{StoreError, WorkspaceHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
@@ -18,8 +18,8 @@ pub(crate) fn run(args: McpArgs, settings: &AppSettings) -> anyhow::Result<()> {
         token: settings.mcp_token.clone(),
     });
     let find = workspace::workspace_finder(settings)?;
-    let store =
-        find().and_then(|workspace| workspace.open_store().map_err(|error| error.to_string()));
+    let store = find()
+        .and_then(|workspace| workspace.open_store().map_err(|error| describe_open_error(&error)));
     let server =
         McpServer::new(WorkspaceHandle::new(find), &args.toolsets, env!("CARGO_PKG_VERSION"));
     // a missing workspace is only a warning: a pull may create it later
@@ -36,6 +36,14 @@ pub(crate) fn run(args: McpArgs, settings: &AppSettings) -> anyhow::Result<()> {
             Ok(())
         }),
     }
+}
+
+/// Returns the warning about a workspace that cannot be opened now.
+fn describe_open_error(error: &StoreError) -> String {
+    if matches!(error, StoreError::NoDatabase(_)) {
+        return format!("{error} yet; calls return an error until the first `highwater pull`");
+    }
+    error.to_string()
 }
 
 fn serve_stdio(server: McpServer, warning: Option<&str>) -> anyhow::Result<()> {

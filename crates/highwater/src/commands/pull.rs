@@ -30,7 +30,7 @@ use crate::interrupt::{self, StoppableTransport};
 use crate::pull_report::PullReport;
 use crate::pull_screen::{self, PullScreen};
 use crate::terminal::{print_json, print_result};
-use crate::{config, progress, workspace};
+use crate::{config, progress, report, workspace};
 use options::PullCommandOptions;
 
 pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()>
         is_new: &is_new,
     };
     let result = interrupt::run(&stop, run.run_pull()).inspect_err(|error| {
-        tracing::info!(error = format!("{error:#}"), "pull failed or incomplete");
+        tracing::info!(error = report::one_line(error), "pull failed or incomplete");
     });
     if result.is_err() && is_new.get() == Some(&true) {
         remove_untouched_workspace(&location);
@@ -76,7 +76,10 @@ fn remove_untouched_workspace(location: &DatabaseLocation) {
         }
         Ok(WorkspaceRemoval::InUse | WorkspaceRemoval::Busy(_)) => {}
         Err(error) => {
-            tracing::warn!(error = format!("{error:#}"), "cannot remove the new, empty workspace");
+            tracing::warn!(
+                error = report::one_line(&error),
+                "cannot remove the new, empty workspace"
+            );
         }
     }
 }
@@ -101,7 +104,7 @@ impl PullRun<'_> {
         self.is_new.set(opened.is_new).ok();
         let store = opened.store;
         let screen = self.open_screen();
-        let progress = choose_progress_sink(args, options, screen.as_ref());
+        let progress = choose_progress_sink(args, screen.as_ref());
         let client = new_api_client(progress, options, &store, self.stop)?;
         let start_ms = MachineClock.now_ms();
         let result = run_pull(&store, &client, &options.spec).await;
@@ -128,15 +131,11 @@ impl PullRun<'_> {
     }
 }
 
-fn choose_progress_sink(
-    args: &PullArgs,
-    options: &PullCommandOptions,
-    screen: Option<&PullScreen>,
-) -> ProgressSink {
+fn choose_progress_sink(args: &PullArgs, screen: Option<&PullScreen>) -> ProgressSink {
     match screen {
         Some(_) => ProgressSink::new(pull_screen::apply_event),
         None if args.json => ProgressSink::default(),
-        None => progress::line_progress_sink(&options.title),
+        None => progress::line_progress_sink(),
     }
 }
 

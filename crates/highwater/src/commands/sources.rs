@@ -32,7 +32,7 @@ fn print_sources(args: &SourcesArgs, settings: &AppSettings) -> anyhow::Result<(
         if args.json { print_json(&row.to_json()) } else { print_result(&row.to_line()) }?;
     }
     if rows.is_empty() && !args.json {
-        print_status("no source is followed yet; `highwater pull -o NAME` without --repo adds one");
+        print_status("this workspace follows no sources; `highwater pull -o NAME` adds one");
     }
     Ok(())
 }

@@ -19,15 +19,15 @@ pub(crate) fn run(args: &UiArgs, settings: &AppSettings) -> anyhow::Result<()> {
         let server = WebServer::bind(address).await?;
         if !args.listen.is_loopback() {
             print_warning(
-                "ANYONE who can reach this address can read the workspace: there is no password",
+                "anyone who can reach this address can read the workspace; there is no password",
             );
         }
         if let Ok(Err(StoreError::NoDatabase(path))) =
             find().map(|workspace| workspace.open_store())
         {
             print_status(&format!(
-                "nothing pulled yet: there is no database at {path}; data appears on the page after the first pull \
-                 (-o selects the organization, as for `highwater pull`)"
+                "nothing pulled yet: there is no database at {path}; pages fill in after the first `highwater pull` \
+                 (use the same -o for both)"
             ));
         }
         print_status(&format!("highwater ui: {}", server.url()));
@@ -42,6 +42,6 @@ fn check_allowed_hosts(args: &UiArgs, address: SocketAddr) -> anyhow::Result<()>
         return Ok(());
     }
     let hint = "pass the host name that browsers use: --allow-host box.example";
-    let message = format!("{address} listens on all interfaces and needs --allow-host");
+    let message = format!("listening on all interfaces ({address}) requires --allow-host");
     Err(anyhow::anyhow!(message).context(ErrorHint(hint.to_owned())))
 }

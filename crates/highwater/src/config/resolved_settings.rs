@@ -163,6 +163,10 @@ impl ResolvedSettings {
 
 /// Returns true if a value contains a secret.
 fn has_secret(key: &SettingKey, text: &str) -> bool {
+    // an API URL with a password is refused, wherever it comes from
+    if key.kind == SettingKind::Address {
+        return false;
+    }
     let is_token = key.kind == SettingKind::Token;
     let in_proxy = key.kind == SettingKind::Proxy && proxy_url::find_secret(text).is_some();
     is_token || in_proxy || !database_url::find_passwords(text).is_empty()

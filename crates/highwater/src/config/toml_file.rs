@@ -132,13 +132,13 @@ fn is_token_name(name: &str) -> bool {
     last_part(name).to_ascii_lowercase().contains("token")
 }
 
-/// Names the type of a value, in the same words as `TomlType::name`.
+/// Names the type of a value.
 fn describe_value(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "an integer",
         DeValue::Float(_) => "a float",
-        DeValue::Boolean(_) => "true or false",
+        DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date or time",
         DeValue::Array(_) => "a list with non-string values, or with commas inside its strings",
         DeValue::Table(_) => "a table",

@@ -131,7 +131,9 @@ pub(crate) fn parse_boolean(text: &str) -> Result<bool, String> {
 }
 
 pub(crate) fn parse_days(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("expected a whole number of days (0 for all), got {text:?}"))
+    text.parse().map_err(|_| {
+        format!("expected a number of days between 0 and {} (0 for all), got {text:?}", u32::MAX)
+    })
 }
 
 pub(crate) fn parse_percent(text: &str) -> Result<i64, String> {
@@ -146,7 +148,7 @@ pub(crate) fn parse_port(text: &str) -> Result<u16, String> {
 /// Parses the number of rows that a list may have.
 pub(crate) fn parse_limit(text: &str) -> Result<u64, String> {
     let limit = text.parse().ok().filter(|limit| *limit > 0);
-    limit.ok_or_else(|| format!("expected a whole number of at least 1, got {text:?}"))
+    limit.ok_or_else(|| format!("expected a positive whole number, got {text:?}"))
 }
 
 /// The names of the paces, as `--pace` and `pull.pace` accept them.

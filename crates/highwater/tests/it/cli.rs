@@ -34,6 +34,29 @@ fn demo_refuses_the_workspace_of_an_earlier_demo() {
 }
 
 #[test]
+fn demo_refuses_a_file_as_its_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let (code, stderr) = failure_output(&run_program(&["demo", "--once", "-m"], Some(&file)));
+    assert_eq!(code, Some(1));
+    let expected = format!("Error: the home directory {} is a file\nhint: ", file.display());
+    assert!(stderr.starts_with(&expected) && !stderr.contains("--database"), "{stderr}");
+}
+
+#[test]
+fn fields_help_prints_the_names_of_the_fields() {
+    let home = tempfile::tempdir().unwrap();
+    run_demo(home.path());
+    let args = ["list", "repos", "--fields", "help", "-m"];
+    let output = run_program(&args, Some(home.path()));
+    let mut names: Vec<String> = success_stdout(&output).lines().map(str::to_owned).collect();
+    names.sort();
+    assert_eq!(names, documented_fields("`highwater list repos --json`"));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
 fn demo_once_leaves_nothing_behind_unless_it_has_a_home() {
     let temporary = tempfile::tempdir().unwrap();
     let output =

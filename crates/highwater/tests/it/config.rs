@@ -144,7 +144,7 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
         (
             "highwater.toml",
             "github.graphql_url = \"https://example.com/graphql\"\ngithub.api_url = \"https://api.github.com\"",
-            "highwater.toml:1: github.graphql_url: it is on example.com and the REST API on github.com",
+            "highwater.toml:1: github.graphql_url: the host example.com differs from that of the REST API (github.com)",
         ),
         (
             "highwater.toml",

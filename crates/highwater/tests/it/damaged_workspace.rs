@@ -123,6 +123,19 @@ fn backup_refuses_a_directory_and_the_database_itself() {
 }
 
 #[test]
+fn backup_that_cannot_be_created_is_reported_under_the_name_that_was_given() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("nowhere").join("copy.db");
+    let database = home.path().join("some.db");
+    hw_store::StoreWriter::open(&hw_store::DatabaseLocation::File(database.clone())).unwrap();
+    let mut command = program_command(&["backup", "--database", database.to_str().unwrap()]);
+    let (code, stderr) = failure_output(&command.arg(&file).output().unwrap());
+    assert_eq!(code, Some(1));
+    let expected = format!("Error: cannot create {}\n", file.display());
+    assert!(stderr.starts_with(&expected), "{stderr}");
+}
+
+#[test]
 fn backup_of_postgres_names_pg_dump_without_the_password() {
     let url = "postgres://me:s3cret@127.0.0.1:1/x";
     let output =

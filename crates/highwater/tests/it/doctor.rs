@@ -190,6 +190,7 @@ fn doctor_reports_problems_in_the_database() {
         "acme/pump issues (3 failures): the server failed: status 500",
         "warn  quarantine     – 2 items could not be read, for example x (r), x (r) → ",
         "process 1 on elsewhere started at 1970-01-01T00:00:00Z and ended",
+        "warn  limit          – requests to 127.0.0.1 (REST) are paused for ",
         "primary limit → wait",
     ] {
         assert!(stdout.contains(words), "{words}: {stdout}");

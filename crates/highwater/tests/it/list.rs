@@ -210,19 +210,15 @@ fn list_names_a_wrong_field_or_date_and_valid_ones() {
     for list in LIST_NAMES {
         let (code, stderr) =
             failure_output(&run_command(home.path(), "list", &[list, "--limit", "0"]));
-        assert!(
-            code == Some(2) && stderr.contains("expected a whole number of at least 1"),
-            "{stderr}"
-        );
+        assert!(code == Some(2) && stderr.contains("expected a positive whole number"), "{stderr}");
     }
     for (args, sentence) in [
         (["comments", "--thread", "abc"], "expected a thread number, got \"abc\""),
         (["comments", "--thread", "-1"], "expected a thread number, got \"-1\""),
-        (["issues", "--limit", "-3"], "expected a whole number of at least 1, got \"-3\""),
+        (["issues", "--limit", "-3"], "expected a positive whole number, got \"-3\""),
         (["issues", "--author", ""], "expected a login, got \"\""),
         (["issues", "--author", "anchor,@"], "expected a login, got \"@\""),
         (["issues", "--fields", ""], "Error: --fields is empty; the available fields are type, "),
-        (["issues", "--fields", "help"], "Error: the available fields are type, "),
     ] {
         let (code, stderr) = failure_output(&run_command(home.path(), "list", &args));
         assert!(code == Some(2) && stderr.contains(sentence), "{args:?}: {stderr}");

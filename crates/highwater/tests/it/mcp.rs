@@ -233,6 +233,12 @@ fn mcp_get_thread_returns_a_thread_with_its_comments() {
     let missing = client.call_tool("get_thread", &json!({ "thread": "acme/pump#999999" }));
     assert_eq!(missing["isError"], true);
     assert!(first_text(&missing).starts_with("acme/pump#999999 is not in this mirror."));
+    for thread in ["nonesuch/x#1", "nonesuch/pump#1"] {
+        let missing = client.call_tool("get_thread", &json!({ "thread": thread }));
+        let repository = thread.trim_end_matches("#1");
+        let warning = format!("Warning: this workspace has no repository named {repository}.");
+        assert!(first_text(&missing).contains(&warning), "{missing}");
+    }
     let nonsense = client.call_tool("get_thread", &json!({ "thread": "pump" }));
     assert!(first_text(&nonsense).starts_with("`thread`: not a thread"), "{nonsense}");
     client.close_and_wait();

@@ -80,7 +80,7 @@ fn proxy_that_does_not_answer_is_named_without_its_password() {
     let output = doctor.env("HIGHWATER_GITHUB_PROXY", &proxy).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let stdout = String::from_utf8(output.stdout.clone()).unwrap() + &stderr_text(&output);
-    let named = format!("proxy http://me:[masked]@{address}");
+    let named = format!("through the proxy http://me:[masked]@{address}: Connection refused");
     assert!(stdout.contains(&named) && stdout.contains("github.proxy"), "{stdout}");
     assert!(!stdout.contains(PASSWORD), "{stdout}");
     assert_eq!(fixture.request_count(), 0);

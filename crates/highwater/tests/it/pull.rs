@@ -84,9 +84,12 @@ fn pull_progress_lines_start_with_the_time() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<&str> = stderr.lines().map(|line| line.split_at(9).1).collect();
     assert!(stderr.lines().all(|line| is_time(&line[..8])), "{stderr}");
-    assert_eq!(lines[..2], ["signed in as anchor", "listing acme: 2 repositories"]);
-    let moved = "lists with changes: discussions 2, issues 2, pull-requests 2";
+    assert_eq!(lines[..2], ["signed in as anchor", "2 repositories listed"]);
+    let moved = "lists to read: discussions 2, issues 2, pull-requests 2";
     assert!(lines.contains(&moved), "{stderr}");
+    let output = fixture.pull_command(&["--repo", "pump", "-m"]).arg(home.path()).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr.matches(" 1 repository listed\n").count(), 1, "{stderr}");
 }
 
 #[test]
@@ -122,9 +125,9 @@ fn pull_of_comments_also_pulls_their_threads() {
     let summary = success_stdout(&output);
     assert!(summary.contains("\n  comments  "), "{summary}");
     let stderr = String::from_utf8(output.stderr).unwrap();
-    let moved: Vec<&str> = stderr.lines().filter(|line| line.contains("changes")).collect();
-    assert_eq!(moved.len(), 2, "threads, and then all sorts of comments together: {stderr}");
-    assert!(moved[1].contains("lists with changes: comments "), "{stderr}");
+    assert!(!stderr.contains("no changes"), "the comments are new: {stderr}");
+    assert!(stderr.contains(" no changed threads\n"), "{stderr}");
+    assert_eq!(stderr.matches(" lists to read: comments ").count(), 1, "{stderr}");
     assert_comments_match(&fixture, &["-m", home.path().to_str().unwrap()]);
     let again = fixture.pull_json(home.path(), &["-i", "comments"]);
     let items: Vec<_> = again["items"].as_object().unwrap().keys().collect();
@@ -195,6 +198,17 @@ fn pull_reads_only_the_named_repositories() {
         "{stderr}"
     );
     assert_eq!(list_json(home.path(), &["issues"]).len(), 6, "the other one was read");
+}
+
+#[test]
+fn pull_of_an_excluded_repository_suggests_a_change_instead_of_a_retry() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    let (code, stderr) = fixture.pull_failure(home.path(), &["--repo", "pump", "-e", "pump"]);
+    assert_eq!(code, Some(1));
+    let reason = "failed: acme/pump: excluded by -e or github.excluded_repositories\n";
+    assert!(stderr.contains(reason), "{stderr}");
+    let hint = "\nhint: these repositories are skipped on purpose; change --repo or the settings\n";
+    assert!(stderr.contains(hint), "{stderr}");
 }
 
 #[test]

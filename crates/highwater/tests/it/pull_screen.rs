@@ -219,7 +219,7 @@ fn pull_screen_writes_no_escapes_where_it_cannot_be_drawn() {
         small(63, 40, "xterm", &[]),
         small(80, 17, "xterm", &[]),
     ] {
-        assert!(printed.contains(" listing acme: 2 repositories\r\n"), "{printed}");
+        assert!(printed.contains(" 2 repositories listed\r\n"), "{printed}");
     }
     let printed = small(80, 40, "xterm", &["--json"]);
     assert!(printed.starts_with('{') && printed.ends_with("}\r\n"), "{printed}");

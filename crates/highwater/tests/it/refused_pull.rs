@@ -49,8 +49,8 @@ fn refused_organization_that_does_not_exist_is_reported() {
     assert!(stderr.contains(expected), "{stderr}");
     assert_eq!(list_everything(home.path()), before);
     let (_, stderr) = fixture.pull_failure(home.path(), &["-o", "nobody"]);
-    let expected =
-        "Error: cannot pull nobody\n  caused by: not found, or this token has no access: ";
+    let expected = "Error: cannot pull nobody\n  caused by: no organization or user with this \
+                    login, or this token has no access\n";
     assert!(
         stderr.contains(expected)
             && stderr.contains("\nhint: check the spelling, and that the token"),
@@ -102,7 +102,7 @@ fn refused_arguments_are_named_before_any_request() {
         (["--repo", "elsewhere/pump"], "--repo elsewhere/pump: this pull reads only acme"),
         (["-e", ".."], "expected a repository name"),
         (["--reserve", "91"], "expected a percentage between 0 and 90"),
-        (["--window-days", "-1"], "expected a whole number of days (0 for all), got \"-1\""),
+        (["--window-days", "-1"], "expected a number of days between 0 and 4294967295 (0 for all)"),
         (["--pace", "fast"], "[possible values: adaptive, conservative]"),
         (["--window-days", "many"], "invalid value 'many' for '--window-days <DAYS>'"),
         (["--graphql-url", "http://example.com/graphql"], "the token would be sent in plain text"),
@@ -110,10 +110,23 @@ fn refused_arguments_are_named_before_any_request() {
             ["--graphql-url", "example.com"],
             "is not an HTTP or HTTPS URL (example: https://api.github.com)",
         ),
+        (
+            ["--graphql-url", "https://a:b@ghe.example/graphql"],
+            "the URL must not contain a user name or password (example: https://api.github.com)",
+        ),
+        (
+            ["--graphql-url", "https://ghe.example/graphql?x=1"],
+            "contains characters that are not allowed here (example: https://api.github.com)",
+        ),
+        (
+            ["--window-days", "99999999999"],
+            "expected a number of days between 0 and 4294967295 (0 for all), got \"99999999999\"",
+        ),
     ] {
         let (code, stderr) = fixture.pull_failure(home.path(), &args);
         assert_eq!(code, Some(2), "{args:?}: {stderr}");
         assert!(stderr.contains(sentence), "{args:?}: {stderr}");
+        assert!(!stderr.contains("warning: "), "{args:?}: {stderr}");
     }
     assert_eq!(fixture.request_count(), 0);
 }

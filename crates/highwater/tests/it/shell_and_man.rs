@@ -52,6 +52,9 @@ fn manual_pages_exist_for_every_command() {
         failure_output(&program_command(&["man"]).arg(file.join("below")).output().unwrap());
     assert_eq!(code, Some(1));
     assert!(stderr.contains("caused by: Not a directory\nhint: choose a directory"), "{stderr}");
+    let (_, stderr) = failure_output(&program_command(&["man"]).arg(&file).output().unwrap());
+    let expected = format!("Error: {} is a file, not a directory\n", file.display());
+    assert!(stderr.starts_with(&expected), "{stderr}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn sources_are_removed_from_the_host_that_the_workspace_follows_them_on() {
     let printed = success_stdout(&run_command(home.path(), "sources", &["remove", "ACME"]));
     assert_eq!(printed, "stopped following ACME; removed 2 repositories\n");
     let output = program_command(&["sources", "-m"]).arg(home.path()).output().unwrap();
-    let expected = "no source is followed yet; `highwater pull -o NAME` without --repo adds one\n";
+    let expected = "this workspace follows no sources; `highwater pull -o NAME` adds one\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
     let again = run_command(home.path(), "sources", &["remove", "acme"]);
     let expected = "Error: this workspace does not follow acme\n\

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::fixture::{TOKEN, failure_output, program_command};
+use crate::fixture::{GitHubFixture, TOKEN, failure_output, program_command};
 
 #[test]
 fn tls_with_an_unknown_authority_ends_a_pull_soon_and_names_ssl_cert_file() {
@@ -28,6 +28,17 @@ fn tls_with_an_unknown_authority_ends_a_pull_soon_and_names_ssl_cert_file() {
         0,
         "no database is left"
     );
+}
+
+#[test]
+fn tls_with_a_server_that_speaks_plain_http_is_reported_as_such() {
+    let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
+    let url = fixture.url().replace("http://", "https://");
+    let mut doctor = program_command(&["doctor", "github", "--api-url", &url, "-m"]);
+    let output = doctor.arg(home.path()).env("GITHUB_TOKEN", TOKEN).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("cannot set up TLS with 127.0.0.1:"), "{stdout}");
+    assert!(stdout.contains(": the server closed the connection; it may not use TLS"), "{stdout}");
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn token_echoed_by_a_server_is_masked() {
             let output = command.env("HIGHWATER_LOG", "highwater=info").output().unwrap();
             let (_, printed) = failure_output(&output);
             assert!(
-                printed.matches("redirected to http://127.0.0.1:1/[masked]").count() > 1,
+                printed.matches("redirects to http://127.0.0.1:1/[masked]").count() > 1,
                 "{printed}"
             );
             assert_clean(&output.stderr, "stderr");
@@ -188,7 +188,7 @@ fn token_is_not_sent_to_a_redirect() {
         );
         let (code, stderr) = failure_output(&command.output().unwrap());
         assert_eq!(code, Some(1), "{stderr}");
-        assert!(stderr.contains(&format!("redirected to {to}")), "{stderr}");
+        assert!(stderr.contains(&format!("redirects to {to}")), "{stderr}");
         let accepted = elsewhere.accept();
         assert!(
             accepted.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock),

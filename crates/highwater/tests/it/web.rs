@@ -87,9 +87,21 @@ fn web_server_warns_when_it_listens_beyond_this_machine() {
     let home = tempfile::tempdir().unwrap();
     let args = ["ui", "-p", "0", "--listen", "0.0.0.0", "--allow-host", "box.example"];
     let web = WebProcess::open(&args, home.path());
-    assert!(web.startup_output.contains("warning: ANYONE who can reach"), "{}", web.startup_output);
+    assert!(web.startup_output.contains("warning: anyone who can reach"), "{}", web.startup_output);
     assert!(web.request_page("/", "box.example").starts_with("HTTP/1.1 200"));
     assert!(web.request_page("/", "evil.example").starts_with("HTTP/1.1 421"));
+}
+
+#[test]
+fn web_server_names_the_workspaces_that_it_cannot_choose_from() {
+    let home = tempfile::tempdir().unwrap();
+    let web = WebProcess::open(&["ui", "-p", "0"], home.path());
+    std::fs::create_dir_all(home.path().join("db")).unwrap();
+    for name in ["a.db", "b.db"] {
+        std::fs::write(home.path().join("db").join(name), "").unwrap();
+    }
+    let page = web.get_page("/");
+    assert!(page.contains("<p>There are several workspaces: a, b."), "{page}");
 }
 
 #[test]
@@ -98,7 +110,7 @@ fn web_server_on_all_interfaces_needs_a_host_name() {
     let mut command = program_command(&["ui", "-p", "0", "--listen", "0.0.0.0", "-m"]);
     let (code, stderr) = failure_output(&command.arg(home.path()).output().unwrap());
     assert_eq!(code, Some(1));
-    assert!(stderr.contains("listens on all interfaces"), "{stderr}");
+    assert!(stderr.contains("listening on all interfaces (0.0.0.0:"), "{stderr}");
     assert!(
         stderr.contains("hint: pass the host name that browsers use: --allow-host"),
         "{stderr}"

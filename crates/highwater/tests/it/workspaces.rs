@@ -72,7 +72,7 @@ fn doctor_fails_for_a_missing_organization() {
     let output = fixture.doctor_command(&args).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let stdout = String::from_utf8(output.stdout).unwrap();
-    assert!(stdout.contains("fail  organization   – acmee: not found, or"), "{stdout}");
+    assert!(stdout.contains("fail  organization   – acmee: no organization or user"), "{stdout}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::tool_error::ToolError;
 pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "get_thread",
     title: "Get a thread",
-    description: "Gets one discussion, issue or pull request with its comments, oldest first. They are separated by ---.",
+    description: "Gets one discussion, issue or pull request with its comments, in reading order: replies follow the comment they answer, and line comments follow their review. The thread and its comments are separated by ---.",
     parameters: &[ToolParameter::text(
         "thread",
         "The thread: owner/repository#number, or its URL. Example: acme/auth-service#12.",
@@ -92,7 +92,9 @@ fn answer_call(
         return Err(ToolError(format!("{name} names several threads; pass one of these: {urls}")));
     }
     let Some(view) = store.find_thread(&address)? else {
-        let completeness = store.completeness(&Surface::THREADS, Some(&address.repository))?;
+        let owner = address.owner.as_ref().map(|owner| format!("{owner}/")).unwrap_or_default();
+        let repository = format!("{owner}{}", address.repository);
+        let completeness = store.completeness(&Surface::THREADS, Some(&repository))?;
         let mut lines = vec![format!("{name} is not in this mirror.")];
         lines.extend(completeness.missing.iter().map(format_warning));
         return Err(ToolError(lines.join("\n")));
@@ -197,7 +199,7 @@ fn render_comment(comment: &Comment) -> String {
     lines.push(format!("- Created at: {}", comment.created_at.as_str()));
     lines.push(format!("- Author: {author}"));
     if let Some(state) = &comment.state {
-        lines.push(format!("- Verdict: {}", single_line(&state.to_lowercase())));
+        lines.push(format!("- State: {}", single_line(&state.to_lowercase())));
     }
     if let Some(path) = &comment.path {
         let line = comment.line.map_or(String::new(), |number| format!(":{number}"));

@@ -71,14 +71,14 @@ fn search_schema() -> JsonObject {
         "misread": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "Parts of the query that look like a filter but were searched as text, or name a repository that is not in the mirror."
+            "description": "Notes on parts of the query that were searched as text, ignored, or applied differently than written, and on repositories that are not in the mirror."
         },
         "notes": {
             "type": "array",
             "items": { "type": "string" },
-            "description": "The reason why there are no results: the words of the query that no text contains."
+            "description": "Reasons why there are no results, such as words that no text contains."
         },
-        "ranked": nullable_schema("string", "The matches that were ranked, if there were too many to rank all of them."),
+        "ranked": nullable_schema("string", "A note on which matches were ranked; null if all were."),
     }))
 }
 

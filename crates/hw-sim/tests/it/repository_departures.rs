@@ -144,7 +144,10 @@ fn repository_without_siblings_is_removed_only_when_allowed() {
         fixture.with_github(|github| github.world_mut().delete_repository(id, now));
         fixture.clock.advance_by(300_000).await;
         let unconfirmed = fixture.pull(&USUAL_PULL).await.unwrap();
-        assert!(unconfirmed.failures[0].message.contains("could not confirm"), "{unconfirmed:?}");
+        assert!(
+            unconfirmed.failures[0].message.contains("GitHub did not confirm"),
+            "{unconfirmed:?}"
+        );
         assert!(unconfirmed.failures[0].message.ends_with(&unconfirmed.failures[0].items.names[0]));
         assert_eq!(fixture.store.object_counts().unwrap().issues, 9);
         fixture.pull(&TestPull { allow_mass_removal: true, ..USUAL_PULL }).await.unwrap();

@@ -113,7 +113,7 @@ fn write_without_a_connection_is_not_sent() {
     let fixture = build_fixture(1);
     let transport = AlteringTransport::with_filter(&fixture, |_, _| {
         let reason = "Connection refused".to_owned();
-        Err(TransportError { reason, stage: ExchangeStage::Connect })
+        Err(TransportError { stage: ExchangeStage::Connect, ..TransportError::new(reason) })
     });
     let write = comment_on(&first_issue(&fixture));
     let outcome = on_virtual_time(async {

@@ -112,7 +112,7 @@ pub fn read_response(response: &HttpResponse) -> Result<GraphqlResponse, SourceE
     }
     let repaired = json_repair::repair_surrogates(&response.body);
     let body: GraphqlBody<'_> = serde_json::from_slice(&repaired.value)
-        .map_err(|error| SourceError::InvalidResponse(error.to_string()))?;
+        .map_err(|error| SourceError::not_the_expected_json(&error))?;
     let errors = parse_errors(body.errors)?;
     if let Some(error) = whole_response_error(response, &errors) {
         return Err(error);
@@ -140,7 +140,8 @@ fn parse_errors(errors: Option<&RawValue>) -> Result<Vec<GraphqlError>, SourceEr
         return Ok(Vec::new());
     };
     let errors = RawNode::from(errors).as_elements();
-    let errors = errors.ok_or_else(|| SourceError::TooExpensive("too many errors".into()))?;
+    let errors = errors
+        .ok_or_else(|| SourceError::TooExpensive("the response has too many errors".into()))?;
     Ok(errors.into_iter().map(GraphqlError::from_node).collect())
 }
 
@@ -177,7 +178,7 @@ impl GraphqlError {
     /// Converts an error that only the server is responsible for.
     pub fn to_source_error(&self) -> SourceError {
         if limits::is_timeout(&self.message) {
-            SourceError::TooExpensive(self.message.clone())
+            SourceError::TooExpensive(format!("GitHub timed out: {}", self.message))
         } else {
             SourceError::Server(self.message.clone())
         }
@@ -209,7 +210,8 @@ fn whole_response_error(response: &HttpResponse, errors: &[GraphqlError]) -> Opt
                 return Some(limit_error(response, RateLimitKind::Primary));
             }
             "RESOURCE_LIMITS_EXCEEDED" | "MAX_NODE_LIMIT_EXCEEDED" => {
-                return Some(SourceError::TooExpensive(error.message.clone()));
+                let reason = format!("too large for one response: {}", error.message);
+                return Some(SourceError::TooExpensive(reason));
             }
             "INVALID_CURSOR_ARGUMENTS" => {
                 return Some(SourceError::InvalidCursor(error.message.clone()));
@@ -233,7 +235,7 @@ fn limit_error(response: &HttpResponse, kind: RateLimitKind) -> SourceError {
 /// Classifies a response without any data.
 fn missing_data_error(errors: &[GraphqlError]) -> SourceError {
     if let Some(error) = errors.iter().find(|error| error.is_not_found() || error.is_forbidden()) {
-        return SourceError::Hidden(error.message.clone());
+        return SourceError::hidden(&error.message);
     }
     if let Some(error) = errors.iter().find(|error| error.is_invalid_query()) {
         return SourceError::InvalidRequest(error.message.clone());
@@ -314,7 +316,7 @@ mod tests {
     fn graphql_errors_separate_server_faults_from_invalid_queries() {
         assert!(matches!(
             read_response(&ok_response("<html>")),
-            Err(SourceError::InvalidResponse(_))
+            Err(SourceError::InvalidResponse(reason)) if reason.starts_with("not the expected JSON")
         ));
         assert!(matches!(read_response(&ok_response("{}")), Err(SourceError::InvalidResponse(_))));
         let wrong = r#"{"errors":[{"message":"Field 'x' doesn't exist on type 'Query'"}]}"#;

@@ -72,9 +72,12 @@ pub fn error_from_status(response: &HttpResponse) -> Option<SourceError> {
             let limit = detect_limit(response);
             Some(limit.map_or_else(|| SourceError::Forbidden(text), SourceError::RateLimited))
         }
-        404 | 410 | 451 => Some(SourceError::Hidden(text)),
+        404 | 410 | 451 => Some(SourceError::hidden(&text)),
         300..=399 => Some(SourceError::InvalidRequest(describe_redirect(response))),
-        502 | 504 => Some(SourceError::TooExpensive(format!("status {}", response.status))),
+        502 | 504 => Some(SourceError::TooExpensive(format!(
+            "GitHub timed out (status {})",
+            response.status
+        ))),
         500..=599 => Some(SourceError::Server(format!("status {}: {text}", response.status))),
         400 | 422 => Some(SourceError::InvalidRequest(text)),
         status => Some(SourceError::InvalidResponse(format!("status {status}: {text}"))),
@@ -84,8 +87,10 @@ pub fn error_from_status(response: &HttpResponse) -> Option<SourceError> {
 /// Returns an error if the response is larger than the part that is read.
 fn check_body_size(response: &HttpResponse) -> Option<SourceError> {
     let is_too_large = response.body.len() > MAX_BODY_BYTES;
-    is_too_large
-        .then(|| SourceError::TooExpensive(format!("more than {} MB", MAX_BODY_BYTES >> 20)))
+    is_too_large.then(|| {
+        let limit = MAX_BODY_BYTES >> 20;
+        SourceError::TooExpensive(format!("the response is larger than {limit} MB"))
+    })
 }
 
 /// Returns the limit behind a 403 or 429; without any sign of one, a 403 is a plain refusal.
@@ -156,19 +161,25 @@ fn parse_retry_after(response: &HttpResponse) -> Option<i64> {
 /// Describes a redirect, which is never followed, because the token stays with the configured host.
 fn describe_redirect(response: &HttpResponse) -> String {
     let to = response.header("location").unwrap_or("nowhere");
-    format!("status {}, redirected to {to}", response.status)
+    format!("it redirects to {to} (status {})", response.status)
 }
 
-/// Returns the `message` of an error response, or the beginning of its body.
+/// Returns the `message` of an error response, or the beginning of its body, for use inside a sentence.
 fn read_error_message(response: &HttpResponse) -> String {
     #[derive(Deserialize)]
     struct ErrorBody {
         message: String,
     }
-    match crate::json_repair::parse_repaired::<ErrorBody>(&response.body) {
+    let message = match crate::json_repair::parse_repaired::<ErrorBody>(&response.body) {
         Ok(body) => clip_message(body.value.message, MAX_MESSAGE_BYTES),
         Err(_) => body_prefix(response, MAX_EXCERPT_BYTES),
-    }
+    };
+    strip_final_period(message.trim()).to_owned()
+}
+
+/// Removes the period at the end of a sentence; an ellipsis stays.
+fn strip_final_period(text: &str) -> &str {
+    text.strip_suffix('.').filter(|rest| !rest.ends_with('.')).unwrap_or(text)
 }
 
 fn body_prefix(response: &HttpResponse, bytes: usize) -> String {
@@ -253,7 +264,7 @@ mod tests {
         let Some(SourceError::InvalidRequest(message)) = error_from_status(&moved) else {
             panic!("not followed")
         };
-        assert!(message.contains("elsewhere.example"));
+        assert_eq!(message, "it redirects to https://elsewhere.example/graphql (status 302)");
     }
 
     #[test]
@@ -303,6 +314,28 @@ mod tests {
         let fits =
             HttpResponse { body: vec![b' '; MAX_BODY_BYTES], ..limit_response(200, &[], "") };
         assert_eq!(error_from_status(&fits), None);
+    }
+
+    #[test]
+    fn response_after_a_server_timeout_is_not_called_too_large() {
+        let error = error_from_status(&limit_response(502, &[], "<html>")).unwrap();
+        assert_eq!(error.to_string(), "GitHub timed out (status 502)");
+        let large =
+            HttpResponse { body: vec![b' '; MAX_BODY_BYTES + 1], ..limit_response(200, &[], "") };
+        let error = error_from_status(&large).unwrap();
+        assert_eq!(error.to_string(), "the response is larger than 32 MB");
+    }
+
+    #[test]
+    fn error_message_is_quoted_without_white_space_and_a_final_period() {
+        for (body, expected) in [
+            ("Only GET is allowed.\n", "status 405: Only GET is allowed"),
+            (r#"{"message":" Please wait. "}"#, "status 405: Please wait"),
+            ("and so on...", "status 405: and so on..."),
+        ] {
+            let error = error_from_status(&limit_response(405, &[], body)).unwrap();
+            assert_eq!(error.to_string(), format!("unexpected response: {expected}"));
+        }
     }
 
     #[test]

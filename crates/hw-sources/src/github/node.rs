@@ -283,7 +283,7 @@ pub(super) fn unreadable_row(
 pub(super) fn missing_root_error(response: &GraphqlResponse, path: &str) -> SourceError {
     match response.error_at_or_below(path) {
         Some(error) if error.is_not_found() || error.is_forbidden() => {
-            SourceError::Hidden(error.message.clone())
+            SourceError::hidden(&error.message)
         }
         Some(error) => error.to_source_error(),
         None => SourceError::InvalidResponse(format!("{path} is null without an error")),

@@ -80,7 +80,7 @@ fn read_list(
         repository_node::read_repository(response, row_path, &format!("{row_path}.node"), node)
     });
     let connection = connection
-        .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {LISTING_PATH}")))?;
+        .ok_or_else(|| SourceError::InvalidResponse(format!("{LISTING_PATH} is missing")))?;
     let viewer = if after.is_none() { Some(viewer::read_viewer(response)?) } else { None };
     let page = connection.into_page(response, MirrorItem::Repository);
     let rows = node::raw_edges(listing.node);
@@ -96,7 +96,9 @@ fn read_list(
 fn missing_owner_error(response: &GraphqlResponse) -> SourceError {
     match response.error_at_or_below(OWNER_PATH) {
         Some(_) => node::missing_root_error(response, OWNER_PATH),
-        None => SourceError::Hidden("no organization or user has this login".to_owned()),
+        None => SourceError::Hidden(
+            "no organization or user with this login, or this token has no access".to_owned(),
+        ),
     }
 }
 

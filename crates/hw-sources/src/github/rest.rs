@@ -106,7 +106,7 @@ pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceErro
         return Err(error);
     }
     let document = json_repair::parse_repaired(&response.body)
-        .map_err(|error| SourceError::InvalidResponse(error.to_string()))?;
+        .map_err(|error| SourceError::not_the_expected_json(&error))?;
     let meta = limits::read_meta(response, 1)?;
     Ok(RestResponse {
         content: RestContent::Document(document.value),

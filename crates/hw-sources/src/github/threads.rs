@@ -188,7 +188,7 @@ impl RequestedListing<'_> {
         node::read_connection(response, connection, self.after, |row_path, node| {
             node::check_no_errors(response, row_path).and_then(|()| read(node))
         })
-        .ok_or_else(|| SourceError::InvalidResponse(format!("no connection {path}")))
+        .ok_or_else(|| SourceError::InvalidResponse(format!("{path} is missing")))
     }
 
     /// Fails if the repository is missing, another one, or has no such listing.

@@ -89,7 +89,7 @@ fn read_body(response: &HttpResponse) -> Result<RawDocument, SourceError> {
         return Err(error);
     }
     let body = json_repair::parse_repaired(&response.body)
-        .map_err(|error| SourceError::InvalidResponse(error.to_string()))?;
+        .map_err(|error| SourceError::not_the_expected_json(&error))?;
     Ok(body.value)
 }
 

@@ -178,7 +178,7 @@ mod tests {
         let memory = rusqlite::Connection::open_in_memory().unwrap();
         let error = memory.prepare("select secret from nowhere").unwrap_err();
         let message = map_error("threads", &error).to_string();
-        assert_eq!(message, "the database failed at \"threads\": no such table: nowhere");
+        assert_eq!(message, "database error (threads): no such table: nowhere");
     }
 
     #[test]

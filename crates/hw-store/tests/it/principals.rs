@@ -175,7 +175,7 @@ fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
     store.store_pause(reserve, i64::MAX).unwrap();
     let both = [(900, PauseCause::Reserve), (500, PauseCause::SourceLimit)];
     assert_eq!((ends(ApiKind::Rest), ends(ApiKind::Graphql)), (both.to_vec(), vec![]));
-    assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada (core)");
+    assert_eq!(store.pauses(0).unwrap()[0].target(), "ada (REST)");
     let found = store.principal_pauses(&Principal::parse("ada"), ApiKind::Rest, i64::MAX).unwrap();
     store.lift_pause(&found[0], 899).unwrap();
     assert_eq!(ends(ApiKind::Rest).len(), 2, "it ends later than what was reviewed");
@@ -184,7 +184,7 @@ fn pause_of_one_api_does_not_stop_the_other(location: &DatabaseLocation) {
     let all = NewPause { scope: PauseScope::Everything, until_ms: 700, ..rest };
     store.store_pause(all, i64::MAX).unwrap();
     assert_eq!(ends(ApiKind::Graphql), [(700, PauseCause::SourceLimit)]);
-    assert_eq!(store.pauses(0).unwrap()[0].subject(), "ada");
+    assert_eq!(store.pauses(0).unwrap()[0].target(), "ada");
 }
 
 fn pause(store: &StoreWriter, principal: &str, until_ms: i64, latest_ms: i64) {

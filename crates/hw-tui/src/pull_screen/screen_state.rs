@@ -131,7 +131,7 @@ impl ScreenState {
             ProgressEvent::RetryScheduled { reason, wait_ms } => {
                 self.record_retry(&reason, wait_ms, now_ms);
             }
-            ProgressEvent::RequestsPaused { reason, until_ms } => {
+            ProgressEvent::RequestsPaused { reason, until_ms, .. } => {
                 self.record_pause(&reason, until_ms, now_ms);
             }
             ProgressEvent::BudgetReported { used, limit, resets_in_ms } => {

@@ -192,7 +192,11 @@ fn screen_shows_a_wait_while_it_lasts() {
     start_first_item(&mut state);
     let until_ms = START_MS + MINUTE_MS;
     state.apply(
-        ProgressEvent::RequestsPaused { reason: "secondary limit".to_owned(), until_ms },
+        ProgressEvent::RequestsPaused {
+            reason: "secondary limit".to_owned(),
+            until_ms,
+            resumes_slowly: true,
+        },
         START_MS,
     );
     let waiting = line_range(&frame_text(&state, 64, START_MS + 40_000), 8..9);
@@ -311,7 +315,14 @@ fn screen_reports_a_limit_once_and_counts_its_retries() {
     for _ in 0..3 {
         let reason = "secondary limit".to_owned();
         let until_ms = START_MS + MINUTE_MS;
-        state.apply(ProgressEvent::RequestsPaused { reason: reason.clone(), until_ms }, START_MS);
+        state.apply(
+            ProgressEvent::RequestsPaused {
+                reason: reason.clone(),
+                until_ms,
+                resumes_slowly: true,
+            },
+            START_MS,
+        );
         state.apply(ProgressEvent::RetryScheduled { reason, wait_ms: 0 }, START_MS);
     }
     let screen = frame_text(&state, 64, START_MS);

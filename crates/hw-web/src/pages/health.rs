@@ -174,8 +174,8 @@ fn describe_worker(busy: &BusyWorker, now_ms: i64) -> String {
 
 fn describe_pause(pause: &PauseRow) -> String {
     let until = DisplayTime::new(SourceInstant(pause.until_ms)).text;
-    let (subject, reason) = (format_line(&pause.subject()), format_line(&pause.reason));
-    format!("{subject} is paused until {until}: {reason}")
+    let (target, reason) = (format_line(&pause.target()), format_line(&pause.reason));
+    format!("Requests to {target} are paused until {until}: {reason}.")
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ struct SearchTemplate {
     misread: Vec<Vec<TitlePart>>,
     /// The query has something to search for.
     has_search: bool,
+    /// The query has words, not only filters.
+    has_words: bool,
     state: ResultsView,
 }
 
@@ -105,11 +107,13 @@ pub(crate) async fn show_results(
 fn build_template(frame: PageFrame, query: &str, answer: SearchAnswer) -> SearchTemplate {
     let SearchAnswer { state, misread } = answer;
     let query = single_line(query);
+    let parsed = Query::parse(&query);
     SearchTemplate {
         frame,
         groups: filter_chips::build_groups(&query),
         droppable: filter_chips::list_droppable(&query),
-        has_search: !Query::parse(&query).is_empty(),
+        has_search: !parsed.is_empty(),
+        has_words: parsed.has_words(),
         query,
         misread,
         state,

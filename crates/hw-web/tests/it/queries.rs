@@ -62,6 +62,30 @@ async fn search_notes_misread_filters() {
 }
 
 #[tokio::test]
+async fn search_without_matches_offers_to_drop_only_filters_that_were_used() {
+    let fixture = WebFixture::new();
+    fixture.add_issue(1, "leak", "it drips");
+    let router = hw_web::build_router(fixture.site_options());
+    let page = open_page(&router, &search_url("/search", "leak state:opne repo:nonesuch")).await;
+    assert_eq!(page.element_text(".droppable p"), "Try without:");
+    assert_eq!(page.element_text(".droppable button"), "repo:nonesuch");
+    assert_eq!(page.select_all(".droppable button").len(), 1, "{}", page.text);
+    assert!(!page.text.contains("chip-also-1"), "only repo:nonesuch is a filter: {}", page.text);
+}
+
+#[tokio::test]
+async fn search_without_matches_speaks_of_words_only_if_the_query_has_some() {
+    let fixture = WebFixture::new();
+    fixture.add_issue(1, "leak", "it drips");
+    let router = hw_web::build_router(fixture.site_options());
+    for (query, has_words) in [("repo:nonesuch", false), ("flood repo:nonesuch", true)] {
+        let page = open_page(&router, &search_url("/search", query)).await;
+        let message = page.element_text("#no-result");
+        assert_eq!(message.contains("All words must"), has_words, "{query}: {message}");
+    }
+}
+
+#[tokio::test]
 async fn queries_of_random_text_are_answered() {
     let fixture = WebFixture::new();
     fixture.add_issue(1, "leak", "it drips");

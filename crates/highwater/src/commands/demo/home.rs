@@ -15,7 +15,10 @@ pub(super) enum DemoHome {
 impl DemoHome {
     pub(super) fn from_args(args: &DemoArgs) -> anyhow::Result<Self> {
         match &args.home {
-            Some(home) => Ok(Self::Chosen(home.clone())),
+            Some(home) => {
+                workspace::refuse_file_as_home(home, "set --home to a directory")?;
+                Ok(Self::Chosen(home.clone()))
+            }
             None => {
                 let folder = tempfile::Builder::new().prefix("highwater-demo-").tempdir();
                 Ok(Self::Temporary(folder.context("cannot create a temporary directory")?))

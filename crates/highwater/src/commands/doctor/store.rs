@@ -170,7 +170,7 @@ fn quarantine_finding(store: &StoreReader, count: u64) -> Result<DoctorFinding, 
         reasons.iter().map(|(subject, reason)| format!("{subject} ({reason})")).collect();
     let count = format_count(count, "item");
     let detail = format!("{count} could not be read, for example {}", examples.join(", "));
-    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull retries"))
+    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull retries them"))
 }
 
 fn check_times(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
@@ -284,7 +284,7 @@ fn check_pauses(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
 
 fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
     let wait = format_duration(pause.until_ms - now_ms);
-    let detail = format!("{} is paused for {wait}: {}", pause.subject(), pause.reason);
+    let detail = format!("requests to {} are paused for {wait}: {}", pause.target(), pause.reason);
     DoctorFinding::warn("limit", detail, WAIT_ADVICE)
 }
 

@@ -10,6 +10,7 @@ const MAX_PRINTED: usize = 20;
 /// The number of damaged items that are printed as JSON.
 const MAX_COLLECTED: usize = 1_000;
 const REPAIR_ADVICE: &str = "`highwater pull --repair` downloads them again";
+const REPAIR_ONE_ADVICE: &str = "`highwater pull --repair` downloads it again";
 
 pub(super) fn check_stored_texts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let (mut checked, mut count, mut damaged, mut next) = (0, 0, Vec::new(), None);
@@ -37,7 +38,8 @@ pub(super) fn check_stored_texts(store: &StoreReader) -> Result<Vec<DoctorFindin
         format!("; {MAX_PRINTED} are listed below, {} more with --json", group_digits(more))
     };
     let detail = format!("{} of {checked} stored items {is} damaged{more}", group_digits(count));
-    let mut findings = vec![DoctorFinding::fail("texts", detail, REPAIR_ADVICE)];
+    let advice = if count == 1 { REPAIR_ONE_ADVICE } else { REPAIR_ADVICE };
+    let mut findings = vec![DoctorFinding::fail("texts", detail, advice)];
     findings.extend(
         damaged.into_iter().enumerate().map(|(index, item)| damaged_item_finding(index, item)),
     );
@@ -45,7 +47,7 @@ pub(super) fn check_stored_texts(store: &StoreReader) -> Result<Vec<DoctorFindin
 }
 
 fn damaged_item_finding(index: usize, item: DamagedItem) -> DoctorFinding {
-    let finding = DoctorFinding::fail("item", describe_damage(&item), REPAIR_ADVICE);
+    let finding = DoctorFinding::fail("item", describe_damage(&item), REPAIR_ONE_ADVICE);
     DoctorFinding { is_beyond_limit: index >= MAX_PRINTED, item: Some(item), ..finding }
 }
 

@@ -9,6 +9,8 @@ use crate::report::ErrorHint;
 const PARTIAL_RETRY_HINT: &str =
     "run it again; everything read so far is saved, and `highwater doctor` shows details";
 const NOT_FOUND_HINT: &str = "check the names and the token's access; everything else is saved";
+const SKIPPED_HINT: &str =
+    "these repositories are skipped on purpose; change --repo or the settings";
 
 /// Describes a pull that ended early.
 pub(super) fn pull_error(
@@ -46,11 +48,13 @@ pub(super) fn open_error(error: anyhow::Error, title: &str) -> anyhow::Error {
 
 /// Describes a pull in which some lists failed and the rest was read.
 pub(super) fn partial_error(summary: &PullSummary) -> anyhow::Error {
-    let mut failures = summary.failures.iter();
+    let are_all = |kind| summary.failures.iter().all(|failure| failure.kind == kind);
     let hint = if summary.failures.iter().any(PullFailure::is_brake) {
         "if this is intended, pass --allow-mass-removal"
-    } else if failures.all(|failure| failure.kind == FailureKind::NotFound) {
+    } else if are_all(FailureKind::NotFound) {
         NOT_FOUND_HINT
+    } else if are_all(FailureKind::Skipped) {
+        SKIPPED_HINT
     } else {
         PARTIAL_RETRY_HINT
     };

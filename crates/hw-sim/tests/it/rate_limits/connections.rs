@@ -80,10 +80,8 @@ fn unreachable_host_ends_a_run_soon_unless_it_answered_before() {
                 if requests.fetch_add(1, Ordering::SeqCst) < answered {
                     return Ok(answer);
                 }
-                Err(TransportError {
-                    reason: "Connection refused".into(),
-                    stage: ExchangeStage::Connect,
-                })
+                let refused = TransportError::new("Connection refused");
+                Err(TransportError { stage: ExchangeStage::Connect, ..refused })
             });
             let start_ms = fixture.world_now_ms();
             let ended = fixture.pull_via(transport, &TestPull::default()).await.unwrap_err();

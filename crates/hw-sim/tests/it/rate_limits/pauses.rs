@@ -151,7 +151,11 @@ fn pause_of_an_earlier_run_is_reported_before_it_is_waited_for() {
             _ = pull.as_mut() => panic!("the pull did not wait"),
             () = fixture.clock.advance_by(1_000) => {}
         }
-        let paused = ProgressEvent::RequestsPaused { reason: "the reason".into(), until_ms };
+        let paused = ProgressEvent::RequestsPaused {
+            reason: "the reason".into(),
+            until_ms,
+            resumes_slowly: true,
+        };
         let count = events.lock().unwrap().iter().filter(|event| **event == paused).count();
         assert_eq!((count, fixture.with_github(|github| github.request_log().total)), (1, 0));
         pull.await.unwrap();

@@ -111,7 +111,7 @@ impl CommentReader<'_> {
                 thread.add_comments(comments, self.response.observed_at(), reply_to);
             }
             None => thread
-                .mark_incomplete(IncompleteReason::UnreadableRows(format!("no connection {path}"))),
+                .mark_incomplete(IncompleteReason::UnreadableRows(format!("{path} is missing"))),
         }
     }
 

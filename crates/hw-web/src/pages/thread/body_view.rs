@@ -35,7 +35,7 @@ impl BodyView {
         let rest = (end < body.len()).then(|| RestLink {
             href: format!("?item={}&from={end}", context.anchor),
             label: format!(
-                "Show the next part of {} kB",
+                "Show the next part ({} kB in total)",
                 group_digits(body.len().div_ceil(1_000) as u64)
             ),
         });
