@@ -126,7 +126,7 @@ pub(crate) struct RunState {
     pub(crate) batch_rows: AtomicU32,
     /// Limits the responses that are prepared and written at once. Others wait as they are, which takes less memory.
     ingest_permits: Semaphore,
-    /// Held while pages are written.
+    /// Held while pages are written to a file. A server has a queue of its own.
     write_turn: Mutex<()>,
 }
 
@@ -141,8 +141,9 @@ impl RunState {
     }
 }
 
-/// The number of responses that are prepared and written at once: one is prepared while the other is written.
-const MAX_CONCURRENT_INGESTS: usize = 2;
+/// The number of responses that are prepared and written at once: one is written, one waits for its turn, and one is
+/// prepared.
+const MAX_CONCURRENT_INGESTS: usize = 3;
 
 /// A page that was stored.
 pub(crate) struct IngestedPage {
@@ -288,8 +289,12 @@ impl<'a> PullContext<'a> {
         let prepared: Vec<_> = threads
             .run(move || pages.into_iter().map(|page| preparer.prepare_page(page)).collect())
             .await;
-        let turn = self.run.write_turn.lock().await;
         let store = self.store.clone();
+        if store.has_server() {
+            // a page that waits for its turn at the server is there when its turn comes
+            return threads.run(move || ingest_prepared(&store, &prepared)).await;
+        }
+        let turn = self.run.write_turn.lock().await;
         let ingested = threads.run(move || ingest_prepared(&store, &prepared)).await;
         if threads == WorkThreads::Background {
             // the next page is ready, and would leave other processes no time to write

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use futures_executor::block_on;
@@ -30,7 +30,26 @@ mod values;
 
 use session::PostgresSession;
 
-const MAX_IDLE_CLIENTS: usize = 4;
+/// Writers that stay connected. One writes at a time; the next one may connect before it is done.
+const MAX_IDLE_WRITERS: usize = 2;
+
+/// What a connection is used for. A connection prepares every statement that it runs, so those that write stay apart from
+/// those that read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ClientUse {
+    Reading,
+    Writing,
+}
+
+impl ClientUse {
+    fn max_idle(self) -> usize {
+        match self {
+            Self::Reading => MAX_READERS,
+            Self::Writing => MAX_IDLE_WRITERS,
+        }
+    }
+}
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time after which a silently lost connection is noticed, whether the client is sending or receiving.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +59,8 @@ pub(crate) struct PostgresDriver {
     schema: String,
     timeouts: DatabaseTimeouts,
     runtime: Option<Runtime>,
-    idle_clients: Mutex<Vec<PooledClient>>,
+    idle_readers: Mutex<Vec<PooledClient>>,
+    idle_writers: Mutex<Vec<PooledClient>>,
     reader_permits: TimedSemaphore,
     tls: Option<MakeRustlsConnect>,
     /// TLS is preferred, and an attempt to use it has failed.
@@ -65,7 +85,7 @@ impl PostgresDriver {
         timeouts: DatabaseTimeouts,
     ) -> Result<Self, DriverError> {
         let mut driver = Self::new(url, schema, timeouts)?;
-        let pooled = driver.checkout_client()?;
+        let pooled = driver.checkout_client(ClientUse::Writing)?;
         // processes that spell the name in different case create one schema
         let lock = advisory_lock_key(&schema.to_lowercase());
         driver.run_script(&pooled, &format!("begin; select pg_advisory_xact_lock({lock})"))?;
@@ -79,7 +99,7 @@ impl PostgresDriver {
             }
         }
         driver.run_script(&pooled, "commit")?;
-        driver.pool_if_current(pooled, schema);
+        driver.pool_if_current(pooled, ClientUse::Writing, schema);
         Ok(driver)
     }
 
@@ -95,19 +115,27 @@ impl PostgresDriver {
         timeouts: DatabaseTimeouts,
     ) -> Result<Option<Self>, DriverError> {
         let mut driver = Self::new(url, schema, timeouts)?;
-        let pooled = driver.checkout_client()?;
+        let pooled = driver.checkout_client(ClientUse::Reading)?;
         let Some(found) = driver.find_schema(&pooled)? else { return Ok(None) };
         driver.schema = found;
-        driver.pool_if_current(pooled, schema);
+        driver.pool_if_current(pooled, ClientUse::Reading, schema);
         Ok(Some(driver))
     }
 
     /// Pools a connection that was opened for this spelling of the schema's name. A connection opened for another
     /// spelling has the wrong search path.
-    fn pool_if_current(&self, pooled: PooledClient, schema: &str) {
+    fn pool_if_current(&self, pooled: PooledClient, client_use: ClientUse, schema: &str) {
         if self.schema == schema {
-            self.return_client(pooled);
+            self.return_client(pooled, client_use);
         }
+    }
+
+    fn idle_clients(&self, client_use: ClientUse) -> MutexGuard<'_, Vec<PooledClient>> {
+        let idle = match client_use {
+            ClientUse::Reading => &self.idle_readers,
+            ClientUse::Writing => &self.idle_writers,
+        };
+        idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn new(url: &str, schema: &str, timeouts: DatabaseTimeouts) -> Result<Self, DriverError> {
@@ -128,15 +156,16 @@ impl PostgresDriver {
             schema: schema.to_owned(),
             timeouts,
             runtime: Some(runtime),
-            idle_clients: Mutex::default(),
+            idle_readers: Mutex::default(),
+            idle_writers: Mutex::default(),
             reader_permits: TimedSemaphore::new(MAX_READERS, MAX_READER_WAIT),
         })
     }
 
     /// Returns an idle client that is still connected, or a new one.
-    fn checkout_client(&self) -> Result<PooledClient, DriverError> {
+    fn checkout_client(&self, client_use: ClientUse) -> Result<PooledClient, DriverError> {
         loop {
-            let idle = self.idle_clients.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let idle = self.idle_clients(client_use).pop();
             match idle {
                 Some(pooled) if pooled.client.is_closed() => {}
                 Some(pooled) => return Ok(pooled),
@@ -145,9 +174,9 @@ impl PostgresDriver {
         }
     }
 
-    fn return_client(&self, pooled: PooledClient) {
-        let mut idle = self.idle_clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if !pooled.client.is_closed() && idle.len() < MAX_IDLE_CLIENTS {
+    fn return_client(&self, pooled: PooledClient, client_use: ClientUse) {
+        let mut idle = self.idle_clients(client_use);
+        if !pooled.client.is_closed() && idle.len() < client_use.max_idle() {
             idle.push(pooled);
         }
     }
@@ -260,7 +289,7 @@ fn query_workspace_schemas(url: &str) -> Result<Vec<String>, DriverError> {
          where tablename in ('migrations', 'schema_version', 'lanes')
          group by schemaname having count(*) = 3 order by schemaname";
     let driver = PostgresDriver::new(url, "public", DatabaseTimeouts::default())?;
-    let pooled = driver.checkout_client()?;
+    let pooled = driver.checkout_client(ClientUse::Reading)?;
     let deadline = Some(driver.timeouts.begin_deadline());
     let found = driver.wait_for(deadline, pooled.client.query(WORKSPACES, &[]))??;
     Ok(found.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)

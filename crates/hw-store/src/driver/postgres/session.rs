@@ -15,7 +15,7 @@ use futures_util::future::{FutureExt as _, ready};
 use tokio_postgres::{Client, Error, RowStream, Statement};
 
 use super::values::{self, EncodedParam, RowReader};
-use super::{PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key};
+use super::{ClientUse, PooledClient, PostgresDriver, ResponseTimeout, advisory_lock_key};
 use crate::driver::semaphore::SemaphorePermit;
 use crate::driver::{DatabaseSession, Durability, PendingRows, RowCallback};
 use crate::error::DriverError;
@@ -30,6 +30,7 @@ type Answer<T, E = Error> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 /// A session that returns its client to the pool when it is dropped.
 pub(super) struct PostgresSession<'a> {
     driver: &'a PostgresDriver,
+    client_use: ClientUse,
     pooled: Option<PooledClient>,
     _permit: Option<SemaphorePermit<'a>>,
     /// A transaction is open. A client with an open transaction is closed instead of pooled.
@@ -102,7 +103,7 @@ impl Drop for PostgresSession<'_> {
     fn drop(&mut self) {
         let is_usable = !self.in_transaction && !self.has_timed_out;
         if let Some(pooled) = self.pooled.take().filter(|_| is_usable) {
-            self.driver.return_client(pooled);
+            self.driver.return_client(pooled, self.client_use);
         }
     }
 }
@@ -112,9 +113,11 @@ impl<'a> PostgresSession<'a> {
         driver: &'a PostgresDriver,
         permit: Option<SemaphorePermit<'a>>,
     ) -> Result<Self, DriverError> {
+        let client_use = if permit.is_some() { ClientUse::Reading } else { ClientUse::Writing };
         Ok(Self {
             driver,
-            pooled: Some(driver.checkout_client()?),
+            client_use,
+            pooled: Some(driver.checkout_client(client_use)?),
             _permit: permit,
             in_transaction: false,
             is_read_only: false,
