@@ -493,6 +493,7 @@ fn pull_request_row() -> ThreadRow {
         is_draft: false,
         merged_at,
         head_ref,
+        head_sha: None,
     }))
 }
 
@@ -510,6 +511,8 @@ fn thread_row(details: ThreadDetails) -> ThreadRow {
         labels: vec!["bug".into(), "ui".into()],
         author: Some("anchor".into()),
         author_id: Some(1),
+        author_kind: None,
+        association: None,
         created_at: parse_time("2025-06-18T19:19:08Z"),
         updated_at: parse_time("2025-07-01T00:00:00Z"),
         closed_at: Some(parse_time("2025-07-01T00:00:00Z")),
@@ -534,6 +537,8 @@ fn comment_row() -> CommentRow {
         line: Some(3),
         author: Some("gull".into()),
         author_id: None,
+        author_kind: None,
+        association: None,
         created_at: parse_time("2025-06-19T00:00:00Z"),
         updated_at: parse_time("2025-06-19T00:00:00Z"),
     };

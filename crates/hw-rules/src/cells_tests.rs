@@ -164,6 +164,8 @@ fn issue(id: i64, second: i64, title: &str) -> Thread {
         labels: vec![],
         author: None,
         author_id: None,
+        author_kind: None,
+        association: None,
         created_at: updated_at.clone(),
         updated_at,
         closed_at: None,

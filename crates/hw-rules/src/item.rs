@@ -1,5 +1,6 @@
 //! Defines the objects of the mirror, each with its identity and its digest.
 
+mod author_kind;
 mod comment;
 mod kind;
 
@@ -11,6 +12,7 @@ use crate::cells::ObservedVersion;
 use crate::source_time::SourceTime;
 use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
+pub use author_kind::AuthorKind;
 pub use comment::Comment;
 pub use kind::{CommentKind, ItemKind, ThreadKind};
 
@@ -61,6 +63,11 @@ pub struct Thread {
     pub labels: Vec<String>,
     pub author: Option<String>,
     pub author_id: Option<i64>,
+    /// None if the account was deleted, or if no version that requests it has read the thread yet.
+    pub author_kind: Option<AuthorKind>,
+    /// The author's relation to the repository, in GitHub's own word (`MEMBER`, `NONE`, …). None if no version that
+    /// requests it has read the thread yet.
+    pub association: Option<String>,
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
     pub closed_at: Option<SourceTime>,
@@ -83,6 +90,8 @@ pub struct PullRequestDetails {
     pub merged_at: Option<SourceTime>,
     /// The source branch; the name stays when the branch is deleted.
     pub head_ref: String,
+    /// The newest commit of the source branch. None if no version that requests it has read the pull request yet.
+    pub head_sha: Option<String>,
 }
 
 /// The fields that only a discussion has.
@@ -174,6 +183,9 @@ impl Repository {
 impl Thread {
     /// Hashes everything but the repository's name and the URL: a rename changes them without updating the
     /// thread, and the store rewrites them when it observes the rename.
+    ///
+    /// Author kind, association and head commit are left out, too: older versions stored digests without them, and
+    /// an association changes without updating the thread. The store writes them whenever it observes the thread.
     fn digest(&self) -> ContentDigest {
         let number = self.number.to_string();
         let repository = self.repository_id.to_string();
@@ -207,7 +219,7 @@ impl ThreadDetails {
     fn digest_fields(&self) -> Vec<String> {
         match self {
             Self::Issue => Vec::new(),
-            Self::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
+            Self::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref, .. }) => {
                 let [is_merged, merged_at] =
                     encode_optional(merged_at.as_ref().map(SourceTime::as_str));
                 // the empty field is part of all stored digests: it once listed the closing references

@@ -3,7 +3,7 @@
 //! If stored, an impossible id would collapse many items into one, and an endless name or a `javascript:` URL would
 //! reach every reader. The limits are generous multiples of GitHub's own, so that it may raise a limit.
 
-use crate::item::{Comment, Repository, Thread, ThreadDetails};
+use crate::item::{AuthorKind, Comment, MirrorItem, Repository, Thread, ThreadDetails};
 
 /// The reason why an item is impossible. Stored reasons are recognized by their text, so it must not change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +65,7 @@ const MAX_LABEL_CHARS: usize = 200;
 const MAX_REF_CHARS: usize = 1_024;
 /// The longest that Git and file systems accept.
 const MAX_PATH_CHARS: usize = 4_096;
-/// A word in capital letters.
+/// A word in capital letters, or a commit id.
 const MAX_STATE_CHARS: usize = 100;
 /// GitHub's own: 65,536 characters.
 const MAX_BODY_BYTES: usize = 1 << 20;
@@ -94,6 +94,7 @@ pub fn check_thread(thread: &Thread) -> Result<(), ImpossibleItem> {
     check_positive("number", thread.number)?;
     check_positive("repository", thread.repository_id)?;
     check_author(thread.author.as_deref(), thread.author_id)?;
+    check_thread_words(thread)?;
     check_url(&thread.url)?;
     check_length("title", &thread.title, MAX_TITLE_CHARS)?;
     check_body(&thread.body)?;
@@ -123,6 +124,7 @@ pub fn check_comment(comment: &Comment) -> Result<(), ImpossibleItem> {
         check_positive("id", id)?;
     }
     check_author(comment.author.as_deref(), comment.author_id)?;
+    check_author_words(comment.author_kind.as_ref(), comment.association.as_deref())?;
     check_url(&comment.url)?;
     check_length("state", comment.state.as_deref().unwrap_or_default(), MAX_STATE_CHARS)?;
     check_length("path", comment.path.as_deref().unwrap_or_default(), MAX_PATH_CHARS)?;
@@ -142,6 +144,45 @@ fn check_author(login: Option<&str>, id: Option<i64>) -> Result<(), ImpossibleIt
         return Err(invalid_field("login", login));
     }
     check_length("login", login, MAX_LOGIN_CHARS)
+}
+
+/// Checks the fields that no digest covers, in an item that was stored.
+pub fn check_undigested_fields(item: &MirrorItem) -> Result<(), ImpossibleItem> {
+    match item {
+        MirrorItem::Repository(_) => Ok(()),
+        MirrorItem::Thread(thread) => check_thread_words(thread),
+        MirrorItem::Comment(comment) => {
+            check_author_words(comment.author_kind.as_ref(), comment.association.as_deref())
+        }
+    }
+}
+
+fn check_thread_words(thread: &Thread) -> Result<(), ImpossibleItem> {
+    check_author_words(thread.author_kind.as_ref(), thread.association.as_deref())?;
+    let head_sha = match &thread.details {
+        ThreadDetails::PullRequest(pull) => pull.head_sha.as_deref(),
+        ThreadDetails::Issue | ThreadDetails::Discussion(_) => None,
+    };
+    check_word("head commit", head_sha, |byte| byte.is_ascii_hexdigit())
+}
+
+/// Checks the words for the kind of an author and for the relation to the repository.
+fn check_author_words(
+    kind: Option<&AuthorKind>,
+    association: Option<&str>,
+) -> Result<(), ImpossibleItem> {
+    check_word("author's kind", kind.map(AuthorKind::name), |byte| byte.is_ascii_alphanumeric())?;
+    check_word("association", association, |byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+fn check_word(
+    field: &str,
+    word: Option<&str>,
+    is_allowed: fn(u8) -> bool,
+) -> Result<(), ImpossibleItem> {
+    let word = word.unwrap_or_default();
+    check_length(field, word, MAX_STATE_CHARS)?;
+    if word.bytes().all(is_allowed) { Ok(()) } else { Err(invalid_field(field, word)) }
 }
 
 /// Checks the name of an owner or a repository. `export` makes a folder of it, so it cannot be dots alone.

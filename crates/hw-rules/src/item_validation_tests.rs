@@ -1,5 +1,5 @@
 use super::*;
-use crate::item::{CommentKind, DiscussionDetails, MirrorItem, PullRequestDetails};
+use crate::item::{CommentKind, DiscussionDetails, PullRequestDetails};
 use crate::source_time::SourceTime;
 
 #[test]
@@ -69,6 +69,29 @@ fn item_names_and_urls_follow_their_grammar() {
         assert_impossible(MirrorItem::Repository(Repository { url: url.into(), ..repository() }));
         assert_impossible(MirrorItem::Thread(Thread { url: url.into(), ..thread() }));
         assert_impossible(MirrorItem::Comment(Comment { url: url.into(), ..comment() }));
+    }
+}
+
+#[test]
+fn item_words_about_its_author_and_head_have_only_their_own_characters() {
+    for word in ["Ro\0bot", "a b", "NO^E", &"A".repeat(MAX_STATE_CHARS + 1)] {
+        let author_kind = Some(AuthorKind::from_name(word));
+        let association = Some(word.to_owned());
+        assert_impossible(MirrorItem::Thread(Thread {
+            author_kind: author_kind.clone(),
+            ..thread()
+        }));
+        assert_impossible(MirrorItem::Thread(Thread {
+            association: association.clone(),
+            ..thread()
+        }));
+        assert_impossible(MirrorItem::Comment(Comment { author_kind, ..comment() }));
+        assert_impossible(MirrorItem::Comment(Comment { association, ..comment() }));
+        let head_sha = Some(word.to_owned());
+        let details = ThreadDetails::PullRequest(PullRequestDetails { head_sha, ..pull_request() });
+        let thread = MirrorItem::Thread(Thread { details, ..thread() });
+        assert!(check_undigested_fields(&thread).is_err(), "{word:?}");
+        assert_impossible(thread);
     }
 }
 
@@ -162,6 +185,8 @@ fn thread() -> Thread {
         labels: vec!["bug 🐛".into()],
         author: None,
         author_id: None,
+        author_kind: None,
+        association: Some("FIRST_TIME_CONTRIBUTOR".into()),
         created_at: source_time(),
         updated_at: source_time(),
         closed_at: None,
@@ -170,7 +195,12 @@ fn thread() -> Thread {
 }
 
 fn pull_request() -> PullRequestDetails {
-    PullRequestDetails { is_draft: false, merged_at: None, head_ref: "fix/leak".into() }
+    PullRequestDetails {
+        is_draft: false,
+        merged_at: None,
+        head_ref: "fix/leak".into(),
+        head_sha: None,
+    }
 }
 
 fn comment() -> Comment {
@@ -189,6 +219,8 @@ fn comment() -> Comment {
         line: None,
         author: Some("ann".into()),
         author_id: Some(31),
+        author_kind: None,
+        association: None,
         created_at: source_time(),
         updated_at: source_time(),
     }

@@ -3,7 +3,7 @@
 //! Absence is not deletion: an item that a sweep did not list becomes a suspect, a second lookup by id confirms it
 //! (`second_lookup.rs`), and a brake stops a removal of too many items at once (`removal_brake.rs`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::OVERLAP_MS;
 use crate::cells::ItemCell;
@@ -14,10 +14,23 @@ use crate::walk::ListingFloor;
 /// The result of a sweep: ids to read in full, and ids to look up once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReconcileFindings {
-    /// Listed, but not stored, stored with another time, or marked as gone.
+    /// Listed, but not stored, stored with another time or without some columns, or marked as gone.
     pub fetch: Vec<i64>,
     /// Stored, but not listed.
     pub suspects: Vec<i64>,
+}
+
+impl ReconcileFindings {
+    /// Adds stored items with columns that no version has read yet, if they are listed.
+    pub fn add_unfilled(
+        &mut self,
+        unfilled: &BTreeSet<i64>,
+        listed: &BTreeMap<i64, SourceInstant>,
+    ) {
+        let listed = unfilled.iter().filter(|id| listed.contains_key(id));
+        let fetch: BTreeSet<i64> = self.fetch.iter().chain(listed).copied().collect();
+        self.fetch = fetch.into_iter().collect();
+    }
 }
 
 /// Compares a complete listing (id → `updated_at`) with the cells stored down to `from`, both ways.
@@ -85,6 +98,14 @@ mod tests {
         let findings =
             compare_listing(&stored, &listed, ListingFloor::Beginning, observed_at(10 * MINUTE));
         assert_eq!(findings, ReconcileFindings { fetch: vec![3, 4], suspects: vec![1] });
+    }
+
+    #[test]
+    fn reconcile_fetches_listed_items_without_some_columns_once() {
+        let mut findings = ReconcileFindings { fetch: vec![2, 4], suspects: vec![7] };
+        let listed = [2, 3, 4].map(|id| (id, SourceInstant(0)));
+        findings.add_unfilled(&BTreeSet::from([2, 3, 7]), &BTreeMap::from(listed));
+        assert_eq!(findings, ReconcileFindings { fetch: vec![2, 3, 4], suspects: vec![7] });
     }
 
     #[test]

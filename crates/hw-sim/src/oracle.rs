@@ -53,6 +53,9 @@ pub struct TrueThread {
     pub author: Option<String>,
     /// `None` also for the one kind of author without a numeric id.
     pub author_id: Option<i64>,
+    /// `User`, `Bot`, …: the type in the REST API.
+    pub author_type: Option<String>,
+    pub author_association: String,
     pub created_at: String,
     pub updated_at: String,
     pub closed_at: Option<String>,
@@ -69,6 +72,7 @@ pub struct TruePullRequest {
     pub is_draft: bool,
     pub merged_at: Option<String>,
     pub head_ref_name: String,
+    pub head_ref_oid: String,
     /// Numbers of the visible issues of the same repository that it closes.
     pub closing_issues: Vec<i64>,
     /// All numbers that it would close, whether there is such an issue or not.
@@ -102,6 +106,9 @@ pub struct TrueComment {
     pub body: String,
     pub author: Option<String>,
     pub author_id: Option<i64>,
+    /// `User`, `Bot`, …: the type in the REST API.
+    pub author_type: Option<String>,
+    pub author_association: String,
     pub created_at: String,
     pub updated_at: String,
 }

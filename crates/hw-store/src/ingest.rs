@@ -179,6 +179,12 @@ fn write_changes(
             CellUpdate { key: *key, cell, change: *change, search_rowid }
         })
         .collect();
+    let seen_again: Vec<_> = writes
+        .iter()
+        .filter(|write| write.change == CellChange::Touched && write.cell.is_present())
+        .filter_map(|write| Some(&observations.get(write.text_index?)?.item))
+        .collect();
+    mirror::undigested_columns::refresh_columns(tx, host, &seen_again)?;
     let cause = RemovalCause::new(RemovalReason::NotListed);
     let (lane, counting) = (state.lane, LaneCounting::Counted);
     changes::apply_cells(tx, ChangeTarget { host, lane, counting, cause }, &updates)?;

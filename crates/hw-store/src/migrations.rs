@@ -136,6 +136,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0012_duties.sql"),
         postgres: include_str!("../migrations/postgres/0012_duties.sql"),
     },
+    Migration {
+        number: 13,
+        name: "authors",
+        sqlite: include_str!("../migrations/sqlite/0013_authors.sql"),
+        postgres: include_str!("../migrations/postgres/0013_authors.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

@@ -5,6 +5,7 @@ pub(crate) mod repositories;
 pub(crate) mod repository_names;
 pub(crate) mod threads;
 pub(crate) mod tombstones;
+pub(crate) mod undigested_columns;
 
 use std::collections::BTreeSet;
 

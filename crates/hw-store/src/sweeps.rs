@@ -18,6 +18,7 @@ use hw_rules::walk::{ListingFloor, PageCursor};
 
 use crate::error::StoreError;
 use crate::lanes::{StoredLane, lane_rows};
+use crate::mirror::undigested_columns;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{
@@ -96,8 +97,11 @@ impl StoreReader {
                 let range = range_from(tx, lane_id, start)?;
                 let stored = cells::read_lane_cells(tx, lane_id, lane.surface.kind(), &range)?;
                 let listed = read_staged_rows(tx, lane_id, &range)?;
+                let unfilled = undigested_columns::unfilled_threads(tx, lane, &range)?;
                 let times = listed.iter().map(|(id, row)| (*id, row.updated_at)).collect();
-                let findings = reconcile::compare_listing(&stored, &times, from, state.began_at);
+                let mut findings =
+                    reconcile::compare_listing(&stored, &times, from, state.began_at);
+                findings.add_unfilled(&unfilled, &times);
                 let node_ids = findings.fetch.iter().filter_map(|id| listed.get_key_value(id));
                 found.node_ids.extend(node_ids.map(|(id, row)| (*id, row.node_id.clone())));
                 found.findings.fetch.extend(findings.fetch);

@@ -1,8 +1,8 @@
 //! Verifies that each stored text is the one that was read from the source.
 //!
 //! Every item has a cell with a digest of the text that was read. The verification computes the digest again from the
-//! stored row. It also checks what the digest does not cover: the URL, the update time and the search row. Rows are
-//! read a few hundred at a time, each page in a transaction of its own.
+//! stored row. It also checks what the digest does not cover: the URL, the update time and the search row, and that the
+//! words of the other columns can be right. Rows are read a few hundred at a time, each page in a transaction of its own.
 
 mod text_page;
 

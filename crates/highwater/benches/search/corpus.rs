@@ -121,8 +121,12 @@ fn new_item(id: usize) -> (Surface, MirrorItem) {
             )
         }
         2..=4 => {
-            let details =
-                PullRequestDetails { is_draft: false, merged_at: None, head_ref: "main".into() };
+            let details = PullRequestDetails {
+                is_draft: false,
+                merged_at: None,
+                head_ref: "main".into(),
+                head_sha: None,
+            };
             (
                 Surface::Threads(ThreadKind::PullRequest),
                 MirrorItem::Thread(new_thread(id, ThreadDetails::PullRequest(details), &mut rng)),
@@ -155,6 +159,8 @@ fn new_thread(id: usize, sort: ThreadDetails, rng: &mut fastrand::Rng) -> Thread
         labels: vec![format!("label {}", rng.u32(..20))],
         author: Some(author),
         author_id: Some(1),
+        author_kind: None,
+        association: None,
         created_at: created_at(id, rng),
         updated_at: updated_at(id),
         closed_at: (!is_open).then(|| updated_at(id)),
@@ -182,6 +188,8 @@ fn new_comment(id: usize, rng: &mut fastrand::Rng) -> Comment {
         line: None,
         author: Some(format!("user-{}", rng.u32(..300))),
         author_id: Some(1),
+        author_kind: None,
+        association: None,
         created_at: updated_at(id),
         updated_at: updated_at(id),
     }

@@ -108,6 +108,8 @@ fn new_issue(id: usize, repository_id: i64, body: &str) -> ItemObservation {
         labels: vec!["bug".to_owned()],
         author: Some(format!("user-{}", id % 300)),
         author_id: Some(id % 300),
+        author_kind: None,
+        association: None,
         created_at: updated_at.clone(),
         updated_at,
         closed_at: None,

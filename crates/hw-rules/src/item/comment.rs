@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommentKind, ItemKey, encode_optional};
+use super::{AuthorKind, CommentKind, ItemKey, encode_optional};
 use crate::source_time::SourceTime;
 use crate::version::ContentDigest;
 
@@ -28,6 +28,11 @@ pub struct Comment {
     pub line: Option<i64>,
     pub author: Option<String>,
     pub author_id: Option<i64>,
+    /// None if the account was deleted, or if no version that requests it has read the comment yet.
+    pub author_kind: Option<AuthorKind>,
+    /// The author's relation to the repository, in GitHub's own word (`MEMBER`, `NONE`, …). None if no version that
+    /// requests it has read the comment yet.
+    pub association: Option<String>,
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
 }
@@ -39,7 +44,7 @@ impl Comment {
 
     /// Hashes the fields that identify a text, whichever of the two APIs returned it. A rename changes the URL without
     /// updating the comment, path and line follow the diff, the node id has two formats, and some authors have an
-    /// id in only one of the APIs.
+    /// id in only one of the APIs. Author kind and association are left out as in a thread's digest.
     pub(super) fn digest(&self) -> ContentDigest {
         let numbers = [Some(self.repository_id), Some(self.thread), self.reply_to, self.review_id];
         let numbers: Vec<_> =

@@ -54,6 +54,8 @@ impl<'w> SnapshotBuilder<'w> {
             labels: thread.labels.iter().map(ToString::to_string).collect(),
             author: self.author_login(thread.author),
             author_id: self.author_id(thread.author),
+            author_type: self.author_type(thread.author),
+            author_association: self.view.thread_association(thread).to_owned(),
             created_at: format_rfc3339(thread.created_ms),
             updated_at: format_rfc3339(thread.updated_ms),
             closed_at: thread.closed_ms.map(format_rfc3339),
@@ -72,6 +74,7 @@ impl<'w> SnapshotBuilder<'w> {
             is_draft: thread.is_draft,
             merged_at: thread.merged_ms.map(format_rfc3339),
             head_ref_name: thread.head_ref(),
+            head_ref_oid: thread.head_oid(),
             closing_issues: self.view.closing_issues(thread).map(|issue| issue.number).collect(),
             mentioned_issues: thread.closes.clone(),
         }
@@ -98,6 +101,8 @@ impl<'w> SnapshotBuilder<'w> {
             body: comment.body.value().to_owned(),
             author: self.author_login(comment.author),
             author_id: self.author_id(comment.author),
+            author_type: self.author_type(comment.author),
+            author_association: self.view.comment_association(comment).to_owned(),
             created_at: format_rfc3339(comment.created_ms),
             updated_at: format_rfc3339(comment.updated_ms),
         }
@@ -105,6 +110,10 @@ impl<'w> SnapshotBuilder<'w> {
 
     fn author_login(self, author: Option<usize>) -> Option<String> {
         author.map(|index| self.view.user(index).login.to_string())
+    }
+
+    fn author_type(self, author: Option<usize>) -> Option<String> {
+        author.map(|index| self.view.user(index).rest_type().to_owned())
     }
 
     fn author_id(self, author: Option<usize>) -> Option<i64> {

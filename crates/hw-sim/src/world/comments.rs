@@ -119,7 +119,10 @@ impl World {
             review_state: pick_one(&mut self.rng, &REVIEW_STATES),
         };
         self.store_comment(comment, now_ms);
-        self.change_thread(thread, now_ms, |thread| thread.mark_touched(now_ms));
+        self.change_thread(thread, now_ms, |thread| {
+            thread.push_sometimes(now_ms);
+            thread.mark_touched(now_ms);
+        });
         id
     }
 

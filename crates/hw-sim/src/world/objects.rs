@@ -125,8 +125,10 @@ pub(crate) struct SimThread {
     pub(crate) closed_ms: Option<i64>,
     pub(crate) merged_ms: Option<i64>,
     pub(crate) is_draft: bool,
-    /// The seed of its commit id.
+    /// The seed of its commit ids.
     pub(crate) head_seed: u64,
+    /// The number of pushes since it was opened.
+    pub(crate) push_count: u64,
     /// The numbers of the issues that it closes when merged.
     pub(crate) closes: Vec<i64>,
     pub(crate) category: &'static str,
@@ -148,7 +150,18 @@ impl SimThread {
     }
 
     pub(crate) fn head_oid(&self) -> String {
-        format!("{:016x}{:024x}", self.head_seed, self.head_seed.rotate_left(17))
+        let seed = self.head_seed.wrapping_add(self.push_count);
+        format!("{seed:016x}{:024x}", seed.rotate_left(17))
+    }
+
+    /// Pushes a commit to the branch of an open pull request at some times and not at others. Draws no random number,
+    /// so that the other actions of a seed do not depend on it.
+    pub(crate) fn push_sometimes(&mut self, now_ms: i64) {
+        let choice = self.head_seed.rotate_left(7) ^ now_ms.unsigned_abs();
+        let is_pushed = choice.count_ones().is_multiple_of(2);
+        if self.kind == ThreadKind::PullRequest && self.is_open && is_pushed {
+            self.push_count += 1;
+        }
     }
 
     /// Returns true if the question was answered; `None` if the category does not allow answers.
@@ -202,4 +215,14 @@ pub(crate) struct SimUser {
     pub(crate) node_id: Arc<str>,
     pub(crate) login: Arc<str>,
     pub(crate) type_name: &'static str,
+}
+
+impl SimUser {
+    /// Returns the type in the REST API, which has no type for a member of an enterprise.
+    pub(crate) fn rest_type(&self) -> &'static str {
+        match self.type_name {
+            "EnterpriseUserAccount" => "User",
+            name => name,
+        }
+    }
 }

@@ -97,6 +97,23 @@ impl<'w> ReplicaView<'w> {
         &self.world.users[index].user
     }
 
+    /// Returns the relation of a thread's author to its repository.
+    pub(crate) fn thread_association(self, thread: &SimThread) -> &'static str {
+        self.association(thread.author, thread.repository)
+    }
+
+    /// Returns the relation of a comment's author to its repository.
+    pub(crate) fn comment_association(self, comment: &SimComment) -> &'static str {
+        let thread = self.world.threads[comment.thread].versions.last_state_at(i64::MAX);
+        thread.map_or("NONE", |thread| self.association(comment.author, thread.repository))
+    }
+
+    fn association(self, author: Option<usize>, repository: usize) -> &'static str {
+        const WORDS: [&str; 5] = ["OWNER", "MEMBER", "CONTRIBUTOR", "NONE", "COLLABORATOR"];
+        let author = author.filter(|index| self.user(*index).type_name != "Bot");
+        author.map_or("NONE", |author| WORDS[(author + repository) % WORDS.len()])
+    }
+
     pub(crate) fn resolve_node(self, id: &str) -> Option<NodeTarget> {
         let found = self.world.nodes.get(id).copied()?;
         let is_always_found = matches!(found, NodeTarget::Owner(_) | NodeTarget::User(_));

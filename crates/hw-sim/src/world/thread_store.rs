@@ -58,6 +58,7 @@ impl World {
             merged_ms: None,
             is_draft: self.rng.u8(0..5) == 0,
             head_seed: self.rng.u64(..),
+            push_count: 0,
             closes: if kind == ThreadKind::PullRequest && number > 1 && self.rng.bool() {
                 vec![self.rng.i64(1..number)]
             } else {

@@ -2,12 +2,17 @@
 //! open pull requests that changed.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use hw_rules::lane::PullItem;
 use hw_sim::{ThreadKind, WorldSpec};
-use hw_store::StoreWriter;
+use hw_store::{DatabaseLocation, StoreWriter};
 
 use crate::harness::shortcuts::USUAL_PULL;
-use crate::harness::{CheckLevel, SimFixture, check_mirror, on_virtual_time, postgres_location};
+use crate::harness::{
+    CheckLevel, SimFixture, TestPull, check_comments, check_mirror, on_virtual_time,
+    postgres_location,
+};
 
 #[test]
 fn pull_into_an_empty_store_reads_each_page_and_each_hundred_closing_references_once() {
@@ -64,6 +69,53 @@ fn pull_of_settled_repositories_costs_only_the_listing() {
             check_mirror(&fixture, CheckLevel::Everything).unwrap();
         });
     }
+}
+
+/// An upgrade leaves new columns empty: they are filled when an item is read for another reason, and by `--reconcile`.
+#[test]
+fn pull_after_an_upgrade_costs_no_more_than_before_and_a_reconcile_fills_new_columns() {
+    const ALL: TestPull = TestPull { items: &PullItem::ALL, ..USUAL_PULL };
+    const RECONCILE: TestPull = TestPull { reconcile: true, ..ALL };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("acme.db");
+    let counts = ThreadCounts { issues: 120, pull_requests: 30, discussions: 10 };
+    let spec = WorldSpec { comments_per_thread: 2, ..organization_spec(5, counts) };
+    let store = StoreWriter::open(&DatabaseLocation::File(path.clone())).unwrap();
+    let fixture = SimFixture::with_store(&spec, 6, store);
+    on_virtual_time(async {
+        for _ in 0..3 {
+            fixture.pull(&ALL).await.unwrap();
+            fixture.clock.advance_by(600_000).await;
+        }
+        let before = fixture.pull(&ALL).await.unwrap();
+        let reconciled = fixture.pull(&RECONCILE).await.unwrap();
+        let threads = clear_new_columns(&path);
+        let upgraded = fixture.pull(&ALL).await.unwrap();
+        assert_eq!(upgraded.cost, before.cost);
+        let filled = fixture.pull(&RECONCILE).await.unwrap();
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        check_comments(&fixture, CheckLevel::Everything).unwrap();
+        let (extra, lanes) = (filled.cost.requests - reconciled.cost.requests, 15);
+        assert!(extra > 0 && extra <= threads / 100 + lanes, "{extra} requests, {threads} threads");
+        let again = fixture.pull(&RECONCILE).await.unwrap();
+        assert_eq!(again.cost.requests, reconciled.cost.requests);
+    });
+}
+
+/// Leaves the database as an older version would, and returns the number of threads.
+fn clear_new_columns(path: &Path) -> u64 {
+    let database = rusqlite::Connection::open(path).unwrap();
+    let mut threads = 0;
+    for table in ["issues", "pull_requests", "discussions"] {
+        let sql = format!("update {table} set author_kind = null, association = null");
+        threads += database.execute(&sql, []).unwrap();
+    }
+    for table in ["issue_comments", "review_comments", "reviews", "discussion_comments"] {
+        let sql = format!("update {table} set author_kind = null, association = null");
+        assert!(database.execute(&sql, []).unwrap() > 0);
+    }
+    database.execute("update pull_requests set head_sha = null", []).unwrap();
+    threads as u64
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Parses connections node by node, so that an unreadable node does not affect the others.
 
-use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::item::{AuthorKind, ItemObservation, MirrorItem};
 use hw_rules::item_validation;
 use hw_rules::source_time::SourceTime;
 use hw_rules::version::ObservedAt;
@@ -58,10 +58,23 @@ pub(super) struct ActorNode {
     pub login: String,
     #[serde(rename = "databaseId")]
     pub database_id: Option<i64>,
+    #[serde(rename = "__typename")]
+    pub type_name: Option<String>,
 }
 
-/// The fields for the login and id of an actor, of every type that can write.
-pub(super) const ACTOR_FIELDS: &str = "login ... on User { databaseId } ... on Bot { databaseId } \
+impl ActorNode {
+    /// Returns the kind of the account. A member of an enterprise is a user, as in the REST API.
+    pub(super) fn kind(&self) -> Option<AuthorKind> {
+        let name = match self.type_name.as_deref()? {
+            "EnterpriseUserAccount" => "User",
+            name => name,
+        };
+        Some(AuthorKind::from_name(name))
+    }
+}
+
+/// The fields for the type, login and id of an actor, of every type that can write.
+pub(super) const ACTOR_FIELDS: &str = "__typename login ... on User { databaseId } ... on Bot { databaseId } \
      ... on Mannequin { databaseId } ... on Organization { databaseId }";
 
 /// One readable row of a connection.

@@ -36,7 +36,8 @@ pub(super) fn thread_json(kind: ThreadKind, n: i64) -> Value {
         "id": format!("T_{n}"), "number": n, "url": format!("https://github.com/acme/pump/{n}"),
         "title": "It leaks", "body": "Since\0Monday\r\n", "createdAt": "2026-01-01T00:00:00Z",
         "updatedAt": "2026-01-02T00:00:00Z", "closedAt": null,
-        "author": { "login": "ann", "databaseId": 31 },
+        "author": { "__typename": "User", "login": "ann", "databaseId": 31 },
+        "authorAssociation": "MEMBER",
         "labels": { "nodes": [{ "name": "z" }, { "name": "a" }] }, "repository": { "databaseId": 7 },
     });
     let own = match kind {
@@ -46,6 +47,7 @@ pub(super) fn thread_json(kind: ThreadKind, n: i64) -> Value {
         ThreadKind::PullRequest => json!({
             "fullDatabaseId": n.to_string(), "state": "MERGED", "isDraft": false,
             "mergedAt": "2026-01-02T00:00:00Z", "headRefName": "fix/leak",
+            "headRefOid": "5ca1ab1e".repeat(5),
         }),
         ThreadKind::Discussion => json!({
             "databaseId": n, "closed": true, "stateReason": "RESOLVED", "isAnswered": true,

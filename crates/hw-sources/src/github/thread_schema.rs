@@ -37,7 +37,7 @@ const PULL_REQUESTS: ThreadSchema = ThreadSchema {
     type_name: "PullRequest",
     id_field: "fullDatabaseId",
     enabled_field: None,
-    own_fields: "state isDraft mergedAt headRefName",
+    own_fields: "state isDraft mergedAt headRefName headRefOid",
 };
 
 /// Returns the listing of the threads of this kind.
@@ -55,7 +55,8 @@ impl ThreadSchema {
         let Self { id_field: id, own_fields: own, .. } = self;
         format!(
             "id {id} number url title body createdAt updatedAt closedAt {own}
-        author {{ {ACTOR_FIELDS} }} labels(first: 100) {{ nodes {{ name }} }} repository {{ databaseId }}"
+        author {{ {ACTOR_FIELDS} }} authorAssociation labels(first: 100) {{ nodes {{ name }} }}
+        repository {{ databaseId }}"
         )
     }
 

@@ -1,5 +1,5 @@
 use hw_rules::item::{
-    DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails,
+    AuthorKind, DiscussionDetails, ItemObservation, PullRequestDetails, Thread, ThreadDetails,
 };
 use hw_rules::source_time::SourceTime;
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ fn issue_is_read_completely() {
             labels: vec!["a".into(), "z".into()],
             author: Some("ann".into()),
             author_id: Some(31),
+            author_kind: Some(AuthorKind::User),
+            association: Some("MEMBER".into()),
             created_at: parse_time("2026-01-01T00:00:00Z"),
             updated_at: parse_time("2026-01-02T00:00:00Z"),
             closed_at: None,
@@ -47,8 +49,29 @@ fn pull_request_is_read_with_its_own_fields() {
         is_draft: false,
         merged_at: Some(parse_time("2026-01-02T00:00:00Z")),
         head_ref: "fix/leak".into(),
+        head_sha: Some("5ca1ab1e".repeat(5)),
     };
     assert_eq!(pull.details, ThreadDetails::PullRequest(own));
+}
+
+/// The REST API calls a member of an enterprise a user.
+#[test]
+fn thread_has_the_kind_of_its_author_as_the_rest_api_names_it() {
+    for (type_name, kind) in [
+        ("Bot", AuthorKind::Bot),
+        ("Organization", AuthorKind::Organization),
+        ("EnterpriseUserAccount", AuthorKind::User),
+        ("Robot", AuthorKind::Other("Robot".to_owned())),
+    ] {
+        let mut node = thread_json(ThreadKind::Issue, 4);
+        node["author"]["__typename"] = json!(type_name);
+        let thread = read_single_thread(ThreadKind::Issue, &node);
+        assert_eq!(thread.author_kind, Some(kind));
+    }
+    let mut node = thread_json(ThreadKind::Issue, 4);
+    node["author"] = Value::Null;
+    let thread = read_single_thread(ThreadKind::Issue, &node);
+    assert_eq!((thread.author_kind, thread.association.as_deref()), (None, Some("MEMBER")));
 }
 
 #[test]

@@ -89,6 +89,8 @@ create table discussions (
     labels text not null,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     closed_at text collate "C",
@@ -119,6 +121,8 @@ create table issues (
     labels text not null,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     closed_at text collate "C",
@@ -148,12 +152,15 @@ create table pull_requests (
     labels text not null,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     closed_at text collate "C",
     is_draft boolean not null,
     merged_at text collate "C",
     head_ref text not null,
+    head_sha text,
     closes text not null,
     -- true while they have not been read since the row changed
     closes_due boolean not null default false,
@@ -252,6 +259,8 @@ create table issue_comments (
     line bigint,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     primary key (host, id)
@@ -278,6 +287,8 @@ create table review_comments (
     line bigint,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     primary key (host, id)
@@ -304,6 +315,8 @@ create table reviews (
     line bigint,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     primary key (host, id)
@@ -330,6 +343,8 @@ create table discussion_comments (
     line bigint,
     author text collate "C",
     author_id bigint,
+    author_kind text,
+    association text,
     created_at text collate "C" not null,
     updated_at text collate "C" not null,
     primary key (host, id)
@@ -343,16 +358,20 @@ create index discussion_comments_repository_created_at on discussion_comments (r
 -- the comments of every kind
 create view comments as
 select 'issue_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
-       url, body, state, path, line, author, author_id, created_at, updated_at from issue_comments
+       url, body, state, path, line, author, author_id, author_kind, association,
+       created_at, updated_at from issue_comments
 union all
 select 'review_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
-       url, body, state, path, line, author, author_id, created_at, updated_at from review_comments
+       url, body, state, path, line, author, author_id, author_kind, association,
+       created_at, updated_at from review_comments
 union all
 select 'review' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
-       url, body, state, path, line, author, author_id, created_at, updated_at from reviews
+       url, body, state, path, line, author, author_id, author_kind, association,
+       created_at, updated_at from reviews
 union all
 select 'discussion_comment' as kind, host, id, node_id, repository_id, repository, thread_number, reply_to, review_id,
-       url, body, state, path, line, author, author_id, created_at, updated_at from discussion_comments;
+       url, body, state, path, line, author, author_id, author_kind, association,
+       created_at, updated_at from discussion_comments;
 
 create index discussions_number on discussions (host, repository_id, number);
 create index issues_number on issues (host, repository_id, number);
@@ -491,3 +510,8 @@ create table chores (
     after_id bigint not null,
     unique (kind, host, repository_id, lane_id)
 );
+
+-- threads whose association was never read: a sweep reads them again
+create index discussions_unfilled on discussions (host, repository_id, id) where association is null;
+create index issues_unfilled on issues (host, repository_id, id) where association is null;
+create index pull_requests_unfilled on pull_requests (host, repository_id, id) where association is null;

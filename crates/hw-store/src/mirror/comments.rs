@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{Comment, CommentKind, ItemKey, MirrorItem};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, ItemKey, MirrorItem};
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
@@ -136,7 +136,7 @@ macro_rules! upsert_rows {
     ($rows:literal) => {
         concat!(
             "(host, id, node_id, repository_id, repository, thread_number, reply_to, review_id, url, body,
-              state, path, line, author, author_id, created_at, updated_at) ",
+              state, path, line, author, author_id, author_kind, association, created_at, updated_at) ",
             $rows,
             " on conflict (host, id) do update
                  set node_id = excluded.node_id, repository_id = excluded.repository_id,
@@ -144,7 +144,8 @@ macro_rules! upsert_rows {
                      reply_to = excluded.reply_to, review_id = excluded.review_id,
                      url = excluded.url, body = excluded.body, state = excluded.state,
                      path = excluded.path, line = excluded.line, author = excluded.author,
-                     author_id = excluded.author_id, created_at = excluded.created_at,
+                     author_id = excluded.author_id, author_kind = excluded.author_kind,
+                     association = excluded.association, created_at = excluded.created_at,
                      updated_at = excluded.updated_at"
         )
     };
@@ -158,13 +159,14 @@ fn write_comments(
     const UPSERT: KindStatements = of_kind!(
         "insert into",
         upsert_rows!(
-            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
+            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                     $18, $19)"
         ),
         upsert_rows!(
             "select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[],
                                   $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::bytea[],
                                   $11::text[], $12::text[], $13::bigint[], $14::text[], $15::bigint[],
-                                  $16::text[], $17::text[])"
+                                  $16::text[], $17::text[], $18::text[], $19::text[])"
         )
     );
     for kind in CommentKind::ALL {
@@ -193,6 +195,8 @@ fn comment_params<'a>(host: &'a str, row: &'a StoredComment<'a>) -> Vec<SqlParam
         comment.line,
         comment.author.as_deref(),
         comment.author_id,
+        comment.author_kind.as_ref().map(AuthorKind::name),
+        comment.association.as_deref(),
         comment.created_at.as_str(),
         comment.updated_at.as_str(),
     ]

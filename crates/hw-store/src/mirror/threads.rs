@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{
-    DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
+    AuthorKind, DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
+    ThreadKind,
 };
 use hw_rules::source_time::SourceTime;
 
@@ -134,7 +135,8 @@ macro_rules! upsert {
             upsert_rows!(
                 $table,
                 $columns,
-                "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17",
+                "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+                         $18, $19",
                 $values,
                 $assignments
             ),
@@ -144,7 +146,8 @@ macro_rules! upsert {
                 "select * from unnest(
                      $1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::text[],
                      $7::text[], $8::text[], $9::bytea[], $10::text[], $11::text[], $12::text[],
-                     $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[]",
+                     $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::text[],
+                     $19::text[]",
                 $arrays,
                 $assignments
             ),
@@ -157,7 +160,8 @@ macro_rules! upsert_rows {
             "insert into ",
             $table,
             " (host, id, node_id, number, repository_id, repository, url, title, body, state,
-               state_reason, labels, author, author_id, created_at, updated_at, closed_at",
+               state_reason, labels, author, author_id, author_kind, association, created_at, updated_at,
+               closed_at",
             $columns,
             ") ",
             $rows,
@@ -169,7 +173,8 @@ macro_rules! upsert_rows {
                     url = excluded.url, title = excluded.title, body = excluded.body,
                     state = excluded.state, state_reason = excluded.state_reason,
                     labels = excluded.labels, author = excluded.author,
-                    author_id = excluded.author_id, created_at = excluded.created_at,
+                    author_id = excluded.author_id, author_kind = excluded.author_kind,
+                    association = excluded.association, created_at = excluded.created_at,
                     updated_at = excluded.updated_at, closed_at = excluded.closed_at",
             $assignments,
         )
@@ -180,18 +185,19 @@ const UPSERT_ISSUE: Sql = upsert!("issues", "", "", "", "");
 const UPSERT_DISCUSSION: Sql = upsert!(
     "discussions",
     ", category, is_answered",
-    ", $18, $19",
-    ", $18::text[], $19::boolean[]",
+    ", $20, $21",
+    ", $20::text[], $21::boolean[]",
     ", category = excluded.category, is_answered = excluded.is_answered"
 );
 /// An observation does not include the closing references. Those of an open pull request stay until they are read
 /// again, which is due from now on; only open pull requests have any.
 const UPSERT_PULL_REQUEST: Sql = upsert!(
     "pull_requests",
-    ", is_draft, merged_at, head_ref, closes, closes_due",
-    ", $18, $19, $20, $21, $22",
-    ", $18::boolean[], $19::text[], $20::text[], $21::text[], $22::boolean[]",
+    ", is_draft, merged_at, head_ref, head_sha, closes, closes_due",
+    ", $20, $21, $22, $23, $24, $25",
+    ", $20::boolean[], $21::text[], $22::text[], $23::text[], $24::text[], $25::boolean[]",
     ", is_draft = excluded.is_draft, merged_at = excluded.merged_at, head_ref = excluded.head_ref,
+       head_sha = excluded.head_sha,
        closes = case when excluded.state = 'OPEN' and excluded.node_id = pull_requests.node_id
                      then pull_requests.closes else '[]' end,
        closes_due = excluded.closes_due"
@@ -214,6 +220,8 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
         &row.labels,
         thread.author.as_deref(),
         thread.author_id,
+        thread.author_kind.as_ref().map(AuthorKind::name),
+        thread.association.as_deref(),
         thread.created_at.as_str(),
         thread.updated_at.as_str(),
         thread.closed_at.as_ref().map(SourceTime::as_str),
@@ -224,9 +232,22 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
         ThreadDetails::Discussion(DiscussionDetails { category, is_answered }) => {
             values.extend(params![category, *is_answered]);
         }
-        ThreadDetails::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
+        ThreadDetails::PullRequest(PullRequestDetails {
+            is_draft,
+            merged_at,
+            head_ref,
+            head_sha,
+        }) => {
             let merged_at = merged_at.as_ref().map(SourceTime::as_str);
-            values.extend(params![*is_draft, merged_at, head_ref, "[]", thread.is_open()]);
+            let head_sha = head_sha.as_deref();
+            values.extend(params![
+                *is_draft,
+                merged_at,
+                head_ref,
+                head_sha,
+                "[]",
+                thread.is_open()
+            ]);
         }
     }
     values

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
 use hw_rules::item::{Comment, CommentKind, ItemKey, ItemKind, MirrorItem};
+use hw_rules::item_validation;
 use hw_rules::repository_key::{Host, RepositoryKey};
 
 use super::{
@@ -226,6 +227,9 @@ impl ExpectedState {
         }
         if !self.has_right_address(text, item) {
             return Some("its URL does not match its repository and number".to_owned());
+        }
+        if item_validation::check_undigested_fields(item).is_err() {
+            return Some("its author's kind, association or head commit is damaged".to_owned());
         }
         if !self.is_searchable(text, item.key()) {
             return Some("its search row is missing".to_owned());

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{Comment, CommentKind, ItemKind};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, ItemKind};
 use hw_rules::repository_key::RepositoryKey;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
@@ -50,7 +50,7 @@ impl CommentRow {
 
 pub(crate) const COMMENT_COLUMNS: &str =
     "host, repository, kind, id, node_id, repository_id, thread_number, reply_to,
-    review_id, url, body, state, path, line, author, author_id, created_at, updated_at";
+    review_id, url, body, state, path, line, author, author_id, author_kind, association, created_at, updated_at";
 
 impl StoreReader {
     /// Calls `each` with the comments of every kind, oldest first, without loading them all; returns the number of
@@ -146,6 +146,8 @@ pub(crate) fn read_comment(mut row: SqlRow) -> Result<CommentRow, StoreError> {
             line: row.maybe_int("line")?,
             author: row.maybe_text("author")?,
             author_id: row.maybe_int("author_id")?,
+            author_kind: row.maybe_text("author_kind")?.map(AuthorKind::from),
+            association: row.maybe_text("association")?,
             created_at: parse_time(&row.text("created_at")?)?,
             updated_at: parse_time(&row.text("updated_at")?)?,
         },

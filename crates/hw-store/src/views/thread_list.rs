@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{DiscussionDetails, PullRequestDetails, Thread, ThreadDetails, ThreadKind};
+use hw_rules::item::{
+    AuthorKind, DiscussionDetails, PullRequestDetails, Thread, ThreadDetails, ThreadKind,
+};
 use hw_rules::repository_key::RepositoryKey;
 use serde::de::DeserializeOwned;
 
@@ -108,7 +110,7 @@ impl ThreadRow {
 /// The columns that all kinds of threads share. [`read_details`] reads those of one kind.
 const THREAD_COLUMNS: &str =
     "host, repository, id, node_id, number, repository_id, url, title, body, state,
-    state_reason, labels, author, author_id, created_at, updated_at, closed_at";
+    state_reason, labels, author, author_id, author_kind, association, created_at, updated_at, closed_at";
 
 /// The table of one kind of threads.
 pub(crate) struct ThreadTable {
@@ -122,7 +124,9 @@ impl ThreadTable {
         let (name, more_columns) = match kind {
             ThreadKind::Discussion => ("discussions", ", category, is_answered"),
             ThreadKind::Issue => ("issues", ""),
-            ThreadKind::PullRequest => ("pull_requests", ", is_draft, merged_at, head_ref, closes"),
+            ThreadKind::PullRequest => {
+                ("pull_requests", ", is_draft, merged_at, head_ref, head_sha, closes")
+            }
         };
         Self { kind, name, more_columns }
     }
@@ -268,6 +272,8 @@ fn read_thread(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadRow, StoreErro
             labels: parse_list(&row.text("labels")?)?,
             author: row.maybe_text("author")?,
             author_id: row.maybe_int("author_id")?,
+            author_kind: row.maybe_text("author_kind")?.map(AuthorKind::from),
+            association: row.maybe_text("association")?,
             created_at: parse_time(&row.text("created_at")?)?,
             updated_at: parse_time(&row.text("updated_at")?)?,
             closed_at: row.maybe_text("closed_at")?.as_deref().map(parse_time).transpose()?,
@@ -289,6 +295,7 @@ fn read_details(mut row: SqlRow, kind: ThreadKind) -> Result<ThreadDetails, Stor
             is_draft: row.flag("is_draft")?,
             merged_at: row.maybe_text("merged_at")?.as_deref().map(parse_time).transpose()?,
             head_ref: row.text("head_ref")?,
+            head_sha: row.maybe_text("head_sha")?,
         }),
     })
 }

@@ -10,7 +10,7 @@ use hw_store::{
 
 use crate::fixture::{
     HOST, PUMP_ID, UNDO_DUTIES, as_thread_mut, execute_raw, open_store, source_time, thread,
-    threads_page, with_observed_at,
+    threads_page, undo_author_columns, with_observed_at,
 };
 
 both![
@@ -129,14 +129,15 @@ fn closing_references_of_an_older_version_are_kept_and_count_as_read(location: &
     execute_raw(
         location,
         &format!(
-            "{UNDO_DUTIES};
+            "{}; {UNDO_DUTIES};
              drop index pull_requests_closes_due;
              alter table pull_requests drop column closes_due;
              update pull_requests set closes = '[3]' where id in (5, 6);
              update cells set digest = {other_digest} where id in (5, 6, 8);
              alter table lanes drop column sweep_request_ms;
              alter table schema_version drop column search_index; drop table chores;
-             delete from migrations where number >= 10"
+             delete from migrations where number >= 10",
+            undo_author_columns()
         ),
     );
     let store = StoreWriter::open(location).unwrap();

@@ -7,8 +7,8 @@ use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
 use hw_rules::item::{
-    Comment, CommentKind, DiscussionDetails, ItemKey, ItemKind, ItemObservation, MirrorItem,
-    PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
+    AuthorKind, Comment, CommentKind, DiscussionDetails, ItemKey, ItemKind, ItemObservation,
+    MirrorItem, PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -30,6 +30,24 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
     create table leases (
         name text primary key, owner text, epoch bigint not null,
         taken_at_ms bigint not null, expires_ms bigint not null)";
+
+/// Returns a script that undoes the migration that added the kind and the association of authors.
+pub(crate) fn undo_author_columns() -> String {
+    const THREADS: [&str; 3] = ["discussions", "issues", "pull_requests"];
+    const COMMENTS: [&str; 4] =
+        ["issue_comments", "review_comments", "reviews", "discussion_comments"];
+    let mut script = vec!["drop view comments".to_owned()];
+    script.extend(THREADS.map(|table| format!("drop index {table}_unfilled")));
+    for table in THREADS.iter().chain(&COMMENTS) {
+        script.push(format!("alter table {table} drop column author_kind"));
+        script.push(format!("alter table {table} drop column association"));
+    }
+    script.push("alter table pull_requests drop column head_sha".to_owned());
+    // the migration replaces it
+    script.push("create view comments as select id from issues".to_owned());
+    script.push("delete from migrations where number >= 13".to_owned());
+    script.join(";")
+}
 
 /// Returns the duty of a pull.
 pub(crate) fn pull_duty() -> DutyName {
@@ -186,6 +204,8 @@ pub(crate) fn thread_in_repository(
         labels: vec!["bug".to_owned(), "help wanted".to_owned()],
         author: Some("ada".to_owned()),
         author_id: Some(7),
+        author_kind: Some(AuthorKind::User),
+        association: Some("MEMBER".to_owned()),
         created_at: source_time(0),
         updated_at: source_time(second),
         closed_at: None,
@@ -200,7 +220,8 @@ fn details_for_kind(kind: ThreadKind) -> (&'static str, &'static str, ThreadDeta
         ThreadKind::Issue => ("issues", "I", ThreadDetails::Issue),
         ThreadKind::PullRequest => {
             let (merged_at, head_ref) = (Some(source_time(3)), "fix/leak".to_owned());
-            let details = PullRequestDetails { is_draft: true, merged_at, head_ref };
+            let head_sha = Some("5ca1ab1e".repeat(5));
+            let details = PullRequestDetails { is_draft: true, merged_at, head_ref, head_sha };
             ("pull", "PR", ThreadDetails::PullRequest(details))
         }
         ThreadKind::Discussion => {
@@ -244,6 +265,8 @@ pub(crate) fn comment(
         line: None,
         author: Some("ada".to_owned()),
         author_id: Some(7),
+        author_kind: Some(AuthorKind::User),
+        association: Some("MEMBER".to_owned()),
         created_at: source_time(0),
         updated_at: source_time(second),
     };

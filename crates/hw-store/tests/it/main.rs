@@ -46,4 +46,5 @@ mod search;
 mod seed_schema;
 mod sweep;
 mod thread_kinds;
+mod undigested_columns;
 mod workers;

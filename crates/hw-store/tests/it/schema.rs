@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::fixture::{
     HOST, SchemaDatabase, UNDO_DUTIES, execute_raw, finish_chores, issue, issue_bodies,
     issues_page, issues_page_through, open_store, pull_duty, query_raw, refusals_to_open,
-    repositories_page, search_ids, thread, threads_page,
+    repositories_page, search_ids, thread, threads_page, undo_author_columns,
 };
 
 both![
@@ -229,10 +229,11 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migrations 12 to 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 13 to 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
+        undo_author_columns(),
         UNDO_DUTIES.to_owned(),
         "drop table sources; alter table last_pulls rename column source to organization"
             .to_owned(),

@@ -54,8 +54,12 @@ fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
 
 fn thread_details_of_one_kind_can_be_edited_and_cleared(location: &DatabaseLocation) {
     let store = open_store(location);
-    let open_pull =
-        PullRequestDetails { is_draft: false, merged_at: None, head_ref: "x\"'é".to_owned() };
+    let open_pull = PullRequestDetails {
+        is_draft: false,
+        merged_at: None,
+        head_ref: "x\"'é".to_owned(),
+        head_sha: None,
+    };
     let open_discussion = DiscussionDetails { category: "Ideas".to_owned(), is_answered: None };
     let answered = DiscussionDetails { is_answered: Some(true), ..open_discussion.clone() };
     let cases = [

@@ -177,7 +177,9 @@ impl ThreadTemplate {
 fn describe_details(details: &ThreadDetails) -> Vec<String> {
     match details {
         ThreadDetails::Issue => Vec::new(),
-        ThreadDetails::PullRequest(PullRequestDetails { is_draft, merged_at, head_ref }) => {
+        ThreadDetails::PullRequest(PullRequestDetails {
+            is_draft, merged_at, head_ref, ..
+        }) => {
             let draft = is_draft.then(|| "draft".to_owned());
             let merged = merged_at
                 .as_ref()

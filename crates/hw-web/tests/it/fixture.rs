@@ -215,6 +215,8 @@ fn sample_issue(number: i64, title: &str, body: &str) -> Thread {
         labels: vec!["bug".to_owned(), "<b>bold</b>".to_owned()],
         author: Some("ada".to_owned()),
         author_id: Some(7),
+        author_kind: None,
+        association: None,
         created_at: time_at(0),
         updated_at: time_at(1),
         closed_at: None,
@@ -239,6 +241,8 @@ pub(crate) fn sample_comment(id: i64, thread: i64, body: &str) -> Comment {
         line: None,
         author: Some("bob".to_owned()),
         author_id: Some(8),
+        author_kind: None,
+        association: None,
         created_at: time_at(id),
         updated_at: time_at(id),
     }

@@ -13,11 +13,7 @@ impl RestReader<'_> {
         json.write_int(user.id);
         write_text_field(json, "node_id", &user.node_id);
         write_text_field(json, "html_url", &format!("{}/{}", self.view.web_url(), user.login));
-        write_text_field(
-            json,
-            "type",
-            if user.type_name == "EnterpriseUserAccount" { "User" } else { user.type_name },
-        );
+        write_text_field(json, "type", user.rest_type());
         json.close_object();
     }
 
@@ -125,6 +121,7 @@ impl RestReader<'_> {
         json.write_text(&thread.body);
         json.write_key("user");
         self.write_user(json, thread.author.map(|author| self.view.user(author)));
+        write_text_field(json, "author_association", self.view.thread_association(thread));
         write_text_field(json, "state", if thread.is_open { "open" } else { "closed" });
         json.write_key("labels");
         json.open_array();
@@ -148,6 +145,7 @@ impl RestReader<'_> {
         write_text_field(json, "html_url", &self.view.comment_url(comment, thread));
         json.write_key("user");
         self.write_user(json, comment.author.map(|author| self.view.user(author)));
+        write_text_field(json, "author_association", self.view.comment_association(comment));
         json.write_key("body");
         json.write_text(&comment.body);
         match comment.kind {

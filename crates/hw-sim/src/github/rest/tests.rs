@@ -166,7 +166,7 @@ fn rest_comment_lists_match_the_truth() {
         (format!("pulls/{}/comments", pull.number), CommentKind::ReviewComment),
         (format!("issues/{}/comments", pull.number), CommentKind::Conversation),
     ] {
-        let expected: Vec<&str> = truth
+        let expected: Vec<_> = truth
             .comments
             .values()
             .filter(|comment| {
@@ -174,13 +174,21 @@ fn rest_comment_lists_match_the_truth() {
                     && comment.thread_kind == ThreadKind::PullRequest
                     && comment.thread_id == pull.id
             })
-            .map(|comment| &*comment.body)
+            .map(|comment| {
+                let author_type = comment.author_type.as_deref();
+                (&*comment.body, author_type, &*comment.author_association)
+            })
             .collect();
         let page = send_get(&mut github, &format!("/repos/acme/pump/{list}?per_page=100")).body;
-        let bodies: Vec<&str> =
-            page.as_array().unwrap().iter().map(|row| row["body"].as_str().unwrap()).collect();
-        assert_eq!(bodies, expected, "{list}");
+        let rows: Vec<_> = page.as_array().unwrap().iter().map(comment_fields).collect();
+        assert_eq!(rows, expected, "{list}");
     }
+}
+
+/// Returns the body of a comment, and what it reveals of its author.
+fn comment_fields(row: &Value) -> (&str, Option<&str>, &str) {
+    let (body, association) = (&row["body"], &row["author_association"]);
+    (body.as_str().unwrap(), row["user"]["type"].as_str(), association.as_str().unwrap())
 }
 
 fn build_github() -> SimulatedGitHub {

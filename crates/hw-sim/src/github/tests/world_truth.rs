@@ -20,20 +20,40 @@ fn world_truth_matches_responses_without_faults() {
     }
     let mut pulls = truth.threads.values().filter_map(|thread| thread.pull_request.as_ref());
     assert!(pulls.any(|pull| !pull.closing_issues.is_empty()));
+    let associations: std::collections::BTreeSet<_> =
+        truth.threads.values().map(|thread| &thread.author_association).collect();
+    assert!(associations.len() > 2, "{associations:?}");
+}
+
+#[test]
+fn pull_request_gets_another_head_commit_by_a_push() {
+    let spec = WorldSpec { activity: ActivitySpec::busy(30, i64::MAX), ..WorldSpec::small() };
+    let mut github = SimulatedGitHub::new(&spec, 4);
+    github.advance_to(spec.start_ms + 600_000);
+    let truth = github.world().truth();
+    let pulls = truth.threads_of_kind(ThreadKind::PullRequest);
+    let pushed = pulls.filter(|pull| {
+        let history = github.world().thread_history(ThreadKind::PullRequest, pull.id);
+        let heads = history.iter().filter_map(|(_, then)| then.pull_request.as_ref());
+        let heads: std::collections::BTreeSet<_> = heads.map(|pull| &pull.head_ref_oid).collect();
+        heads.len() > 1
+    });
+    assert!(pushed.count() > 0);
 }
 
 /// A key has one type in a response, so fields whose types differ between kinds have aliases.
 const THREAD: &str = "query($id: ID!) { node(id: $id) { __typename
-    ... on Issue { title body url state stateReason updatedAt closedAt }
-    ... on PullRequest { title body url pullState: state updatedAt closedAt isDraft mergedAt headRefName
+    ... on Issue { title body url state stateReason updatedAt closedAt authorAssociation }
+    ... on PullRequest { title body url pullState: state updatedAt closedAt authorAssociation isDraft mergedAt headRefName headRefOid
         closingIssuesReferences(first: 10) { nodes { number } } }
     ... on Discussion { title body url closed discussionReason: stateReason updatedAt closedAt isAnswered
-        category { name } } } }";
+        authorAssociation category { name } } } }";
 
 fn expected_node(thread: &TrueThread) -> Value {
     let mut node = json!({
         "__typename": thread.kind.type_name(), "title": thread.title, "body": thread.body,
         "url": thread.url, "updatedAt": thread.updated_at, "closedAt": thread.closed_at,
+        "authorAssociation": thread.author_association,
     });
     match thread.kind {
         ThreadKind::Issue => {
@@ -46,6 +66,7 @@ fn expected_node(thread: &TrueThread) -> Value {
             node["isDraft"] = json!(pull.is_draft);
             node["mergedAt"] = json!(pull.merged_at);
             node["headRefName"] = json!(pull.head_ref_name);
+            node["headRefOid"] = json!(pull.head_ref_oid);
             let numbers = pull.closing_issues.iter().map(|number| json!({ "number": number }));
             node["closingIssuesReferences"] = json!({ "nodes": numbers.collect::<Vec<_>>() });
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use hw_rules::item::{self, Comment};
+use hw_rules::item::{self, AuthorKind, Comment};
 use hw_sim::{CommentKind, GroundTruth, TrueComment, TrueRepository};
 use hw_store::{CommentFilter, CommentRow, StoreReader};
 
@@ -72,8 +72,8 @@ fn check_comment(
 
 /// Compares a row with the world. Deleting an account changes no time, so a row may keep the author it was read with.
 fn is_row_true(row: &CommentRow, comment: &TrueComment) -> bool {
-    let Comment { reply_to, review_id, author, author_id, .. } = &row.comment;
-    let is_author = comment.author.is_none() || *author == comment.author;
+    let Comment { reply_to, review_id, author_id, .. } = &row.comment;
+    let is_author = comment.author.is_none() || is_author_true(&row.comment, comment);
     let is_numbered = comment.author_id.is_none() || *author_id == comment.author_id;
     is_author
         && is_numbered
@@ -84,6 +84,12 @@ fn is_row_true(row: &CommentRow, comment: &TrueComment) -> bool {
         && row.comment.body == comment.body
         && row.comment.created_at.as_str() == comment.created_at
         && row.comment.updated_at.as_str() == comment.updated_at
+}
+
+fn is_author_true(row: &Comment, comment: &TrueComment) -> bool {
+    row.author == comment.author
+        && row.author_kind.as_ref().map(AuthorKind::name) == comment.author_type.as_deref()
+        && row.association.as_deref() == Some(&comment.author_association)
 }
 
 fn check_no_extra_comments(stored: &CommentRows, truth: &GroundTruth) -> Result<(), String> {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::item::{self, DiscussionDetails, PullRequestDetails, Thread, ThreadDetails};
+use hw_rules::item::{
+    self, AuthorKind, DiscussionDetails, PullRequestDetails, Thread, ThreadDetails,
+};
 use hw_rules::lane::{Scope, Surface};
 use hw_rules::repository_key::RepositoryId;
 use hw_rules::safe_text::sanitize_for_storage;
@@ -219,9 +221,14 @@ fn excuse_author(expected: &mut Thread, row: &Thread, github: &SimulatedGitHub) 
         return;
     }
     let history = github.world().thread_history(simulated_kind(expected.kind()), expected.id);
-    let stored = (&row.author, row.author_id);
-    if history.iter().any(|(_, then)| (&then.author, then.author_id) == stored) {
+    let has_existed = history.iter().map(|(_, then)| comparable_thread(then).thread).any(|then| {
+        (&then.author, then.author_id, &then.author_kind, &then.association)
+            == (&row.author, row.author_id, &row.author_kind, &row.association)
+    });
+    if has_existed {
         (expected.author, expected.author_id) = (row.author.clone(), row.author_id);
+        expected.author_kind.clone_from(&row.author_kind);
+        expected.association.clone_from(&row.association);
     }
 }
 
@@ -250,6 +257,7 @@ fn comparable_thread(thread: &TrueThread) -> ComparableThread {
             is_draft: pull.is_draft,
             merged_at: pull.merged_at.as_deref().map(parse_time),
             head_ref: pull.head_ref_name.clone(),
+            head_sha: Some(pull.head_ref_oid.clone()),
         }),
         (None, Some(discussion)) => ThreadDetails::Discussion(DiscussionDetails {
             category: discussion.category.clone(),
@@ -271,6 +279,8 @@ fn comparable_thread(thread: &TrueThread) -> ComparableThread {
         labels,
         author: thread.author.clone(),
         author_id: thread.author_id,
+        author_kind: thread.author_type.as_deref().map(AuthorKind::from_name),
+        association: Some(thread.author_association.clone()),
         created_at: parse_time(&thread.created_at),
         updated_at: parse_time(&thread.updated_at),
         closed_at: thread.closed_at.as_deref().map(parse_time),

@@ -21,6 +21,7 @@ struct CommentNode {
     created_at: SourceTime,
     updated_at: SourceTime,
     author: Option<ActorNode>,
+    author_association: Option<String>,
     state: Option<String>,
     path: Option<String>,
     line: Option<i64>,
@@ -111,7 +112,9 @@ impl CommentNode {
             path: self.path.as_deref().map(sanitize_for_storage),
             line: self.line,
             author: self.author.as_ref().map(|author| sanitize_for_storage(&author.login)),
-            author_id: self.author.and_then(|author| author.database_id),
+            author_id: self.author.as_ref().and_then(|author| author.database_id),
+            author_kind: self.author.and_then(|author| author.kind()),
+            association: self.author_association,
             created_at: self.created_at,
             updated_at: self.updated_at,
         }

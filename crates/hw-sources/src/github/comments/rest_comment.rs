@@ -1,6 +1,6 @@
 //! Reads one comment from its REST document.
 
-use hw_rules::item::{Comment, CommentKind};
+use hw_rules::item::{AuthorKind, Comment, CommentKind};
 use hw_rules::item_validation;
 use hw_rules::safe_text::sanitize_for_storage;
 use hw_rules::source_time::SourceTime;
@@ -19,6 +19,7 @@ struct RestComment {
     body: Option<String>,
     #[serde(deserialize_with = "Option::deserialize")]
     user: Option<RestUser>,
+    author_association: Option<String>,
     #[serde(alias = "issue_url", alias = "pull_request_url")]
     thread_url: String,
     pull_request_review_id: Option<i64>,
@@ -33,6 +34,7 @@ struct RestComment {
 struct RestUser {
     login: String,
     id: i64,
+    r#type: Option<String>,
 }
 
 /// The account that replaces deleted ones; GraphQL has null instead.
@@ -42,6 +44,10 @@ impl RestUser {
     /// Returns the login as GraphQL spells it: without the suffix of a bot's name.
     fn graphql_login(&self) -> &str {
         self.login.strip_suffix("[bot]").unwrap_or(&self.login)
+    }
+
+    fn kind(&self) -> Option<AuthorKind> {
+        self.r#type.as_deref().map(AuthorKind::from_name)
     }
 }
 
@@ -75,7 +81,9 @@ impl RestComment {
             path: self.path.as_deref().map(sanitize_for_storage),
             line: self.line,
             author: author.as_ref().map(|author| sanitize_for_storage(author.graphql_login())),
-            author_id: author.map(|author| author.id),
+            author_id: author.as_ref().map(|author| author.id),
+            author_kind: author.and_then(|author| author.kind()),
+            association: self.author_association,
             created_at: self.created_at,
             updated_at: self.updated_at,
         }

@@ -1,4 +1,4 @@
-use hw_rules::item::{Comment, CommentKind};
+use hw_rules::item::{AuthorKind, Comment, CommentKind};
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceTime;
 use hw_rules::walk::ListingFloor;
@@ -70,6 +70,8 @@ fn comment_list_row_is_read_completely() {
         line: Some(5),
         author: Some("ann".into()),
         author_id: Some(31),
+        author_kind: Some(AuthorKind::User),
+        association: Some("MEMBER".into()),
         created_at: parse_time("2026-01-01T00:00:00Z"),
         updated_at: parse_time("2026-01-02T00:00:00Z"),
     };
@@ -92,6 +94,28 @@ fn comment_list_spells_authors_as_graphql_does() {
         let comment = unwrap_comment(&page.observations[0]);
         assert_eq!((comment.author.as_deref(), comment.author_id), (login, id));
     }
+}
+
+#[test]
+fn comment_list_reads_the_kind_of_each_author() {
+    for (user, kind) in [
+        (json!({ "login": "tidy[bot]", "id": 5, "type": "Bot" }), Some(AuthorKind::Bot)),
+        (json!({ "login": "old", "id": 5, "type": "Mannequin" }), Some(AuthorKind::Mannequin)),
+        (json!({ "login": "x", "id": 5, "type": "Robot" }), Some(other_kind("Robot"))),
+        (json!({ "login": "ghost", "id": 10137, "type": "User" }), None),
+        (Value::Null, None),
+    ] {
+        let mut row = rest_comment_json(SinceCommentKind::Conversation, 1);
+        row["user"] = user;
+        let page = read_rows(&[row], SinceCommentKind::Conversation);
+        let comment = unwrap_comment(&page.observations[0]);
+        assert_eq!(comment.author_kind, kind);
+        assert_eq!(comment.association.as_deref(), Some("MEMBER"), "a ghost has one as well");
+    }
+}
+
+fn other_kind(name: &str) -> AuthorKind {
+    AuthorKind::Other(name.to_owned())
 }
 
 #[test]

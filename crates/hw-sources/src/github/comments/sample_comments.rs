@@ -11,7 +11,7 @@ pub(super) fn rest_comment_json(kind: SinceCommentKind, n: i64) -> Value {
     let mut row = json!({
         "id": n, "node_id": format!("C_{n}"), "body": "It\0drips\r\n",
         "html_url": format!("https://github.com/acme/pump/pull/3#c-{n}"),
-        "user": { "login": "ann", "id": 31, "type": "User" },
+        "user": { "login": "ann", "id": 31, "type": "User" }, "author_association": "MEMBER",
         "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z",
     });
     if kind == SinceCommentKind::ReviewComment {
@@ -48,7 +48,8 @@ pub(super) fn graphql_comment_json(kind: CommentKind, n: i64) -> Value {
         "__typename": schema::for_kind(kind).type_name, "id": format!("C_{n}"), "body": "It\0drips\r\n",
         "url": format!("https://github.com/acme/pump/pull/3#c-{n}"),
         "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-02T00:00:00Z",
-        "author": { "login": "ann", "databaseId": 31 },
+        "author": { "__typename": "User", "login": "ann", "databaseId": 31 },
+        "authorAssociation": "MEMBER",
     });
     if kind != CommentKind::DiscussionComment {
         node["repository"] = json!({ "databaseId": 7 });

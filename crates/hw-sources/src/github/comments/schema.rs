@@ -67,7 +67,8 @@ impl CommentSchema {
         let Self { id_field: id, own_fields: own, .. } = self;
         let repository = self.repository_field.fields;
         format!(
-            "id {id} url body createdAt updatedAt {own} author {{ {ACTOR_FIELDS} }} {repository}"
+            "id {id} url body createdAt updatedAt {own} author {{ {ACTOR_FIELDS} }} authorAssociation
+        {repository}"
         )
     }
 

@@ -30,12 +30,14 @@ struct ThreadNode {
     updated_at: SourceTime,
     closed_at: Option<SourceTime>,
     author: Option<ActorNode>,
+    author_association: Option<String>,
     labels: Option<NodeList<NamedNode>>,
     repository: ThreadRepository,
     // fields of a pull request
     is_draft: Option<bool>,
     merged_at: Option<SourceTime>,
     head_ref_name: Option<String>,
+    head_ref_oid: Option<String>,
     // fields of a discussion
     closed: Option<bool>,
     category: Option<NamedNode>,
@@ -95,6 +97,7 @@ impl ThreadNode {
                 "headRefName",
                 self.head_ref_name.take(),
             )?),
+            head_sha: self.head_ref_oid.take(),
         })
     }
 
@@ -121,7 +124,9 @@ impl ThreadNode {
             state_reason: self.state_reason,
             labels,
             author: self.author.as_ref().map(|author| sanitize_for_storage(&author.login)),
-            author_id: self.author.and_then(|author| author.database_id),
+            author_id: self.author.as_ref().and_then(|author| author.database_id),
+            author_kind: self.author.and_then(|author| author.kind()),
+            association: self.author_association,
             created_at: self.created_at,
             updated_at: self.updated_at,
             closed_at: self.closed_at,

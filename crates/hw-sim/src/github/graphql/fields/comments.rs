@@ -22,6 +22,7 @@ impl<'a> QueryExecution<'a> {
             "path" => self.out.write_string("src/main.rs"),
             "isAnswer" => self.out.write_bool(false),
             "author" => self.write_author(comment.author, field),
+            "authorAssociation" => self.out.write_string(self.view.comment_association(comment)),
             "issue" => self.write_comment_thread(comment, &ThreadKind::ALL, field),
             "pullRequest" => self.write_comment_thread(comment, &[ThreadKind::PullRequest], field),
             "discussion" => self.write_comment_thread(comment, &[ThreadKind::Discussion], field),

@@ -34,6 +34,7 @@ impl<'a> QueryExecution<'a> {
             "headRefOid" => self.out.write_string(&thread.head_oid()),
             "baseRefName" => self.out.write_string("main"),
             "author" => self.write_author(thread.author, field),
+            "authorAssociation" => self.out.write_string(self.view.thread_association(thread)),
             "category" => self.write_object(GraphqlObject::Category(thread.category), field),
             "repository" => self.write_home_repository(thread, field),
             "labels" => self.write_labels(thread, field),
