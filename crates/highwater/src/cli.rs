@@ -21,6 +21,7 @@ mod workspaces;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::{LogFormat, parse_port};
@@ -51,6 +52,36 @@ pub(crate) fn prepare_arguments(args: impl IntoIterator<Item = OsString>) -> Vec
     let command = Cli::command();
     let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     search::shield_excluded_words(args, &names)
+}
+
+/// Returns the command with its options after its subcommand, if they were refused because they came before.
+pub(crate) fn suggest_option_order(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let prior = error.get(ContextKind::PriorArg)?;
+    let options = if let ContextValue::Strings(options) = prior {
+        options.clone()
+    } else {
+        vec![prior.to_string()]
+    };
+    // only the usage names the command of the subcommand
+    let usage = error.get(ContextKind::Usage)?.to_string();
+    let program = Cli::command();
+    let command = program
+        .get_subcommands()
+        .find(|command| usage.contains(&format!("highwater {} ", command.get_name())))?;
+    let subcommand = command.find_subcommand(name)?;
+    let mut words = vec!["highwater", command.get_name(), name];
+    for option in &options {
+        let flag = option.split(' ').next()?.strip_prefix("--")?;
+        // without it, another order does not help
+        subcommand.get_arguments().find(|known| known.get_long() == Some(flag))?;
+        words.push(option);
+    }
+    let positionals = subcommand.get_positionals().filter_map(clap::Arg::get_value_names).flatten();
+    words.extend(positionals.map(clap::builder::Str::as_str));
+    Some(words.join(" ").replace(['<', '>'], ""))
 }
 
 /// Keeps a local, searchable copy of what people write on GitHub, and never loses a word.

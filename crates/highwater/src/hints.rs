@@ -1,7 +1,7 @@
 //! Suggests what to do about an error. The hint depends on the error's type, never on its text.
 
 use hw_sources::error::SourceError;
-use hw_store::StoreError;
+use hw_store::{DatabaseLocation, StoreError};
 
 use crate::report::ErrorHint;
 
@@ -13,7 +13,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
     match error {
         StoreError::NoDatabase(_) => {
             "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data; \
-             `highwater workspaces` lists the existing ones"
+             `highwater workspaces` lists existing workspaces"
         }
         StoreError::NotADatabase => {
             "the file was not changed; --database selects another file, --home another directory"
@@ -59,6 +59,23 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         | StoreError::Database { .. } => {
             "run `highwater doctor store --deep` to check the database; everything read so far is saved"
         }
+    }
+}
+
+/// Returns the hint for a database error if the settings select the database by its file or URL.
+pub(crate) fn selected_database_hint(
+    error: &StoreError,
+    location: &DatabaseLocation,
+) -> &'static str {
+    match (error, location) {
+        (StoreError::NoDatabase(_), DatabaseLocation::File(_)) => {
+            "check the path, or create it with `highwater pull -o NAME --database FILE`"
+        }
+        (StoreError::NoDatabase(_), DatabaseLocation::Postgres { .. }) => {
+            "run `highwater pull -o NAME --database URL` to create it; `highwater workspaces --database URL` lists \
+             existing workspaces"
+        }
+        (error, _) => database_hint(error),
     }
 }
 

@@ -90,7 +90,13 @@ impl ProgressFormatter {
                 self.is_due(now_ms).then(|| self.counters_line(now_ms))
             }
             ProgressEvent::FollowingPull { worker } => {
-                Some(format!("{worker} is pulling already; waiting for it to finish"))
+                Some(format!("{worker} is already pulling; following it until it finishes"))
+            }
+            ProgressEvent::WaitingForPull { worker } => Some(format!(
+                "{worker} is pulling with other options; this pull starts when it finishes"
+            )),
+            ProgressEvent::TakingOverPull { worker } => {
+                Some(format!("{worker} ended unexpectedly; taking over"))
             }
             ProgressEvent::ItemsRemoved { scope, count, .. } => {
                 Some(format!("removed {}: {scope}", format_count(count, "item")))
@@ -281,6 +287,27 @@ mod tests {
         );
         assert_eq!(formatter.format_event(paused_until(60_200), 100), None);
         assert!(formatter.format_event(paused_until(180_000), 61_000).is_some());
+    }
+
+    #[test]
+    fn pull_of_another_process_is_one_line() {
+        let worker = || "process 7 on vm".to_owned();
+        for (event, line) in [
+            (
+                ProgressEvent::FollowingPull { worker: worker() },
+                "process 7 on vm is already pulling; following it until it finishes",
+            ),
+            (
+                ProgressEvent::WaitingForPull { worker: worker() },
+                "process 7 on vm is pulling with other options; this pull starts when it finishes",
+            ),
+            (
+                ProgressEvent::TakingOverPull { worker: worker() },
+                "process 7 on vm ended unexpectedly; taking over",
+            ),
+        ] {
+            assert_eq!(new_formatter().format_event(event, 0).as_deref(), Some(line));
+        }
     }
 
     #[test]

@@ -76,6 +76,8 @@ fn mask_event(mut event: ProgressEvent) -> ProgressEvent {
     if let ProgressEvent::RetryScheduled { reason: text, .. }
     | ProgressEvent::RequestsPaused { reason: text, .. }
     | ProgressEvent::FollowingPull { worker: text }
+    | ProgressEvent::WaitingForPull { worker: text }
+    | ProgressEvent::TakingOverPull { worker: text }
     | ProgressEvent::LaneFailed { message: text, .. } = &mut event
     {
         *text = terminal::clean_line(text);

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(crate) use crate::terminal::print_warning;
 use crate::terminal::{print_result, print_status_lines};
 
-use crate::pull_screen;
+use crate::{cli, pull_screen};
 
 const EXIT_FAILURE: u8 = 1;
 const EXIT_USAGE: u8 = 2;
@@ -118,7 +118,10 @@ pub(crate) fn report_parse_error(error: &clap::Error) -> ExitCode {
         let message = message
             .strip_prefix("error: ")
             .map_or_else(|| message.clone(), |rest| format!("Error: {rest}"));
-        print_status_lines(&message);
+        let hint = cli::suggest_option_order(error).map_or_else(String::new, |order| {
+            format!("hint: put options after the subcommand: {order}\n")
+        });
+        print_status_lines(&format!("{message}{hint}"));
         return ExitCode::from(EXIT_USAGE);
     }
     // help contains nothing that needs cleaning, and clap styles it for the terminal

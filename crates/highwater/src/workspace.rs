@@ -8,6 +8,7 @@ use secrecy::ExposeSecret as _;
 
 use crate::config::{self, AppSettings};
 use crate::github_names::is_repository_char;
+use crate::hints;
 use crate::private_files;
 use crate::report::{self, ErrorHint};
 
@@ -22,6 +23,18 @@ pub(crate) fn resolve_location(settings: &AppSettings) -> anyhow::Result<Databas
     let Some(name) = name else { return only_location(home) };
     let name = stored_spelling(name, &workspace_names(&home.join("db")));
     Ok(DatabaseLocation::File(database_path(home, &name)))
+}
+
+/// Returns the hint for a database error. It depends on whether the settings name the database, or a workspace.
+pub(crate) fn database_hint(
+    error: &StoreError,
+    location: &DatabaseLocation,
+    settings: &AppSettings,
+) -> &'static str {
+    match settings.database {
+        Some(_) => hints::selected_database_hint(error, location),
+        None => hints::database_hint(error),
+    }
 }
 
 /// Fails with this hint if the home directory is a file.

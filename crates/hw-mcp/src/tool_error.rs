@@ -13,6 +13,7 @@ impl From<OpenWorkspaceError> for ToolError {
     fn from(error: OpenWorkspaceError) -> Self {
         match error {
             OpenWorkspaceError::Undetermined(reason) => Self(reason),
+            error @ OpenWorkspaceError::NotADatabase(_) => Self::cannot_read(&error.to_string()),
             OpenWorkspaceError::Store(error) => error.into(),
         }
     }
@@ -26,12 +27,20 @@ impl From<StoreError> for ToolError {
                  with the same --home or --database, then call again; this server does not need a restart."
             ));
         }
-        let mut message = format!("Cannot read the workspace: {error}");
+        let mut reason = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            message.push_str(&format!("; {error}"));
+            reason.push_str(&format!("; {error}"));
             cause = error.source();
         }
-        Self(format!("{message}. Run `highwater doctor store` to see how to fix it."))
+        Self::cannot_read(&reason)
+    }
+}
+
+impl ToolError {
+    fn cannot_read(reason: &str) -> Self {
+        Self(format!(
+            "Cannot read the workspace: {reason}. Run `highwater doctor store` to see how to fix it."
+        ))
     }
 }

@@ -14,6 +14,10 @@ pub enum ProgressEvent {
     ClearingSurface { surface: Surface },
     /// Another process pulls the same; this one helps it, and waits for its end.
     FollowingPull { worker: String },
+    /// Another process pulls with other options; this one waits for its end, and then pulls.
+    WaitingForPull { worker: String },
+    /// The process that this one followed or waited for has died; this one pulls in its place.
+    TakingOverPull { worker: String },
     /// A page is requested: of an organization's listing, or of a repository's.
     RequestingPage { surface: Surface, scope: String, page: u64 },
     /// The number of repositories listed so far; `is_all` is set with the last of them.

@@ -28,6 +28,9 @@ pub enum OpenWorkspaceError {
     /// It is not clear which workspace to open, for this reason.
     #[error("{0}")]
     Undetermined(String),
+    /// The file at this location is something else.
+    #[error("{0} is not a highwater database")]
+    NotADatabase(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -40,7 +43,7 @@ impl WorkspaceHandle {
 
     /// Opens the store. Callers do this for each request, because the workspace notices when its file was replaced.
     pub fn store(&self) -> Result<StoreReader, OpenWorkspaceError> {
-        Ok(self.get_or_open()?.workspace.open_store()?)
+        open_store(&self.get_or_open()?.workspace)
     }
 
     /// Returns the search engine of the workspace.
@@ -53,8 +56,19 @@ impl WorkspaceHandle {
             return Ok(opened);
         }
         let workspace = (self.find)().map_err(OpenWorkspaceError::Undetermined)?;
-        drop(workspace.open_store()?);
+        drop(open_store(&workspace)?);
         let engine = SearchEngine::new(workspace.clone());
         Ok(self.opened.get_or_init(|| SearchableWorkspace { workspace, engine }))
     }
+}
+
+/// Opens the store; the error names a file that is not a database.
+fn open_store(workspace: &Workspace) -> Result<StoreReader, OpenWorkspaceError> {
+    workspace.open_store().map_err(|error| {
+        if matches!(error, StoreError::NotADatabase) {
+            OpenWorkspaceError::NotADatabase(workspace.display_name())
+        } else {
+            error.into()
+        }
+    })
 }

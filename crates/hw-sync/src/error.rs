@@ -26,7 +26,7 @@ pub enum SyncError {
     /// A part of a lane could not be read; the rest is stored, and the next turn retries the missing part.
     #[error("{lane}: {reason}")]
     IncompleteRead { lane: String, reason: String },
-    #[error("another pull is running: {owner}, since {}", SourceInstant(*.since_ms))]
+    #[error("a pull is running: {owner}, since {}", SourceInstant(*.since_ms))]
     Busy { owner: String, since_ms: i64 },
     #[error(transparent)]
     Store(#[from] hw_store::StoreError),

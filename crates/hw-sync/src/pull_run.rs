@@ -19,10 +19,10 @@ use crate::pull_duty::perform_pull;
 use crate::rate_limiter::lock_unpoisoned;
 use crate::repository_duty::{CommentListTask, RepositoryTask, perform_repository};
 use crate::schedule::{LaneOutcome, LaneResult};
-use crate::scheduler::{DutyPerformer, PerformedDuty};
+use crate::scheduler::{ClaimedDuty, DutyPerformer, PerformedDuty};
 use crate::summary::PullSummary;
 use crate::turn::{PullContext, RunState, SweepPolicy, TargetRepository};
-use crate::worker::Worker;
+use crate::worker::{DutyBoard, Worker};
 use crate::{SyncError, crash_points, sources};
 
 /// The time after which a pull looks whether others have read the comments that it waits for.
@@ -44,6 +44,8 @@ pub(crate) struct PullRun<'a> {
 #[derive(Default)]
 struct RunProgress {
     part: PullPart,
+    /// The pull of another process that was reported last.
+    other: Option<OtherPull>,
     /// The duties that this process waits for.
     requested: BTreeSet<DutyName>,
     /// The repositories whose comments were requested or read.
@@ -54,6 +56,8 @@ struct RunProgress {
     kept: Vec<DutyEnd>,
     /// The repositories that this process has read.
     performed: BTreeSet<DutyName>,
+    /// True if other processes have read comments for this pull.
+    was_helped: bool,
 }
 
 /// This process's part in the pull.
@@ -63,7 +67,7 @@ enum PullPart {
     #[default]
     Undecided,
     /// Another process pulls the same.
-    Following(FollowedPull),
+    Following(OtherPull),
     /// This process pulls.
     Performing,
     /// This process has pulled.
@@ -72,7 +76,10 @@ enum PullPart {
 
 /// The pull of another process.
 #[derive(Debug, Clone)]
-struct FollowedPull {
+struct OtherPull {
+    /// The id of its worker.
+    owner: String,
+    /// The name of its worker, as printed.
     worker: String,
     epoch: i64,
 }
@@ -129,8 +136,12 @@ impl<'a> PullRun<'a> {
         }
     }
 
-    async fn perform_pull_duty(&self, store: LeasedStore) -> Result<PerformedDuty, SyncError> {
-        lock_unpoisoned(&self.progress).part = PullPart::Performing;
+    async fn perform_pull_duty(
+        &self,
+        store: LeasedStore,
+        dead_owner: Option<String>,
+    ) -> Result<PerformedDuty, SyncError> {
+        self.start_performing(dead_owner.as_deref());
         let context = self.context(&store);
         let mut result = async {
             self.client.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
@@ -147,8 +158,10 @@ impl<'a> PullRun<'a> {
         };
         let end = self.duty_end(&store, error);
         match result {
-            Ok(summary) => {
-                lock_unpoisoned(&self.progress).part = PullPart::Performed(Box::new(summary));
+            Ok(mut summary) => {
+                let mut progress = lock_unpoisoned(&self.progress);
+                summary.was_helped = progress.was_helped;
+                progress.part = PullPart::Performed(Box::new(summary));
                 Ok(PerformedDuty::Ended(end))
             }
             Err(error) => {
@@ -157,6 +170,18 @@ impl<'a> PullRun<'a> {
                 }
                 Err(error)
             }
+        }
+    }
+
+    /// Takes note that this process pulls, and reports whose pull it takes over.
+    fn start_performing(&self, dead_owner: Option<&str>) {
+        let mut progress = lock_unpoisoned(&self.progress);
+        progress.part = PullPart::Performing;
+        let other = progress.other.take();
+        if let Some(OtherPull { owner, worker, .. }) = other
+            && dead_owner == Some(owner.as_str())
+        {
+            self.client.progress().emit(|| ProgressEvent::TakingOverPull { worker });
         }
     }
 
@@ -249,6 +274,7 @@ impl<'a> PullRun<'a> {
         lanes: Vec<PlannedLane>,
     ) -> Result<Vec<LaneOutcome>, SyncError> {
         self.read_repositories(context, &lanes, &self.detail).await?;
+        self.note_helpers(&lanes);
         let mut rest = Vec::new();
         for planned in lanes {
             if self.has_rest(context, &planned)? {
@@ -259,6 +285,13 @@ impl<'a> PullRun<'a> {
         let own_detail = format!("{}{}", self.detail, self.own_suffix());
         self.read_repositories(context, &rest, &own_detail).await?;
         Ok(std::mem::take(&mut lock_unpoisoned(&self.progress).outcomes))
+    }
+
+    /// Takes note of lanes that other processes have read.
+    fn note_helpers(&self, lanes: &[PlannedLane]) {
+        let mut progress = lock_unpoisoned(&self.progress);
+        let mut duties = lanes.iter().map(|planned| DutyName::for_lane(&planned.target.lane));
+        progress.was_helped |= duties.any(|duty| !progress.performed.contains(&duty));
     }
 
     /// Returns true if another process has read a lane and left something to do.
@@ -332,17 +365,25 @@ impl<'a> PullRun<'a> {
         if kept.is_empty() { Ok(()) } else { Ok(context.store.end_duties(&kept)?) }
     }
 
-    /// Takes note of another process that pulls the same.
-    fn follow(&self, pull: &DutyState) {
+    /// Takes note of another process that pulls, and follows it if it pulls the same. Reports each pull once.
+    fn observe_pull(&self, pull: &DutyState, dead: &BTreeSet<String>) {
         let mut progress = lock_unpoisoned(&self.progress);
-        let is_covered = pull.owner.is_some() && pull.detail == self.detail;
-        if !is_covered || !matches!(progress.part, PullPart::Undecided) {
+        let Some(owner) = pull.owner.clone().filter(|owner| !dead.contains(owner)) else { return };
+        let is_waiting = matches!(progress.part, PullPart::Undecided | PullPart::Following(_));
+        let is_reported = progress.other.as_ref().is_some_and(|other| other.epoch == pull.epoch);
+        if !is_waiting || is_reported {
             return;
         }
         let holder = self.worker.store().duty_holder(&pull.name).ok().flatten();
         let worker = holder.map_or_else(|| "another process".to_owned(), |holder| holder.worker);
-        self.client.progress().emit(|| ProgressEvent::FollowingPull { worker: worker.clone() });
-        progress.part = PullPart::Following(FollowedPull { worker, epoch: pull.epoch });
+        let other = OtherPull { owner, worker: worker.clone(), epoch: pull.epoch };
+        progress.other = Some(other.clone());
+        if pull.detail == self.detail {
+            self.client.progress().emit(|| ProgressEvent::FollowingPull { worker });
+            progress.part = PullPart::Following(other);
+        } else {
+            self.client.progress().emit(|| ProgressEvent::WaitingForPull { worker });
+        }
     }
 }
 
@@ -375,10 +416,11 @@ impl DutyPerformer for PullRun<'_> {
     fn perform(
         &self,
         store: LeasedStore,
-        detail: String,
+        claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>> {
+        let ClaimedDuty { detail, dead_owner } = claimed;
         match (store.lease().duty.clone(), RepositoryTask::from_detail(&detail)) {
-            (DutyName::Pull { .. }, _) => self.perform_pull_duty(store).boxed_local(),
+            (DutyName::Pull { .. }, _) => self.perform_pull_duty(store, dead_owner).boxed_local(),
             (DutyName::Repository { .. }, Some(task)) => {
                 self.perform_repository_duty(store, task).boxed_local()
             }
@@ -393,10 +435,10 @@ impl DutyPerformer for PullRun<'_> {
         self.duties_ended.notify_waiters();
     }
 
-    fn is_done(&self, duties: &[DutyState]) -> bool {
-        let pull = duties.iter().find(|duty| duty.name == self.pull_duty);
+    fn is_done(&self, board: &DutyBoard) -> bool {
+        let pull = board.duties.iter().find(|duty| duty.name == self.pull_duty);
         if let Some(pull) = pull {
-            self.follow(pull);
+            self.observe_pull(pull, &board.dead);
         }
         match &lock_unpoisoned(&self.progress).part {
             PullPart::Undecided | PullPart::Performing => false,

@@ -28,14 +28,22 @@ pub(crate) trait DutyPerformer {
     fn perform(
         &self,
         store: LeasedStore,
-        detail: String,
+        claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>>;
 
     /// Learns that duties of this worker were given back.
     fn duties_ended(&self);
 
     /// Learns the state of all duties. Returns true if nothing is left to do.
-    fn is_done(&self, duties: &[DutyState]) -> bool;
+    fn is_done(&self, board: &DutyBoard) -> bool;
+}
+
+/// A duty at the start of its performance.
+pub(crate) struct ClaimedDuty {
+    /// Describes what its performance covers.
+    pub(crate) detail: String,
+    /// The worker that performed it before, and died.
+    pub(crate) dead_owner: Option<String>,
 }
 
 /// A duty after its performance.
@@ -55,10 +63,11 @@ pub(crate) async fn run_duties(
     let mut running_names: Vec<DutyName> = Vec::new();
     let mut ended: Vec<DutyEnd> = Vec::new();
     loop {
-        let DutyBoard { mut duties, dead } = worker.read_board()?;
-        if running.is_empty() && ended.is_empty() && performer.is_done(&duties) {
+        let board = worker.read_board()?;
+        if running.is_empty() && ended.is_empty() && performer.is_done(&board) {
             return Ok(());
         }
+        let DutyBoard { mut duties, dead } = board;
         request_wanted(&mut duties, performer.wanted(), clock.now_ms());
         let tasks = choose_tasks(&duties, performer, &running_names, &dead, clock.now_ms());
         if !tasks.is_empty() || !ended.is_empty() {
@@ -71,8 +80,10 @@ pub(crate) async fn run_duties(
                 let duty = store.lease().duty.clone();
                 let task = tasks.iter().find(|task| task.name == duty);
                 let detail = task.map_or_else(String::new, |task| task.detail.clone());
+                let before = duties.iter().find(|before| before.name == duty);
+                let dead_owner = before.and_then(|before| before.owner.clone());
                 running_names.push(duty);
-                running.push(performer.perform(store, detail));
+                running.push(performer.perform(store, ClaimedDuty { detail, dead_owner }));
             }
         }
         let look_again = clock.sleep_until(clock.now_ms() + LOOK_INTERVAL_MS);

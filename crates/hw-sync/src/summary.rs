@@ -29,6 +29,8 @@ pub struct PullSummary {
     pub sources: Vec<String>,
     /// The process that pulled the same meanwhile, so that this one only helped it.
     pub followed: Option<String>,
+    /// True if other processes have read comments for this pull, which its tallies do not count.
+    pub was_helped: bool,
     /// Tallies by pulled item.
     pub items: BTreeMap<PullItem, PullTally>,
     pub cost: RequestCost,

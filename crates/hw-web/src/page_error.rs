@@ -21,6 +21,8 @@ pub(crate) enum PageError {
     WorkspaceUnclear(String),
     /// There is no database at this location yet.
     NoWorkspace(String),
+    /// The file at this location is not a database.
+    NotADatabase(String),
     /// The database failed.
     Database(StoreError),
     /// A bug in highwater.
@@ -31,6 +33,7 @@ impl From<OpenWorkspaceError> for PageError {
     fn from(error: OpenWorkspaceError) -> Self {
         match error {
             OpenWorkspaceError::Undetermined(reason) => Self::WorkspaceUnclear(reason),
+            OpenWorkspaceError::NotADatabase(location) => Self::NotADatabase(location),
             OpenWorkspaceError::Store(error) => error.into(),
         }
     }
@@ -81,7 +84,9 @@ impl PageError {
             | Self::RepositoryNotFound(_)
             | Self::WorkspaceUnclear(_)
             | Self::NoWorkspace(_) => StatusCode::NOT_FOUND,
-            Self::Database(_) | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::NotADatabase(_) | Self::Database(_) | Self::Internal => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         }
     }
 
@@ -93,6 +98,7 @@ impl PageError {
             | Self::RepositoryNotFound(_)
             | Self::WorkspaceUnclear(_)
             | Self::NoWorkspace(_)
+            | Self::NotADatabase(_)
             | Self::Database(_)
             | Self::Internal => Completeness::default(),
         };
@@ -114,12 +120,12 @@ impl PageError {
                 hint: "Use the search page to find threads.",
             },
             Self::ThreadNotFound(address, _) => ErrorMessage {
-                title: "Not in this mirror",
-                message: format!("This mirror has no thread {address}."),
+                title: "Not in this workspace",
+                message: format!("This workspace has no thread {address}."),
                 hint: "It may be older than the pull window, not visible to the token, newer than the last pull, or deleted.",
             },
             Self::RepositoryNotFound(name) => ErrorMessage {
-                title: "Not in this mirror",
+                title: "Not in this workspace",
                 message: format!("This workspace has no repository named {name}."),
                 hint: "Run `highwater list repos` to list its repositories.",
             },
@@ -133,17 +139,24 @@ impl PageError {
                 message: format!("There is no database at {location}."),
                 hint: "Run `highwater pull -o NAME`, then reload this page.",
             },
-            Self::Database(error) => ErrorMessage {
-                title: "Database error",
-                message: format!("Cannot read the workspace: {error}."),
-                hint: "Run `highwater doctor store` to see what is wrong and how to fix it.",
-            },
+            Self::NotADatabase(location) => {
+                database_error_message(&format!("{location} is not a highwater database"))
+            }
+            Self::Database(error) => database_error_message(&error.to_string()),
             Self::Internal => ErrorMessage {
                 title: "Internal error",
                 message: "This is a bug in highwater: it failed to build the page.".to_owned(),
                 hint: "Reload the page; the log on stderr may say more.",
             },
         }
+    }
+}
+
+fn database_error_message(reason: &str) -> ErrorMessage {
+    ErrorMessage {
+        title: "Database error",
+        message: format!("Cannot read the workspace: {reason}."),
+        hint: "Run `highwater doctor store` to see what is wrong and how to fix it.",
     }
 }
 

@@ -117,6 +117,10 @@ fn write_settings_file(path: &Path, text: &str, overwrite: Overwrite) -> io::Res
 
 fn write_error(error: io::Error, path: &Path) -> anyhow::Error {
     let path_text = path.display();
+    if path.is_dir() {
+        let hint = "remove it or choose another --home";
+        return anyhow::anyhow!("{path_text} is a directory").context(ErrorHint(hint.to_owned()));
+    }
     if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() {
         let hint = "--force overwrites it, and the settings in it are lost";
         return anyhow::anyhow!("{path_text} already exists").context(ErrorHint(hint.to_owned()));

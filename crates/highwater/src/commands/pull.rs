@@ -177,17 +177,57 @@ fn print_summary(
         [] => "nothing".to_owned(),
         names => names.join(", "),
     };
-    let host = &options.spec.host;
-    let headline = match &report.summary.followed {
-        Some(worker) => format!("{worker} pulled {sources} from {host}; this process helped"),
-        None => format!("pulled {sources} from {host}"),
-    };
-    let mut lines = vec![headline];
+    let mut lines = vec![headline(report.summary, &sources, &options.spec.host)];
     lines.extend(report.to_lines());
     Ok(print_result(&lines.join("\n"))?)
+}
+
+/// Returns the first line of the summary: who pulled what, and which part of it the numbers below count.
+fn headline(summary: &PullSummary, sources: &str, host: &str) -> String {
+    let pulled = format!("pulled {sources} from {host}");
+    match &summary.followed {
+        Some(worker) if summary.cost.requests > 0 => {
+            format!("{worker} {pulled}; this process helped with the numbers below")
+        }
+        Some(worker) => format!("{worker} {pulled}; this process had nothing to do"),
+        None if summary.was_helped => {
+            format!("{pulled}; other processes helped (the numbers are this process's share)")
+        }
+        None => pulled,
+    }
 }
 
 /// Fails if the pull is incomplete, so that scripts notice. The failures themselves are already printed.
 fn check_complete(summary: &PullSummary) -> anyhow::Result<()> {
     if summary.failures.is_empty() { Ok(()) } else { Err(errors::partial_error(summary)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headline_names_the_part_that_the_numbers_count() {
+        let headline_of = |followed: Option<&str>, was_helped, requests| {
+            let mut summary = PullSummary::default();
+            summary.followed = followed.map(str::to_owned);
+            summary.was_helped = was_helped;
+            summary.cost.requests = requests;
+            headline(&summary, "acme", "github.com")
+        };
+        assert_eq!(headline_of(None, false, 9), "pulled acme from github.com");
+        assert_eq!(
+            headline_of(None, true, 9),
+            "pulled acme from github.com; other processes helped (the numbers are this process's share)"
+        );
+        let other = Some("process 7 on vm");
+        assert_eq!(
+            headline_of(other, false, 9),
+            "process 7 on vm pulled acme from github.com; this process helped with the numbers below"
+        );
+        assert_eq!(
+            headline_of(other, false, 0),
+            "process 7 on vm pulled acme from github.com; this process had nothing to do"
+        );
+    }
 }

@@ -18,7 +18,9 @@ pub(super) fn open_reader(settings: &AppSettings) -> anyhow::Result<StoreReader>
         let names_location = matches!(error, StoreError::NoDatabase(_));
         let name =
             if names_location { "the workspace".to_owned() } else { location.display_name() };
-        anyhow::Error::new(error).context(format!("cannot open {name}"))
+        let hint = workspace::database_hint(&error, &location, settings);
+        let error = anyhow::Error::new(error).context(format!("cannot open {name}"));
+        error.context(ErrorHint(hint.to_owned()))
     })
 }
 

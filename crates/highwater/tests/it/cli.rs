@@ -143,8 +143,43 @@ fn missing_workspace_is_reported_with_a_hint() {
         stderr
             .starts_with("Error: cannot open the workspace\n  caused by: there is no database at ")
     );
-    assert!(stderr.contains("\nhint: "), "{stderr}");
+    assert!(stderr.contains("\nhint: run `highwater pull -o NAME` to create one"), "{stderr}");
     assert!(!home.path().join("db").exists(), "a reader creates nothing");
+}
+
+#[test]
+fn missing_database_is_reported_with_a_hint_that_creates_it() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("nofile.db");
+    let hint = "check the path, or create it with `highwater pull -o NAME --database FILE`";
+    for args in [&["list", "issues", "--database"] as &[&str], &["sources", "--database"]] {
+        let (_, stderr) = failure_output(&run_program(args, Some(&file)));
+        assert!(stderr.ends_with(&format!("\nhint: {hint}\n")), "{stderr}");
+    }
+    let output = run_program(&["doctor", "store", "--database"], Some(&file));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains(&format!(" → {hint}\n")), "{stdout}");
+}
+
+#[test]
+fn options_before_a_subcommand_are_refused_with_the_right_order() {
+    for (args, order) in [
+        (
+            &["sources", "-m", "home", "remove", "x"] as &[&str],
+            "highwater sources remove --home DIR SOURCE",
+        ),
+        (
+            &["workspaces", "--database", "url", "remove", "x"],
+            "highwater workspaces remove --database URL NAME",
+        ),
+    ] {
+        let (code, stderr) = failure_output(&run_program(args, None));
+        assert_eq!(code, Some(2));
+        let hint = format!("hint: put options after the subcommand: {order}\n");
+        assert!(stderr.ends_with(&hint), "{stderr}");
+    }
+    let (_, stderr) = failure_output(&run_program(&["sources", "--json", "remove", "x"], None));
+    assert!(!stderr.contains("hint: "), "remove has no --json: {stderr}");
 }
 
 #[test]

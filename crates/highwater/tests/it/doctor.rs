@@ -34,7 +34,7 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         "times          – no item is dated later than GitHub's clock",
         "lists          – no errors in 7 lists",
         "gaps           – every list is complete",
-        "lease          – no pull is running",
+        "running        – no pull is running",
     ] {
         assert!(stdout.contains(words), "{words}: {stdout}");
     }
@@ -233,7 +233,7 @@ fn doctor_reports_a_running_pull() {
     let output = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     let expected = format!(
-        "ok    lease          – pull from {}: process {}",
+        "ok    running        – pull from {}: process {}",
         fixture.url().trim_start_matches("http://"),
         pull.id()
     );
@@ -243,9 +243,31 @@ fn doctor_reports_a_running_pull() {
     let output = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(
-        stdout.contains("warn  lease          – pull from 127.0.0.1"),
+        stdout.contains("warn  running        – pull from 127.0.0.1"),
         "the lock ended with the process: {stdout}"
     );
+}
+
+#[test]
+fn doctor_expects_a_running_pull_to_complete_the_lists() {
+    let spec =
+        WorldSpec { repositories: 1, issues: 500, latency_ms: 500..=500, ..WorldSpec::small() };
+    let (fixture, home) = (GitHubFixture::start(spec, 1), tempfile::tempdir().unwrap());
+    let home = home.path().to_str().unwrap();
+    let mut pull = fixture.pull_command(&["-m", home]);
+    let mut pull = pull.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while fixture.request_count() < 5 {
+        std::thread::yield_now();
+    }
+    let during = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
+    pull.kill().unwrap();
+    pull.wait().unwrap();
+    let after = fixture.doctor_command(&["store", "-m", home]).output().unwrap();
+    let [during, after] = [during, after].map(|output| String::from_utf8(output.stdout).unwrap());
+    let expected = "ok    gaps           – 1 list is not complete yet; a pull is running\n";
+    assert!(during.contains(expected), "{during}");
+    let expected = "warn  gaps           – 1 list is incomplete: acme/pump issues → ";
+    assert!(after.contains(expected), "{after}");
 }
 
 #[test]

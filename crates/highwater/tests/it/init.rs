@@ -53,6 +53,21 @@ fn init_overwrites_only_with_force() {
 }
 
 #[test]
+fn init_refuses_a_directory_as_its_settings_file() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("highwater.toml");
+    std::fs::create_dir(&path).unwrap();
+    for args in [&[] as &[&str], &["--force"]] {
+        let (code, stderr) = failure_output(&init_command(home.path(), args).output().unwrap());
+        let expected = format!(
+            "Error: {} is a directory\nhint: remove it or choose another --home\n",
+            path.display()
+        );
+        assert_eq!((code, stderr.as_str()), (Some(1), expected.as_str()));
+    }
+}
+
+#[test]
 fn init_refuses_a_file_as_its_home() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

@@ -11,7 +11,7 @@ use crate::fixture::{
 use crate::mirror_assertions::assert_threads_match;
 
 #[test]
-fn pull_beside_another_waits_for_it_and_reports_its_end() {
+fn pull_beside_another_follows_it_and_reports_its_end() {
     let spec = WorldSpec { latency_ms: 700..=700, ..WorldSpec::small() };
     let (fixture, home) = (GitHubFixture::start(spec, 1), tempfile::tempdir().unwrap());
     let mut first = start_pull(&fixture, home.path(), 1);
@@ -20,7 +20,10 @@ fn pull_beside_another_waits_for_it_and_reports_its_end() {
     let stdout = success_stdout(&output);
     assert!(stdout.starts_with(&process) && stdout.contains(" pulled acme from "), "{stdout}");
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains(&process) && stderr.contains(" is pulling already; "), "{stderr}");
+    assert!(
+        stderr.contains(&process) && stderr.contains(" is already pulling; following it"),
+        "{stderr}"
+    );
     assert!(first.0.wait().unwrap().success());
     assert_threads_match(&fixture, &["-m", home.path().to_str().unwrap()]);
 }

@@ -141,7 +141,8 @@ fn removed_restore_does_not_wait_and_names_the_running_pull() {
     let _store = store.claim_duty(&duty, "somebody", 0).unwrap().unwrap();
     let (code, stderr) = failure_output(&run_command(home.path(), "removed", &["restore", &issue]));
     assert_eq!(code, Some(1));
-    let expected = "Error: cannot restore\n  caused by: another pull is running: process 7 on elsewhere, since ";
+    let expected =
+        "Error: cannot restore\n  caused by: a pull is running: process 7 on elsewhere, since ";
     assert!(stderr.contains(expected), "{stderr}");
     drop(worker);
     success_stdout(&run_command(home.path(), "removed", &["restore", &issue]));

@@ -1,12 +1,14 @@
 //! Several processes in one workspace: one pulls, the others follow it, help it, and take over when it dies.
 
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 
 use hw_rules::item::CommentKind;
 use hw_rules::lane::{Lane, Surface};
 use hw_sim::WorldSpec;
 use hw_store::{DatabaseLocation, StoreWriter};
 use hw_sync::PullSummary;
+use hw_sync::progress::{ProgressEvent, ProgressSink};
 
 use crate::harness::shortcuts::{FULL_PULL, crash_at, issue_ids};
 use crate::harness::{
@@ -41,6 +43,47 @@ fn pull_beside_another_that_covers_less_runs_after_it() {
         assert_eq!(second.unwrap().followed, None);
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
     });
+}
+
+#[test]
+fn pull_reports_once_that_it_waits_for_one_with_other_options() {
+    let fixture = slow_fixture();
+    let (other, events) = share_with_events(&fixture);
+    on_virtual_time(async {
+        let partial = TestPull { only: &["pump"], ..FIRST };
+        let mut first = pin!(fixture.pull(&partial));
+        assert!(!fixture.poll_until_requests(&mut first, 2).await, "the pull is still running");
+        let (first, second) = tokio::join!(first, other.pull(&SECOND));
+        (first.unwrap(), second.unwrap())
+    });
+    let worker = "process 1 on here".to_owned();
+    assert_eq!(events_of_other_pulls(&events), [ProgressEvent::WaitingForPull { worker }]);
+}
+
+#[test]
+fn pull_reports_that_it_follows_another_and_takes_over_when_that_one_dies() {
+    for only in [&[] as &[&str], &["pump"]] {
+        let fixture = slow_fixture();
+        let (other, events) = share_with_events(&fixture);
+        on_virtual_time(async {
+            let crash_hook = Some(crash_at("fetch: answered", 4));
+            let crashing = TestPull { crash_hook, only, ..FIRST };
+            let mut first = pin!(fixture.pull(&crashing));
+            assert!(!fixture.poll_until_requests(&mut first, 2).await, "the pull is still running");
+            let (first, second) = tokio::join!(first, other.pull(&SECOND));
+            first.unwrap_err();
+            assert_eq!(second.unwrap().followed, None);
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
+        });
+        let worker = "process 1 on here".to_owned();
+        let first = if only.is_empty() {
+            ProgressEvent::FollowingPull { worker: worker.clone() }
+        } else {
+            ProgressEvent::WaitingForPull { worker: worker.clone() }
+        };
+        let expected = [first, ProgressEvent::TakingOverPull { worker }];
+        assert_eq!(events_of_other_pulls(&events), expected);
+    }
 }
 
 #[test]
@@ -125,7 +168,7 @@ fn comments_of_many_repositories_are_read_by_two_processes() {
         ..WorldSpec::small()
     };
     let alone = SimFixture::new(&spec, 3);
-    on_virtual_time(async { alone.pull(&FULL_PULL).await.unwrap() });
+    let summary_alone = on_virtual_time(async { alone.pull(&FULL_PULL).await.unwrap() });
     let fixture = SimFixture::new(&spec, 3);
     let (first, second) = on_virtual_time(async {
         let (first, second) = tokio::join!(fixture.pull(&FULL_PULL), fixture.pull(&FULL_PULL));
@@ -136,6 +179,7 @@ fn comments_of_many_repositories_are_read_by_two_processes() {
     assert_eq!(second.followed.as_deref(), Some("process 1 on here"));
     let read = [&first, &second].map(comments_seen);
     assert!(read.iter().all(|read| *read >= 20), "both read comments: {read:?}");
+    assert!(first.was_helped && !second.was_helped && !summary_alone.was_helped);
     assert_eq!(request_count(&fixture), request_count(&alone), "no request is doubled");
 }
 
@@ -254,6 +298,28 @@ fn stall_one_of_two(location: impl Fn(u64) -> DatabaseLocation) {
 
 const FIRST: TestPull = TestPull { owner: "first", ..TestPull::PLAIN };
 const SECOND: TestPull = TestPull { owner: "second", ..TestPull::PLAIN };
+
+type EventLog = Arc<Mutex<Vec<ProgressEvent>>>;
+
+/// Returns another process in the same workspace, and the events of its pulls.
+fn share_with_events(fixture: &SimFixture) -> (SimFixture, EventLog) {
+    let events = EventLog::default();
+    let sink = Arc::clone(&events);
+    let progress = ProgressSink::new(move |event| sink.lock().unwrap().push(event));
+    (SimFixture { progress, ..fixture.share() }, events)
+}
+
+fn events_of_other_pulls(events: &EventLog) -> Vec<ProgressEvent> {
+    let is_of_other = |event: &&ProgressEvent| {
+        matches!(
+            event,
+            ProgressEvent::FollowingPull { .. }
+                | ProgressEvent::WaitingForPull { .. }
+                | ProgressEvent::TakingOverPull { .. }
+        )
+    };
+    events.lock().unwrap().iter().filter(is_of_other).cloned().collect()
+}
 
 fn slow_fixture() -> SimFixture {
     let slow = WorldSpec { latency_ms: 2_000..=2_000, ..world_spec() };

@@ -31,9 +31,19 @@ pub(super) fn describe_request(surface: Surface, scope: &str, page: u64) -> Stri
     }
 }
 
-/// Describes the pull of another process that this one waits for.
+/// Describes the pull of another process that this one helps.
 pub(super) fn describe_followed_pull(worker: &str) -> String {
-    format!("{worker} is pulling already; waiting for it")
+    format!("{worker} is already pulling; following it")
+}
+
+/// Describes the pull of another process that this one waits for.
+pub(super) fn describe_awaited_pull(worker: &str) -> String {
+    format!("{worker} is pulling with other options; waiting for it")
+}
+
+/// Describes the pull of a process that died.
+pub(super) fn describe_takeover(worker: &str) -> String {
+    format!("{worker} ended unexpectedly; taking over")
 }
 
 pub(super) fn describe_save(surface: Surface, stored: u64) -> String {

@@ -108,6 +108,12 @@ impl ScreenState {
             ProgressEvent::FollowingPull { worker } => {
                 self.add_message(now_ms, messages::describe_followed_pull(&worker));
             }
+            ProgressEvent::WaitingForPull { worker } => {
+                self.add_message(now_ms, messages::describe_awaited_pull(&worker));
+            }
+            ProgressEvent::TakingOverPull { worker } => {
+                self.add_message(now_ms, messages::describe_takeover(&worker));
+            }
             ProgressEvent::LanesMoved { lanes } => {
                 for (item, to_read) in lanes {
                     self.update_item(item, now_ms, |row| row.expect_lanes(to_read, now_ms));

@@ -341,6 +341,30 @@ fn screen_reports_clearing() {
     assert!(screen.contains("21:37:54 Clearing existing pull requests..."), "{screen}");
 }
 
+#[test]
+fn screen_reports_the_pull_of_another_process() {
+    let worker = || "process 7 on vm".to_owned();
+    for (event, message) in [
+        (
+            ProgressEvent::FollowingPull { worker: worker() },
+            "process 7 on vm is already pulling; following it",
+        ),
+        (
+            ProgressEvent::WaitingForPull { worker: worker() },
+            "process 7 on vm is pulling with other options; waiting for it",
+        ),
+        (
+            ProgressEvent::TakingOverPull { worker: worker() },
+            "process 7 on vm ended unexpectedly; taking over",
+        ),
+    ] {
+        let mut state = ScreenState::new(&PullItem::DEFAULT.into(), START_MS);
+        state.apply(event, START_MS);
+        let screen = frame_text(&state, 100, START_MS);
+        assert!(screen.contains(&format!("21:37:54 {message}")), "{screen}");
+    }
+}
+
 pub(super) fn start_first_item(state: &mut ScreenState) {
     (0..120).for_each(|_| state.apply(ProgressEvent::ResponseReceived, at_second(0)));
     state.apply(request_event(Surface::Repositories, "acme", 11), at_second(0));

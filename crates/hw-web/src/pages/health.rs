@@ -156,8 +156,8 @@ fn summarize_lanes(all: u64, bad: u64) -> String {
     match bad {
         _ if all == 0 => "No list has been read yet".to_owned(),
         0 => format!("{lists}, all ok"),
-        1 => format!("{lists}, 1 with a problem"),
-        bad => format!("{lists}, {} with problems", group_digits(bad)),
+        // a list that a running pull has not read yet is not a problem
+        bad => format!("{lists}, {} incomplete or failing", group_digits(bad)),
     }
 }
 
@@ -166,7 +166,7 @@ fn describe_worker(busy: &BusyWorker, now_ms: i64) -> String {
         (format_line(&duty::describe_duties(&busy.duties)), format_line(&busy.worker));
     let since = DisplayTime::new(SourceInstant(busy.since_ms)).text;
     if busy.is_alive(now_ms) {
-        format!("{duties}: {worker}, since {since}")
+        format!("{duties}: {worker}, running since {since}")
     } else {
         format!("{duties}: {worker} started {since} and was interrupted; the next pull takes over")
     }
@@ -186,7 +186,7 @@ mod tests {
     fn summary_of_no_lists_does_not_call_them_ok() {
         assert_eq!(summarize_lanes(0, 0), "No list has been read yet");
         assert_eq!(summarize_lanes(1, 0), "1 list, all ok");
-        assert_eq!(summarize_lanes(3, 1), "3 lists, 1 with a problem");
-        assert_eq!(summarize_lanes(3, 2), "3 lists, 2 with problems");
+        assert_eq!(summarize_lanes(3, 1), "3 lists, 1 incomplete or failing");
+        assert_eq!(summarize_lanes(3, 2), "3 lists, 2 incomplete or failing");
     }
 }

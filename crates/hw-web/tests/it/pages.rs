@@ -134,6 +134,9 @@ async fn pages_warn_about_a_failing_list() {
         ["/", "/?q=valve", "/?q=nothing", "/search?q=valve", "/threads/acme/pump/7", "/health"]
     {
         let warning = open_page(&router, path).await.element_text("#missing");
+        let subject = if ["/", "/health"].contains(&path) { "The mirror" } else { "This page" };
+        let title = format!("{subject} may be incomplete");
+        assert!(warning.contains(&title), "{path}: {warning}");
         assert!(
             warning.contains("The last update of the issues of acme/pump failed"),
             "{path}: {warning}"
@@ -266,6 +269,11 @@ async fn health_distinguishes_interrupted_and_unstarted_lists() {
     let router = hw_web::build_router(fixture.site_options());
     let page = open_page(&router, "/health?only=problems").await;
     assert!(page.text.contains("being read") && !page.text.contains("interrupted"));
+    let working = page.element_text("#working");
+    assert!(
+        working.starts_with("pull from github.com: process 7 on here, running since "),
+        "{working}"
+    );
     fixture.release_duty();
     let page = open_page(&router, "/health?only=problems").await;
     let lanes: Vec<String> = page
@@ -278,7 +286,7 @@ async fn health_distinguishes_interrupted_and_unstarted_lists() {
     assert_eq!(lanes.len(), 2, "{lanes:?}");
     assert!(lanes[0].starts_with("acme/pump review-comments interrupted"), "{lanes:?}");
     assert!(lanes[1].starts_with("acme/valve all lists not started"), "{lanes:?}");
-    assert_eq!(page.element_text("#lanes-title"), "7 lists, 2 with problems");
+    assert_eq!(page.element_text("#lanes-title"), "7 lists, 2 incomplete or failing");
 }
 
 #[tokio::test]
@@ -297,9 +305,9 @@ async fn pages_that_do_not_exist_have_an_error_page() {
     let fixture = WebFixture::new();
     let router = hw_web::build_router(fixture.site_options());
     for (path, title) in [
-        ("/threads/acme/pump/99", "Not in this mirror"),
-        ("/threads/acme/other/1", "Not in this mirror"),
-        ("/threads/acme/pump/x", "Not in this mirror"),
+        ("/threads/acme/pump/99", "Not in this workspace"),
+        ("/threads/acme/other/1", "Not in this workspace"),
+        ("/threads/acme/pump/x", "Not in this workspace"),
         ("/nowhere", "Page not found"),
     ] {
         let page = open_page(&router, path).await;
@@ -310,7 +318,7 @@ async fn pages_that_do_not_exist_have_an_error_page() {
         );
     }
     let problem = open_page(&router, "/threads/acme/pump/99").await.element_text("#problem");
-    assert!(problem.contains("This mirror has no thread acme/pump#99."), "{problem}");
+    assert!(problem.contains("This workspace has no thread acme/pump#99."), "{problem}");
     let page = open_page(&router, "/threads/acme/other/1").await;
     let problem = page.element_text("#problem");
     assert!(problem.contains("This workspace has no repository named acme/other."), "{problem}");
@@ -384,14 +392,16 @@ async fn database_that_fails_has_an_error_page() {
     let file = folder.path().join("acme.db");
     std::fs::write(&file, "not a database, but long enough to be read".repeat(100)).unwrap();
     let site = crate::fixture::site_options_for(hw_store::Workspace::at_location(
-        hw_store::DatabaseLocation::File(file),
+        hw_store::DatabaseLocation::File(file.clone()),
     ));
     let router = hw_web::build_router(site);
+    let reason =
+        format!("Cannot read the workspace: {} is not a highwater database.", file.display());
     for path in ["/", "/search?q=x", "/health", "/threads/a/b/1", "/health?live=true"] {
         let page = open_page(&router, path).await;
         assert_eq!(page.status, 500, "{path}");
         let problem = page.element_text("#problem");
-        assert!(problem.contains("Cannot read the workspace: that file is not"), "{problem}");
+        assert!(problem.contains(&reason), "{problem}");
         assert!(problem.contains("highwater doctor store"), "{path}");
         assert_eq!(
             page.has_element("nav"),

@@ -62,12 +62,13 @@ impl DoctorFinding {
         format!("{:<4}  {check:<14} – {detail}{advice}", status.name())
     }
 
-    /// Returns the name of the check in a line. The names in JSON are a contract, and two of them are words that only
+    /// Returns the name of the check in a line. The names in JSON are a contract, and some of them are words that only
     /// the code uses.
     fn printed_name(&self) -> &str {
         match self.check.as_str() {
             "held" => "stored",
             "lanes" => "lists",
+            "lease" => "running",
             name => name,
         }
     }
@@ -108,5 +109,14 @@ mod tests {
         let line = DoctorFinding::fail("token", "not set", "set GITHUB_TOKEN").to_line();
         assert_eq!(line, "fail  token          – not set → set GITHUB_TOKEN");
         assert_eq!(DoctorFinding::ok("clock", "fine").to_line(), "ok    clock          – fine");
+    }
+
+    #[test]
+    fn finding_prints_a_plain_word_and_keeps_its_name_in_json() {
+        for (name, printed) in [("held", "stored"), ("lanes", "lists"), ("lease", "running")] {
+            let finding = DoctorFinding::ok(name, "fine");
+            assert_eq!(finding.to_line(), format!("ok    {printed:<14} – fine"));
+            assert_eq!(finding.to_json()["check"], name);
+        }
     }
 }

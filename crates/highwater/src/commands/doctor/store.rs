@@ -23,6 +23,7 @@ use hw_rules::format::{format_count, format_duration, group_digits};
 
 /// The number of names that one finding lists.
 const MAX_NAMED: usize = 5;
+const ALL_COMPLETE: &str = "every list is complete";
 const RESUME_ADVICE: &str = "`highwater pull` continues where it stopped";
 
 pub(super) fn check_database(settings: &AppSettings, depth: IntegrityCheck) -> Vec<DoctorFinding> {
@@ -37,7 +38,8 @@ pub(super) fn check_database(settings: &AppSettings, depth: IntegrityCheck) -> V
     match StoreReader::open(&location) {
         Ok(store) => run_store_checks(&store, &location.display_name(), depth),
         Err(error @ (StoreError::NoDatabase(_) | StoreError::OlderSchema)) => {
-            vec![DoctorFinding::warn("database", error.to_string(), database_hint(&error))]
+            let advice = workspace::database_hint(&error, &location, settings);
+            vec![DoctorFinding::warn("database", error.to_string(), advice)]
         }
         Err(error) => vec![error_finding("database", &location.display_name(), &error)],
     }
@@ -202,10 +204,10 @@ fn check_removed(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> 
 fn check_lanes(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let lanes = store.lanes()?;
     let names = read_repository_names(store, &lanes)?;
-    Ok(vec![
-        failing_lanes_finding(&lanes, &names, MachineClock.now_ms()),
-        gaps_finding(&lanes, &names),
-    ])
+    let now_ms = MachineClock.now_ms();
+    let is_pulling = store.busy_workers()?.iter().any(|worker| worker.is_alive(now_ms));
+    let gaps = if is_pulling { open_lanes_finding(&lanes) } else { gaps_finding(&lanes, &names) };
+    Ok(vec![failing_lanes_finding(&lanes, &names, now_ms), gaps])
 }
 
 fn failing_lanes_finding(
@@ -243,18 +245,39 @@ fn failing_lanes_finding(
     )
 }
 
+/// Reports incomplete lists while no pull is running.
 fn gaps_finding(lanes: &[LaneRow], names: &RepositoryNameMap) -> DoctorFinding {
+    let open: Vec<String> =
+        incomplete_lanes(lanes).iter().map(|lane| lane_name(lane, names)).collect();
+    if open.is_empty() {
+        return DoctorFinding::ok("gaps", ALL_COMPLETE);
+    }
+    let detail = format!("{} incomplete: {}", lists_that_are(open.len()), join_first(&open, ", "));
+    DoctorFinding::warn("gaps", detail, RESUME_ADVICE)
+}
+
+/// Reports incomplete lists while a pull is running, which reads them.
+fn open_lanes_finding(lanes: &[LaneRow]) -> DoctorFinding {
+    match incomplete_lanes(lanes).len() {
+        0 => DoctorFinding::ok("gaps", ALL_COMPLETE),
+        count => {
+            let lists = lists_that_are(count);
+            DoctorFinding::ok("gaps", format!("{lists} not complete yet; a pull is running"))
+        }
+    }
+}
+
+fn incomplete_lanes(lanes: &[LaneRow]) -> Vec<&Lane> {
     let open = lanes.iter().filter(|(lane, state, _)| {
         matches!(lane.scope, Scope::Repository(_)) && !state.coverage.is_complete()
     });
-    let open: Vec<String> = open.map(|(lane, _, _)| lane_name(lane, names)).collect();
-    if open.is_empty() {
-        return DoctorFinding::ok("gaps", "every list is complete");
-    }
-    let count = format_count(open.len() as u64, "list");
-    let is = if open.len() == 1 { "is" } else { "are" };
-    let detail = format!("{count} {is} incomplete: {}", join_first(&open, ", "));
-    DoctorFinding::warn("gaps", detail, RESUME_ADVICE)
+    open.map(|(lane, _, _)| lane).collect()
+}
+
+/// Returns `1 list is`, `2 lists are` and so on.
+fn lists_that_are(count: usize) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", format_count(count as u64, "list"))
 }
 
 fn check_workers(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {

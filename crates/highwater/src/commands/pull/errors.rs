@@ -19,12 +19,11 @@ pub(super) fn pull_error(
     location: &DatabaseLocation,
 ) -> anyhow::Error {
     let hint = match &error {
-        SyncError::Busy { .. } => {
-            "wait for it to finish, or stop it; search and the other commands keep working"
-        }
         SyncError::Source { error, .. } => hints::source_hint(error),
         SyncError::Store(error) => hints::database_hint(error),
-        SyncError::RejectedPage { .. }
+        // `Busy` cannot occur: a pull waits for others
+        SyncError::Busy { .. }
+        | SyncError::RejectedPage { .. }
         | SyncError::SweepStopped { .. }
         | SyncError::Unconfirmed { .. }
         | SyncError::RunBrake { .. }
