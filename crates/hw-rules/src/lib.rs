@@ -10,6 +10,7 @@ pub mod closing_references;
 pub mod coverage;
 pub mod date_range;
 pub mod duty;
+pub mod follow_reason;
 pub mod followed_source;
 pub mod format;
 pub mod freshness;

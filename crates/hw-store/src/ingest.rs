@@ -15,6 +15,7 @@ use crate::cells;
 use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::comment_queue;
 use crate::error::StoreError;
+use crate::follows;
 use crate::id_conflicts;
 use crate::lanes;
 use crate::late_threads;
@@ -188,6 +189,10 @@ fn write_changes(
     let cause = RemovalCause::new(RemovalReason::NotListed);
     let (lane, counting) = (state.lane, LaneCounting::Counted);
     changes::apply_cells(tx, ChangeTarget { host, lane, counting, cause }, &updates)?;
+    let listed = writes
+        .iter()
+        .filter(|write| write.key.kind == ItemKind::Repository && write.cell.is_present());
+    follows::add_to_mirror(tx, host, listed.map(|write| write.key.id))?;
     cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
 }
 

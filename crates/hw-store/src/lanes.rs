@@ -4,6 +4,7 @@
 
 use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::ItemKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
@@ -82,13 +83,20 @@ impl StoreReader {
                     sweep_started_at_ms, page_size, checked_at_ms
                from lanes order by name",
         );
-        self.read("lanes", |tx| {
-            let lanes = tx.query_readable(ALL, &[], |mut row| {
-                let (lane, error) = (read_lane(&mut row)?, row.maybe_text("last_error")?);
-                Ok((lane, read_lane_state(row)?, error))
-            });
-            Ok(lanes?.rows)
-        })
+        self.read("lanes", |tx| Ok(tx.query_readable(ALL, &[], read_lane_row)?.rows))
+    }
+
+    /// Returns the lanes of one use by name, as [`Self::lanes`] does.
+    pub fn lanes_used_by(&self, lane_use: LaneUse) -> Result<Vec<LaneRow>, StoreError> {
+        const USED: Sql = Sql::portable(
+            "select host, organization, repository_id, surface, last_error, coverage, due_ms,
+                    failure_count, coalesce(sweep_request_ms, sweep_due_ms) as sweep_due_ms,
+                    sweep_started_at_ms, page_size, checked_at_ms
+               from lanes join lane_uses on lane_uses.lane_id = lanes.id
+              where use = $1 order by name",
+        );
+        let params = params![lane_use.name()];
+        self.read("lanes", |tx| Ok(tx.query_readable(USED, &params, read_lane_row)?.rows))
     }
 
     /// Returns the ETag of a lane's newest page that the source sent to this principal.
@@ -301,7 +309,7 @@ fn write_coverage(
 }
 
 /// Records successful checks of lanes, each with the source's time. The time of a lane's last check never moves back.
-/// An unknown lane is not created, because nothing of it is stored yet.
+/// Only the mirror checks lanes, so it uses each of them, even if another use created it and it needs no read. An unknown lane is not created, because nothing of it is stored yet.
 pub(crate) fn record_checks(
     tx: &mut Transaction<'_>,
     checks: &[(Lane, i64)],
@@ -313,7 +321,9 @@ pub(crate) fn record_checks(
     );
     let checks: Vec<_> = checks.iter().map(|(lane, at_ms)| (lane.to_string(), *at_ms)).collect();
     let rows: Vec<_> = checks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
-    tx.execute_each(UPDATE_CHECKED_AT, &rows)
+    tx.execute_each(UPDATE_CHECKED_AT, &rows)?;
+    let names: Vec<_> = checks.iter().map(|(name, _)| name.clone()).collect();
+    lane_rows::add_mirror_use(tx, &names)
 }
 
 fn serialize_coverage(coverage: &Coverage) -> String {
@@ -342,6 +352,11 @@ pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let surface = Surface::from_name(&name)
         .ok_or_else(|| StoreError::UnreadableRow(format!("unknown surface {name:?}")))?;
     Ok(Lane { host: row.text("host")?.into(), scope, surface })
+}
+
+fn read_lane_row(mut row: SqlRow) -> Result<LaneRow, StoreError> {
+    let (lane, error) = (read_lane(&mut row)?, row.maybe_text("last_error")?);
+    Ok((lane, read_lane_state(row)?, error))
 }
 
 fn read_lane_state(mut row: SqlRow) -> Result<LaneState, StoreError> {

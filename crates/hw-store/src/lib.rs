@@ -26,6 +26,7 @@ mod driver;
 mod duties;
 mod engine;
 mod error;
+mod follows;
 mod id_conflicts;
 mod ingest;
 mod integrity;

@@ -142,6 +142,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0013_authors.sql"),
         postgres: include_str!("../migrations/postgres/0013_authors.sql"),
     },
+    Migration {
+        number: 14,
+        name: "reasons",
+        sqlite: include_str!("../migrations/sqlite/0014_reasons.sql"),
+        postgres: include_str!("../migrations/postgres/0014_reasons.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

@@ -5,6 +5,7 @@ use hw_rules::duty::DutyName;
 use hw_rules::item::{ItemKey, ItemKind};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
 use crate::changes::{self, ItemChangeKind};
@@ -17,7 +18,9 @@ use crate::sql::{Sql, params};
 use crate::sweeps::RemovalResult;
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::item_names;
-use crate::{LeasedStore, StoreReader, cells, chores, lanes, leases, quarantine, removal_tally};
+use crate::{
+    LeasedStore, StoreReader, cells, chores, follows, lanes, leases, quarantine, removal_tally,
+};
 
 const REMOVE: TransactionStep = step!("remove repositories");
 const CLEAR: TransactionStep = step!("clear");
@@ -42,7 +45,7 @@ impl StoreReader {
 
 impl LeasedStore {
     /// Removes repositories that were confirmed gone, with their content. Removing several needs `allow_mass_removal`.
-    /// `lane` is the organization's listing.
+    /// `lane` is the organization's listing. One that is followed for another reason only leaves the mirror.
     pub fn remove_repositories(
         &self,
         lane: &Lane,
@@ -52,9 +55,37 @@ impl LeasedStore {
         let gone = absences_of_kind(ItemKind::Repository, gone);
         self.write_with_lease(REMOVE, |tx| {
             let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
-            let removed = remove_confirmed(tx, lane, &gone, allow_mass_removal)?;
+            let mut unshared = Vec::new();
+            for absence in &gone {
+                let repository = RepositoryKey::new(&lane.lane.host, absence.key.id);
+                if !follows::release_from_mirror(tx, &repository)? {
+                    unshared.push(*absence);
+                }
+            }
+            let released = (gone.len() - unshared.len()) as u64;
+            let removed = remove_confirmed(tx, lane, &unshared, allow_mass_removal)? + released;
             for absence in &gone {
                 let duty = DutyName::repository(&lane.lane.host, absence.key.id);
+                leases::revoke_from_others(tx, &duty, self.lease())?;
+            }
+            Ok(RemovalResult { removed })
+        })
+    }
+
+    /// Removes repositories that no reason is left to follow, with their content.
+    ///
+    /// No request confirmed their absence, so their tombstones have the time of their last observation, and the next one
+    /// revives them.
+    pub fn remove_unfollowed(&self, host: &str) -> Result<RemovalResult, StoreError> {
+        if self.read("unfollowed", |tx| read_unfollowed(tx, host))?.is_empty() {
+            return Ok(RemovalResult::default());
+        }
+        self.write_with_lease(REMOVE, |tx| {
+            let mut removed = 0;
+            for (lane, absence) in read_unfollowed(tx, host)? {
+                let cause = RemovalCause::new(RemovalReason::RepositoryGone);
+                removed += tombstones::tombstone_items(tx, host, lane, &[absence], cause)?;
+                let duty = DutyName::repository(host, absence.key.id);
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })
@@ -76,6 +107,28 @@ impl LeasedStore {
             Ok(())
         })
     }
+}
+
+/// Returns the stored repositories that nothing follows, each with the lane that it was read through.
+fn read_unfollowed(
+    tx: &mut Transaction<'_>,
+    host: &str,
+) -> Result<Vec<(i64, ConfirmedAbsence)>, StoreError> {
+    const UNFOLLOWED: Sql = Sql::portable(
+        "select cells.id, lane_id, observed_at_ms, observed_request
+           from repositories
+           join cells on cells.host = repositories.host and cells.kind = 'repository'
+                     and cells.id = repositories.id
+          where repositories.host = $1 and observed_at_ms is not null
+            and not exists (select 1 from follows
+                             where follows.host = repositories.host
+                               and follows.repository_id = repositories.id)",
+    );
+    tx.query(UNFOLLOWED, &params![host], |mut row| {
+        let key = ItemKey { kind: ItemKind::Repository, id: row.int("id")? };
+        let observed_at = ObservedAt::new(row.int("observed_at_ms")?, row.int("observed_request")?);
+        Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
+    })
 }
 
 /// Attaches a kind to the ids of absent items.

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{LeasedStore, StoreReader, lanes, leases};
+use crate::{LeasedStore, StoreReader, follows, lanes, leases};
 
 const ADD: TransactionStep = step!("add source");
 const RESOLVE: TransactionStep = step!("resolve source");
@@ -96,6 +96,12 @@ impl LeasedStore {
         })
     }
 
+    /// Takes a repository out of the mirror, and leaves it stored, if it is followed for another reason. Returns false if
+    /// it is not, and changes nothing.
+    pub fn release_repository(&self, repository: &RepositoryKey) -> Result<bool, StoreError> {
+        self.write_with_lease(FORGET_REPOSITORY, |tx| follows::release_from_mirror(tx, repository))
+    }
+
     /// Forgets a repository that is no longer followed, once its lanes are cleared.
     pub fn forget_repository(&self, repository: &RepositoryKey) -> Result<(), StoreError> {
         const DELETE_CELL: Sql =
@@ -111,6 +117,7 @@ impl LeasedStore {
                 tx.execute(sql, &params![host, *id])?;
             }
             changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Cleared)?;
+            follows::remove_from_mirror(tx, repository)?;
             delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, *id])
         })
     }

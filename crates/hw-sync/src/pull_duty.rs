@@ -86,6 +86,8 @@ pub(crate) async fn perform_pull(
     read_comments(run, context, pull, &repositories, &moved, &mut summary).await?;
     closing_references::read_closing_references(context, pull, &repositories, &mut summary).await?;
     run_removals::finish_removals(context, pull, &summary)?;
+    // the listing of this pull has recorded the reason of each repository that it mirrors
+    context.store.remove_unfollowed(&pull.host)?;
     run_chores(context).await?;
     if context.client.source_time().unresolved_step().is_some() {
         // lanes that were read before this was noticed may rely on a wrong time

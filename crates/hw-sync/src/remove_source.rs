@@ -61,9 +61,15 @@ async fn remove_with_lease(
     if removed.is_empty() {
         return Ok(SourceRemoval::NotFollowed);
     }
-    let stored = store.repositories(host)?.into_iter();
-    let forgotten: Vec<Repository> =
-        stored.filter(|repository| !sources::is_mirrored(&remaining, repository)).collect();
+    let mut unmirrored = store.repositories(host)?;
+    unmirrored.retain(|repository| !sources::is_mirrored(&remaining, repository));
+    let mut forgotten: Vec<&Repository> = Vec::new();
+    for repository in &unmirrored {
+        // one that is followed for another reason keeps its texts
+        if !store.release_repository(&RepositoryKey::new(host, repository.id))? {
+            forgotten.push(repository);
+        }
+    }
     for repository in &forgotten {
         for surface in Surface::THREADS.into_iter().chain(Surface::COMMENTS) {
             store.clear_lane(&Lane::for_repository(host, repository.id, surface))?;
@@ -74,5 +80,5 @@ async fn remove_with_lease(
         store.forget_repository(&RepositoryKey::new(host, repository.id))?;
     }
     store.forget_source(host, source)?;
-    Ok(SourceRemoval::Removed { repositories: forgotten.len() })
+    Ok(SourceRemoval::Removed { repositories: unmirrored.len() })
 }

@@ -515,3 +515,18 @@ create table chores (
 create index discussions_unfilled on discussions (host, repository_id, id) where association is null;
 create index issues_unfilled on issues (host, repository_id, id) where association is null;
 create index pull_requests_unfilled on pull_requests (host, repository_id, id) where association is null;
+
+-- the uses of a lane: "never pulled" is said of a lane only to a use that lacks it
+create table lane_uses (
+    lane_id integer not null references lanes (id) on delete cascade,
+    use text not null,
+    primary key (lane_id, use)
+);
+
+-- the reasons to follow a repository; its texts are removed when none is left
+create table follows (
+    host text not null,
+    repository_id integer not null,
+    reason text not null,
+    primary key (host, repository_id, reason)
+);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::coverage::Coverage;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::lane::{Lane, Scope};
 
 use super::{FIRST_PAGE_SIZE, parse_coverage, serialize_coverage};
@@ -11,7 +12,8 @@ use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 
-/// Returns the id of a lane's row, and creates the row if it is missing.
+/// Returns the id of a lane's row. Creates the row, or the mirror's use of it, if it is missing: only the mirror writes
+/// lanes.
 pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i64, StoreError> {
     let pending = PendingLaneId::send(tx, lane)?;
     pending.read_or_insert(tx)
@@ -25,24 +27,43 @@ pub(crate) struct PendingLaneId<'a> {
 
 impl<'a> PendingLaneId<'a> {
     pub(crate) fn send(tx: &mut Transaction<'_>, lane: &'a Lane) -> Result<Self, StoreError> {
-        const ID: Sql = Sql::portable("select id from lanes where name = $1");
-        Ok(Self { lane, rows: tx.send_query(ID, &params![&lane.to_string()])? })
+        const ID: Sql = Sql::portable(
+            "select id, exists (select 1 from lane_uses where lane_id = lanes.id and use = $1) as is_used
+               from lanes where name = $2",
+        );
+        let name = lane.to_string();
+        let rows = tx.send_query(ID, &params![LaneUse::Mirror.name(), &name])?;
+        Ok(Self { lane, rows })
     }
 
-    fn read(self, tx: &mut Transaction<'_>) -> Result<Option<i64>, StoreError> {
-        Ok(tx.read_pending(self.rows, |mut row| row.int("id"))?.into_iter().next())
+    fn read(self, tx: &mut Transaction<'_>) -> Result<Option<FoundLane>, StoreError> {
+        let found = tx.read_pending(self.rows, |mut row| {
+            Ok(FoundLane { id: row.int("id")?, is_used: row.flag("is_used")? })
+        })?;
+        Ok(found.into_iter().next())
     }
 
-    /// Returns the id, and creates the row if it is missing.
+    /// Returns the id, and creates the row, or the mirror's use of it, if it is missing.
     pub(crate) fn read_or_insert(self, tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
         let lane = self.lane;
-        if let Some(id) = self.read(tx)? {
-            return Ok(id);
+        match self.read(tx)? {
+            Some(FoundLane { id, is_used: true }) => return Ok(id),
+            Some(FoundLane { id, is_used: false }) => {
+                add_mirror_use(tx, &[lane.to_string()])?;
+                return Ok(id);
+            }
+            None => insert_missing_lanes(tx, &[lane])?,
         }
-        insert_missing_lanes(tx, &[lane])?;
         find_lane_id(tx, lane)?
             .ok_or_else(|| StoreError::Damaged(format!("the lane {lane} has no row")))
     }
+}
+
+/// A lane's row.
+struct FoundLane {
+    id: i64,
+    /// True if the mirror uses it.
+    is_used: bool,
 }
 
 macro_rules! insert_lanes {
@@ -55,7 +76,7 @@ macro_rules! insert_lanes {
     };
 }
 
-/// Creates the rows of those of these lanes that have none.
+/// Creates the rows of those of these lanes that have none. The mirror uses all of them.
 pub(super) fn insert_missing_lanes(
     tx: &mut Transaction<'_>,
     lanes: &[&Lane],
@@ -82,7 +103,23 @@ pub(super) fn insert_missing_lanes(
             params![name, &lane.host, organization, repository, surface, &coverage, size].to_vec()
         })
         .collect();
-    tx.insert_rows(INSERT, &rows)
+    tx.insert_rows(INSERT, &rows)?;
+    add_mirror_use(tx, &names)
+}
+
+/// Records that the mirror uses the lanes with these names, as far as they have rows.
+pub(super) fn add_mirror_use(tx: &mut Transaction<'_>, names: &[String]) -> Result<(), StoreError> {
+    const ADD: Sql = Sql::per_dialect(
+        "insert into lane_uses (lane_id, use) select id, $1 from lanes where name = $2
+         on conflict do nothing",
+        "insert into lane_uses (lane_id, use)
+         select lanes.id, used.use from unnest($1::text[], $2::text[]) as used (use, name)
+           join lanes on lanes.name = used.name
+         on conflict do nothing",
+    );
+    let lane_use = LaneUse::Mirror.name();
+    let rows: Vec<_> = names.iter().map(|name| params![lane_use, name].to_vec()).collect();
+    tx.insert_rows(ADD, &rows)
 }
 
 /// Returns the id of a lane's row, if it has one.
@@ -90,7 +127,7 @@ pub(crate) fn find_lane_id(
     tx: &mut Transaction<'_>,
     lane: &Lane,
 ) -> Result<Option<i64>, StoreError> {
-    PendingLaneId::send(tx, lane)?.read(tx)
+    Ok(PendingLaneId::send(tx, lane)?.read(tx)?.map(|found| found.id))
 }
 
 /// The followed ones of some lanes, with what each of them claims.

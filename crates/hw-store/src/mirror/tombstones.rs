@@ -16,7 +16,7 @@ use crate::removed_items::{self, RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
-use crate::{chores, lanes, quarantine, search};
+use crate::{chores, follows, lanes, quarantine, search};
 
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +161,7 @@ fn remove_repository(
     if let Some(observed_at) = cell.tombstone {
         chores::request_removal(tx, repository, observed_at, reason)?;
     }
+    follows::remove_from_mirror(tx, repository)?;
     quarantine::release_repository(tx, repository)?;
     lanes::restart::restart_repository_lanes(tx, repository)?;
     remove_texts(tx, &repository.host, ItemKind::Repository, &[repository.id.0]).map(drop)

@@ -16,7 +16,7 @@ use crate::lanes::lane_rows::PendingLanes;
 use crate::mirror::{self, repository_names};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{LeasedStore, StoreReader, comment_queue, lanes, sources};
+use crate::{LeasedStore, StoreReader, comment_queue, follows, lanes, sources};
 
 /// The maximum number of items that one transaction restores: each is a text, a cell and two search rows.
 const RESTORE_BATCH_ITEMS: i64 = 200;
@@ -161,6 +161,9 @@ fn write_restored(
     gone: &[&ItemObservation],
 ) -> Result<(), StoreError> {
     let displaced = mirror::repositories::restore_repositories(tx, host, gone)?;
+    let restored = gone.iter().map(|observation| observation.key());
+    let restored = restored.filter(|key| key.kind == ItemKind::Repository);
+    follows::add_to_mirror(tx, host, restored.map(|key| key.id))?;
     let items: Vec<&MirrorItem> = gone.iter().map(|observation| &observation.item).collect();
     let ids = mirror::text_repositories(items.iter().copied());
     let names = repository_names::read_repository_names(tx, host, &ids)?;

@@ -237,13 +237,13 @@ impl ExpectedState {
         None
     }
 
-    /// Checks that a URL begins with that of its repository, ends with the thread's number or the comment's fragment, and
+    /// Checks that a URL begins with that of its repository, ends with the thread's number and the comment's fragment, and
     /// has only characters that a URL can have. A URL with `~` is displaced.
     fn has_right_address(&self, text: &TextRow, item: &MirrorItem) -> bool {
         let (url, ending) = match item {
             MirrorItem::Repository(_) => return true,
             MirrorItem::Thread(thread) => (&thread.url, format!("/{}", thread.number)),
-            MirrorItem::Comment(comment) => (&comment.url, comment_fragment(comment)),
+            MirrorItem::Comment(comment) => (&comment.url, comment_url_ending(comment)),
         };
         let own = url.split_once('~').map_or(url.as_str(), |(own, _)| own);
         let is_in_repository = self.stored_repository(text).is_none_or(|name| {
@@ -275,15 +275,15 @@ impl TextRow {
     }
 }
 
-/// Returns the end of a comment's URL, as GitHub spells it for each kind.
-fn comment_fragment(comment: &Comment) -> String {
+/// Returns the end of a comment's URL, from the thread's number on, as GitHub spells it for each kind.
+fn comment_url_ending(comment: &Comment) -> String {
     let name = match comment.kind {
         CommentKind::ReviewComment => "discussion_r",
         CommentKind::Review => "pullrequestreview-",
         CommentKind::DiscussionComment => "discussioncomment-",
         CommentKind::Conversation => "issuecomment-",
     };
-    format!("#{name}{}", comment.id)
+    format!("/{}#{name}{}", comment.thread, comment.id)
 }
 
 /// Returns those of these search rows that exist and have a document.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::freshness::AnswerFreshness;
 use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
@@ -26,7 +27,7 @@ pub struct Completeness {
     pub missing: Vec<Missing>,
 }
 
-/// The states of all lanes.
+/// The states of the lanes that the mirror uses. A lane of another use says nothing of what was pulled.
 type LaneStates = BTreeMap<Lane, LaneState>;
 
 impl StoreReader {
@@ -38,8 +39,11 @@ impl StoreReader {
         surfaces: &[Surface],
         repository: Option<&str>,
     ) -> Result<Completeness, StoreError> {
-        let lanes: LaneStates =
-            self.lanes()?.into_iter().map(|(lane, state, _)| (lane, state)).collect();
+        let lanes: LaneStates = self
+            .lanes_used_by(LaneUse::Mirror)?
+            .into_iter()
+            .map(|(lane, state, _)| (lane, state))
+            .collect();
         let mut stored = self.stored_repositories(&lanes)?;
         let requested = repository.map(RepositoryRef::parse);
         if let Some(requested) = requested {

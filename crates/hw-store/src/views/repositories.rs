@@ -1,5 +1,6 @@
 //! Lists the stored repositories.
 
+use hw_rules::follow_reason::FollowReason;
 use hw_rules::item::Repository;
 use hw_rules::source_time::SourceTime;
 
@@ -10,7 +11,7 @@ use crate::transaction::Transaction;
 use crate::views::skipped_rows::ReadableRows;
 
 impl StoreReader {
-    /// Returns the readable repositories of one host, ordered by name.
+    /// Returns the readable repositories of one host that the mirror follows, ordered by name.
     pub fn repositories(&self, host: &str) -> Result<Vec<Repository>, StoreError> {
         Ok(self.readable_repositories(host)?.rows)
     }
@@ -23,9 +24,15 @@ impl StoreReader {
         const ALL: Sql = Sql::portable(
             "select id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled,
                     has_discussions_enabled, created_at, updated_at
-               from repositories where host = $1 order by owner, name, id",
+               from repositories
+              where host = $1
+                and exists (select 1 from follows
+                             where follows.host = repositories.host
+                               and follows.repository_id = repositories.id and reason = $2)
+              order by owner, name, id",
         );
-        self.read("repositories", |tx| tx.query_readable(ALL, &params![host], read_repository))
+        let params = params![host, FollowReason::Mirror.name()];
+        self.read("repositories", |tx| tx.query_readable(ALL, &params, read_repository))
     }
 }
 

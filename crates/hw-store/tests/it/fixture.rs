@@ -31,12 +31,16 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
         name text primary key, owner text, epoch bigint not null,
         taken_at_ms bigint not null, expires_ms bigint not null)";
 
+/// Undoes the migration that added the reasons to follow a repository.
+pub(crate) const UNDO_REASONS: &str =
+    "drop table lane_uses; drop table follows; delete from migrations where number >= 14";
+
 /// Returns a script that undoes the migration that added the kind and the association of authors.
 pub(crate) fn undo_author_columns() -> String {
     const THREADS: [&str; 3] = ["discussions", "issues", "pull_requests"];
     const COMMENTS: [&str; 4] =
         ["issue_comments", "review_comments", "reviews", "discussion_comments"];
-    let mut script = vec!["drop view comments".to_owned()];
+    let mut script = vec![UNDO_REASONS.to_owned(), "drop view comments".to_owned()];
     script.extend(THREADS.map(|table| format!("drop index {table}_unfilled")));
     for table in THREADS.iter().chain(&COMMENTS) {
         script.push(format!("alter table {table} drop column author_kind"));

@@ -31,6 +31,7 @@ mod databases;
 mod duties;
 mod engine;
 mod fixture;
+mod follows;
 mod hosts;
 mod ingest;
 mod lanes;

@@ -1,0 +1,64 @@
+//! Stores the reasons for which repositories are followed.
+//!
+//! The mirror takes away its own reason only: a repository that is followed for another one keeps its texts, and is no
+//! longer listed as mirrored.
+
+use hw_rules::follow_reason::{FollowReason, LaneUse};
+use hw_rules::repository_key::RepositoryKey;
+
+use crate::error::StoreError;
+use crate::sql::{Sql, params};
+use crate::transaction::Transaction;
+
+/// Records that the mirror follows these repositories.
+pub(crate) fn add_to_mirror(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    ids: impl IntoIterator<Item = i64>,
+) -> Result<(), StoreError> {
+    const ADD: Sql = Sql::per_dialect(
+        "insert into follows (host, repository_id, reason) values ($1, $2, $3)
+         on conflict do nothing",
+        "insert into follows (host, repository_id, reason)
+         select * from unnest($1::text[], $2::bigint[], $3::text[]) on conflict do nothing",
+    );
+    let reason = FollowReason::Mirror.name();
+    let rows: Vec<_> = ids.into_iter().map(|id| params![host, id, reason].to_vec()).collect();
+    tx.insert_rows(ADD, &rows)
+}
+
+/// Takes away the mirror's reason, and its use of the lanes, if the repository is followed for another reason. Returns
+/// false if it is not: its texts are to be removed.
+pub(crate) fn release_from_mirror(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<bool, StoreError> {
+    const OTHER_REASONS: Sql = Sql::portable(
+        "select count(*) as matching from follows
+          where host = $1 and repository_id = $2 and reason <> $3",
+    );
+    const DELETE_USES: Sql = Sql::portable(
+        "delete from lane_uses
+          where use = $1 and lane_id in
+                (select id from lanes where host = $2 and repository_id = $3)",
+    );
+    let RepositoryKey { host, id } = repository;
+    let params = params![host, *id, FollowReason::Mirror.name()];
+    if tx.query_count(OTHER_REASONS, &params)? == 0 {
+        return Ok(false);
+    }
+    tx.send_statement(DELETE_USES, &params![LaneUse::Mirror.name(), host, *id])?;
+    remove_from_mirror(tx, repository)?;
+    Ok(true)
+}
+
+/// Takes away the mirror's reason.
+pub(crate) fn remove_from_mirror(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<(), StoreError> {
+    const DELETE: Sql =
+        Sql::portable("delete from follows where host = $1 and repository_id = $2 and reason = $3");
+    let RepositoryKey { host, id } = repository;
+    tx.send_statement(DELETE, &params![host, *id, FollowReason::Mirror.name()])
+}
