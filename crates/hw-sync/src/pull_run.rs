@@ -365,6 +365,11 @@ impl<'a> PullRun<'a> {
         if kept.is_empty() { Ok(()) } else { Ok(context.store.end_duties(&kept)?) }
     }
 
+    /// Returns true if the followed pull, or a later one that covers the same, has ended well.
+    fn has_ended(&self, pull: &DutyState, followed: &OtherPull) -> bool {
+        pull.has_succeeded_since(followed.epoch) && pull.detail == self.detail
+    }
+
     /// Takes note of another process that pulls, and follows it if it pulls the same. Reports each pull once.
     fn observe_pull(&self, pull: &DutyState, dead: &BTreeSet<String>) {
         let mut progress = lock_unpoisoned(&self.progress);
@@ -398,7 +403,7 @@ impl DutyPerformer for PullRun<'_> {
     fn accepts(&self, duty: &DutyState) -> Option<String> {
         if duty.name == self.pull_duty {
             let has_ended = match &lock_unpoisoned(&self.progress).part {
-                PullPart::Following(followed) => duty.has_succeeded_since(followed.epoch),
+                PullPart::Following(followed) => self.has_ended(duty, followed),
                 PullPart::Undecided => false,
                 PullPart::Performing | PullPart::Performed(_) => true,
             };
@@ -443,7 +448,7 @@ impl DutyPerformer for PullRun<'_> {
         match &lock_unpoisoned(&self.progress).part {
             PullPart::Undecided | PullPart::Performing => false,
             PullPart::Following(followed) => {
-                pull.is_some_and(|pull| pull.has_succeeded_since(followed.epoch))
+                pull.is_some_and(|pull| self.has_ended(pull, followed))
             }
             PullPart::Performed(_) => true,
         }
