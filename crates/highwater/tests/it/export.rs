@@ -345,7 +345,7 @@ fn rename_repository(database: &Connection, id: i64, name: &str) {
 /// Moves a repository and its threads to another host.
 fn move_to_host(database: &Connection, id: i64, host: &str) {
     database.execute("update repositories set host = ?1 where id = ?2", (host, id)).unwrap();
-    for table in ["issues", "pull_requests", "discussions"] {
+    for table in ["issues", "pull_requests", "discussions", "follows"] {
         let rename = format!("update {table} set host = ?1 where repository_id = ?2");
         database.execute(&rename, (host, id)).unwrap();
     }
