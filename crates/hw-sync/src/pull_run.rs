@@ -237,8 +237,15 @@ impl<'a> PullRun<'a> {
         });
         let end = self.duty_end(store, failed);
         let mut progress = lock_unpoisoned(&self.progress);
-        progress.performed.insert(duty.clone());
-        progress.outcomes.extend(outcomes);
+        // what an earlier pull requested, and left when it died, says nothing about this one
+        let is_requested = match progress.part {
+            PullPart::Performing => progress.requested.contains(&duty),
+            PullPart::Undecided | PullPart::Following(_) | PullPart::Performed(_) => true,
+        };
+        if is_requested {
+            progress.performed.insert(duty.clone());
+            progress.outcomes.extend(outcomes);
+        }
         if self.state.removals.has_pending(&duty) {
             progress.kept.push(end);
             self.duties_ended.notify_waiters();

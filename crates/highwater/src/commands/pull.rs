@@ -187,7 +187,7 @@ fn headline(summary: &PullSummary, sources: &str, host: &str) -> String {
     let pulled = format!("pulled {sources} from {host}");
     match &summary.followed {
         Some(worker) if summary.cost.requests > 0 => {
-            format!("{worker} {pulled}; this process helped with the numbers below")
+            format!("{worker} {pulled}; this process helped (the numbers are its share)")
         }
         Some(worker) => format!("{worker} {pulled}; this process had nothing to do"),
         None if summary.was_helped => {
@@ -223,7 +223,7 @@ mod tests {
         let other = Some("process 7 on vm");
         assert_eq!(
             headline_of(other, false, 9),
-            "process 7 on vm pulled acme from github.com; this process helped with the numbers below"
+            "process 7 on vm pulled acme from github.com; this process helped (the numbers are its share)"
         );
         assert_eq!(
             headline_of(other, false, 0),
