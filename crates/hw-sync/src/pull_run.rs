@@ -237,15 +237,8 @@ impl<'a> PullRun<'a> {
         });
         let end = self.duty_end(store, failed);
         let mut progress = lock_unpoisoned(&self.progress);
-        // what an earlier pull requested, and left when it died, says nothing about this one
-        let is_requested = match progress.part {
-            PullPart::Performing => progress.requested.contains(&duty),
-            PullPart::Undecided | PullPart::Following(_) | PullPart::Performed(_) => true,
-        };
-        if is_requested {
-            progress.performed.insert(duty.clone());
-            progress.outcomes.extend(outcomes);
-        }
+        progress.performed.insert(duty.clone());
+        progress.outcomes.extend(outcomes);
         if self.state.removals.has_pending(&duty) {
             progress.kept.push(end);
             self.duties_ended.notify_waiters();
@@ -418,7 +411,8 @@ impl DutyPerformer for PullRun<'_> {
         }
         let progress = lock_unpoisoned(&self.progress);
         let is_requested = match &progress.part {
-            PullPart::Following(_) => true,
+            // what a dead pull requested is withdrawn by the one that takes over
+            PullPart::Following(followed) => self.worker.is_alive(&followed.owner),
             PullPart::Performing => progress.requested.contains(&duty.name),
             PullPart::Undecided | PullPart::Performed(_) => false,
         };

@@ -173,7 +173,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn is_alive(&self, worker: &str) -> bool {
+    pub(crate) fn is_alive(&self, worker: &str) -> bool {
         lock_unpoisoned(&self.watch).is_alive(worker, self.clock.monotonic_ms())
     }
 
