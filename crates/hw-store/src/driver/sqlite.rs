@@ -27,7 +27,7 @@ use read_only::ReadConnection;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_IDLE_READERS: usize = 4;
-const WRITER_CACHE_KIB: i64 = 20 * 1024;
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
 const READER_CACHE_KIB: i64 = 32 * 1024;
 /// The number of prepared statements that each connection caches.
 const STATEMENT_CACHE_SIZE: usize = 128;
