@@ -5,7 +5,7 @@
 //! from changes is one more line in [`CONSUMERS`].
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 
 use crate::cells::{self, CellRow};
 use crate::error::StoreError;
@@ -17,7 +17,7 @@ use crate::{comment_queue, lanes};
 /// A change of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemChange {
-    pub key: ItemKey,
+    pub key: ObjectId,
     pub kind: ItemChangeKind,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum LaneCounting {
 
 /// A cell to write, and the change that it shows.
 pub(crate) struct CellUpdate<'a> {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) cell: &'a ItemCell,
     pub(crate) change: CellChange,
     /// The search row of the item's text.
@@ -114,12 +114,12 @@ pub(crate) fn apply_cells(
 pub(crate) fn publish_all(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
     change: ItemChangeKind,
 ) -> Result<(), StoreError> {
     let changes: Vec<_> =
-        ids.iter().map(|id| ItemChange { key: ItemKey { kind, id: *id }, kind: change }).collect();
+        ids.iter().map(|id| ItemChange { key: ObjectId { kind, id: *id }, kind: change }).collect();
     publish(tx, &ChangeBatch { host, counted_lane: None, changes: &changes })
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread, ThreadKind};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::changes::{ChangeBatch, ItemChangeKind};
@@ -38,7 +38,7 @@ impl StoreReader {
             })
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
-            let surface = Surface::per_thread_surface(ItemKind::from_name(&kind)?.as_thread()?)?;
+            let surface = Surface::per_thread_surface(ObjectKind::from_name(&kind)?.as_thread()?)?;
             Some(Lane::for_repository(&host, repository_id, surface))
         });
         Ok(lanes.collect())
@@ -214,7 +214,7 @@ pub(crate) fn forget_gone_threads(
     tx: &mut Transaction<'_>,
     batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
-    for kind in ThreadKind::ALL.map(ItemKind::from) {
+    for kind in ThreadKind::ALL.map(ObjectKind::from) {
         let gone = batch.changes.iter().filter(|change| {
             let is_gone = matches!(change.kind, ItemChangeKind::Removed | ItemChangeKind::Cleared);
             is_gone && change.key.kind == kind
@@ -231,7 +231,7 @@ pub(crate) fn forget_gone_threads(
 pub(crate) fn forget_threads(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(

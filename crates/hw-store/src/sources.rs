@@ -2,7 +2,7 @@
 
 use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::lane::Lane;
 use hw_rules::repository_key::RepositoryKey;
 
@@ -111,7 +111,7 @@ impl LeasedStore {
         let RepositoryKey { host, id } = repository;
         self.write_with_lease(FORGET_REPOSITORY, |tx| {
             leases::revoke_from_others(tx, &DutyName::repository(host, id.0), self.lease())?;
-            let (kind, ids) = (ItemKind::Repository, [id.0]);
+            let (kind, ids) = (ObjectKind::Repository, [id.0]);
             tombstones::remove_texts(tx, host, kind, &ids)?;
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, *id])?;
