@@ -3,8 +3,7 @@
 mod author_kind;
 mod comment;
 mod kind;
-
-use std::fmt;
+mod object_key;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,19 +14,7 @@ use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 pub use author_kind::AuthorKind;
 pub use comment::Comment;
 pub use kind::{CommentKind, ObjectKind, ThreadKind};
-
-/// An object's identity: kind and numeric id at one host. Names and URLs are attributes that change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId {
-    pub kind: ObjectKind,
-    pub id: i64,
-}
-
-impl fmt::Display for ObjectId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.name(), self.id)
-    }
-}
+pub use object_key::{ObjectId, ObjectKey};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {

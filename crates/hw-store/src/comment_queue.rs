@@ -8,6 +8,7 @@ use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
@@ -39,7 +40,7 @@ impl StoreReader {
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
             let surface = Surface::per_thread_surface(ObjectKind::from_name(&kind)?.as_thread()?)?;
-            Some(Lane::for_repository(&host, repository_id, surface))
+            Some(Lane::for_repository(RepositoryKey::new(&host, repository_id), surface))
         });
         Ok(lanes.collect())
     }
@@ -139,7 +140,7 @@ pub(crate) fn queue_moved_threads(
 /// Returns the lane that reads a thread's comments thread by thread, if there is such a lane.
 pub(crate) fn per_thread_lane(host: &str, thread: &Thread) -> Option<Lane> {
     let surface = Surface::per_thread_surface(thread.kind())?;
-    Some(Lane::for_repository(host, thread.repository_id, surface))
+    Some(Lane::for_repository(RepositoryKey::new(host, thread.repository_id), surface))
 }
 
 /// Returns the lanes that read the comments of these items' threads thread by thread.

@@ -163,7 +163,7 @@ fn write_changes(
     prepared: &PreparedPage<'_>,
 ) -> Result<(), StoreError> {
     let IngestPage { lane, observations, .. } = prepared.page();
-    let host = lane.host.as_str();
+    let host = &lane.host;
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())

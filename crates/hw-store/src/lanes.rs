@@ -7,6 +7,7 @@ use hw_rules::duty::DutyName;
 use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::ObjectKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
+use hw_rules::login::Login;
 use hw_rules::plan::LaneState;
 use hw_rules::principal::Principal;
 use hw_rules::repository_key::RepositoryId;
@@ -341,7 +342,7 @@ fn parse_coverage(text: &str) -> Coverage {
 
 pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let scope = match (row.maybe_text("organization")?, row.maybe_int("repository_id")?) {
-        (Some(login), None) => Scope::Owner(login),
+        (Some(login), None) => Scope::Owner(Login::from_known(login)),
         (None, Some(id)) => Scope::Repository(RepositoryId(id)),
         (None, None) => Scope::SingleRepositories,
         (Some(_), Some(_)) => {

@@ -65,7 +65,8 @@ impl LeasedStore {
             let released = (gone.len() - unshared.len()) as u64;
             let removed = remove_confirmed(tx, lane, &unshared, allow_mass_removal)? + released;
             for absence in &gone {
-                let duty = DutyName::repository(&lane.lane.host, absence.key.id);
+                let duty =
+                    DutyName::Repository(RepositoryKey::new(&lane.lane.host, absence.key.id));
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })
@@ -84,8 +85,10 @@ impl LeasedStore {
             let mut removed = 0;
             for (lane, absence) in read_unfollowed(tx, host)? {
                 let cause = RemovalCause::new(RemovalReason::RepositoryGone);
-                removed += tombstones::tombstone_items(tx, host, lane, &[absence], cause)?;
-                let duty = DutyName::repository(host, absence.key.id);
+                let repository = RepositoryKey::new(host, absence.key.id);
+                removed +=
+                    tombstones::tombstone_items(tx, &repository.host, lane, &[absence], cause)?;
+                let duty = DutyName::Repository(repository);
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })

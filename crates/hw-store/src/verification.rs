@@ -6,7 +6,7 @@
 
 mod text_page;
 
-use hw_rules::item::{CommentKind, MirrorItem, ObjectKind, ThreadKind};
+use hw_rules::item::{CommentKind, MirrorItem, ObjectKey, ObjectKind, ThreadKind};
 use hw_rules::version::ContentDigest;
 
 use crate::StoreReader;
@@ -40,6 +40,13 @@ pub struct DamagedItem {
     pub url: Option<String>,
     pub reason: String,
     pub(crate) row_kind: DamagedRowKind,
+}
+
+impl DamagedItem {
+    /// Returns the item's key, if all of it is readable.
+    pub(crate) fn key(&self) -> Option<ObjectKey> {
+        Some(ObjectKey::new(self.host.as_ref()?, self.kind, self.id?))
+    }
 }
 
 /// The kind of a damaged row, which decides how it is repaired.

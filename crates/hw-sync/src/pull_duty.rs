@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::OVERLAP_MS;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::second_lookup;
 use hw_store::IngestPage;
 
@@ -316,7 +317,7 @@ fn clear_chosen_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<(), 
     let known = MirrorSnapshot::from_store(context.store, pull)?;
     for repository in known.repositories.iter().filter(|stored| pull.is_chosen(stored)) {
         for surface in pull.thread_surfaces().chain(pull.comment_surfaces()) {
-            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let lane = Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), surface);
             context.store.clear_lane(&lane)?;
         }
     }

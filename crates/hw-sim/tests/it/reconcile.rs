@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hw_rules::item::{self, ObjectId, ObjectKind};
+use hw_rules::item::{self, ObjectKey, ObjectKind};
 use hw_rules::lane::PullItem;
 use hw_sim::{ThreadKind, WorldSpec};
 use hw_store::{Hit, SearchEngine, SearchRequest, StoreReader, StoreWriter, Workspace};
@@ -323,11 +323,7 @@ fn crash_at_nth_point(nth: u32, died_at: &Arc<std::sync::OnceLock<&'static str>>
 }
 
 fn is_stored(fixture: &SimFixture, id: i64) -> bool {
-    fixture
-        .store
-        .cell(HOST, ObjectId { kind: ObjectKind::Thread(item::ThreadKind::Issue), id })
-        .unwrap()
-        .is_present()
+    fixture.store.cell(&ObjectKey::new(HOST, item::ThreadKind::Issue, id)).unwrap().is_present()
 }
 
 fn delete_issue(fixture: &SimFixture, id: i64) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, ObjectId, ObjectKind};
+use hw_rules::item::{Comment, ObjectId, ObjectKey, ObjectKind};
 use hw_rules::query::Query;
 use hw_rules::snippet::{self, SnippetPiece};
 use hw_rules::source_time::SourceTime;
@@ -77,15 +77,14 @@ pub(super) enum HitTarget {
 /// A match: the object of the search row, and the thread it belongs to.
 pub(super) struct MatchedItem {
     owner: String,
-    pub(super) host: String,
-    key: ObjectId,
+    key: ObjectKey,
     thread: Option<ThreadRow>,
 }
 
 impl MatchedItem {
     pub(super) fn from_thread(found: FoundThread) -> Self {
         let FoundThread { owner, row } = found;
-        Self { owner, host: row.host.clone(), key: row.thread.key(), thread: Some(row) }
+        Self { owner, key: row.thread.key().at_host(&row.host), thread: Some(row) }
     }
 
     pub(super) fn has_thread(&self) -> bool {
@@ -93,10 +92,10 @@ impl MatchedItem {
     }
 
     /// Returns the key of the item that the match counts for.
-    pub(super) fn hit_key(&self, target: HitTarget) -> ObjectId {
+    pub(super) fn hit_key(&self, target: HitTarget) -> ObjectKey {
         match (&self.thread, target) {
-            (Some(row), HitTarget::Thread) => row.thread.key(),
-            _ => self.key,
+            (Some(row), HitTarget::Thread) => row.thread.key().at_host(&self.key.host),
+            _ => self.key.clone(),
         }
     }
 }
@@ -137,7 +136,7 @@ pub(super) fn look_up_match(
         Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
         None => thread_view::find_by_number(tx, repository, *number)?,
     };
-    Ok(MatchedItem { owner: owner.unwrap_or_default(), host: host.to_string(), key, thread })
+    Ok(MatchedItem { owner: owner.unwrap_or_default(), key: key.at_host(host), thread })
 }
 
 /// Builds the hit of a match: its thread, or the comment itself if that is the target or its thread is not stored.
@@ -147,11 +146,11 @@ pub(super) fn build_hit(
     target: HitTarget,
     query: &Query,
 ) -> Result<Option<Hit>, StoreError> {
-    let MatchedItem { owner, host, key, thread } = item;
+    let MatchedItem { owner, key, thread } = item;
     if !key.kind.is_comment() {
         return Ok(thread.map(|row| thread_hit(owner, row, None, query)));
     }
-    let Some(matched) = read_comment(tx, &host, key)? else { return Ok(None) };
+    let Some(matched) = read_comment(tx, &key)? else { return Ok(None) };
     Ok(Some(match (thread, target) {
         (Some(row), HitTarget::Thread) => thread_hit(owner, row, Some(matched.comment), query),
         (thread, _) => comment_hit(owner, thread, matched, query),
@@ -160,8 +159,7 @@ pub(super) fn build_hit(
 
 fn read_comment(
     tx: &mut Transaction<'_>,
-    host: &str,
-    key: ObjectId,
+    key: &ObjectKey,
 ) -> Result<Option<CommentRow>, StoreError> {
     let text = format!(
         "select {} from comments where host = $1 and kind = $2 and id = $3",
@@ -169,7 +167,7 @@ fn read_comment(
     );
     tx.query_first(
         Sql::portable(&text),
-        &params![host, key.kind.name(), key.id],
+        &params![&key.host, key.kind.name(), key.id],
         comment_list::read_comment,
     )
 }

@@ -90,21 +90,35 @@ pub(super) fn insert_missing_lanes(
     );
     let coverage = serialize_coverage(&Coverage::default());
     let names: Vec<_> = lanes.iter().map(ToString::to_string).collect();
+    let scopes: Vec<_> = lanes.iter().map(|lane| ScopeColumns::from_scope(&lane.scope)).collect();
     let rows: Vec<_> = lanes
         .iter()
-        .zip(&names)
-        .map(|(lane, name)| {
-            let (organization, repository) = match &lane.scope {
-                Scope::Owner(login) => (Some(login.as_str()), None),
-                Scope::Repository(id) => (None, Some(id.0)),
-                Scope::SingleRepositories => (None, None),
-            };
+        .zip(names.iter().zip(&scopes))
+        .map(|(lane, (name, scope))| {
+            let (owner, repository) = (scope.organization.as_deref(), scope.repository_id);
             let (surface, size) = (lane.surface.name(), i64::from(FIRST_PAGE_SIZE));
-            params![name, &lane.host, organization, repository, surface, &coverage, size].to_vec()
+            params![name, &lane.host, owner, repository, surface, &coverage, size].to_vec()
         })
         .collect();
     tx.insert_rows(INSERT, &rows)?;
     add_mirror_use(tx, &names)
+}
+
+/// A lane's scope as columns; both are null for the repositories that are followed one by one.
+struct ScopeColumns {
+    organization: Option<String>,
+    repository_id: Option<i64>,
+}
+
+impl ScopeColumns {
+    fn from_scope(scope: &Scope) -> Self {
+        let (organization, repository_id) = match scope {
+            Scope::Owner(login) => (Some(login.to_key()), None),
+            Scope::Repository(id) => (None, Some(id.0)),
+            Scope::SingleRepositories => (None, None),
+        };
+        Self { organization, repository_id }
+    }
 }
 
 /// Records that the mirror uses the lanes with these names, as far as they have rows.

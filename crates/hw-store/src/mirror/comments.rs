@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
 use hw_rules::item::{AuthorKind, Comment, CommentKind, MirrorItem, ObjectId};
+use hw_rules::repository_key::Host;
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
@@ -24,7 +25,7 @@ use crate::transaction::Transaction;
 /// did not find the thread. A comment of a transferred issue moves to another list in this way.
 pub(crate) fn tombstone_thread_comments(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     thread: ObjectId,
     cell: &ItemCell,
     cause: RemovalCause,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellChange, ItemCell};
 use hw_rules::item::{ObjectId, ObjectKind};
-use hw_rules::repository_key::RepositoryKey;
+use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::version::ObservedAt;
 
 use super::{comments, repository_names};
@@ -28,7 +28,7 @@ pub(crate) struct ConfirmedAbsence {
 /// Writes the tombstones of items and removes the texts of those that were present. Returns the number of the latter.
 pub(crate) fn tombstone_items(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     lane: i64,
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
@@ -69,7 +69,7 @@ fn tombstone_cells(
 /// The lanes were restarted when the repository was removed, and count from zero.
 fn tombstone_with_parent(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     lane: i64,
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
@@ -94,7 +94,7 @@ fn tombstone_with_parent(
 /// the texts of a repository.
 pub(crate) fn remove_items<'a>(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     gone: impl IntoIterator<Item = (ObjectId, &'a ItemCell)>,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {

@@ -179,8 +179,8 @@ impl ExpectedState {
     }
 
     fn stored_cell(&self, text: &TextRow) -> Option<&ItemCell> {
-        let DamagedItem { host, id, kind, .. } = &text.identity;
-        self.stored_cells.get(host.as_ref()?)?.cells.get(&ObjectId { kind: *kind, id: (*id)? })
+        let key = text.identity.key()?;
+        self.stored_cells.get(key.host.as_str())?.cells.get(&key.object_id())
     }
 
     /// Returns the kind of a damaged row: the row of a present item is overwritten when the item is read again.

@@ -43,7 +43,7 @@ pub struct CommentRow {
 }
 
 impl CommentRow {
-    pub(crate) fn repository_key(&self) -> RepositoryKey {
+    pub fn repository_key(&self) -> RepositoryKey {
         RepositoryKey::new(&self.host, self.comment.repository_id)
     }
 }

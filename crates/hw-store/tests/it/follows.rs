@@ -93,7 +93,9 @@ fn lane_uses_of_a_watch_do_not_count_as_pulled(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&repositories_page(vec![repository(2, "pipe", 0)])).unwrap();
     let issues = Surface::Threads(ThreadKind::Issue);
-    store.follow_lanes(&[&issue_lane(), &Lane::for_repository(HOST, 2, issues)]).unwrap();
+    store
+        .follow_lanes(&[&issue_lane(), &Lane::for_repository(RepositoryKey::new(HOST, 2), issues)])
+        .unwrap();
     let drips = comment(CommentKind::Conversation, 5, 3, 10, "drips");
     store.ingest_page(&threads_page(CommentKind::Conversation, vec![drips])).unwrap();
     assert_eq!(unread_comments(&store), 1, "the mirror began to pull comments");

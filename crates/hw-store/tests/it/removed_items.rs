@@ -38,7 +38,7 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     assert_eq!((search_ids(&store, "leaks"), issue_bodies(&store).len()), (vec![], 1));
     assert_eq!(store.count_removed_items().unwrap(), 3);
     let removed = only_removed(&store);
-    assert_eq!((removed.key, removed.dependents), (issue_key(5), 2));
+    assert_eq!((&removed.key, removed.dependents), (&issue_key(5), 2));
     assert_eq!((removed.repository.as_str(), removed.number), ("acme/pump", Some(5)));
     assert_eq!(removed.reason, RemovalReason::NotListed);
     assert_eq!(removed.removed_at, SourceInstant(LATE_SECOND * 1_000));
@@ -48,7 +48,7 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     assert_eq!((store.object_counts().unwrap(), issue_bodies(&store)), (before, texts));
     assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![5], rows));
     assert_eq!(store.count_removed_items().unwrap(), 0);
-    let cell = store.cell(HOST, issue_key(5)).unwrap();
+    let cell = store.cell(&issue_key(5)).unwrap();
     assert_eq!((cell.is_present(), cell.tombstone), (true, None));
     for lane in [issue_lane(), lane_for_kind(CommentKind::Conversation)] {
         assert_eq!(store.lane_state(&lane).unwrap().sweep_due_ms, Some(0), "{lane}");

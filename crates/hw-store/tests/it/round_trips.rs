@@ -2,6 +2,7 @@
 
 use hw_rules::item::{ItemObservation, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::{LeasedStore, StoreError, StoreWriter};
 
 use crate::fixture::{
@@ -31,7 +32,9 @@ fn round_trips_of_a_view_are_one_per_question() {
 fn round_trips_of_following_lanes_do_not_grow_with_their_number() {
     let database = WarmDatabase::new();
     let lanes: Vec<_> = (100..400)
-        .map(|id| Lane::for_repository(HOST, id, Surface::Threads(ThreadKind::Issue)))
+        .map(|id| {
+            Lane::for_repository(RepositoryKey::new(HOST, id), Surface::Threads(ThreadKind::Issue))
+        })
         .collect();
     let lanes: Vec<_> = lanes.iter().collect();
     let trips = database.count_trips(|store| store.follow_lanes(&lanes));
@@ -65,7 +68,9 @@ fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
 fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
     let database = WarmDatabase::new();
     let lanes: Vec<_> = (100..1_100)
-        .map(|id| Lane::for_repository(HOST, id, Surface::Threads(ThreadKind::Issue)))
+        .map(|id| {
+            Lane::for_repository(RepositoryKey::new(HOST, id), Surface::Threads(ThreadKind::Issue))
+        })
         .collect();
     database.store.follow_lanes(&lanes.iter().collect::<Vec<_>>()).unwrap();
     let mut page = issues_page_through(issue_observations(1..=2_000), 3_000);

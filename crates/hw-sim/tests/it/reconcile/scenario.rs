@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{self, ObjectId, ObjectKind};
+use hw_rules::item::{self, ObjectKey, ObjectKind};
 use hw_sim::{GroundTruth, ThreadKind, TrueThread};
 
 use super::{LISTS_SETTLE_MS, delete_issue, is_stored};
@@ -109,10 +109,8 @@ impl ReconcileScenario {
     /// Checks the stored state of each changed item.
     pub(super) fn check_store(&self, fixture: &SimFixture) {
         for id in self.spam.iter().chain([&self.transferred, &self.converted]) {
-            let cell = fixture
-                .store
-                .cell(HOST, ObjectId { kind: ObjectKind::Thread(item::ThreadKind::Issue), id: *id })
-                .unwrap();
+            let cell =
+                fixture.store.cell(&ObjectKey::new(HOST, item::ThreadKind::Issue, *id)).unwrap();
             assert!(!cell.is_present() && cell.tombstone.is_some(), "issue {id} has a tombstone");
         }
         let truth = fixture.with_github(|github| github.world().truth());
