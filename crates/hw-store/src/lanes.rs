@@ -170,10 +170,11 @@ impl LeasedStore {
         })
     }
 
-    /// Creates the rows of lanes before any of them is read. A lane that is excluded on purpose has no row.
-    pub fn follow_lanes(&self, lanes: &[&Lane]) -> Result<(), StoreError> {
+    /// Creates the rows of lanes before any of them is read, and records their use. A lane that is excluded on purpose
+    /// has no row.
+    pub fn follow_lanes(&self, lanes: &[&Lane], lane_use: LaneUse) -> Result<(), StoreError> {
         for chunk in lanes.chunks(LANES_PER_TRANSACTION) {
-            self.write_with_lease(FOLLOW, |tx| insert_missing_lanes(tx, chunk))?;
+            self.write_with_lease(FOLLOW, |tx| insert_missing_lanes(tx, chunk, lane_use))?;
         }
         Ok(())
     }
@@ -324,7 +325,7 @@ pub(crate) fn record_checks(
     let rows: Vec<_> = checks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
     tx.execute_each(UPDATE_CHECKED_AT, &rows)?;
     let names: Vec<_> = checks.iter().map(|(name, _)| name.clone()).collect();
-    lane_rows::add_mirror_use(tx, &names)
+    lane_rows::add_lane_use(tx, &names, LaneUse::Mirror)
 }
 
 fn serialize_coverage(coverage: &Coverage) -> String {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::OVERLAP_MS;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
 use hw_rules::repository_key::RepositoryKey;
@@ -68,7 +69,7 @@ pub(crate) async fn perform_pull(
     summary.add_unlisted_failures(context, pull, &known, &discovery);
     summary.failed_sources = std::mem::take(&mut discovery.failed_sources);
     drop_unstored(context, pull, &mut discovery, &mut summary)?;
-    context.store.follow_lanes(&known.new_lanes(&discovery.lanes))?;
+    context.store.follow_lanes(&known.new_lanes(&discovery.lanes), LaneUse::Mirror)?;
     emit_moved(context, pull.thread_surfaces(), &discovery.lanes);
     let moved = comment_lanes::moved_surfaces(&discovery.lanes);
 
