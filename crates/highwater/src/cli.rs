@@ -23,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use hw_rules::login::Login;
 
 use crate::config::{LogFormat, parse_port};
 use crate::github_names;
@@ -203,7 +204,7 @@ pub(crate) struct WorkspaceFlags {
 
     /// Organization or user [default: $ORGANIZATION].
     #[arg(short = 'o', long, value_name = "LOGIN", value_parser = github_names::parse_owner)]
-    pub(crate) organization: Option<String>,
+    pub(crate) organization: Option<Login>,
 
     /// Database to use instead of the one in the home directory: a file, postgres://… or
     /// "host=… dbname=…" [default: $HIGHWATER_DATABASE].

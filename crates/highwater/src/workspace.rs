@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use hw_rules::login::Login;
 use hw_store::{DatabaseLocation, StoreError, StoreWriter, Workspace};
 use secrecy::ExposeSecret as _;
 
@@ -14,7 +15,8 @@ use crate::report::{self, ErrorHint};
 
 /// Returns the location of the database that the settings select.
 pub(crate) fn resolve_location(settings: &AppSettings) -> anyhow::Result<DatabaseLocation> {
-    let name = settings.workspace.as_ref().or(settings.organization.as_ref());
+    let organization = settings.organization.as_ref().map(Login::as_str);
+    let name = settings.workspace.as_deref().or(organization);
     if let Some(database) = &settings.database {
         return parse_location(database.expose_secret(), name);
     }
@@ -135,9 +137,9 @@ fn database_file_error(error: std::io::Error, path: &Path) -> anyhow::Error {
     anyhow::Error::new(error).context(message).context(ErrorHint(hint.to_owned()))
 }
 
-fn parse_location(database: &str, name: Option<&String>) -> anyhow::Result<DatabaseLocation> {
+fn parse_location(database: &str, name: Option<&str>) -> anyhow::Result<DatabaseLocation> {
     if config::is_postgres(database) {
-        let schema = name.map_or("default", String::as_str).to_owned();
+        let schema = name.unwrap_or("default").to_owned();
         return Ok(DatabaseLocation::Postgres { url: database.to_owned(), schema });
     }
     let path = PathBuf::from(database);

@@ -8,17 +8,18 @@ use std::str::FromStr;
 
 use crate::backoff::{self, Jitter};
 use crate::format::format_count;
-use crate::lane::{Lane, Scope, Surface};
+use crate::lane::{Lane, Surface};
 use crate::rate_limit::RequestClass;
+use crate::repository_key::{Host, RepositoryKey};
 
 /// Names a duty. Its text is its key in the database.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DutyName {
     /// The comments of one repository, whoever needs them.
-    Repository { host: String, id: i64 },
+    Repository(RepositoryKey),
     /// The repositories and threads of everything that is followed at a host. One duty for all sources of the host: they
     /// share requests, and the brake counts their removals together.
-    Pull { host: String },
+    Pull(Host),
 }
 
 /// A kind of duty.
@@ -29,26 +30,22 @@ pub enum DutyKind {
 }
 
 impl DutyName {
-    pub fn pull(host: &str) -> Self {
-        Self::Pull { host: host.to_owned() }
-    }
-
-    pub fn repository(host: &str, id: i64) -> Self {
-        Self::Repository { host: host.to_owned(), id }
+    pub fn pull(host: impl Into<Host>) -> Self {
+        Self::Pull(host.into())
     }
 
     /// Returns the duty that a lane belongs to: all comments of a repository to one, everything else to the pull.
     pub fn for_lane(lane: &Lane) -> Self {
-        match (&lane.scope, lane.surface) {
-            (Scope::Repository(id), Surface::Comments(_)) => Self::repository(&lane.host, id.0),
-            _ => Self::pull(&lane.host),
+        match (lane.repository(), lane.surface) {
+            (Some(repository), Surface::Comments(_)) => Self::Repository(repository),
+            _ => Self::Pull(lane.host.clone()),
         }
     }
 
     pub fn kind(&self) -> DutyKind {
         match self {
-            Self::Repository { .. } => DutyKind::Repository,
-            Self::Pull { .. } => DutyKind::Pull,
+            Self::Repository(_) => DutyKind::Repository,
+            Self::Pull(_) => DutyKind::Pull,
         }
     }
 }
@@ -73,8 +70,8 @@ impl DutyKind {
 impl fmt::Display for DutyName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Repository { host, id } => write!(f, "repository/{host}/{id}"),
-            Self::Pull { host } => write!(f, "pull/{host}"),
+            Self::Repository(repository) => write!(f, "repository/{repository}"),
+            Self::Pull(host) => write!(f, "pull/{host}"),
         }
     }
 }
@@ -85,8 +82,8 @@ pub fn describe_duties(names: &[DutyName]) -> String {
     let mut repositories = 0;
     for name in names {
         match name {
-            DutyName::Pull { host } => parts.push(format!("pull from {host}")),
-            DutyName::Repository { .. } => repositories += 1,
+            DutyName::Pull(host) => parts.push(format!("pull from {host}")),
+            DutyName::Repository(_) => repositories += 1,
         }
     }
     if repositories > 0 {
@@ -108,7 +105,8 @@ impl FromStr for DutyName {
             "pull" => Ok(Self::pull(rest)),
             "repository" => {
                 let (host, id) = rest.rsplit_once('/').ok_or(UnknownDuty)?;
-                Ok(Self::repository(host, id.parse().map_err(|_| UnknownDuty)?))
+                let id = id.parse().map_err(|_| UnknownDuty)?;
+                Ok(Self::Repository(RepositoryKey::new(host, id)))
             }
             _ => Err(UnknownDuty),
         }
@@ -215,10 +213,16 @@ mod tests {
 
     #[test]
     fn duty_names_are_read_as_they_are_written() {
-        for name in [DutyName::pull("github.com"), DutyName::repository("ghe.local:8443", 42)] {
+        for name in [
+            DutyName::pull("github.com"),
+            DutyName::Repository(RepositoryKey::new("ghe.local:8443", 42)),
+        ] {
             assert_eq!(name.to_string().parse(), Ok(name));
         }
-        assert_eq!(DutyName::repository("github.com", 42).to_string(), "repository/github.com/42");
+        assert_eq!(
+            DutyName::Repository(RepositoryKey::new("github.com", 42)).to_string(),
+            "repository/github.com/42"
+        );
         for text in ["", "pull", "repository/github.com", "repository/github.com/x", "hooks/a"] {
             assert_eq!(text.parse::<DutyName>(), Err(UnknownDuty), "{text:?}");
         }
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn duties_are_described_with_the_number_of_repositories() {
-        let repository = |id| DutyName::repository("h", id);
+        let repository = |id| DutyName::Repository(RepositoryKey::new("h", id));
         let names = [DutyName::pull("github.com"), repository(1), repository(2)];
         assert_eq!(describe_duties(&names), "pull from github.com, comments of 2 repositories");
         assert_eq!(describe_duties(&[repository(1)]), "comments of 1 repository");
@@ -242,7 +246,7 @@ mod tests {
             repository(5),
         ];
         let picked = order_duties(&duties, &[], &BTreeSet::new(), 100);
-        assert_eq!(picked, [3, 2, 1].map(|id| DutyName::repository("h", id)));
+        assert_eq!(picked, [3, 2, 1].map(|id| DutyName::Repository(RepositoryKey::new("h", id))));
     }
 
     #[test]
@@ -250,16 +254,25 @@ mod tests {
         let held = |id, owner: &str| DutyState { owner: Some(owner.to_owned()), ..repository(id) };
         let duties = [held(1, "alive"), held(2, "dead")];
         let dead = BTreeSet::from(["dead".to_owned()]);
-        assert_eq!(order_duties(&duties, &[], &dead, 0), [DutyName::repository("h", 2)]);
+        assert_eq!(
+            order_duties(&duties, &[], &dead, 0),
+            [DutyName::Repository(RepositoryKey::new("h", 2))]
+        );
     }
 
     #[test]
     fn duties_of_a_kind_are_limited_together_with_those_that_run() {
         let requested = |id| DutyState { requested_ms: Some(1), ..repository(id) };
         let duties: Vec<_> = (0..40).map(requested).collect();
-        let running: Vec<_> = (0..10).map(|id| DutyName::repository("h", id)).collect();
+        let running: Vec<_> =
+            (0..10).map(|id| DutyName::Repository(RepositoryKey::new("h", id))).collect();
         let picked = order_duties(&duties, &running, &BTreeSet::new(), 0);
-        assert_eq!(picked, (10..16).map(|id| DutyName::repository("h", id)).collect::<Vec<_>>());
+        assert_eq!(
+            picked,
+            (10..16)
+                .map(|id| DutyName::Repository(RepositoryKey::new("h", id)))
+                .collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -279,6 +292,6 @@ mod tests {
     }
 
     fn repository(id: i64) -> DutyState {
-        DutyState::new(DutyName::repository("h", id))
+        DutyState::new(DutyName::Repository(RepositoryKey::new("h", id)))
     }
 }

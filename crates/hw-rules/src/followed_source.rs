@@ -2,21 +2,33 @@
 
 use std::fmt;
 
+use crate::login::Login;
+
 /// A repository's name with its owner. GitHub ignores the case of both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepositoryName {
-    pub owner: String,
+    pub owner: Login,
     pub name: String,
 }
 
 impl RepositoryName {
-    pub fn new(owner: &str, name: &str) -> Self {
-        Self { owner: owner.to_owned(), name: name.to_owned() }
+    pub fn new(owner: Login, name: &str) -> Self {
+        Self { owner, name: name.to_owned() }
+    }
+
+    /// Names a repository that GitHub or the workspace knows.
+    pub fn from_known(owner: &str, name: &str) -> Self {
+        Self::new(Login::from_known(owner), name)
+    }
+
+    /// Returns true if both name the same repository.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.owner == other.owner && self.name.eq_ignore_ascii_case(&other.name)
     }
 
     /// Returns true if this is the name of a repository with this owner and name.
     pub fn is_name_of(&self, owner: &str, name: &str) -> bool {
-        self.owner.eq_ignore_ascii_case(owner) && self.name.eq_ignore_ascii_case(name)
+        self.owner.is_same(owner) && self.name.eq_ignore_ascii_case(name)
     }
 }
 
@@ -29,7 +41,7 @@ impl fmt::Display for RepositoryName {
 /// A repository as the user wrote it: `pump` of any owner, or `acme/pump`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositorySelector {
-    pub owner: Option<String>,
+    pub owner: Option<Login>,
     pub name: String,
 }
 
@@ -37,7 +49,7 @@ impl RepositorySelector {
     /// Returns true if it selects a repository with this owner and name.
     pub fn selects(&self, owner: &str, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
-            && self.owner.as_ref().is_none_or(|selected| selected.eq_ignore_ascii_case(owner))
+            && self.owner.as_ref().is_none_or(|selected| selected.is_same(owner))
     }
 }
 
@@ -54,23 +66,27 @@ impl fmt::Display for RepositorySelector {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FollowedSource {
     /// The repositories of an organization or a user, except archived ones and forks.
-    Owner(String),
+    Owner(Login),
     /// One repository, even if it is archived or a fork.
     Repository(RepositoryName),
 }
 
 impl FollowedSource {
-    /// Parses `acme` or `acme/pump`. Does not check the names.
-    pub fn from_text(text: &str) -> Self {
+    /// Reads `acme` or `acme/pump`, as stored: they were checked when the source was added.
+    pub fn from_stored(text: &str) -> Self {
         match text.split_once('/') {
-            Some((owner, name)) => Self::Repository(RepositoryName::new(owner, name)),
-            None => Self::Owner(text.to_owned()),
+            Some((owner, name)) => Self::Repository(RepositoryName::from_known(owner, name)),
+            None => Self::Owner(Login::from_known(text)),
         }
     }
 
     /// Returns true if both name the same source.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.to_string().eq_ignore_ascii_case(&other.to_string())
+        match (self, other) {
+            (Self::Owner(login), Self::Owner(other)) => login == other,
+            (Self::Repository(name), Self::Repository(other)) => name.is_same(other),
+            (Self::Owner(_), Self::Repository(_)) | (Self::Repository(_), Self::Owner(_)) => false,
+        }
     }
 }
 
@@ -78,7 +94,7 @@ impl FollowedSource {
 impl fmt::Display for FollowedSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Owner(login) => f.write_str(login),
+            Self::Owner(login) => login.fmt(f),
             Self::Repository(name) => name.fmt(f),
         }
     }
@@ -90,10 +106,13 @@ mod tests {
 
     #[test]
     fn source_is_an_owner_or_a_repository_in_any_case() {
-        let repository = FollowedSource::from_text("acme/pump");
-        assert_eq!(repository, FollowedSource::Repository(RepositoryName::new("acme", "pump")));
-        assert!(repository.is_same(&FollowedSource::from_text("ACME/Pump")));
-        assert!(!repository.is_same(&FollowedSource::from_text("acme")));
-        assert_eq!(FollowedSource::from_text("bob").to_string(), "bob");
+        let repository = FollowedSource::from_stored("acme/pump");
+        assert_eq!(
+            repository,
+            FollowedSource::Repository(RepositoryName::from_known("acme", "pump"))
+        );
+        assert!(repository.is_same(&FollowedSource::from_stored("ACME/Pump")));
+        assert!(!repository.is_same(&FollowedSource::from_stored("acme")));
+        assert_eq!(FollowedSource::from_stored("bob").to_string(), "bob");
     }
 }

@@ -3,8 +3,7 @@
 mod author_kind;
 mod comment;
 mod kind;
-
-use std::fmt;
+mod object_key;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,20 +13,8 @@ use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
 pub use author_kind::AuthorKind;
 pub use comment::Comment;
-pub use kind::{CommentKind, ItemKind, ThreadKind};
-
-/// An object's identity: kind and numeric id at one host. Names and URLs are attributes that change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ItemKey {
-    pub kind: ItemKind,
-    pub id: i64,
-}
-
-impl fmt::Display for ItemKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.name(), self.id)
-    }
-}
+pub use kind::{CommentKind, ObjectKind, ThreadKind};
+pub use object_key::{ObjectId, ObjectKey};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repository {
@@ -111,8 +98,8 @@ impl Thread {
         }
     }
 
-    pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind().into(), id: self.id }
+    pub fn key(&self) -> ObjectId {
+        ObjectId { kind: self.kind().into(), id: self.id }
     }
 
     pub fn is_open(&self) -> bool {
@@ -128,10 +115,10 @@ pub enum MirrorItem {
 }
 
 impl MirrorItem {
-    pub fn key(&self) -> ItemKey {
+    pub fn key(&self) -> ObjectId {
         match self {
             Self::Repository(repository) => {
-                ItemKey { kind: ItemKind::Repository, id: repository.id }
+                ObjectId { kind: ObjectKind::Repository, id: repository.id }
             }
             Self::Thread(thread) => thread.key(),
             Self::Comment(comment) => comment.key(),
@@ -252,7 +239,7 @@ pub struct ItemObservation {
 }
 
 impl ItemObservation {
-    pub fn key(&self) -> ItemKey {
+    pub fn key(&self) -> ObjectId {
         self.item.key()
     }
 

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use crate::item::{CommentKind, ItemKind, ThreadKind};
+use crate::item::{CommentKind, ObjectKind, ThreadKind};
+use crate::login::Login;
 use crate::repository_key::{Host, RepositoryId, RepositoryKey};
 
 /// The owner of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// An organization or a user.
-    Owner(String),
+    Owner(Login),
     /// One repository.
     Repository(RepositoryId),
     /// The repositories that are followed one by one, whoever owns them.
@@ -150,9 +151,9 @@ impl Surface {
     }
 
     /// Returns the kind of item that the surface lists.
-    pub fn kind(self) -> ItemKind {
+    pub fn kind(self) -> ObjectKind {
         match self {
-            Self::Repositories => ItemKind::Repository,
+            Self::Repositories => ObjectKind::Repository,
             Self::Threads(kind) => kind.into(),
             Self::Comments(kind) => kind.into(),
         }
@@ -251,10 +252,9 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Returns the lane of an owner's repositories. GitHub ignores the case of a login.
-    pub fn owner_repositories(host: impl Into<Host>, login: &str) -> Self {
-        let scope = Scope::Owner(login.to_lowercase());
-        Self { host: host.into(), scope, surface: Surface::Repositories }
+    /// Returns the lane of an owner's repositories.
+    pub fn owner_repositories(host: impl Into<Host>, login: Login) -> Self {
+        Self { host: host.into(), scope: Scope::Owner(login), surface: Surface::Repositories }
     }
 
     /// Returns the lane of the repositories that are followed one by one.
@@ -264,14 +264,14 @@ impl Lane {
     }
 
     /// Returns the lane of one surface of one repository.
-    pub fn for_repository(host: impl Into<Host>, repository_id: i64, surface: Surface) -> Self {
-        let scope = Scope::Repository(RepositoryId(repository_id));
-        Self { host: host.into(), scope, surface }
+    pub fn for_repository(repository: RepositoryKey, surface: Surface) -> Self {
+        let RepositoryKey { host, id } = repository;
+        Self { host, scope: Scope::Repository(id), surface }
     }
 
     /// Returns the lane of one repository's issues.
-    pub fn repository_issues(host: impl Into<Host>, repository_id: i64) -> Self {
-        Self::for_repository(host, repository_id, Surface::Threads(ThreadKind::Issue))
+    pub fn repository_issues(repository: RepositoryKey) -> Self {
+        Self::for_repository(repository, Surface::Threads(ThreadKind::Issue))
     }
 
     /// Returns the repository that the lane belongs to; none for a list of repositories.
@@ -289,7 +289,9 @@ impl fmt::Display for Lane {
         let surface = self.surface.name();
         match &self.scope {
             // written before users were followed, too
-            Scope::Owner(login) => write!(f, "{}/org/{login}/{surface}", self.host),
+            Scope::Owner(login) => {
+                write!(f, "{}/org/{}/{surface}", self.host, login.to_key())
+            }
             Scope::Repository(id) => write!(f, "{}/repository/{id}/{surface}", self.host),
             Scope::SingleRepositories => write!(f, "{}/sources/single/{surface}", self.host),
         }

@@ -19,6 +19,7 @@ pub mod item_names;
 pub mod item_validation;
 pub mod lane;
 pub mod listing_count;
+pub mod login;
 pub mod missing;
 pub mod missing_text;
 pub mod pace;

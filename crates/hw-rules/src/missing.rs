@@ -1,6 +1,7 @@
 //! What may be missing from an answer, as values: each frontend words them, mostly with [`crate::missing_text`].
 
 use crate::lane::{Scope, Surface};
+use crate::login::Login;
 
 /// One thing that may be missing from an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub enum Missing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepositoryListing {
     /// The repositories of an organization or a user.
-    Owner { login: String },
+    Owner(Login),
     /// The repositories that are followed one by one.
     SingleRepositories,
 }
@@ -50,7 +51,7 @@ impl RepositoryListing {
     /// Returns the list of repositories that has this scope; `None` for a single repository.
     pub fn from_scope(scope: &Scope) -> Option<Self> {
         match scope {
-            Scope::Owner(login) => Some(Self::Owner { login: login.clone() }),
+            Scope::Owner(login) => Some(Self::Owner(login.clone())),
             Scope::SingleRepositories => Some(Self::SingleRepositories),
             Scope::Repository(_) => None,
         }

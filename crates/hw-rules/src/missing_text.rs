@@ -50,7 +50,7 @@ const DAMAGE_ADVICE: &str = "`highwater doctor --deep` lists the damage";
 
 fn describe_listing(list: &RepositoryListing) -> String {
     match list {
-        RepositoryListing::Owner { login } => format!("the repository list of {login}"),
+        RepositoryListing::Owner(login) => format!("the repository list of {login}"),
         RepositoryListing::SingleRepositories => "the list of single repositories".to_owned(),
     }
 }
@@ -67,10 +67,11 @@ mod tests {
     use super::*;
     use crate::item::{CommentKind, ThreadKind};
     use crate::lane::Surface;
+    use crate::login::Login;
 
     #[test]
     fn missing_text_has_one_sentence_for_each_thing() {
-        let owner = RepositoryListing::Owner { login: "acme".to_owned() };
+        let owner = RepositoryListing::Owner(Login::from_known("acme"));
         let cases = [
             (
                 Missing::FailedPull { source: "acme".into(), error: "timed out".into() },

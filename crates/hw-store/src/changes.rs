@@ -5,7 +5,8 @@
 //! from changes is one more line in [`CONSUMERS`].
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKey, ObjectKind};
+use hw_rules::repository_key::Host;
 
 use crate::cells::{self, CellRow};
 use crate::error::StoreError;
@@ -15,9 +16,9 @@ use crate::transaction::Transaction;
 use crate::{comment_queue, lanes};
 
 /// A change of one item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ItemChange {
-    pub key: ItemKey,
+    pub key: ObjectKey,
     pub kind: ItemChangeKind,
 }
 
@@ -57,7 +58,7 @@ impl ItemChangeKind {
 /// Where cells change, and why some of them may be removed.
 #[derive(Clone, Copy)]
 pub(crate) struct ChangeTarget<'a> {
-    pub(crate) host: &'a str,
+    pub(crate) host: &'a Host,
     pub(crate) lane: i64,
     pub(crate) counting: LaneCounting,
     pub(crate) cause: RemovalCause,
@@ -73,7 +74,7 @@ pub(crate) enum LaneCounting {
 
 /// A cell to write, and the change that it shows.
 pub(crate) struct CellUpdate<'a> {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) cell: &'a ItemCell,
     pub(crate) change: CellChange,
     /// The search row of the item's text.
@@ -103,7 +104,8 @@ pub(crate) fn apply_cells(
     let changes: Vec<_> = updates
         .iter()
         .filter_map(|CellUpdate { key, change, .. }| {
-            Some(ItemChange { key: *key, kind: ItemChangeKind::from_cell_change(*change)? })
+            let kind = ItemChangeKind::from_cell_change(*change)?;
+            Some(ItemChange { key: key.at_host(host), kind })
         })
         .collect();
     let counted_lane = (counting == LaneCounting::Counted).then_some(lane);
@@ -114,18 +116,19 @@ pub(crate) fn apply_cells(
 pub(crate) fn publish_all(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
     change: ItemChangeKind,
 ) -> Result<(), StoreError> {
-    let changes: Vec<_> =
-        ids.iter().map(|id| ItemChange { key: ItemKey { kind, id: *id }, kind: change }).collect();
+    let host = &Host::from(host);
+    let keys = ids.iter().map(|id| ObjectKey::new(host, kind, *id));
+    let changes: Vec<_> = keys.map(|key| ItemChange { key, kind: change }).collect();
     publish(tx, &ChangeBatch { host, counted_lane: None, changes: &changes })
 }
 
 /// Changes of items of one host, made by one transaction.
 pub(crate) struct ChangeBatch<'a> {
-    pub(crate) host: &'a str,
+    pub(crate) host: &'a Host,
     /// The lane whose number of items changes with them.
     counted_lane: Option<i64>,
     pub(crate) changes: &'a [ItemChange],
@@ -158,7 +161,7 @@ fn count_lane_items(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result
 
 fn notify_observer(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result<(), StoreError> {
     if let Some(observe) = tx.change_observer() {
-        observe(batch.host, batch.changes);
+        observe(batch.changes);
     }
     Ok(())
 }

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Thread, ThreadKind};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
@@ -38,8 +39,8 @@ impl StoreReader {
             })
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
-            let surface = Surface::per_thread_surface(ItemKind::from_name(&kind)?.as_thread()?)?;
-            Some(Lane::for_repository(&host, repository_id, surface))
+            let surface = Surface::per_thread_surface(ObjectKind::from_name(&kind)?.as_thread()?)?;
+            Some(Lane::for_repository(RepositoryKey::new(&host, repository_id), surface))
         });
         Ok(lanes.collect())
     }
@@ -139,7 +140,7 @@ pub(crate) fn queue_moved_threads(
 /// Returns the lane that reads a thread's comments thread by thread, if there is such a lane.
 pub(crate) fn per_thread_lane(host: &str, thread: &Thread) -> Option<Lane> {
     let surface = Surface::per_thread_surface(thread.kind())?;
-    Some(Lane::for_repository(host, thread.repository_id, surface))
+    Some(Lane::for_repository(RepositoryKey::new(host, thread.repository_id), surface))
 }
 
 /// Returns the lanes that read the comments of these items' threads thread by thread.
@@ -214,7 +215,7 @@ pub(crate) fn forget_gone_threads(
     tx: &mut Transaction<'_>,
     batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
-    for kind in ThreadKind::ALL.map(ItemKind::from) {
+    for kind in ThreadKind::ALL.map(ObjectKind::from) {
         let gone = batch.changes.iter().filter(|change| {
             let is_gone = matches!(change.kind, ItemChangeKind::Removed | ItemChangeKind::Cleared);
             is_gone && change.key.kind == kind
@@ -231,7 +232,7 @@ pub(crate) fn forget_gone_threads(
 pub(crate) fn forget_threads(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(

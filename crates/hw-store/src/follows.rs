@@ -3,12 +3,49 @@
 //! The mirror takes away its own reason only: a repository that is followed for another one keeps its texts, and is no
 //! longer listed as mirrored.
 
+use std::collections::BTreeSet;
+
 use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::repository_key::RepositoryKey;
 
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, TransactionStep, step};
+use crate::{LeasedStore, StoreReader};
+
+const FOLLOW: TransactionStep = step!("follow repository");
+
+impl StoreReader {
+    /// Returns the reasons for which a repository is followed.
+    pub fn follow_reasons(
+        &self,
+        repository: &RepositoryKey,
+    ) -> Result<BTreeSet<FollowReason>, StoreError> {
+        const REASONS: Sql =
+            Sql::portable("select reason from follows where host = $1 and repository_id = $2");
+        let RepositoryKey { host, id } = repository;
+        let reasons = self.read("follows", |tx| {
+            tx.query(REASONS, &params![host, *id], |mut row| {
+                let name = row.text("reason")?;
+                FollowReason::from_name(&name)
+                    .ok_or_else(|| StoreError::UnreadableRow(format!("unknown reason {name:?}")))
+            })
+        })?;
+        Ok(reasons.into_iter().collect())
+    }
+}
+
+impl LeasedStore {
+    /// Records another reason to follow a repository.
+    pub fn follow_repository(
+        &self,
+        repository: &RepositoryKey,
+        reason: FollowReason,
+    ) -> Result<(), StoreError> {
+        let RepositoryKey { host, id } = repository;
+        self.write_with_lease(FOLLOW, |tx| add_reason(tx, host, [id.0], reason))
+    }
+}
 
 /// Records that the mirror follows these repositories.
 pub(crate) fn add_to_mirror(
@@ -16,14 +53,23 @@ pub(crate) fn add_to_mirror(
     host: &str,
     ids: impl IntoIterator<Item = i64>,
 ) -> Result<(), StoreError> {
+    add_reason(tx, host, ids, FollowReason::Mirror)
+}
+
+fn add_reason(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    ids: impl IntoIterator<Item = i64>,
+    reason: FollowReason,
+) -> Result<(), StoreError> {
     const ADD: Sql = Sql::per_dialect(
         "insert into follows (host, repository_id, reason) values ($1, $2, $3)
          on conflict do nothing",
         "insert into follows (host, repository_id, reason)
          select * from unnest($1::text[], $2::bigint[], $3::text[]) on conflict do nothing",
     );
-    let reason = FollowReason::Mirror.name();
-    let rows: Vec<_> = ids.into_iter().map(|id| params![host, id, reason].to_vec()).collect();
+    let rows: Vec<_> =
+        ids.into_iter().map(|id| params![host, id, reason.name()].to_vec()).collect();
     tx.insert_rows(ADD, &rows)
 }
 

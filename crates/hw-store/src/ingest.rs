@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectId, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::principal::Principal;
 use hw_rules::row_subject::RowSubject;
@@ -163,7 +163,7 @@ fn write_changes(
     prepared: &PreparedPage<'_>,
 ) -> Result<(), StoreError> {
     let IngestPage { lane, observations, .. } = prepared.page();
-    let host = lane.host.as_str();
+    let host = &lane.host;
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())
@@ -191,9 +191,9 @@ fn write_changes(
     changes::apply_cells(tx, ChangeTarget { host, lane, counting, cause }, &updates)?;
     let listed = writes
         .iter()
-        .filter(|write| write.key.kind == ItemKind::Repository && write.cell.is_present());
+        .filter(|write| write.key.kind == ObjectKind::Repository && write.cell.is_present());
     follows::add_to_mirror(tx, host, listed.map(|write| write.key.id))?;
-    cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &displaced)
 }
 
 /// Writes threads and comments with their search rows, and returns the rowids of the latter.
@@ -203,7 +203,7 @@ fn store_texts(
     state: &PageState,
     items: &[&MirrorItem],
     prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
     let repositories = mirror::text_repositories(items.iter().copied());
     if repositories.is_empty() {
         return Ok(BTreeMap::new());

@@ -5,8 +5,9 @@
 use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
 use hw_rules::follow_reason::LaneUse;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
+use hw_rules::login::Login;
 use hw_rules::plan::LaneState;
 use hw_rules::principal::Principal;
 use hw_rules::repository_key::RepositoryId;
@@ -169,10 +170,11 @@ impl LeasedStore {
         })
     }
 
-    /// Creates the rows of lanes before any of them is read. A lane that is excluded on purpose has no row.
-    pub fn follow_lanes(&self, lanes: &[&Lane]) -> Result<(), StoreError> {
+    /// Creates the rows of lanes before any of them is read, and records their use. A lane that is excluded on purpose
+    /// has no row.
+    pub fn follow_lanes(&self, lanes: &[&Lane], lane_use: LaneUse) -> Result<(), StoreError> {
         for chunk in lanes.chunks(LANES_PER_TRANSACTION) {
-            self.write_with_lease(FOLLOW, |tx| insert_missing_lanes(tx, chunk))?;
+            self.write_with_lease(FOLLOW, |tx| insert_missing_lanes(tx, chunk, lane_use))?;
         }
         Ok(())
     }
@@ -221,7 +223,7 @@ pub(crate) fn store_etag(
 pub(crate) fn find_lane_kind(
     tx: &mut Transaction<'_>,
     id: i64,
-) -> Result<Option<ItemKind>, StoreError> {
+) -> Result<Option<ObjectKind>, StoreError> {
     const SURFACE: Sql = Sql::portable("select surface from lanes where id = $1");
     let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text("surface"))?;
     Ok(surface.and_then(|name| Surface::from_name(&name)).map(Surface::kind))
@@ -323,7 +325,7 @@ pub(crate) fn record_checks(
     let rows: Vec<_> = checks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
     tx.execute_each(UPDATE_CHECKED_AT, &rows)?;
     let names: Vec<_> = checks.iter().map(|(name, _)| name.clone()).collect();
-    lane_rows::add_mirror_use(tx, &names)
+    lane_rows::add_lane_use(tx, &names, LaneUse::Mirror)
 }
 
 fn serialize_coverage(coverage: &Coverage) -> String {
@@ -341,7 +343,7 @@ fn parse_coverage(text: &str) -> Coverage {
 
 pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
     let scope = match (row.maybe_text("organization")?, row.maybe_int("repository_id")?) {
-        (Some(login), None) => Scope::Owner(login),
+        (Some(login), None) => Scope::Owner(Login::from_known(login)),
         (None, Some(id)) => Scope::Repository(RepositoryId(id)),
         (None, None) => Scope::SingleRepositories,
         (Some(_), Some(_)) => {

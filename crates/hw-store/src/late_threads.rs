@@ -10,6 +10,7 @@ use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemObservation, MirrorItem, Thread};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::error::StoreError;
 use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
@@ -69,6 +70,6 @@ pub(crate) fn comment_lanes(host: &str, thread: &Thread) -> Vec<Lane> {
     let lists = thread.kind().comment_kinds().iter().map(|kind| Surface::Comments(*kind));
     lists
         .filter(|list| !list.is_per_thread())
-        .map(|list| Lane::for_repository(host, thread.repository_id, list))
+        .map(|list| Lane::for_repository(RepositoryKey::new(host, thread.repository_id), list))
         .collect()
 }

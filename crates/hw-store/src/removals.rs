@@ -2,7 +2,7 @@
 //! that the user wants to download again.
 
 use hw_rules::duty::DutyName;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::repository_key::RepositoryKey;
@@ -52,7 +52,7 @@ impl LeasedStore {
         gone: &[(i64, ObservedAt)],
         allow_mass_removal: bool,
     ) -> Result<RemovalResult, StoreError> {
-        let gone = absences_of_kind(ItemKind::Repository, gone);
+        let gone = absences_of_kind(ObjectKind::Repository, gone);
         self.write_with_lease(REMOVE, |tx| {
             let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
             let mut unshared = Vec::new();
@@ -65,7 +65,8 @@ impl LeasedStore {
             let released = (gone.len() - unshared.len()) as u64;
             let removed = remove_confirmed(tx, lane, &unshared, allow_mass_removal)? + released;
             for absence in &gone {
-                let duty = DutyName::repository(&lane.lane.host, absence.key.id);
+                let duty =
+                    DutyName::Repository(RepositoryKey::new(&lane.lane.host, absence.key.id));
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })
@@ -84,8 +85,10 @@ impl LeasedStore {
             let mut removed = 0;
             for (lane, absence) in read_unfollowed(tx, host)? {
                 let cause = RemovalCause::new(RemovalReason::RepositoryGone);
-                removed += tombstones::tombstone_items(tx, host, lane, &[absence], cause)?;
-                let duty = DutyName::repository(host, absence.key.id);
+                let repository = RepositoryKey::new(host, absence.key.id);
+                removed +=
+                    tombstones::tombstone_items(tx, &repository.host, lane, &[absence], cause)?;
+                let duty = DutyName::Repository(repository);
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })
@@ -125,7 +128,7 @@ fn read_unfollowed(
                                and follows.repository_id = repositories.id)",
     );
     tx.query(UNFOLLOWED, &params![host], |mut row| {
-        let key = ItemKey { kind: ItemKind::Repository, id: row.int("id")? };
+        let key = ObjectId { kind: ObjectKind::Repository, id: row.int("id")? };
         let observed_at = ObservedAt::new(row.int("observed_at_ms")?, row.int("observed_request")?);
         Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
     })
@@ -133,12 +136,12 @@ fn read_unfollowed(
 
 /// Attaches a kind to the ids of absent items.
 pub(crate) fn absences_of_kind(
-    kind: ItemKind,
+    kind: ObjectKind,
     gone: &[(i64, ObservedAt)],
 ) -> Vec<ConfirmedAbsence> {
     gone.iter()
         .map(|(id, observed_at)| ConfirmedAbsence {
-            key: ItemKey { kind, id: *id },
+            key: ObjectId { kind, id: *id },
             observed_at: *observed_at,
         })
         .collect()
@@ -154,8 +157,8 @@ pub(crate) fn remove_confirmed(
     let gone = &retain_in_lane(tx, stored, gone)?;
     find_removals(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
-        ItemKind::Repository => RemovalReason::RepositoryGone,
-        ItemKind::Thread(_) | ItemKind::Comment(_) => RemovalReason::NotListed,
+        ObjectKind::Repository => RemovalReason::RepositoryGone,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => RemovalReason::NotListed,
     };
     let removed = tombstones::tombstone_items(tx, &lane.host, id, gone, RemovalCause::new(reason))?;
     removal_tally::add_removals(tx, &lane.host, lane.surface.kind(), removed)?;
@@ -201,7 +204,7 @@ fn find_removals(
 }
 
 fn check_brake(
-    kind: ItemKind,
+    kind: ObjectKind,
     removed: u64,
     present: u64,
     allow_mass_removal: bool,
@@ -209,8 +212,8 @@ fn check_brake(
     let [removed, present] =
         [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
-        ItemKind::Repository => removal_brake::check_repository_removals,
-        ItemKind::Thread(_) | ItemKind::Comment(_) => removal_brake::check_removals,
+        ObjectKind::Repository => removal_brake::check_repository_removals,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => removal_brake::check_removals,
     };
     rule(removed, present, allow_mass_removal)
 }
@@ -221,7 +224,7 @@ pub(crate) fn clear_items(
     tx: &mut Transaction<'_>,
     lane_id: i64,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -235,10 +238,10 @@ pub(crate) fn clear_items(
     );
     let params = params![lane_id, kind.name(), after, limit];
     let ids = tx.query(NEXT, &params, |mut row| row.int("id"))?;
-    if kind == ItemKind::Repository {
+    if kind == ObjectKind::Repository {
         cells::forget_digests(tx, host, kind, &ids)?;
     } else {
-        let stored = cells::read_cells(tx, host, ids.iter().map(|id| ItemKey { kind, id: *id }))?;
+        let stored = cells::read_cells(tx, host, ids.iter().map(|id| ObjectId { kind, id: *id }))?;
         let present = stored.cells.iter().filter(|(_, cell)| cell.is_present());
         let present: Vec<i64> = present.map(|(key, _)| key.id).collect();
         tombstones::remove_texts(tx, host, kind, &ids)?;

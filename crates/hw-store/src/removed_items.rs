@@ -6,7 +6,8 @@
 mod restore;
 mod writer;
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectKey, ObjectKind};
+use hw_rules::repository_key::Host;
 use hw_rules::source_time::SourceInstant;
 
 use crate::error::StoreError;
@@ -45,10 +46,9 @@ impl RemovalReason {
 /// An item that was removed and can be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedItem {
-    pub host: String,
-    pub key: ItemKey,
+    pub key: ObjectKey,
     /// The item that was confirmed gone and with which this one was removed; the item itself if it has no such parent.
-    pub root: ItemKey,
+    pub root: ObjectKey,
     pub repository_id: i64,
     /// Owner and name.
     pub repository: String,
@@ -130,7 +130,7 @@ impl StoreReader {
                 (*number).into(),
             ),
             RemovedQuery::Repositories => {
-                ("kind = $1".to_owned(), ItemKind::Repository.name().into())
+                ("kind = $1".to_owned(), ObjectKind::Repository.name().into())
             }
         };
         let condition = format!("{condition} order by removed_at_ms desc, kind, id");
@@ -173,14 +173,14 @@ fn select_removed(
 }
 
 fn read_removed(mut row: SqlRow) -> Result<RemovedItem, StoreError> {
+    let host = Host::from(row.text("host")?);
     let (key, root) = (
-        parse_key(&row.text("kind")?, row.int("id")?)?,
-        parse_key(&row.text("root_kind")?, row.int("root_id")?)?,
+        ObjectKey::new(&host, parse_kind(&row.text("kind")?)?, row.int("id")?),
+        ObjectKey::new(&host, parse_kind(&row.text("root_kind")?)?, row.int("root_id")?),
     );
     let reason = row.text("reason")?;
     let known = RemovalReason::ALL.into_iter().find(|known| known.name() == reason);
     Ok(RemovedItem {
-        host: row.text("host")?,
         key,
         root,
         repository_id: row.int("repository_id")?,
@@ -195,8 +195,7 @@ fn read_removed(mut row: SqlRow) -> Result<RemovedItem, StoreError> {
     })
 }
 
-fn parse_key(kind: &str, id: i64) -> Result<ItemKey, StoreError> {
-    let known = ItemKind::from_name(kind);
-    let kind = known.ok_or_else(|| StoreError::Damaged(format!("unknown kind {kind:?}")))?;
-    Ok(ItemKey { kind, id })
+fn parse_kind(name: &str) -> Result<ObjectKind, StoreError> {
+    let known = ObjectKind::from_name(name);
+    known.ok_or_else(|| StoreError::Damaged(format!("unknown kind {name:?}")))
 }

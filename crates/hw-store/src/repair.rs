@@ -4,7 +4,7 @@
 //! dated back by one second and loses its digest, so the source's current version is newer, while the older text of a
 //! lagging replica is not. The item's lane is swept, and the sweep reads every item that is newer at the source.
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectKey, ObjectKind};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
@@ -74,20 +74,17 @@ impl LeasedStore {
 }
 
 fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Result<(), StoreError> {
-    let key = item.id.map(|id| ItemKey { kind: item.kind, id });
-    match (item.row_kind, &item.host, key) {
-        (DamagedRowKind::Stray { rowid: Some(rowid) }, ..) => {
+    match (item.row_kind, item.key()) {
+        (DamagedRowKind::Stray { rowid: Some(rowid) }, _) => {
             remove_stray_row(tx, item.kind, rowid, now_ms)
         }
-        (DamagedRowKind::Stray { rowid: None }, Some(host), Some(key)) => {
-            sweep_surface(tx, key.kind, None, now_ms)?;
-            comment_queue::forget_threads(tx, host, key.kind, &[key.id])?;
-            tombstones::remove_texts(tx, host, key.kind, &[key.id]).map(drop)
+        (DamagedRowKind::Stray { rowid: None }, Some(ObjectKey { host, kind, id })) => {
+            sweep_surface(tx, kind, None, now_ms)?;
+            comment_queue::forget_threads(tx, &host, kind, &[id])?;
+            tombstones::remove_texts(tx, &host, kind, &[id]).map(drop)
         }
-        (DamagedRowKind::Replaceable, Some(host), Some(key)) => {
-            schedule_reread(tx, host, key, now_ms)
-        }
-        _ => Ok(()),
+        (DamagedRowKind::Replaceable, Some(key)) => schedule_reread(tx, &key, now_ms),
+        (DamagedRowKind::Stray { rowid: None } | DamagedRowKind::Replaceable, None) => Ok(()),
     }
 }
 
@@ -95,7 +92,7 @@ fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Resul
 /// one is unknown after the removal. Only SQLite has such rows.
 fn remove_stray_row(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     rowid: i64,
     now_ms: i64,
 ) -> Result<(), StoreError> {
@@ -103,7 +100,7 @@ fn remove_stray_row(
         of_kind!("select repository_id from", "where rowid = $1", "where false and id = $1");
     const REMOVE: KindStatements =
         of_kind!("delete from", "where rowid = $1", "where false and id = $1");
-    if kind != ItemKind::Repository {
+    if kind != ObjectKind::Repository {
         let repository_id =
             tx.query_first(REPOSITORY_ID.for_kind(kind), &params![rowid], |mut row| {
                 row.maybe_int("repository_id")
@@ -116,7 +113,7 @@ fn remove_stray_row(
 /// Makes a sweep of a repository's list due, or of the lists of all repositories if it is unknown.
 fn sweep_surface(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     repository_id: Option<i64>,
     now_ms: i64,
 ) -> Result<(), StoreError> {
@@ -144,7 +141,7 @@ fn sweep_surface(
 pub(crate) fn forget_unlisted(
     tx: &mut Transaction<'_>,
     lane: i64,
-    kind: ItemKind,
+    kind: ObjectKind,
 ) -> Result<(), StoreError> {
     const UNLISTED: KindStatements = of_kind!(
         "select cells.id, cells.host, cells.search_rowid from cells left join",
@@ -169,41 +166,38 @@ pub(crate) fn forget_unlisted(
 }
 
 /// Makes a sweep of the list due that an item was read from.
-fn sweep_lane(
-    tx: &mut Transaction<'_>,
-    host: &str,
-    key: ItemKey,
-    now_ms: i64,
-) -> Result<(), StoreError> {
+fn sweep_lane(tx: &mut Transaction<'_>, key: &ObjectKey, now_ms: i64) -> Result<(), StoreError> {
     const SWEEP: Sql = Sql::portable(
         "update lanes set sweep_due_ms = $1, due_ms = 0
           where id = (select lane_id from cells where host = $2 and kind = $3 and id = $4)
             and surface <> 'repositories'",
     );
-    tx.send_statement(SWEEP, &params![now_ms, host, key.kind.name(), key.id])
+    tx.send_statement(SWEEP, &params![now_ms, &key.host, key.kind.name(), key.id])
 }
 
 fn schedule_reread(
     tx: &mut Transaction<'_>,
-    host: &str,
-    key: ItemKey,
+    key: &ObjectKey,
     now_ms: i64,
 ) -> Result<(), StoreError> {
     const BACKDATE_CELL: Sql = Sql::portable(
         "update cells set digest = $1, updated_at = $2, updated_at_ms = $3
           where host = $4 and kind = $5 and id = $6",
     );
-    let stored = cells::read_cells(tx, host, [key])?;
-    let version = stored.cells.get(&key).and_then(|cell| cell.version.as_ref());
+    let id = key.object_id();
+    let stored = cells::read_cells(tx, &key.host, [id])?;
+    let version = stored.cells.get(&id).and_then(|cell| cell.version.as_ref());
     let before = version.map_or(SourceInstant(0), |version| match key.kind {
-        ItemKind::Repository => version.updated_at.instant(),
-        ItemKind::Thread(_) | ItemKind::Comment(_) => version.updated_at.instant().minus_ms(1_000),
+        ObjectKind::Repository => version.updated_at.instant(),
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => {
+            version.updated_at.instant().minus_ms(1_000)
+        }
     });
     let text = before.to_string();
     let digest = REREAD_DIGEST.0.as_slice();
     tx.send_statement(
         BACKDATE_CELL,
-        &params![digest, &text, before.0, host, key.kind.name(), key.id],
+        &params![digest, &text, before.0, &key.host, key.kind.name(), key.id],
     )?;
-    sweep_lane(tx, host, key, now_ms)
+    sweep_lane(tx, key, now_ms)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 
 use crate::cells::StoredCells;
@@ -52,7 +52,7 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) repository_id: i64,
     /// The number of the thread that the item belongs to.
     pub(crate) thread: i64,
-    pub(crate) kind: ItemKind,
+    pub(crate) kind: ObjectKind,
     pub(crate) title: &'a str,
     pub(crate) body: &'a str,
     pub(crate) repository: &'a str,
@@ -78,7 +78,7 @@ pub(crate) struct PendingRowids {
 
 /// An item that needs a row id.
 struct RowidRequest {
-    key: ItemKey,
+    key: ObjectId,
     /// The next id to try.
     rowid: i64,
     /// The id that the item has now, and may keep.
@@ -90,7 +90,7 @@ impl PendingRowids {
     pub(crate) fn send(
         tx: &mut Transaction<'_>,
         stored: &StoredCells,
-        items: impl IntoIterator<Item = (ItemKey, SourceInstant)>,
+        items: impl IntoIterator<Item = (ObjectId, SourceInstant)>,
     ) -> Result<Self, StoreError> {
         let requests: Vec<_> = items
             .into_iter()
@@ -145,7 +145,7 @@ fn send_taken_rowids(
 
 /// The ids of search rows for items.
 pub(crate) struct AssignedRowids {
-    rowids: BTreeMap<ItemKey, i64>,
+    rowids: BTreeMap<ObjectId, i64>,
     /// The rows that these items have had.
     replaced: Vec<i64>,
 }
@@ -154,8 +154,8 @@ pub(crate) struct AssignedRowids {
 pub(crate) fn index_items(
     tx: &mut Transaction<'_>,
     AssignedRowids { rowids, replaced }: AssignedRowids,
-    items: &[(ItemKey, SearchRow<'_>)],
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    items: &[(ObjectId, SearchRow<'_>)],
+) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
     remove_rows(tx, &replaced)?;
     let rows: Vec<_> =
         items.iter().filter_map(|(key, row)| Some((*rowids.get(key)?, row))).collect();
@@ -163,7 +163,7 @@ pub(crate) fn index_items(
     Ok(rowids)
 }
 
-fn first_rowid(key: ItemKey, updated_at: SourceInstant) -> i64 {
+fn first_rowid(key: ObjectId, updated_at: SourceInstant) -> i64 {
     (unix_seconds(updated_at) << LOW_BITS) | (key.id & LOW_MASK)
 }
 

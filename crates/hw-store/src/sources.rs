@@ -2,8 +2,9 @@
 
 use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::lane::Lane;
+use hw_rules::login::Login;
 use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{self, ItemChangeKind};
@@ -110,8 +111,12 @@ impl LeasedStore {
             Sql::portable("delete from removed_items where host = $1 and repository_id = $2");
         let RepositoryKey { host, id } = repository;
         self.write_with_lease(FORGET_REPOSITORY, |tx| {
-            leases::revoke_from_others(tx, &DutyName::repository(host, id.0), self.lease())?;
-            let (kind, ids) = (ItemKind::Repository, [id.0]);
+            leases::revoke_from_others(
+                tx,
+                &DutyName::Repository(repository.clone()),
+                self.lease(),
+            )?;
+            let (kind, ids) = (ObjectKind::Repository, [id.0]);
             tombstones::remove_texts(tx, host, kind, &ids)?;
             for sql in [DELETE_CELL, DELETE_REMOVED] {
                 tx.execute(sql, &params![host, *id])?;
@@ -194,19 +199,19 @@ pub(crate) fn read_sources(tx: &mut Transaction<'_>) -> Result<Vec<StoredSource>
     tx.query(ALL, &[], read_source)
 }
 
-/// Returns true if all repositories of an owner are followed.
-pub(crate) fn is_owner_followed(
+/// Returns the owner with this login if all of its repositories are followed.
+pub(crate) fn find_followed_owner(
     tx: &mut Transaction<'_>,
     host: &str,
     login: &str,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Login>, StoreError> {
     const OWNER: Sql =
         Sql::portable("select name from sources where host = $1 and lower(name) = lower($2)");
-    Ok(tx.query_first(OWNER, &params![host, login], |mut row| row.text("name"))?.is_some())
+    tx.query_first(OWNER, &params![host, login], |mut row| row.text("name").map(Login::from_known))
 }
 
 fn read_source(mut row: SqlRow) -> Result<StoredSource, StoreError> {
     let (host, name) = (row.text("host")?, row.text("name")?);
-    let source = FollowedSource::from_text(&name);
+    let source = FollowedSource::from_stored(&name);
     Ok(StoredSource { host, source, repository_id: row.maybe_int("repository_id")? })
 }

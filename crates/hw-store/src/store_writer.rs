@@ -15,8 +15,8 @@ use crate::{DatabaseLocation, ItemChange, Lease, LeasedStore, StoreReader};
 /// Decides at a named point whether the process "crashes" there.
 type CrashHook = Arc<dyn Fn(&'static str) -> bool + Send + Sync>;
 
-/// Sees the changes of items, with their host.
-pub type ChangeObserver = Arc<dyn Fn(&str, &[ItemChange]) + Send + Sync>;
+/// Sees the changes of items.
+pub type ChangeObserver = Arc<dyn Fn(&[ItemChange]) + Send + Sync>;
 
 /// Reads a workspace's database, and writes what needs no lease. Clones share it.
 ///

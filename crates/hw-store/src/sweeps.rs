@@ -381,7 +381,6 @@ pub(crate) fn restart_thread_sweep(
     repository: &RepositoryKey,
     kind: ThreadKind,
 ) -> Result<(), StoreError> {
-    let RepositoryKey { host, id } = repository;
-    let lane = Lane::for_repository(host, id.0, Surface::Threads(kind));
+    let lane = Lane::for_repository(repository.clone(), Surface::Threads(kind));
     lane_rows::find_lane_id(tx, &lane)?.map_or(Ok(()), |id| restart_sweep(tx, id))
 }

@@ -5,6 +5,7 @@
 use futures_util::stream::{self, StreamExt as _};
 use hw_rules::item::{Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_sources::error::SourceError;
 use hw_sources::github::closing_references::{ClosingReferencesQuery, ReferencesAnswer};
 use hw_store::{OpenPullRequest, ReadReferences, ReferencesSelection};
@@ -193,8 +194,7 @@ impl ReferencesReader<'_> {
     fn request_sweep(&self, absent: &OpenPullRequest) -> Result<(), SyncError> {
         tracing::info!(node = absent.node_id, "pull request not found; requesting a sweep");
         let lane = Lane::for_repository(
-            self.host,
-            absent.repository_id,
+            RepositoryKey::new(self.host, absent.repository_id),
             Surface::Threads(ThreadKind::PullRequest),
         );
         let now_ms = self.context.client.clock().now_ms();

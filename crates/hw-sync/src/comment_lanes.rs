@@ -6,6 +6,7 @@ use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::{self, ChangeSign, LanePlan, LaneState, SweepRequest};
 use hw_rules::repository_key::RepositoryId;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::since_walk;
 
 use crate::SyncError;
@@ -58,7 +59,7 @@ pub(crate) fn find_due_lanes(
     for repository in repositories.iter().filter(|repository| pull.is_followed(repository)) {
         let target_repository = TargetRepository::from_repository(repository);
         for surface in pull.comment_surfaces().filter(|surface| has_surface(repository, *surface)) {
-            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let lane = Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), surface);
             let state = known.lane_states.get(&lane).cloned().unwrap_or_else(LaneState::new);
             let mut state = state.without_later_sweep(now_ms);
             let Some(target) = LaneTarget::new(lane, target_repository.clone()) else { continue };
@@ -123,7 +124,8 @@ impl CommentLaneSnapshot {
         let (lane, surface) = (&target.lane, target.surface());
         let has_moved = surface.commented_threads().iter().any(|kind| {
             let surface = Surface::Threads(*kind);
-            let threads = Lane::for_repository(&lane.host, target.repository.id, surface);
+            let threads =
+                Lane::for_repository(RepositoryKey::new(&lane.host, target.repository.id), surface);
             moved.contains(&(target.repository.id, surface))
                 || self
                     .lane_states

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::login::Login;
 use hw_rules::page_guard::{EndlessListing, PageGuard};
 use hw_rules::plan::LanePlan;
 use hw_rules::principal::Principal;
@@ -87,7 +88,7 @@ pub(crate) async fn discover_repositories(
 
 impl RepositoryDiscovery<'_> {
     async fn read_sources(&mut self) -> Result<(), SyncError> {
-        let owners: Vec<String> = self.pull.followed_owners().map(str::to_owned).collect();
+        let owners: Vec<Login> = self.pull.followed_owners().cloned().collect();
         for login in &owners {
             match self.read_owner(login).await {
                 Err(error) if error.is_lane_error() && self.pull.sources.len() > 1 => {
@@ -123,9 +124,9 @@ impl RepositoryDiscovery<'_> {
     }
 
     /// Reads all repositories of an owner.
-    async fn read_owner(&mut self, login: &str) -> Result<(), SyncError> {
-        self.begin_listing(Lane::owner_repositories(&self.pull.host, login))?;
-        self.scope = login.to_owned();
+    async fn read_owner(&mut self, login: &Login) -> Result<(), SyncError> {
+        self.begin_listing(Lane::owner_repositories(&self.pull.host, login.clone()))?;
+        self.scope = login.to_string();
         let mut after: Option<PageCursor> = None;
         let mut began = None;
         let mut guard = PageGuard::default();
@@ -144,11 +145,7 @@ impl RepositoryDiscovery<'_> {
                 checked.map_err(|error| self.page_error(error))?;
             }
             let began = *began.get_or_insert(page.walk_page.date.0);
-            sources::store_source(
-                self.context,
-                self.pull,
-                &FollowedSource::Owner(login.to_owned()),
-            )?;
+            sources::store_source(self.context, self.pull, &FollowedSource::Owner(login.clone()))?;
             let mut ingest_page = self.process_page(DiscoveryPage {
                 viewer,
                 date: page.walk_page.date,
@@ -177,7 +174,10 @@ impl RepositoryDiscovery<'_> {
     ) -> Result<Option<SourceInstant>, SyncError> {
         let mut by_lane: BTreeMap<Lane, Vec<RepositoryName>> = BTreeMap::new();
         for name in names {
-            by_lane.entry(self.pull.listing_lane(&name.owner)).or_default().push(name.clone());
+            by_lane
+                .entry(self.pull.listing_lane(name.owner.as_str()))
+                .or_default()
+                .push(name.clone());
         }
         self.scope = self.pull.source_names();
         let mut began = None;
@@ -274,7 +274,7 @@ impl RepositoryDiscovery<'_> {
         if let Some(reason) = reason
             && !self.pull.only_repositories.is_empty()
         {
-            let name = RepositoryName::new(&repository.owner, &repository.name);
+            let name = RepositoryName::from_known(&repository.owner, &repository.name);
             self.result.skipped.push(SkippedRepository { name, reason });
         }
         is_mirrored

@@ -181,6 +181,8 @@ mod tests {
 
     use hw_rules::lane::Lane;
 
+    use hw_rules::repository_key::RepositoryKey;
+
     use super::*;
     use crate::retry_policy::RepositoryRetryBudget;
     use crate::turn::TargetRepository;
@@ -195,7 +197,7 @@ mod tests {
     }
 
     fn lane_with_ten_rows(repository: i64) -> FirstPageLane {
-        let lane = Lane::repository_issues("github.com", repository);
+        let lane = Lane::repository_issues(RepositoryKey::new("github.com", repository));
         let repository = TargetRepository {
             id: repository,
             node_id: String::new(),

@@ -2,6 +2,7 @@
 
 use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, ReadStrategy};
+use hw_rules::repository_key::RepositoryKey;
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::CommentLookupQuery;
 use hw_sources::github::graphql::{GraphqlEndpoint, GraphqlQuery, GraphqlResponse};
@@ -103,7 +104,7 @@ pub(crate) fn store_moved_items(
     for observation in elsewhere {
         let MirrorItem::Comment(comment) = &observation.item else { continue };
         let (host, surface) = (&target.lane.host, target.surface());
-        let lane = Lane::for_repository(host, comment.repository_id, surface);
+        let lane = Lane::for_repository(RepositoryKey::new(host, comment.repository_id), surface);
         let state = context.store.lane_state(&lane)?;
         if state.coverage.through.is_none() {
             continue;

@@ -6,6 +6,7 @@ use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{self, ChangeSign, LanePlan, LaneRequest, LaneState};
 use hw_rules::probe::{self, ExpectedRows, ListingProbe};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_store::StoreReader;
 
@@ -92,7 +93,7 @@ pub(crate) fn plan_repository_lanes(
     pull.thread_surfaces()
         .filter(|surface| has_surface(repository, *surface))
         .filter_map(|surface| {
-            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let lane = Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), surface);
             let target = LaneTarget::new(lane, target_repository.clone())?;
             Some(known.plan_lane(context, pull, target, probes.get(&(repository.id, surface))))
         })

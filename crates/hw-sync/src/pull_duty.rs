@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::OVERLAP_MS;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, PullItem, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::second_lookup;
 use hw_store::IngestPage;
 
@@ -67,7 +69,7 @@ pub(crate) async fn perform_pull(
     summary.add_unlisted_failures(context, pull, &known, &discovery);
     summary.failed_sources = std::mem::take(&mut discovery.failed_sources);
     drop_unstored(context, pull, &mut discovery, &mut summary)?;
-    context.store.follow_lanes(&known.new_lanes(&discovery.lanes))?;
+    context.store.follow_lanes(&known.new_lanes(&discovery.lanes), LaneUse::Mirror)?;
     emit_moved(context, pull.thread_surfaces(), &discovery.lanes);
     let moved = comment_lanes::moved_surfaces(&discovery.lanes);
 
@@ -316,7 +318,7 @@ fn clear_chosen_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<(), 
     let known = MirrorSnapshot::from_store(context.store, pull)?;
     for repository in known.repositories.iter().filter(|stored| pull.is_chosen(stored)) {
         for surface in pull.thread_surfaces().chain(pull.comment_surfaces()) {
-            let lane = Lane::for_repository(&pull.host, repository.id, surface);
+            let lane = Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), surface);
             context.store.clear_lane(&lane)?;
         }
     }

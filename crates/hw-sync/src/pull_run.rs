@@ -8,6 +8,7 @@ use futures_util::future::{FutureExt as _, LocalBoxFuture};
 use hw_rules::duty::{DutyName, DutyState};
 use hw_rules::lane::PullItem;
 use hw_rules::plan::{self, ChangeSign, LanePlan};
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::{DutyEnd, DutyTask, LeasedStore, StoreError};
 use tokio::sync::Notify;
 
@@ -211,12 +212,13 @@ impl<'a> PullRun<'a> {
     async fn perform_repository_duty(
         &self,
         store: LeasedStore,
+        repository: &RepositoryKey,
         task: RepositoryTask,
     ) -> Result<PerformedDuty, SyncError> {
-        let duty = store.lease().duty.clone();
-        let Some(repository) = self.find_repository(&duty)? else {
+        let Some(repository) = self.find_repository(repository)? else {
             return Ok(PerformedDuty::Ended(self.duty_end(&store, None)));
         };
+        let duty = store.lease().duty.clone();
         let context = self.context(&store);
         match perform_repository(&context, self.pull, &repository, &task.lists).await {
             Ok(outcomes) => Ok(self.finish_repository(&store, outcomes)),
@@ -252,10 +254,12 @@ impl<'a> PullRun<'a> {
         DutyEnd { lease, ended_ms, due_ms: None, error }
     }
 
-    /// Returns the repository of a duty; none if it is gone, or if this pull excludes it.
-    fn find_repository(&self, duty: &DutyName) -> Result<Option<Arc<TargetRepository>>, SyncError> {
-        let DutyName::Repository { host, id } = duty else { return Ok(None) };
-        if let Some(known) = lock_unpoisoned(&self.progress).repositories.get(id) {
+    /// Returns a repository; none if it is gone, or if this pull excludes it.
+    fn find_repository(
+        &self,
+        RepositoryKey { host, id }: &RepositoryKey,
+    ) -> Result<Option<Arc<TargetRepository>>, SyncError> {
+        if let Some(known) = lock_unpoisoned(&self.progress).repositories.get(&id.0) {
             return Ok(Some(Arc::clone(known)));
         }
         let stored = self.worker.store().repositories(host)?;
@@ -263,7 +267,7 @@ impl<'a> PullRun<'a> {
         let stored = stored.map(|stored| (stored.id, TargetRepository::from_repository(stored)));
         let mut progress = lock_unpoisoned(&self.progress);
         progress.repositories = stored.collect();
-        Ok(progress.repositories.get(id).cloned())
+        Ok(progress.repositories.get(&id.0).cloned())
     }
 
     /// Has these comment lanes read, by this process and by others that follow this pull. Returns the outcomes of those
@@ -426,11 +430,12 @@ impl DutyPerformer for PullRun<'_> {
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>> {
         let ClaimedDuty { detail, dead_owner } = claimed;
         match (store.lease().duty.clone(), RepositoryTask::from_detail(&detail)) {
-            (DutyName::Pull { .. }, _) => self.perform_pull_duty(store, dead_owner).boxed_local(),
-            (DutyName::Repository { .. }, Some(task)) => {
-                self.perform_repository_duty(store, task).boxed_local()
+            (DutyName::Pull(_), _) => self.perform_pull_duty(store, dead_owner).boxed_local(),
+            (DutyName::Repository(repository), Some(task)) => {
+                async move { self.perform_repository_duty(store, &repository, task).await }
+                    .boxed_local()
             }
-            (DutyName::Repository { .. }, None) => {
+            (DutyName::Repository(_), None) => {
                 let end = self.duty_end(&store, None);
                 std::future::ready(Ok(PerformedDuty::Ended(end))).boxed_local()
             }

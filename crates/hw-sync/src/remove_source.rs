@@ -72,7 +72,10 @@ async fn remove_with_lease(
     }
     for repository in &forgotten {
         for surface in Surface::THREADS.into_iter().chain(Surface::COMMENTS) {
-            store.clear_lane(&Lane::for_repository(host, repository.id, surface))?;
+            store.clear_lane(&Lane::for_repository(
+                RepositoryKey::new(host, repository.id),
+                surface,
+            ))?;
         }
     }
     run_chores(store, clock, &CrashPoints::default()).await?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::{LanePlan, LaneState};
+use hw_rules::repository_key::RepositoryKey;
 
 use crate::SyncError;
 use crate::plan_lanes::PlannedLane;
@@ -71,7 +72,8 @@ pub(crate) async fn perform_repository(
     lists: &[CommentListTask],
 ) -> Result<Vec<LaneOutcome>, SyncError> {
     let lanes = lists.iter().filter_map(|list| {
-        let lane = Lane::for_repository(&pull.host, repository.id, list.surface);
+        let lane =
+            Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), list.surface);
         Some(PlannedLane {
             target: LaneTarget::new(lane, Arc::clone(repository))?,
             // the turn loads the state, and plans by it

@@ -19,9 +19,9 @@ pub async fn restore_removed_items(
     let worker = Worker::register(store, clock, identity)?;
     let work = async {
         let mut results = Vec::new();
-        for items in items.chunk_by(|a, b| a.host == b.host) {
+        for items in items.chunk_by(|a, b| a.key.host == b.key.host) {
             let Some(first) = items.first() else { continue };
-            let store = worker.claim_at_once(&DutyName::pull(&first.host)).await?;
+            let store = worker.claim_at_once(&DutyName::pull(&first.key.host)).await?;
             results.extend(restore_with_lease(&worker, &store, clock, items).await?);
             store.release_duty()?;
         }

@@ -3,6 +3,7 @@
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::Repository;
 use hw_rules::lane::Lane;
+use hw_rules::login::Login;
 use hw_rules::repository_key::RepositoryKey;
 use hw_sources::github::repositories::FoundName;
 
@@ -123,10 +124,10 @@ fn record_source_ends(
 }
 
 impl PullSpec {
-    /// Returns the logins of the owners whose repositories are all followed.
-    pub(crate) fn followed_owners(&self) -> impl Iterator<Item = &str> {
+    /// Returns the owners whose repositories are all followed.
+    pub(crate) fn followed_owners(&self) -> impl Iterator<Item = &Login> {
         self.sources.iter().filter_map(|followed| match &followed.source {
-            FollowedSource::Owner(login) => Some(login.as_str()),
+            FollowedSource::Owner(login) => Some(login),
             FollowedSource::Repository(_) => None,
         })
     }
@@ -143,10 +144,9 @@ impl PullSpec {
 
     /// Returns the lane of the list that has the repositories of this owner.
     pub(crate) fn listing_lane(&self, owner: &str) -> Lane {
-        if is_owner_followed(&self.sources, owner) {
-            Lane::owner_repositories(&self.host, owner)
-        } else {
-            Lane::single_repositories(&self.host)
+        match self.followed_owners().find(|login| login.is_same(owner)) {
+            Some(login) => Lane::owner_repositories(&self.host, login.clone()),
+            None => Lane::single_repositories(&self.host),
         }
     }
 
@@ -154,7 +154,7 @@ impl PullSpec {
     pub fn listing_lanes(&self) -> Vec<Lane> {
         let owners = self.followed_owners();
         let mut lanes: Vec<Lane> =
-            owners.map(|login| Lane::owner_repositories(&self.host, login)).collect();
+            owners.map(|login| Lane::owner_repositories(&self.host, login.clone())).collect();
         if self.single_repositories().next().is_some() {
             lanes.push(Lane::single_repositories(&self.host));
         }
@@ -200,8 +200,8 @@ impl PullSpec {
         let mut only = self.only_repositories.iter();
         self.only_repositories.is_empty()
             || only.any(|only| match source {
-                FollowedSource::Owner(login) => only.owner.eq_ignore_ascii_case(login),
-                FollowedSource::Repository(name) => only.is_name_of(&name.owner, &name.name),
+                FollowedSource::Owner(login) => only.owner == *login,
+                FollowedSource::Repository(name) => only.is_same(name),
             })
     }
 }
@@ -221,7 +221,7 @@ pub(crate) fn is_mirrored(sources: &[PullSource], repository: &Repository) -> bo
 
 fn is_owner_followed(sources: &[PullSource], owner: &str) -> bool {
     sources.iter().any(|followed| match &followed.source {
-        FollowedSource::Owner(login) => login.eq_ignore_ascii_case(owner),
+        FollowedSource::Owner(login) => login.is_same(owner),
         FollowedSource::Repository(_) => false,
     })
 }

@@ -219,7 +219,7 @@ impl PullSummary {
         }
         for FailedSource { source, error } in &discovery.failed_sources {
             if let FollowedSource::Owner(login) = source {
-                self.add_error(context, surface, login.clone(), error);
+                self.add_error(context, surface, login.to_string(), error);
             }
         }
     }

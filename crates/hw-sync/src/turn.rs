@@ -7,6 +7,7 @@ use hw_rules::chunk_size::GAP_MS;
 use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, ReadStrategy, Surface};
 use hw_rules::plan::{LaneRequest, LaneState, SweepRequest, TurnTiming};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
@@ -66,7 +67,7 @@ impl LaneTarget {
     /// Returns the lane of the threads that these comments belong to, if they are read thread by thread.
     pub(crate) fn threads_lane(&self) -> Option<Lane> {
         let surface = Surface::Threads(self.surface().per_thread_kind()?);
-        Some(Lane::for_repository(&self.lane.host, self.repository.id, surface))
+        Some(Lane::for_repository(RepositoryKey::new(&self.lane.host, self.repository.id), surface))
     }
 
     /// Returns the lane's name as printed: `acme/pump issues`.

@@ -9,6 +9,8 @@ use hw_rules::item::{
     Repository, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::login::Login;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{DatabaseLocation, IngestPage, LeasedStore, StoreWriter};
@@ -59,7 +61,7 @@ fn repository_page() -> IngestPage {
         observations: observations.collect(),
         coverage: Some(Coverage::default()),
         viewer: Some("viewer".into()),
-        ..IngestPage::new(Lane::owner_repositories(HOST, "acme"), 100)
+        ..IngestPage::new(Lane::owner_repositories(HOST, Login::from_known("acme")), 100)
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn new_pages(ids: std::ops::Range<usize>) -> Vec<IngestPage> {
     for id in ids {
         let (surface, item) = new_item(id);
         let repository = i64::try_from(repository_index(id)).unwrap();
-        let lane = Lane::for_repository(HOST, repository, surface);
+        let lane = Lane::for_repository(RepositoryKey::new(HOST, repository), surface);
         by_lane.entry(lane).or_default().push(new_observation(id, item));
     }
     let pages = by_lane.into_iter().map(|(lane, observations)| IngestPage {

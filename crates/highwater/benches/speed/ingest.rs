@@ -6,6 +6,7 @@ use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
 use hw_rules::item::{ItemObservation, MirrorItem, Thread, ThreadDetails};
 use hw_rules::lane::Lane;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{DatabaseLocation, IngestPage, StoreWriter};
@@ -86,7 +87,10 @@ fn issue_page(number: usize, bodies: &[String]) -> IngestPage {
     IngestPage {
         observations: rows.collect(),
         coverage: Some(Coverage::default()),
-        ..IngestPage::new(Lane::repository_issues("github.com", repository), 100)
+        ..IngestPage::new(
+            Lane::repository_issues(RepositoryKey::new("github.com", repository)),
+            100,
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use hw_rules::login::Login;
 
 use super::WorkspaceFlags;
 use crate::github_names;
@@ -48,7 +49,7 @@ pub(crate) struct ShowConfigArgs {
 pub(crate) struct InitArgs {
     /// Organization [default: from the settings, else the owner of this directory's `origin`].
     #[arg(short = 'o', long, value_name = "LOGIN", value_parser = github_names::parse_owner)]
-    pub(crate) organization: Option<String>,
+    pub(crate) organization: Option<Login>,
 
     /// Home directory [default: $HIGHWATER_HOME, else ~/.highwater].
     #[arg(short = 'm', long, value_name = "DIR")]

@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
+use hw_rules::login::Login;
 use hw_store::{DatabaseLocation, StoreWriter, Workspace, WorkspaceHandle};
 use hw_sync::api_client::GithubClient;
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -121,7 +122,7 @@ async fn pull_repeatedly(
 fn pull_spec(server: &DemoServer) -> PullSpec {
     PullSpec {
         host: server.host.clone(),
-        sources: vec![FollowedSource::Owner(server.organization.clone()).into()],
+        sources: vec![FollowedSource::Owner(Login::from_known(&server.organization)).into()],
         worker: config::worker_identity("demo"),
         items: PullItem::ALL.into(),
         only_repositories: Vec::new(),

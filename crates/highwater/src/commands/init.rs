@@ -91,7 +91,7 @@ fn find_organization(
     resolved.get(&config::ORGANIZATION).cloned().or_else(|| {
         let host = resolved.api_endpoints().ok()?.host;
         let owner = git_origin::find_origin_owner(environment.current_folder.as_deref()?, &host)?;
-        Some(SettingValue { text: owner, origin: SettingOrigin::Git })
+        Some(SettingValue { text: owner.to_string(), origin: SettingOrigin::Git })
     })
 }
 

@@ -7,6 +7,7 @@ mod options;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use hw_rules::login::Login;
 use hw_rules::page_size;
 use hw_sources::github::source::GithubSource;
 use hw_sources::http_transport::HttpTransport;
@@ -116,7 +117,7 @@ impl PullRun<'_> {
         }
         let summary = result.map_err(|error| errors::pull_error(error, title, location))?;
         let duration_ms = MachineClock.now_ms() - start_ms;
-        let organization = self.settings.organization.as_deref();
+        let organization = self.settings.organization.as_ref().map(Login::as_str);
         print_summary(args, options, &PullReport { organization, summary: &summary, duration_ms })?;
         exclusions::warn_unknown_exclusions(&store, &options.spec, &summary)?;
         check_complete(&summary)

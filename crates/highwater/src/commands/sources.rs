@@ -64,7 +64,7 @@ impl SourceRow {
         let name = stored.source.to_string();
         let mut repositories = store.readable_repositories(&stored.host)?.rows;
         repositories.retain(|repository| match &stored.source {
-            FollowedSource::Owner(login) => repository.owner.eq_ignore_ascii_case(login),
+            FollowedSource::Owner(login) => login.is_same(&repository.owner),
             FollowedSource::Repository(_) => Some(repository.id) == stored.repository_id,
         });
         let current = repositories.first().map(|found| format!("{}/{}", found.owner, found.name));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
+use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -25,7 +26,7 @@ pub(crate) struct AppSettings {
     pub(crate) workspace: Option<String>,
     /// A file or a URL, which may carry a password.
     pub(crate) database: Option<SecretString>,
-    pub(crate) organization: Option<String>,
+    pub(crate) organization: Option<Login>,
     /// Followed in addition to the organization.
     pub(crate) sources: Vec<FollowedSource>,
     pub(crate) excluded_repositories: Vec<RepositorySelector>,
@@ -62,7 +63,7 @@ impl AppSettings {
             home: resolved.home.as_ref().map(|home| home.path.clone()),
             workspace: resolved.text(&keys::WORKSPACE).map(str::to_owned),
             database: resolved.text(&keys::DATABASE).map(SecretString::from),
-            organization: resolved.text(&keys::ORGANIZATION).map(str::to_owned),
+            organization: resolved.text(&keys::ORGANIZATION).map(Login::from_known),
             sources: parse_setting(resolved, &keys::SOURCES, github_names::parse_sources),
             excluded_repositories: parse_setting(
                 resolved,

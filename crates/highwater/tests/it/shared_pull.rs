@@ -128,7 +128,7 @@ fn wait_for_requests(fixture: &GitHubFixture, requests: usize) {
 fn pull_owner(location: &DatabaseLocation) -> Option<u32> {
     let busy = StoreReader::open(location).unwrap().busy_workers().unwrap();
     let is_pull =
-        |name: &hw_rules::duty::DutyName| matches!(name, hw_rules::duty::DutyName::Pull { .. });
+        |name: &hw_rules::duty::DutyName| matches!(name, hw_rules::duty::DutyName::Pull(_));
     let owner = busy.into_iter().find(|worker| worker.duties.iter().any(is_pull))?;
     owner.worker.split(' ').nth(1)?.parse().ok()
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hw_rules::item;
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_sim::{CommentKind, ThreadKind, WorldSpec};
 use hw_sources::transport::{HttpRequest, HttpResponse, ResponseFuture, Transport, TransportError};
@@ -274,7 +275,7 @@ fn inventory_item_denied_by_a_lookup_is_read_later() {
 /// Creates an issue that becomes visible too late: the watermark is already past it.
 async fn skip_new_issue(fixture: &SimFixture) {
     let repository = first_repository_id(fixture);
-    let lane = Lane::repository_issues(HOST, repository);
+    let lane = Lane::repository_issues(RepositoryKey::new(HOST, repository));
     let before = issue_ids(fixture);
     fixture.with_github(|github| {
         github.world_mut().create_issue(repository, "late", "b", fixture.world_now_ms())

@@ -6,6 +6,7 @@ use std::pin::pin;
 
 use hw_rules::item;
 use hw_rules::lane::{Lane, PullItem, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_sim::{CommentKind, GroundTruth, RequestKind, ThreadKind, TrueComment, WorldSpec};
 use hw_store::{CommentFilter, CommentRow};
@@ -304,8 +305,7 @@ fn comments_are_requested_only_for_changed_threads() {
         assert!(pulled.items[&PullItem::Comments].seen <= reviews + 200, "{pulled:?}");
         check_comments(&fixture, CheckLevel::Everything).unwrap();
         let lane = Lane::for_repository(
-            HOST,
-            truth.threads.values().next().unwrap().repository_id,
+            RepositoryKey::new(HOST, truth.threads.values().next().unwrap().repository_id),
             Surface::Comments(item::CommentKind::Review),
         );
         assert_eq!(fixture.store.due_threads(&lane, 0, 9).unwrap(), [], "no thread is still due");

@@ -83,7 +83,7 @@ fn single_repository_whose_name_another_one_takes_is_followed_under_its_new_name
 fn source_that_does_not_exist_stops_no_other_and_is_not_followed() {
     for unknown in ["nobody", "bob/nothing"] {
         let mut fixture = SimFixture::new(&world_spec(), 4);
-        fixture.sources.push(FollowedSource::from_text(unknown));
+        fixture.sources.push(FollowedSource::from_stored(unknown));
         on_virtual_time(async {
             let summary = fixture.pull(&USUAL_PULL).await.unwrap();
             let failed: Vec<&str> =
@@ -119,7 +119,7 @@ fn removed_source_takes_along_only_what_no_other_source_follows() {
     on_virtual_time(async {
         fixture.pull(&FULL_PULL).await.unwrap();
         check_mirror(&fixture, CheckLevel::Everything).unwrap();
-        let acme = FollowedSource::Owner("acme".to_owned());
+        let acme = FollowedSource::from_stored("acme");
         let removal = remove_source(
             &fixture.store,
             &*fixture.clock,

@@ -21,8 +21,10 @@ const THREAD_SURFACES: [Surface; 3] = Surface::THREADS;
 fn listing_query_costs_one_point_per_page() {
     let fixture = build_fixture();
     let repositories = true_repositories(&fixture);
-    let names: Vec<RepositoryName> =
-        repositories.iter().map(|found| RepositoryName::new(&found.owner, &found.name)).collect();
+    let names: Vec<RepositoryName> = repositories
+        .iter()
+        .map(|found| RepositoryName::from_known(&found.owner, &found.name))
+        .collect();
     let ids: Vec<String> = repositories.iter().map(|found| found.node_id.clone()).collect();
     let organization = &fixture.organization;
     check_cost(

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use hw_rules::item::CommentKind;
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_sim::WorldSpec;
 use hw_store::{DatabaseLocation, StoreWriter};
 use hw_sync::PullSummary;
@@ -232,7 +233,7 @@ fn removals_of_a_run_are_counted_together_when_another_process_helps() {
         });
         for id in repositories.keys() {
             let surface = Surface::Comments(CommentKind::Conversation);
-            let lane = Lane::for_repository(HOST, *id, surface);
+            let lane = Lane::for_repository(RepositoryKey::new(HOST, *id), surface);
             fixture.store.request_sweep(&lane, fixture.clock.virtual_now_ms()).unwrap();
         }
         let before = fixture.store.object_counts().unwrap().comments;

@@ -1,6 +1,6 @@
 //! Sweeps: deleted items are removed, and nothing else is.
 
-use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
+use hw_rules::item::{ObjectKey, ThreadKind};
 use hw_rules::lane::PullItem;
 use hw_sim::{ApiFault, FaultRates};
 
@@ -282,9 +282,5 @@ fn delete_issue(fixture: &SimFixture, id: i64) {
 }
 
 fn is_stored(fixture: &SimFixture, id: i64) -> bool {
-    fixture
-        .store
-        .cell(HOST, ItemKey { kind: ItemKind::Thread(ThreadKind::Issue), id })
-        .unwrap()
-        .is_present()
+    fixture.store.cell(&ObjectKey::new(HOST, ThreadKind::Issue, id)).unwrap().is_present()
 }

@@ -2,6 +2,7 @@
 
 use hw_rules::coverage::GapSide;
 use hw_rules::lane::Lane;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::PageCursor;
 use hw_sim::{ApiFault, ThreadKind, WorldSpec};
@@ -115,7 +116,7 @@ fn walk_finds_an_edit_listed_after_a_newer_one() {
 fn page_too_large_to_serve_is_halved_and_the_size_remembered() {
     let fixture = SimFixture::new(&one_repository(60), 8);
     on_virtual_time(async {
-        let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
+        let lane = Lane::repository_issues(RepositoryKey::new(HOST, first_repository_id(&fixture)));
         let mut pull = std::pin::pin!(fixture.pull(&ISSUES_PULL));
         assert!(!fixture.poll_until_requests(&mut pull, 1).await, "the issues are still to come");
         fixture.with_github(|github| github.arm_fault(ApiFault::GatewayTimeout, 3));
@@ -145,7 +146,7 @@ fn watermark_in_the_future_is_reset() {
     let fixture = SimFixture::new(&one_repository(6), 20);
     on_virtual_time(async {
         fixture.pull(&USUAL_PULL).await.unwrap();
-        let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
+        let lane = Lane::repository_issues(RepositoryKey::new(HOST, first_repository_id(&fixture)));
         let (store, client) = fixture.open_process(None);
         let leased = fixture.claim_pull();
         let mut coverage = leased.lane_state(&lane).unwrap().coverage;
@@ -175,7 +176,7 @@ fn walk_restarts_from_the_top_when_its_cursor_is_unknown() {
             TestPull { crash_hook: Some(crash_at("ingest: after commit", 4)), ..USUAL_PULL };
         fixture.pull(&crash).await.unwrap_err();
         fixture.clock.advance_by(10_000).await;
-        let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
+        let lane = Lane::repository_issues(RepositoryKey::new(HOST, first_repository_id(&fixture)));
         let (store, client) = fixture.open_process(None);
         let leased = fixture.claim_pull();
         let mut coverage = leased.lane_state(&lane).unwrap().coverage;
@@ -191,7 +192,7 @@ fn walk_restarts_from_the_top_when_its_cursor_is_unknown() {
 fn window_is_respected_and_a_wider_one_shows_as_a_gap_until_filled() {
     let fixture = SimFixture { largest_page: 5, ..SimFixture::new(&one_repository(60), 9) };
     on_virtual_time(async {
-        let lane = Lane::repository_issues(HOST, first_repository_id(&fixture));
+        let lane = Lane::repository_issues(RepositoryKey::new(HOST, first_repository_id(&fixture)));
         let narrow = TestPull { window_days: Some(10), ..USUAL_PULL };
         fixture.pull(&narrow).await.unwrap();
         let few = fixture.store.object_counts().unwrap().issues;

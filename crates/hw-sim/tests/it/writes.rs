@@ -154,7 +154,7 @@ fn first_issue(fixture: &SimFixture) -> TrueThread {
 }
 
 fn comment_on(issue: &TrueThread) -> RestWrite {
-    let repository = RepositoryName::new("acme", &issue.repository);
+    let repository = RepositoryName::from_known("acme", &issue.repository);
     RestWrite::issue_comment(&repository, issue.number, BODY)
 }
 

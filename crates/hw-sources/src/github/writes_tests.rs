@@ -76,7 +76,8 @@ fn write_is_not_sent_without_a_connection() {
 #[test]
 fn write_of_a_comment_is_a_post_with_its_body() {
     let endpoint = RestEndpoint { url: "https://api.github.com".into(), token: "hunter2".into() };
-    let write = RestWrite::issue_comment(&RepositoryName::new("acme", "pump"), 12, "It \"leaks\"");
+    let write =
+        RestWrite::issue_comment(&RepositoryName::from_known("acme", "pump"), 12, "It \"leaks\"");
     let request = endpoint.build_write(&write);
     assert_eq!(request.method, Method::POST);
     assert_eq!(request.url, "https://api.github.com/repos/acme/pump/issues/12/comments");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, ItemKey, ItemKind};
+use hw_rules::item::{Comment, ObjectId, ObjectKey, ObjectKind};
 use hw_rules::query::Query;
 use hw_rules::snippet::{self, SnippetPiece};
 use hw_rules::source_time::SourceTime;
@@ -19,7 +19,7 @@ use crate::views::thread_view::{self, FoundThread};
 /// One search result: a thread, or a comment if the query asks for comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    pub kind: ItemKind,
+    pub kind: ObjectKind,
     pub id: i64,
     pub host: String,
     pub owner: String,
@@ -77,15 +77,14 @@ pub(super) enum HitTarget {
 /// A match: the object of the search row, and the thread it belongs to.
 pub(super) struct MatchedItem {
     owner: String,
-    pub(super) host: String,
-    key: ItemKey,
+    key: ObjectKey,
     thread: Option<ThreadRow>,
 }
 
 impl MatchedItem {
     pub(super) fn from_thread(found: FoundThread) -> Self {
         let FoundThread { owner, row } = found;
-        Self { owner, host: row.host.clone(), key: row.thread.key(), thread: Some(row) }
+        Self { owner, key: row.thread.key().at_host(&row.host), thread: Some(row) }
     }
 
     pub(super) fn has_thread(&self) -> bool {
@@ -93,10 +92,10 @@ impl MatchedItem {
     }
 
     /// Returns the key of the item that the match counts for.
-    pub(super) fn hit_key(&self, target: HitTarget) -> ItemKey {
+    pub(super) fn hit_key(&self, target: HitTarget) -> ObjectKey {
         match (&self.thread, target) {
-            (Some(row), HitTarget::Thread) => row.thread.key(),
-            _ => self.key,
+            (Some(row), HitTarget::Thread) => row.thread.key().at_host(&self.key.host),
+            _ => self.key.clone(),
         }
     }
 }
@@ -105,7 +104,7 @@ impl MatchedItem {
 pub(super) fn read_item_keys(
     tx: &mut Transaction<'_>,
     rowids: &[i64],
-) -> Result<BTreeMap<i64, ItemKey>, StoreError> {
+) -> Result<BTreeMap<i64, ObjectId>, StoreError> {
     const CELLS: Sql = Sql::per_dialect(
         "select search_rowid, kind, id from cells
           where search_rowid in (select value from json_each($1))",
@@ -117,7 +116,7 @@ pub(super) fn read_item_keys(
             comment_list::parse_kind(&row.text("kind")?)?,
             row.int("id")?,
         );
-        Ok((rowid, ItemKey { kind, id }))
+        Ok((rowid, ObjectId { kind, id }))
     })?;
     Ok(keys.rows.into_iter().collect())
 }
@@ -126,7 +125,7 @@ pub(super) fn read_item_keys(
 pub(super) fn look_up_match(
     tx: &mut Transaction<'_>,
     candidate: &Candidate,
-    key: ItemKey,
+    key: ObjectId,
 ) -> Result<MatchedItem, StoreError> {
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
     let ThreadKey { repository, number } = &candidate.thread;
@@ -137,7 +136,7 @@ pub(super) fn look_up_match(
         Some(table) => thread_view::find_by_id(tx, &table, host, key.id)?,
         None => thread_view::find_by_number(tx, repository, *number)?,
     };
-    Ok(MatchedItem { owner: owner.unwrap_or_default(), host: host.to_string(), key, thread })
+    Ok(MatchedItem { owner: owner.unwrap_or_default(), key: key.at_host(host), thread })
 }
 
 /// Builds the hit of a match: its thread, or the comment itself if that is the target or its thread is not stored.
@@ -147,11 +146,11 @@ pub(super) fn build_hit(
     target: HitTarget,
     query: &Query,
 ) -> Result<Option<Hit>, StoreError> {
-    let MatchedItem { owner, host, key, thread } = item;
+    let MatchedItem { owner, key, thread } = item;
     if !key.kind.is_comment() {
         return Ok(thread.map(|row| thread_hit(owner, row, None, query)));
     }
-    let Some(matched) = read_comment(tx, &host, key)? else { return Ok(None) };
+    let Some(matched) = read_comment(tx, &key)? else { return Ok(None) };
     Ok(Some(match (thread, target) {
         (Some(row), HitTarget::Thread) => thread_hit(owner, row, Some(matched.comment), query),
         (thread, _) => comment_hit(owner, thread, matched, query),
@@ -160,8 +159,7 @@ pub(super) fn build_hit(
 
 fn read_comment(
     tx: &mut Transaction<'_>,
-    host: &str,
-    key: ItemKey,
+    key: &ObjectKey,
 ) -> Result<Option<CommentRow>, StoreError> {
     let text = format!(
         "select {} from comments where host = $1 and kind = $2 and id = $3",
@@ -169,7 +167,7 @@ fn read_comment(
     );
     tx.query_first(
         Sql::portable(&text),
-        &params![host, key.kind.name(), key.id],
+        &params![&key.host, key.kind.name(), key.id],
         comment_list::read_comment,
     )
 }

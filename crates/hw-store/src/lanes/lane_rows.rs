@@ -49,10 +49,10 @@ impl<'a> PendingLaneId<'a> {
         match self.read(tx)? {
             Some(FoundLane { id, is_used: true }) => return Ok(id),
             Some(FoundLane { id, is_used: false }) => {
-                add_mirror_use(tx, &[lane.to_string()])?;
+                add_lane_use(tx, &[lane.to_string()], LaneUse::Mirror)?;
                 return Ok(id);
             }
-            None => insert_missing_lanes(tx, &[lane])?,
+            None => insert_missing_lanes(tx, &[lane], LaneUse::Mirror)?,
         }
         find_lane_id(tx, lane)?
             .ok_or_else(|| StoreError::Damaged(format!("the lane {lane} has no row")))
@@ -76,10 +76,11 @@ macro_rules! insert_lanes {
     };
 }
 
-/// Creates the rows of those of these lanes that have none. The mirror uses all of them.
+/// Creates the rows of those of these lanes that have none, and records a use of all of them.
 pub(super) fn insert_missing_lanes(
     tx: &mut Transaction<'_>,
     lanes: &[&Lane],
+    lane_use: LaneUse,
 ) -> Result<(), StoreError> {
     const INSERT: Sql = Sql::per_dialect(
         insert_lanes!("values ($1, $2, $3, $4, $5, $6, $7)"),
@@ -90,25 +91,43 @@ pub(super) fn insert_missing_lanes(
     );
     let coverage = serialize_coverage(&Coverage::default());
     let names: Vec<_> = lanes.iter().map(ToString::to_string).collect();
+    let scopes: Vec<_> = lanes.iter().map(|lane| ScopeColumns::from_scope(&lane.scope)).collect();
     let rows: Vec<_> = lanes
         .iter()
-        .zip(&names)
-        .map(|(lane, name)| {
-            let (organization, repository) = match &lane.scope {
-                Scope::Owner(login) => (Some(login.as_str()), None),
-                Scope::Repository(id) => (None, Some(id.0)),
-                Scope::SingleRepositories => (None, None),
-            };
+        .zip(names.iter().zip(&scopes))
+        .map(|(lane, (name, scope))| {
+            let (owner, repository) = (scope.organization.as_deref(), scope.repository_id);
             let (surface, size) = (lane.surface.name(), i64::from(FIRST_PAGE_SIZE));
-            params![name, &lane.host, organization, repository, surface, &coverage, size].to_vec()
+            params![name, &lane.host, owner, repository, surface, &coverage, size].to_vec()
         })
         .collect();
     tx.insert_rows(INSERT, &rows)?;
-    add_mirror_use(tx, &names)
+    add_lane_use(tx, &names, lane_use)
 }
 
-/// Records that the mirror uses the lanes with these names, as far as they have rows.
-pub(super) fn add_mirror_use(tx: &mut Transaction<'_>, names: &[String]) -> Result<(), StoreError> {
+/// A lane's scope as columns; both are null for the repositories that are followed one by one.
+struct ScopeColumns {
+    organization: Option<String>,
+    repository_id: Option<i64>,
+}
+
+impl ScopeColumns {
+    fn from_scope(scope: &Scope) -> Self {
+        let (organization, repository_id) = match scope {
+            Scope::Owner(login) => (Some(login.to_key()), None),
+            Scope::Repository(id) => (None, Some(id.0)),
+            Scope::SingleRepositories => (None, None),
+        };
+        Self { organization, repository_id }
+    }
+}
+
+/// Records a use of the lanes with these names, as far as they have rows.
+pub(super) fn add_lane_use(
+    tx: &mut Transaction<'_>,
+    names: &[String],
+    lane_use: LaneUse,
+) -> Result<(), StoreError> {
     const ADD: Sql = Sql::per_dialect(
         "insert into lane_uses (lane_id, use) select id, $1 from lanes where name = $2
          on conflict do nothing",
@@ -117,8 +136,7 @@ pub(super) fn add_mirror_use(tx: &mut Transaction<'_>, names: &[String]) -> Resu
            join lanes on lanes.name = used.name
          on conflict do nothing",
     );
-    let lane_use = LaneUse::Mirror.name();
-    let rows: Vec<_> = names.iter().map(|name| params![lane_use, name].to_vec()).collect();
+    let rows: Vec<_> = names.iter().map(|name| params![lane_use.name(), name].to_vec()).collect();
     tx.insert_rows(ADD, &rows)
 }
 

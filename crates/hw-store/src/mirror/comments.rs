@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{AuthorKind, Comment, CommentKind, ItemKey, MirrorItem};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, MirrorItem, ObjectId};
+use hw_rules::repository_key::Host;
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
@@ -24,8 +25,8 @@ use crate::transaction::Transaction;
 /// did not find the thread. A comment of a transferred issue moves to another list in this way.
 pub(crate) fn tombstone_thread_comments(
     tx: &mut Transaction<'_>,
-    host: &str,
-    thread: ItemKey,
+    host: &Host,
+    thread: ObjectId,
     cell: &ItemCell,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
@@ -60,7 +61,7 @@ pub(crate) fn tombstone_thread_comments(
             let last_seen =
                 row.maybe_int("observed_at_ms")?.zip(row.maybe_int("observed_request")?);
             let last_seen = last_seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
-            let key = ItemKey { kind: kind.into(), id: row.int("id")? };
+            let key = ObjectId { kind: kind.into(), id: row.int("id")? };
             let observed_at = last_seen.unwrap_or(tombstone);
             Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
         })?;
@@ -89,7 +90,7 @@ pub(crate) fn store_comments(
     names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
     prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
     let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
     if comments.is_empty() {
         return Ok(BTreeMap::new());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{
-    AuthorKind, DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
+    AuthorKind, DiscussionDetails, MirrorItem, ObjectId, PullRequestDetails, Thread, ThreadDetails,
     ThreadKind,
 };
 use hw_rules::source_time::SourceTime;
@@ -40,7 +40,7 @@ pub(crate) fn store_threads(
     names: &BTreeMap<i64, NamedRepository>,
     items: &[&MirrorItem],
     prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
     let mut threads: BTreeMap<ThreadKind, Vec<&Thread>> = BTreeMap::new();
     for thread in items.iter().filter_map(|item| as_thread(item)) {
         threads.entry(thread.kind()).or_default().push(thread);

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind};
-use hw_rules::repository_key::RepositoryKey;
+use hw_rules::item::{ObjectId, ObjectKind};
+use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::version::ObservedAt;
 
 use super::{comments, repository_names};
@@ -21,14 +21,14 @@ use crate::{chores, follows, lanes, quarantine, search};
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConfirmedAbsence {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) observed_at: ObservedAt,
 }
 
 /// Writes the tombstones of items and removes the texts of those that were present. Returns the number of the latter.
 pub(crate) fn tombstone_items(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     lane: i64,
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
@@ -69,7 +69,7 @@ fn tombstone_cells(
 /// The lanes were restarted when the repository was removed, and count from zero.
 fn tombstone_with_parent(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     lane: i64,
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
@@ -94,22 +94,22 @@ fn tombstone_with_parent(
 /// the texts of a repository.
 pub(crate) fn remove_items<'a>(
     tx: &mut Transaction<'_>,
-    host: &str,
-    gone: impl IntoIterator<Item = (ItemKey, &'a ItemCell)>,
+    host: &Host,
+    gone: impl IntoIterator<Item = (ObjectId, &'a ItemCell)>,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
-    let mut texts: BTreeMap<ItemKind, BTreeMap<i64, &ItemCell>> = BTreeMap::new();
+    let mut texts: BTreeMap<ObjectKind, BTreeMap<i64, &ItemCell>> = BTreeMap::new();
     for (key, cell) in gone {
         match key.kind {
-            ItemKind::Repository => {
+            ObjectKind::Repository => {
                 removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
                 remove_repository(tx, &RepositoryKey::new(host, key.id), cell, cause.reason)?;
             }
-            ItemKind::Thread(_) => {
+            ObjectKind::Thread(_) => {
                 comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
                 texts.entry(key.kind).or_default().insert(key.id, cell);
             }
-            ItemKind::Comment(_) => {
+            ObjectKind::Comment(_) => {
                 texts.entry(key.kind).or_default().insert(key.id, cell);
             }
         }
@@ -126,7 +126,7 @@ pub(crate) fn remove_items<'a>(
 pub(crate) fn remove_texts(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<u64, StoreError> {
     const REMOVE: KindStatements = of_kind!(
@@ -164,7 +164,7 @@ fn remove_repository(
     follows::remove_from_mirror(tx, repository)?;
     quarantine::release_repository(tx, repository)?;
     lanes::restart::restart_repository_lanes(tx, repository)?;
-    remove_texts(tx, &repository.host, ItemKind::Repository, &[repository.id.0]).map(drop)
+    remove_texts(tx, &repository.host, ObjectKind::Repository, &[repository.id.0]).map(drop)
 }
 
 /// A removed repository whose texts are removed, too.
@@ -179,7 +179,7 @@ pub(crate) struct RemovedRepository {
 pub(crate) fn tombstone_repository_texts(
     tx: &mut Transaction<'_>,
     repository: &RemovedRepository,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -188,7 +188,7 @@ pub(crate) fn tombstone_repository_texts(
     let ids: Vec<i64> = texts.iter().map(|text| text.id).collect();
     let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
     for LaneText { id, lane } in texts {
-        let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at: *observed_at };
+        let absence = ConfirmedAbsence { key: ObjectId { kind, id }, observed_at: *observed_at };
         by_lane.entry(lane).or_default().push(absence);
     }
     for (lane, gone) in &by_lane {
@@ -207,7 +207,7 @@ struct LaneText {
 fn next_texts(
     tx: &mut Transaction<'_>,
     repository: &RepositoryKey,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<Vec<LaneText>, StoreError> {

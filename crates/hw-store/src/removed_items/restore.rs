@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKey, ObjectKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::version::ObservedAt;
 
 use super::{RemovalCause, RemovalReason, RemovedItem, select_removed};
@@ -32,11 +33,11 @@ pub struct RestoreResult {
 
 impl StoreReader {
     /// Returns the roots that have to be restored for an item, outermost first.
-    fn missing_parents(&self, item: &RemovedItem) -> Result<Vec<ItemKey>, StoreError> {
+    fn missing_parents(&self, item: &RemovedItem) -> Result<Vec<ObjectKey>, StoreError> {
         const REPOSITORY: &str = "host = $1 and kind = 'repository' and id = $2";
         const THREAD: &str = "host = $1 and repository_id = $2 and number = $3
             and kind in ('issue', 'pull_request', 'discussion')";
-        let host = item.host.as_str();
+        let host = &item.key.host;
         self.read("removed items", |tx| {
             let mut parents = select_removed(tx, REPOSITORY, &params![host, item.repository_id])?;
             if item.key.kind.is_comment() {
@@ -46,12 +47,15 @@ impl StoreReader {
                     &params![host, item.repository_id, item.number],
                 )?);
             }
-            let cells = cells::read_cells(tx, host, parents.iter().map(|parent| parent.key))?.cells;
-            parents.retain(|parent| !cells.get(&parent.key).is_some_and(ItemCell::is_present));
-            let mut roots: Vec<ItemKey> = parents.into_iter().map(|parent| parent.root).collect();
-            roots.push(item.root);
+            let ids = parents.iter().map(|parent| parent.key.object_id());
+            let cells = cells::read_cells(tx, host, ids)?.cells;
+            parents.retain(|parent| {
+                !cells.get(&parent.key.object_id()).is_some_and(ItemCell::is_present)
+            });
+            let mut roots: Vec<ObjectKey> = parents.into_iter().map(|parent| parent.root).collect();
+            roots.push(item.root.clone());
             let mut known = BTreeSet::new();
-            roots.retain(|root| known.insert(*root));
+            roots.retain(|root| known.insert(root.clone()));
             Ok(roots)
         })
     }
@@ -72,7 +76,7 @@ impl LeasedStore {
     ) -> Result<RestoreResult, StoreError> {
         let mut restored = RestoreResult::default();
         for root in self.missing_parents(item)? {
-            restored.items += self.restore_root(&item.host, root, before_batch)?;
+            restored.items += self.restore_root(&root, before_batch)?;
         }
         Ok(restored)
     }
@@ -80,24 +84,23 @@ impl LeasedStore {
     /// Restores one root and everything that was removed with it, the root first.
     fn restore_root(
         &self,
-        host: &str,
-        root: ItemKey,
+        root: &ObjectKey,
         before_batch: &dyn Fn() -> Result<(), StoreError>,
     ) -> Result<u64, StoreError> {
         let mut restored = 0;
-        for kind in ItemKind::ALL {
+        for kind in ObjectKind::ALL {
             let mut after = i64::MIN;
             loop {
                 before_batch()?;
-                let batch = self
-                    .write_with_lease(RESTORE, |tx| restore_batch(tx, host, root, kind, after))?;
+                let batch =
+                    self.write_with_lease(RESTORE, |tx| restore_batch(tx, root, kind, after))?;
                 restored += batch.restored;
                 let Some(last) = batch.last else { break };
                 after = last;
             }
         }
         // the root's own row goes last: as long as it exists, an interrupted restore can be found and completed
-        self.write_with_lease(RESTORE, |tx| forget_removed(tx, host, root.kind, &[root.id]))?;
+        self.write_with_lease(RESTORE, |tx| forget_removed(tx, &root.host, root.kind, &[root.id]))?;
         Ok(restored)
     }
 }
@@ -110,12 +113,12 @@ struct RestoredBatch {
 
 fn restore_batch(
     tx: &mut Transaction<'_>,
-    host: &str,
-    root: ItemKey,
-    kind: ItemKind,
+    root: &ObjectKey,
+    kind: ObjectKind,
     after: i64,
 ) -> Result<RestoredBatch, StoreError> {
-    let removed = next_removed(tx, host, root, kind, after)?;
+    let host = &root.host;
+    let removed = next_removed(tx, root, kind, after)?;
     let last = removed.last().map(|observation| observation.key().id);
     let stored = cells::read_cells(tx, host, removed.iter().map(ItemObservation::key))?;
     let gone: Vec<&ItemObservation> = removed
@@ -123,16 +126,15 @@ fn restore_batch(
         .filter(|removed| !stored.cells.get(&removed.key()).is_some_and(ItemCell::is_present))
         .collect();
     write_restored(tx, host, &stored, &gone)?;
-    let others = removed.iter().map(ItemObservation::key).filter(|key| *key != root);
+    let others = removed.iter().map(ItemObservation::key).filter(|key| *key != root.object_id());
     forget_removed(tx, host, kind, &others.map(|key| key.id).collect::<Vec<_>>())?;
     Ok(RestoredBatch { restored: gone.len() as u64, last })
 }
 
 fn next_removed(
     tx: &mut Transaction<'_>,
-    host: &str,
-    root: ItemKey,
-    kind: ItemKind,
+    root: &ObjectKey,
+    kind: ObjectKind,
     after: i64,
 ) -> Result<Vec<ItemObservation>, StoreError> {
     const NEXT: Sql = Sql::portable(
@@ -140,7 +142,8 @@ fn next_removed(
           where host = $1 and root_kind = $2 and root_id = $3 and kind = $4 and id > $5
           order by id limit $6",
     );
-    let params = params![host, root.kind.name(), root.id, kind.name(), after, RESTORE_BATCH_ITEMS];
+    let ObjectKey { host, kind: root_kind, id } = root;
+    let params = params![host, root_kind.name(), *id, kind.name(), after, RESTORE_BATCH_ITEMS];
     tx.query(NEXT, &params, |mut row| {
         let item = serde_json::from_str(&row.text("item_json")?)
             .map_err(|error| StoreError::Damaged(format!("a removed item: {error}")))?;
@@ -156,13 +159,13 @@ fn next_removed(
 /// A cell has the version of the last observed text, so any newer version of the source counts as an edit.
 fn write_restored(
     tx: &mut Transaction<'_>,
-    host: &str,
+    host: &Host,
     stored: &StoredCells,
     gone: &[&ItemObservation],
 ) -> Result<(), StoreError> {
     let displaced = mirror::repositories::restore_repositories(tx, host, gone)?;
     let restored = gone.iter().map(|observation| observation.key());
-    let restored = restored.filter(|key| key.kind == ItemKind::Repository);
+    let restored = restored.filter(|key| key.kind == ObjectKind::Repository);
     follows::add_to_mirror(tx, host, restored.map(|key| key.id))?;
     let items: Vec<&MirrorItem> = gone.iter().map(|observation| &observation.item).collect();
     let ids = mirror::text_repositories(items.iter().copied());
@@ -204,28 +207,28 @@ fn write_restored(
     let followed =
         PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
     comment_queue::queue_threads(tx, host, &followed, &items)?;
-    cells::forget_digests(tx, host, ItemKind::Repository, &displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &displaced)
 }
 
 fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<Lane, StoreError> {
     let (repository, surface) = match item {
         MirrorItem::Repository(repository) => {
-            return Ok(if sources::is_owner_followed(tx, host, &repository.owner)? {
-                Lane::owner_repositories(host, &repository.owner)
-            } else {
-                Lane::single_repositories(host)
+            let followed = sources::find_followed_owner(tx, host, &repository.owner)?;
+            return Ok(match followed {
+                Some(login) => Lane::owner_repositories(host, login),
+                None => Lane::single_repositories(host),
             });
         }
         MirrorItem::Thread(thread) => (thread.repository_id, Surface::Threads(thread.kind())),
         MirrorItem::Comment(comment) => (comment.repository_id, Surface::Comments(comment.kind)),
     };
-    Ok(Lane::for_repository(host, repository, surface))
+    Ok(Lane::for_repository(RepositoryKey::new(host, repository), surface))
 }
 
 fn forget_removed(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{MirrorItem, ObjectId, ObjectKind};
 
 use super::RemovalReason;
 use crate::error::StoreError;
@@ -17,7 +17,7 @@ use crate::views;
 pub(crate) struct RemovalCause {
     pub(crate) reason: RemovalReason,
     /// The item with which the items are removed; none if each was itself confirmed gone.
-    pub(crate) root: Option<ItemKey>,
+    pub(crate) root: Option<ObjectId>,
 }
 
 impl RemovalCause {
@@ -26,7 +26,7 @@ impl RemovalCause {
     }
 
     /// Returns the cause for the items that are removed with an item. An outer root stays.
-    pub(crate) fn with_root(self, root: ItemKey) -> Self {
+    pub(crate) fn with_root(self, root: ObjectId) -> Self {
         Self { root: self.root.or(Some(root)), ..self }
     }
 }
@@ -42,7 +42,7 @@ struct RemovedItemRow {
 pub(crate) fn store_removed(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     cells: &BTreeMap<i64, &ItemCell>,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
@@ -71,7 +71,7 @@ pub(crate) fn store_removed(
 fn read_items(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<Vec<RemovedItemRow>, StoreError> {
     let items: Vec<MirrorItem> = views::items::items_by_ids(tx, host, kind, ids)?;

@@ -219,8 +219,7 @@ struct StoredLanes<'a> {
 
 impl<'a> StoredLanes<'a> {
     fn get(&self, surface: Surface) -> Option<&'a LaneState> {
-        let RepositoryKey { host, id } = &self.repository;
-        self.lanes.get(&Lane::for_repository(host, id.0, surface))
+        self.lanes.get(&Lane::for_repository(self.repository.clone(), surface))
     }
 
     /// Returns true if a comment list is pulled but was not started yet. A repository that is left out on purpose has

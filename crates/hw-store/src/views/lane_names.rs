@@ -31,7 +31,7 @@ impl LaneNames {
     /// Returns the owner's login or the repository's full name.
     pub fn scope_name(&self, lane: &Lane) -> String {
         match &lane.scope {
-            Scope::Owner(login) => login.clone(),
+            Scope::Owner(login) => login.to_string(),
             Scope::Repository(id) => {
                 self.repository_name(&RepositoryKey { host: lane.host.clone(), id: *id })
             }
@@ -130,7 +130,7 @@ mod tests {
         ] {
             assert_eq!(names.replace_keys(message), expected);
         }
-        let lane = Lane::repository_issues("github.com", 700_000_002);
+        let lane = Lane::repository_issues(RepositoryKey::new("github.com", 700_000_002));
         assert_eq!(names.replace_keys(&lane.to_string()), "acme/pump issues");
     }
 }

@@ -102,7 +102,7 @@ pub struct ThreadTotals {
 }
 
 impl ThreadRow {
-    pub(crate) fn repository_key(&self) -> RepositoryKey {
+    pub fn repository_key(&self) -> RepositoryKey {
         RepositoryKey::new(&self.host, self.thread.repository_id)
     }
 }

@@ -105,8 +105,8 @@ impl ObservedStore {
     fn open(location: &DatabaseLocation) -> Self {
         let (store, seen) = (open_store(location), Arc::<Mutex<Vec<ItemChange>>>::default());
         let recorder = Arc::clone(&seen);
-        let writer = store.writer().with_change_observer(Arc::new(move |host, changes| {
-            assert_eq!(host, HOST);
+        let writer = store.writer().with_change_observer(Arc::new(move |changes| {
+            assert!(changes.iter().all(|change| *HOST == *change.key.host));
             recorder.lock().unwrap().extend_from_slice(changes);
         }));
         Self { store: writer.with_lease(store.lease().clone()), seen }
@@ -136,6 +136,9 @@ impl ObservedStore {
     fn take_changes(&self) -> Vec<String> {
         let mut changes = std::mem::take(&mut *self.seen.lock().unwrap());
         changes.sort_unstable();
-        changes.iter().map(|change| format!("{} {:?}", change.key, change.kind)).collect()
+        changes
+            .iter()
+            .map(|change| format!("{} {:?}", change.key.object_id(), change.kind))
+            .collect()
     }
 }

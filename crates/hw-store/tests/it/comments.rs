@@ -3,7 +3,9 @@ use std::ops::ControlFlow;
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::login::Login;
 use hw_rules::principal::Principal;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_address::ThreadAddress;
@@ -37,8 +39,10 @@ both![
 fn comments_of_a_thread_that_appears_behind_an_open_walk_are_swept(location: &DatabaseLocation) {
     for (newest, is_swept) in [(None, false), (Some(SourceInstant(50_000)), true)] {
         let store = open_store(location);
-        let lane =
-            Lane::for_repository(HOST, PUMP_ID, Surface::Comments(CommentKind::Conversation));
+        let lane = Lane::for_repository(
+            RepositoryKey::new(HOST, PUMP_ID),
+            Surface::Comments(CommentKind::Conversation),
+        );
         let walk = SinceWalk { newest, ..SinceWalk::from_floor(ListingFloor::Beginning) };
         let coverage = Coverage { since: Some(walk), ..Coverage::default() };
         let page = IngestPage { coverage: Some(coverage), ..IngestPage::new(lane.clone(), 100) };
@@ -134,7 +138,7 @@ fn comments_are_removed_with_their_repository(location: &DatabaseLocation) {
     for kind in CommentKind::ALL {
         store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 5, 10, "x")])).unwrap();
     }
-    let lane = Lane::owner_repositories(HOST, "acme");
+    let lane = Lane::owner_repositories(HOST, Login::from_known("acme"));
     store.remove_repositories(&lane, &[(PUMP_ID, observed_at(50))], false).unwrap();
     finish_chores(&store);
     assert_eq!((all_comments(&store), search_ids(&store, "x")), (vec![], vec![]));

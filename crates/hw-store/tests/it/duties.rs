@@ -1,6 +1,7 @@
 //! Tests of duties: who may write, and how a duty passes from one worker to another.
 
 use hw_rules::duty::DutyName;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     DatabaseLocation, DeadWorker, DutyClaim, DutyEnd, DutyHolder, DutyTask, LeasedStore,
@@ -33,7 +34,7 @@ fn duty_that_is_held_is_refused_with_its_holder(location: &DatabaseLocation) {
     assert_eq!(other.claim_duty(&pull_duty(), "you", 9).unwrap().unwrap_err(), me);
     let again = store.claim_duty(&pull_duty(), "me", 9).unwrap();
     assert!(again.is_err(), "even under the same name: it may be another process");
-    let comments = DutyName::repository("github.com", 1);
+    let comments = DutyName::Repository(RepositoryKey::new("github.com", 1));
     assert!(other.claim_duty(&comments, "you", 0).unwrap().is_ok());
 }
 
@@ -113,7 +114,7 @@ fn duty_holder_is_visible_to_readers(location: &DatabaseLocation) {
 
 fn duties_of_one_open_database_are_independent(location: &DatabaseLocation) {
     let pull = open_store(location);
-    let comments = DutyName::repository("github.com", 1);
+    let comments = DutyName::Repository(RepositoryKey::new("github.com", 1));
     let comments = pull.claim_duty(&comments, "me", 0).unwrap().unwrap();
     pull.release_duty().unwrap();
     let refused = pull.ingest_page(&issues_page(vec![]));
@@ -127,7 +128,7 @@ fn duties_of_one_open_database_are_independent(location: &DatabaseLocation) {
 
 fn duties_are_claimed_and_ended_together(location: &DatabaseLocation) {
     let (first, second) = (register(location, "first"), register(location, "second"));
-    let names = [1, 2, 3].map(|id| DutyName::repository("github.com", id));
+    let names = [1, 2, 3].map(|id| DutyName::Repository(RepositoryKey::new("github.com", id)));
     let claimed = claim(&first, &names[..2]);
     assert_eq!(duties_of(&claimed), names[..2]);
     assert_eq!(duties_of(&claim(&second, &names)), names[2..], "what is free");
@@ -175,7 +176,8 @@ fn duty_whose_lanes_are_cleared_by_another_is_lost_and_requested_again(
     use hw_rules::lane::{Lane, Surface};
     let pull = open_store(location);
     let comments = Surface::Comments(CommentKind::Conversation);
-    let lane = Lane::for_repository("github.com", crate::fixture::PUMP_ID, comments);
+    let lane =
+        Lane::for_repository(RepositoryKey::new("github.com", crate::fixture::PUMP_ID), comments);
     let duty = DutyName::for_lane(&lane);
     let reader = pull.claim_duty(&duty, "you", 3).unwrap().unwrap();
     let page = hw_store::IngestPage::new(lane.clone(), 100);

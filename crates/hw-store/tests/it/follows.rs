@@ -1,5 +1,7 @@
 //! The reasons for which repositories are followed, and the uses of lanes.
 
+use std::collections::BTreeSet;
+
 use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::item::{CommentKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
@@ -18,6 +20,7 @@ both![
     follows_of_an_older_version_name_the_mirror,
     follows_keep_the_texts_of_a_repository_until_no_reason_is_left,
     follows_keep_a_repository_whose_source_is_removed,
+    follows_keep_a_linked_repository_when_the_mirror_lets_it_go,
     follows_list_a_repository_again_when_the_mirror_does,
     lane_uses_of_a_watch_do_not_count_as_pulled,
     lane_uses_of_the_mirror_begin_with_its_first_check,
@@ -78,6 +81,24 @@ fn follows_keep_a_repository_whose_source_is_removed(location: &DatabaseLocation
     assert_eq!(issue_bodies(&store), ["body leaks"]);
 }
 
+fn follows_keep_a_linked_repository_when_the_mirror_lets_it_go(location: &DatabaseLocation) {
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let (pump, lane) = (RepositoryKey::new(HOST, PUMP_ID), issue_lane());
+    store.follow_repository(&pump, FollowReason::Links).unwrap();
+    store.follow_lanes(&[&lane], LaneUse::Links).unwrap();
+    let reasons = BTreeSet::from([FollowReason::Mirror, FollowReason::Links]);
+    assert_eq!(store.follow_reasons(&pump).unwrap(), reasons);
+    let gone = [(PUMP_ID, observed_at(LATER))];
+    store.remove_repositories(&organization_lane(), &gone, false).unwrap();
+    assert_eq!(store.remove_unfollowed(HOST).unwrap().removed, 0, "it is linked");
+    finish_chores(&store);
+    assert_eq!(store.follow_reasons(&pump).unwrap(), BTreeSet::from([FollowReason::Links]));
+    assert!(is_used(&store, &lane, LaneUse::Links) && !is_used(&store, &lane, LaneUse::Mirror));
+    assert_eq!(store.repositories(HOST).unwrap(), [], "it is no longer mirrored");
+    assert_eq!(issue_bodies(&store), ["body leaks"]);
+}
+
 fn follows_list_a_repository_again_when_the_mirror_does(location: &DatabaseLocation) {
     let store = open_store(location);
     watch_pump(location);
@@ -93,7 +114,12 @@ fn lane_uses_of_a_watch_do_not_count_as_pulled(location: &DatabaseLocation) {
     let store = open_store(location);
     store.ingest_page(&repositories_page(vec![repository(2, "pipe", 0)])).unwrap();
     let issues = Surface::Threads(ThreadKind::Issue);
-    store.follow_lanes(&[&issue_lane(), &Lane::for_repository(HOST, 2, issues)]).unwrap();
+    store
+        .follow_lanes(
+            &[&issue_lane(), &Lane::for_repository(RepositoryKey::new(HOST, 2), issues)],
+            LaneUse::Mirror,
+        )
+        .unwrap();
     let drips = comment(CommentKind::Conversation, 5, 3, 10, "drips");
     store.ingest_page(&threads_page(CommentKind::Conversation, vec![drips])).unwrap();
     assert_eq!(unread_comments(&store), 1, "the mirror began to pull comments");
@@ -106,9 +132,9 @@ fn lane_uses_of_a_watch_do_not_count_as_pulled(location: &DatabaseLocation) {
 fn lane_uses_of_the_mirror_begin_with_its_first_check(location: &DatabaseLocation) {
     let store = open_store(location);
     let lane = lane_for_kind(CommentKind::Conversation);
-    store.follow_lanes(&[&lane]).unwrap();
+    store.follow_lanes(&[&lane], LaneUse::Mirror).unwrap();
     let checks: [fn(&LeasedStore, &Lane); 3] = [
-        |store, lane| store.follow_lanes(&[lane]).unwrap(),
+        |store, lane| store.follow_lanes(&[lane], LaneUse::Mirror).unwrap(),
         |store, lane| store.finish_turn(lane).unwrap(),
         |store, lane| {
             let checked_lanes = vec![(lane.clone(), 1_000)];
@@ -138,7 +164,11 @@ fn hand_comments_to_a_watch(location: &DatabaseLocation) {
 }
 
 fn is_mirrored(store: &StoreReader, lane: &Lane) -> bool {
-    store.lanes_used_by(LaneUse::Mirror).unwrap().iter().any(|(used, ..)| used == lane)
+    is_used(store, lane, LaneUse::Mirror)
+}
+
+fn is_used(store: &StoreReader, lane: &Lane, lane_use: LaneUse) -> bool {
+    store.lanes_used_by(lane_use).unwrap().iter().any(|(used, ..)| used == lane)
 }
 
 /// Returns the number of lists of comments that are reported as never pulled.

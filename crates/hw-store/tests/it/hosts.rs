@@ -2,6 +2,8 @@
 
 use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::login::Login;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{
     CommentFilter, DatabaseLocation, IngestPage, LeasedStore, StoreReader, ThreadFilter,
@@ -88,7 +90,7 @@ fn ingest_two_hosts(store: &LeasedStore) {
     row.url = format!("https://{OTHER_HOST}/other/pump");
     let page = IngestPage {
         observations: vec![other],
-        ..IngestPage::new(Lane::owner_repositories(OTHER_HOST, "other"), 100)
+        ..IngestPage::new(Lane::owner_repositories(OTHER_HOST, Login::from_known("other")), 100)
     };
     store.ingest_page(&page).unwrap();
     let mut other = issue(6, 12, "leaks");
@@ -105,7 +107,7 @@ fn ingest_two_hosts(store: &LeasedStore) {
 }
 
 fn page_on_other_host(surface: Surface, observations: Vec<ItemObservation>) -> IngestPage {
-    let lane = Lane::for_repository(OTHER_HOST, PUMP_ID, surface);
+    let lane = Lane::for_repository(RepositoryKey::new(OTHER_HOST, PUMP_ID), surface);
     IngestPage { observations, ..IngestPage::new(lane, 100) }
 }
 

@@ -1,10 +1,13 @@
 use hw_rules::coverage::{CoverageGap, GapSide};
+use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::Lane;
+use hw_rules::login::Login;
 use hw_rules::plan::LaneState;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
-use hw_store::{DatabaseLocation, StoreReader, TurnFailure};
+use hw_store::{DatabaseLocation, IngestPage, StoreReader, TurnFailure};
 
 use crate::fixture::{
     HOST, coverage_through, crash_at, issue, issue_lane, issues_page, issues_page_through,
@@ -18,6 +21,7 @@ both![
     sweep_request_keeps_the_earlier_due_time,
     lane_check_time_never_moves_back,
     listing_page_records_checks_of_all_unchanged_lanes,
+    lane_of_an_owner_is_the_same_in_any_case,
 ];
 
 fn lane_that_is_unknown_claims_nothing_and_is_not_created_by_reading(location: &DatabaseLocation) {
@@ -81,7 +85,8 @@ fn lane_check_time_never_moves_back(location: &DatabaseLocation) {
 
 fn listing_page_records_checks_of_all_unchanged_lanes(location: &DatabaseLocation) {
     let store = open_store(location);
-    let lanes: Vec<_> = (1..=99).map(|id| Lane::repository_issues(HOST, id)).collect();
+    let lanes: Vec<_> =
+        (1..=99).map(|id| Lane::repository_issues(RepositoryKey::new(HOST, id))).collect();
     for lane in lanes.iter().skip(1) {
         store.make_lane_due(lane).unwrap();
     }
@@ -92,11 +97,27 @@ fn listing_page_records_checks_of_all_unchanged_lanes(location: &DatabaseLocatio
     assert_eq!(checked_at(&store, &lanes[0]), None);
     assert_eq!(store.lanes().unwrap().len(), 99, "an unknown lane is not created");
     assert_eq!(checked_at(&store, &organization_lane()), Some(1_000), "its walk is incomplete");
-    listing.lane = Lane::owner_repositories("elsewhere", "acme");
+    listing.lane = Lane::owner_repositories("elsewhere", Login::from_known("acme"));
     listing.checked_lanes = vec![(lanes[1].clone(), 6_000)];
     let crashed = crash_at(&store, "ingest: before commit").ingest_page(&listing);
     assert!(crashed.is_err());
     assert_eq!(checked_at(&store, &lanes[1]), Some(7_000));
+}
+
+fn lane_of_an_owner_is_the_same_in_any_case(location: &DatabaseLocation) {
+    let store = open_store(location);
+    let lane = Lane::owner_repositories(HOST, Login::from_known("ACME"));
+    assert_eq!((&lane, lane.to_string()), (&organization_lane(), organization_lane().to_string()));
+    let listing = IngestPage {
+        checked_lanes: vec![(lane.clone(), 7_000)],
+        ..IngestPage::new(lane.clone(), 100)
+    };
+    store.ingest_page(&listing).unwrap();
+    assert_eq!(checked_at(&store, &organization_lane()), Some(7_000));
+    assert_eq!(store.lanes().unwrap().len(), 1);
+    store.forget_source(HOST, &FollowedSource::from_stored("Acme")).unwrap();
+    let left: Vec<_> = store.lanes().unwrap().into_iter().map(|(lane, ..)| lane).collect();
+    assert_eq!(left, [Lane::single_repositories(HOST)]);
 }
 
 fn checked_at(store: &StoreReader, lane: &Lane) -> Option<i64> {

@@ -1,6 +1,7 @@
-use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
+use hw_rules::item::{ObjectKey, ObjectKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::row_subject::RowSubject;
 use hw_store::{
     DatabaseLocation, LeasedStore, ObjectCounts, RemovalResult, StoreError, SweepPage, TurnFailure,
@@ -31,7 +32,10 @@ fn repository_is_removed_with_all_its_content(location: &DatabaseLocation) {
     fill_lanes(&store);
     let valve = thread_in_repository(ThreadKind::PullRequest, 2, "valve", 50, 10, "leaks");
     let mut page = threads_page(ThreadKind::PullRequest, vec![valve]);
-    page.lane = Lane::for_repository(HOST, 2, Surface::Threads(ThreadKind::PullRequest));
+    page.lane = Lane::for_repository(
+        RepositoryKey::new(HOST, 2),
+        Surface::Threads(ThreadKind::PullRequest),
+    );
     store.ingest_pages(&[repositories_page(vec![repository(2, "valve", 0)]), page]).unwrap();
     let mut unreadable = repositories_page(vec![]);
     unreadable.quarantined = vec![unreadable_item("R_1"), unreadable_item("R_2")];
@@ -51,7 +55,7 @@ fn repository_is_removed_with_all_its_content(location: &DatabaseLocation) {
     assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![50], 1));
     for kind in ThreadKind::ALL {
         assert_eq!(
-            store.cell(HOST, ItemKey { kind: kind.into(), id: 5 }).unwrap().tombstone,
+            store.cell(&ObjectKey::new(HOST, kind, 5)).unwrap().tombstone,
             Some(observed_at(LATE_SECOND))
         );
         assert_eq!(store.lane_state(&lane_for_kind(kind)).unwrap(), fresh_lane_state());
@@ -71,7 +75,7 @@ fn brake_stops_the_removal_of_two_repositories_and_counts_them(location: &Databa
     let gone = [(2, observed_at(LATE_SECOND)), (3, observed_at(LATE_SECOND))];
     let stopped = store.remove_repositories(&organization_lane(), &gone, false).unwrap_err();
     assert!(
-        matches!(&stopped, StoreError::Brake { kind: ItemKind::Repository, .. }),
+        matches!(&stopped, StoreError::Brake { kind: ObjectKind::Repository, .. }),
         "{stopped:?}"
     );
     let expected = "2 of 50 repositories would be removed at once: acme/r2, acme/r3";

@@ -1,4 +1,4 @@
-use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKind, ThreadKind};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     DatabaseLocation, ItemTally, LeasedStore, ObjectCounts, RemovalReason, RemovedItem,
@@ -38,7 +38,7 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     assert_eq!((search_ids(&store, "leaks"), issue_bodies(&store).len()), (vec![], 1));
     assert_eq!(store.count_removed_items().unwrap(), 3);
     let removed = only_removed(&store);
-    assert_eq!((removed.key, removed.dependents), (issue_key(5), 2));
+    assert_eq!((&removed.key, removed.dependents), (&issue_key(5), 2));
     assert_eq!((removed.repository.as_str(), removed.number), ("acme/pump", Some(5)));
     assert_eq!(removed.reason, RemovalReason::NotListed);
     assert_eq!(removed.removed_at, SourceInstant(LATE_SECOND * 1_000));
@@ -48,7 +48,7 @@ fn removed_thread_is_restored_with_its_comments(location: &DatabaseLocation) {
     assert_eq!((store.object_counts().unwrap(), issue_bodies(&store)), (before, texts));
     assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![5], rows));
     assert_eq!(store.count_removed_items().unwrap(), 0);
-    let cell = store.cell(HOST, issue_key(5)).unwrap();
+    let cell = store.cell(&issue_key(5)).unwrap();
     assert_eq!((cell.is_present(), cell.tombstone), (true, None));
     for lane in [issue_lane(), lane_for_kind(CommentKind::Conversation)] {
         assert_eq!(store.lane_state(&lane).unwrap().sweep_due_ms, Some(0), "{lane}");
@@ -71,7 +71,7 @@ fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocati
     store.remove_repositories(&organization_lane(), &gone, false).unwrap();
     finish_chores(&store);
     let removed = only_removed(&store);
-    assert_eq!((removed.key.kind, removed.dependents), (ItemKind::Repository, 1_106));
+    assert_eq!((removed.key.kind, removed.dependents), (ObjectKind::Repository, 1_106));
     assert_eq!(removed.reason, RemovalReason::RepositoryGone);
     // another repository takes its name
     store.ingest_page(&repositories_page(vec![repository(2, "pump", LATE_SECOND)])).unwrap();
@@ -183,7 +183,7 @@ fn removal_tally_counts_threads_and_comments_until_the_run_ends(location: &Datab
     fill_lanes(&store);
     let comments = [9, 10].map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks"));
     store.ingest_page(&threads_page(CommentKind::Conversation, comments.to_vec())).unwrap();
-    let kinds: [ItemKind; 3] = [
+    let kinds: [ObjectKind; 3] = [
         ThreadKind::Issue.into(),
         ThreadKind::PullRequest.into(),
         CommentKind::Conversation.into(),

@@ -1,7 +1,9 @@
 //! Counts the round trips to PostgreSQL: each costs milliseconds if the server runs on another machine.
 
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{ItemObservation, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::{LeasedStore, StoreError, StoreWriter};
 
 use crate::fixture::{
@@ -31,10 +33,12 @@ fn round_trips_of_a_view_are_one_per_question() {
 fn round_trips_of_following_lanes_do_not_grow_with_their_number() {
     let database = WarmDatabase::new();
     let lanes: Vec<_> = (100..400)
-        .map(|id| Lane::for_repository(HOST, id, Surface::Threads(ThreadKind::Issue)))
+        .map(|id| {
+            Lane::for_repository(RepositoryKey::new(HOST, id), Surface::Threads(ThreadKind::Issue))
+        })
         .collect();
     let lanes: Vec<_> = lanes.iter().collect();
-    let trips = database.count_trips(|store| store.follow_lanes(&lanes));
+    let trips = database.count_trips(|store| store.follow_lanes(&lanes, LaneUse::Mirror));
     assert_eq!(trips, 2, "begin and lease, commit");
     assert_eq!(database.store.lanes().unwrap().len(), 300 + 2);
 }
@@ -65,9 +69,11 @@ fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
 fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
     let database = WarmDatabase::new();
     let lanes: Vec<_> = (100..1_100)
-        .map(|id| Lane::for_repository(HOST, id, Surface::Threads(ThreadKind::Issue)))
+        .map(|id| {
+            Lane::for_repository(RepositoryKey::new(HOST, id), Surface::Threads(ThreadKind::Issue))
+        })
         .collect();
-    database.store.follow_lanes(&lanes.iter().collect::<Vec<_>>()).unwrap();
+    database.store.follow_lanes(&lanes.iter().collect::<Vec<_>>(), LaneUse::Mirror).unwrap();
     let mut page = issues_page_through(issue_observations(1..=2_000), 3_000);
     page.checked_lanes = lanes.into_iter().map(|lane| (lane, 1)).collect();
     database.store.ingest_page(&page).unwrap();
@@ -88,7 +94,7 @@ impl WarmDatabase {
         let schema = SchemaDatabase::new();
         let store = open_store(&schema.location);
         store.ingest_page(&issues_page_through(issue_observations(1..=1), 1)).unwrap();
-        store.follow_lanes(&[&issue_lane()]).unwrap();
+        store.follow_lanes(&[&issue_lane()], LaneUse::Mirror).unwrap();
         store.lane_state(&issue_lane()).unwrap();
         Self { store, schema }
     }

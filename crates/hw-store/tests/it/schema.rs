@@ -154,7 +154,7 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
     let migrated = StoreWriter::open(location).unwrap();
     assert_eq!(stored(&migrated), before);
     // every list of repositories was followed, under the name that was pulled
-    let source = FollowedSource::Owner("Acme".to_owned());
+    let source = FollowedSource::from_stored("Acme");
     let source = StoredSource { host: HOST.to_owned(), source, repository_id: None };
     assert_eq!(migrated.sources().unwrap(), [source]);
 }

@@ -1,8 +1,9 @@
-use hw_rules::item::{CommentKind, ItemKey, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKey, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::reconcile::ReconcileFindings;
 use hw_rules::removal_brake::RemovalBrake;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_store::{
@@ -70,7 +71,8 @@ fn sweep_keeps_items_that_another_lane_has_read_since(location: &DatabaseLocatio
     let store = open_store(location);
     store.ingest_page(&issues_page(vec![issue(5, 10, "a")])).unwrap();
     store.stage_sweep_page(&issue_lane(), &sweep_page(LATE_SECOND, &[6], true)).unwrap();
-    let elsewhere = Lane::for_repository(HOST, 2, Surface::Threads(ThreadKind::Issue));
+    let elsewhere =
+        Lane::for_repository(RepositoryKey::new(HOST, 2), Surface::Threads(ThreadKind::Issue));
     let moved = thread_in_repository(ThreadKind::Issue, 2, "pipe", 5, 10, "a");
     let page = IngestPage::new(elsewhere, 100);
     let page = IngestPage { observations: vec![with_observed_at(moved, LATE_SECOND)], ..page };
@@ -169,7 +171,7 @@ fn sweep_removes_text_and_search_row_and_keeps_a_tombstone(location: &DatabaseLo
     assert_eq!(stored_issues(&store).into_iter().map(|row| row.thread.id).collect::<Vec<_>>(), [6]);
     let counts = store.object_counts().unwrap();
     assert_eq!((counts.repositories, counts.issues, counts.tombstones), (1, 1, 2));
-    let cell = store.cell(HOST, issue_key(404)).unwrap();
+    let cell = store.cell(&issue_key(404)).unwrap();
     assert_eq!((cell.version, cell.tombstone), (None, Some(observed_at(LATE_SECOND))));
 }
 
@@ -328,9 +330,7 @@ fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
     finish_chores(&store);
     assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
-    assert!(
-        !store.cell(HOST, ItemKey { kind: ThreadKind::Issue.into(), id: 5 }).unwrap().is_present()
-    );
+    assert!(!store.cell(&ObjectKey::new(HOST, ThreadKind::Issue, 5)).unwrap().is_present());
     assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage.through, None);
     let back =
         repositories_page(vec![with_observed_at(pump_repository("pump", 0), LATE_SECOND + 1)]);

@@ -44,7 +44,7 @@ pub(crate) struct SkippedRepository {
 
 impl SkippedRepository {
     pub(crate) fn new(repository: &Repository, reason: &str) -> Self {
-        let name = RepositoryName::new(&repository.owner, &repository.name);
+        let name = RepositoryName::from_known(&repository.owner, &repository.name);
         Self { name, reason: reason.to_owned() }
     }
 }
@@ -75,7 +75,7 @@ impl DiscoveryResult {
     /// Returns true if the list of the repository's owner could not be read.
     fn has_failed(&self, repository: &Repository) -> bool {
         self.failed_sources.iter().any(|failed| match &failed.source {
-            FollowedSource::Owner(login) => login.eq_ignore_ascii_case(&repository.owner),
+            FollowedSource::Owner(login) => login.is_same(&repository.owner),
             FollowedSource::Repository(_) => false,
         })
     }

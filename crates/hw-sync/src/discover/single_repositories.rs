@@ -31,7 +31,7 @@ impl RepositoryDiscovery<'_> {
             let mut stored = stored.filter(|stored| Some(stored.id) == repository_id);
             let name = stored.next().map_or_else(
                 || name.clone(),
-                |known| RepositoryName::new(&known.owner, &known.name),
+                |known| RepositoryName::from_known(&known.owner, &known.name),
             );
             let is_listed = |repository: &Repository| {
                 Some(repository.id) == repository_id

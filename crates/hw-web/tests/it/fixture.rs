@@ -10,6 +10,8 @@ use hw_rules::item::{
     Comment, CommentKind, ItemObservation, MirrorItem, Repository, Thread, ThreadDetails,
 };
 use hw_rules::lane::{Lane, Surface};
+use hw_rules::login::Login;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, NewestFirstWalk};
@@ -48,7 +50,10 @@ impl WebFixture {
     pub(crate) fn new() -> Self {
         let fixture = Self::without_comments();
         fixture.ingest_page(&complete_page(
-            Lane::for_repository(SOURCE, 1, Surface::Comments(CommentKind::Conversation)),
+            Lane::for_repository(
+                RepositoryKey::new(SOURCE, 1),
+                Surface::Comments(CommentKind::Conversation),
+            ),
             Vec::new(),
         ));
         fixture
@@ -62,14 +67,16 @@ impl WebFixture {
         let worker = store.register_worker(&worker_identity(), 0).unwrap();
         let store = store.claim_duty(&DutyName::pull("github.com"), "me", 0).unwrap().unwrap();
         let fixture = Self { store, location, _worker: worker, _folder: folder };
-        let organization = Lane::owner_repositories(SOURCE, "acme");
+        let organization = Lane::owner_repositories(SOURCE, Login::from_known("acme"));
         fixture.ingest_page(&complete_page(
             organization,
             vec![observe_item(MirrorItem::Repository(pump_repository()))],
         ));
         for surface in Surface::THREADS {
-            fixture
-                .ingest_page(&complete_page(Lane::for_repository(SOURCE, 1, surface), Vec::new()));
+            fixture.ingest_page(&complete_page(
+                Lane::for_repository(RepositoryKey::new(SOURCE, 1), surface),
+                Vec::new(),
+            ));
         }
         fixture
     }
@@ -82,14 +89,17 @@ impl WebFixture {
     pub(crate) fn add_issue(&self, number: i64, title: &str, body: &str) {
         let issue = sample_issue(number, title, body);
         self.ingest_page(&complete_page(
-            Lane::repository_issues(SOURCE, 1),
+            Lane::repository_issues(RepositoryKey::new(SOURCE, 1)),
             vec![observe_item(MirrorItem::Thread(issue))],
         ));
     }
 
     /// Adds comments to issues of `acme/pump`.
     pub(crate) fn add_comments(&self, comments: Vec<Comment>) {
-        let lane = Lane::for_repository(SOURCE, 1, Surface::Comments(CommentKind::Conversation));
+        let lane = Lane::for_repository(
+            RepositoryKey::new(SOURCE, 1),
+            Surface::Comments(CommentKind::Conversation),
+        );
         let observations = comments
             .into_iter()
             .map(|comment| observe_item(MirrorItem::Comment(comment)))
@@ -101,12 +111,14 @@ impl WebFixture {
     pub(crate) fn fail_issues(&self, message: &str) {
         let failure =
             TurnFailure { due_ms: 0, failures: 3, page_size: 100, message: message.to_owned() };
-        self.store.postpone_lane(&Lane::repository_issues(SOURCE, 1), failure).unwrap();
+        self.store
+            .postpone_lane(&Lane::repository_issues(RepositoryKey::new(SOURCE, 1)), failure)
+            .unwrap();
     }
 
     /// Records an unfinished walk through a list of `acme/pump`.
     pub(crate) fn interrupt_walk(&self, surface: Surface) {
-        let lane = Lane::for_repository(SOURCE, 1, surface);
+        let lane = Lane::for_repository(RepositoryKey::new(SOURCE, 1), surface);
         let walk = NewestFirstWalk { stop: ListingFloor::Beginning, head: None, cursor: None };
         let coverage = Coverage { walk: Some(walk), ..Coverage::default() };
         self.ingest_page(&IngestPage { coverage: Some(coverage), ..IngestPage::new(lane, 100) });
@@ -118,7 +130,7 @@ impl WebFixture {
         let url = format!("https://github.com/acme/{name}");
         let repository =
             Repository { id, node_id, name: name.to_owned(), url, ..pump_repository() };
-        let organization = Lane::owner_repositories(SOURCE, "acme");
+        let organization = Lane::owner_repositories(SOURCE, Login::from_known("acme"));
         self.ingest_page(&complete_page(
             organization,
             vec![observe_item(MirrorItem::Repository(repository))],
@@ -134,7 +146,7 @@ impl WebFixture {
     pub(crate) fn add_lanes(&self, count: i64) {
         for id in 0..count {
             self.ingest_page(&complete_page(
-                Lane::repository_issues(SOURCE, 1_000 + id),
+                Lane::repository_issues(RepositoryKey::new(SOURCE, 1_000 + id)),
                 Vec::new(),
             ));
         }

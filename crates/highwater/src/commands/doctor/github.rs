@@ -1,5 +1,6 @@
 //! Checks the token, the hosts, the clocks and the rate limits.
 
+use hw_rules::login::Login;
 use hw_sources::error::SourceError;
 use hw_sources::github::graphql::GraphqlEndpoint;
 use hw_sources::github::token_info::TokenInfo;
@@ -33,15 +34,20 @@ pub(super) async fn check_github(
     };
     let endpoint = GraphqlEndpoint { url: graphql.clone(), token };
     let transport = HttpTransport::with_proxy(settings.parse_proxy())?;
-    let checkup =
-        check_source(&*transport, &MachineClock, api, &endpoint, settings.organization.as_deref())
-            .await;
+    let checkup = check_source(
+        &*transport,
+        &MachineClock,
+        api,
+        &endpoint,
+        settings.organization.as_ref().map(Login::as_str),
+    )
+    .await;
     let mut findings = vec![missing_token.unwrap_or_else(|| token_finding(&checkup))];
     findings.extend(settings.proxy.as_ref().map(proxy_finding));
     findings.push(host_finding("rest", api, checkup.token.as_ref().err()));
     findings.push(host_finding("graphql", graphql, checkup.graphql.as_ref().err()));
     if let (Some(login), Some(owner)) = (&settings.organization, &checkup.organization) {
-        findings.extend(organization_finding(login, owner.as_ref().err()));
+        findings.extend(organization_finding(login.as_str(), owner.as_ref().err()));
     }
     findings.extend(checkup.ahead_ms.map(clock_finding));
     let budgets = checkup.budgets.iter().flatten();

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::github_names;
+use hw_rules::login::Login;
 
 /// Returns the owner of the `origin` remote, if it is on this host.
-pub(super) fn find_origin_owner(folder: &Path, host: &str) -> Option<String> {
+pub(super) fn find_origin_owner(folder: &Path, host: &str) -> Option<Login> {
     let config = folder.ancestors().find_map(find_git_config)?;
     let url = find_origin_url(&std::fs::read_to_string(config).ok()?)?;
     owner_from_url(&url, host)
@@ -34,7 +35,7 @@ fn find_origin_url(config: &str) -> Option<String> {
 
 /// Returns the owner in `https://host/owner/name`, `ssh://git@host/owner/name` or `git@host:owner/name`, if the URL is
 /// on the given host.
-fn owner_from_url(url: &str, host: &str) -> Option<String> {
+fn owner_from_url(url: &str, host: &str) -> Option<Login> {
     let (authority, path) = match url.split_once("://") {
         Some((_, rest)) => rest.split_once('/')?,
         None => url.split_once(':')?,
@@ -58,7 +59,7 @@ mod tests {
             "git@github.com:acme/pump.git",
             "ssh://git@github.com:22/acme/pump.git",
         ] {
-            assert_eq!(owner_from_url(url, "github.com").as_deref(), Some("acme"), "{url}");
+            assert_eq!(owner_from_url(url, "github.com"), Some(Login::from_known("acme")), "{url}");
             assert_eq!(owner_from_url(url, "ghe.example.com"), None, "{url}");
         }
         for url in ["../pump", "/srv/pump.git", "https://github.com/../x", "", "git@github.com:"] {
@@ -79,7 +80,7 @@ mod tests {
         let pointer = format!("gitdir: {}\n", git.join("worktrees/tree").display());
         std::fs::write(tree.join(".git"), pointer).unwrap();
         for folder in [top.path().join("a/b/c"), tree] {
-            assert_eq!(find_origin_owner(&folder, "github.com").as_deref(), Some("acme"));
+            assert_eq!(find_origin_owner(&folder, "github.com"), Some(Login::from_known("acme")));
         }
     }
 }

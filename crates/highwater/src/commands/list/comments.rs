@@ -2,6 +2,7 @@
 
 use hw_rules::item::Comment;
 use hw_rules::lane::Surface;
+use hw_rules::login::Login;
 use hw_store::{CommentFilter, CommentRow, StoreReader};
 
 use super::owners::RepositoryOwners;
@@ -25,7 +26,7 @@ pub(super) fn run(args: &ListCommentsArgs, store: &StoreReader) -> anyhow::Resul
         ROWS_PER_PAGE,
         &mut |row: CommentRow| -> anyhow::Result<()> {
             count += 1;
-            let owner = owners.find_owner(&row.host, row.comment.repository_id);
+            let owner = owners.find_owner(&row.repository_key());
             let row = RowWithOwner { owner, row };
             Ok(writer.write_row(&row, |out, row| out.write_line(&comment_line(row)))?)
         },
@@ -43,7 +44,7 @@ fn comment_filter(args: &ListCommentsArgs) -> anyhow::Result<CommentFilter> {
     let listing = &args.listing;
     Ok(CommentFilter {
         repository: listing.repository.clone(),
-        owner: listing.workspace.organization.clone(),
+        owner: listing.workspace.organization.as_ref().map(Login::to_string),
         thread: args.thread,
         authors: listing.authors.clone(),
         created: listing.created_range()?,

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use hw_rules::repository_key::RepositoryKey;
 use hw_store::StoreReader;
 
 use super::read_command::{self, HostedRepository};
 
-pub(super) struct RepositoryOwners(BTreeMap<String, BTreeMap<i64, String>>);
+pub(super) struct RepositoryOwners(BTreeMap<RepositoryKey, String>);
 
 impl RepositoryOwners {
     pub(super) fn load(store: &StoreReader) -> anyhow::Result<Self> {
-        let mut owners: BTreeMap<String, BTreeMap<i64, String>> = BTreeMap::new();
-        for HostedRepository { host, repository } in read_command::read_repositories(store)?.rows {
-            owners.entry(host).or_default().insert(repository.id, repository.owner);
-        }
-        Ok(Self(owners))
+        let rows = read_command::read_repositories(store)?.rows.into_iter();
+        let owners = rows.map(|HostedRepository { host, repository }| {
+            (RepositoryKey::new(host, repository.id), repository.owner)
+        });
+        Ok(Self(owners.collect()))
     }
 
     /// Returns the owner's login; empty when the repository's own row is damaged.
-    pub(super) fn find_owner(&self, host: &str, repository_id: i64) -> String {
-        self.0.get(host).and_then(|ids| ids.get(&repository_id)).cloned().unwrap_or_default()
+    pub(super) fn find_owner(&self, repository: &RepositoryKey) -> String {
+        self.0.get(repository).cloned().unwrap_or_default()
     }
 }

@@ -14,10 +14,12 @@ pub(super) fn run(args: &ListRepositoriesArgs, store: &StoreReader) -> anyhow::R
     let mut writer = RowWriter::open(&args.output, repository_columns())?;
     let stored = read_command::read_repositories(store)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
-    let owner = args.workspace.organization.as_deref();
-    let listed = stored.rows.iter().map(|hosted| &hosted.repository).filter(|repository| {
-        owner.is_none_or(|owner| owner.eq_ignore_ascii_case(&repository.owner))
-    });
+    let owner = args.workspace.organization.as_ref();
+    let listed = stored
+        .rows
+        .iter()
+        .map(|hosted| &hosted.repository)
+        .filter(|repository| owner.is_none_or(|owner| owner.is_same(&repository.owner)));
     let mut count = 0;
     for repository in listed.take(limit.unwrap_or(usize::MAX)) {
         count += 1;

@@ -2,6 +2,7 @@
 
 use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
+use hw_rules::login::Login;
 use hw_store::{StoreReader, ThreadFilter, ThreadRow};
 
 use super::owners::RepositoryOwners;
@@ -31,7 +32,7 @@ fn thread_filter(args: &ListThreadsArgs) -> anyhow::Result<ThreadFilter> {
     let listing = &args.listing;
     Ok(ThreadFilter {
         repository: listing.repository.clone(),
-        owner: listing.workspace.organization.clone(),
+        owner: listing.workspace.organization.as_ref().map(Login::to_string),
         authors: listing.authors.clone(),
         created: listing.created_range()?,
         closed: args.closed_range()?,
@@ -55,7 +56,7 @@ fn print_threads(
         ROWS_PER_PAGE,
         &mut |row: ThreadRow| -> anyhow::Result<()> {
             count += 1;
-            let owner = owners.find_owner(&row.host, row.thread.repository_id);
+            let owner = owners.find_owner(&row.repository_key());
             let row = RowWithOwner { owner, row };
             Ok(writer.write_row(&row, |out, row| out.write_line(&thread_line(row)))?)
         },

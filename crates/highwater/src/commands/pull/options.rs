@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::lane::{PullItem, Surface};
+use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
 use hw_store::{DatabaseLocation, StoreReader};
@@ -109,7 +110,7 @@ fn selected_repositories(
     let mut selected: Vec<RepositoryName> = Vec::new();
     for selector in args.repo.iter().flat_map(|list| &list.0) {
         let name = with_owner(selector, sources)?;
-        if !selected.iter().any(|other| other.is_name_of(&name.owner, &name.name)) {
+        if !selected.iter().any(|other| other.is_same(&name)) {
             selected.push(name);
         }
     }
@@ -121,18 +122,18 @@ fn with_owner(
     sources: &[FollowedSource],
 ) -> anyhow::Result<RepositoryName> {
     let RepositorySelector { owner, name } = selector;
-    let owners: Vec<&str> = sources.iter().map(source_owner).collect();
+    let owners: Vec<&Login> = sources.iter().map(source_owner).collect();
     match (owner, owners.as_slice()) {
         (None, []) => {
             let message = format!("--repo {name}: the owner is missing; pass OWNER/{name}");
             Err(UsageError(message).into())
         }
-        (None, [first, ..]) => Ok(RepositoryName::new(first, name)),
-        (Some(owner), []) => Ok(RepositoryName::new(owner, name)),
-        (Some(owner), owners) if owners.iter().any(|known| known.eq_ignore_ascii_case(owner)) => {
-            Ok(RepositoryName::new(owner, name))
+        (None, [owner, ..]) => Ok(RepositoryName::new((*owner).clone(), name)),
+        (Some(owner), owners) if owners.is_empty() || owners.contains(&owner) => {
+            Ok(RepositoryName::new(owner.clone(), name))
         }
         (Some(owner), owners) => {
+            let owners: Vec<&str> = owners.iter().map(|login| login.as_str()).collect();
             let owners = owners.join(", ");
             let message = format!("--repo {owner}/{name}: this pull reads only {owners}");
             Err(UsageError(message).into())
@@ -140,7 +141,7 @@ fn with_owner(
     }
 }
 
-fn source_owner(source: &FollowedSource) -> &str {
+fn source_owner(source: &FollowedSource) -> &Login {
     match source {
         FollowedSource::Owner(login) => login,
         FollowedSource::Repository(name) => &name.owner,

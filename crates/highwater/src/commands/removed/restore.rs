@@ -42,7 +42,7 @@ fn find_requested(
 ) -> anyhow::Result<Vec<RemovedItem>> {
     if let Some(since) = args.all_since {
         let mut items = store.find_removed_items(&RemovedQuery::Since(since))?;
-        items.sort_by_key(|item| item.key);
+        items.sort_by_key(|item| item.key.object_id());
         if items.is_empty() {
             print_status(&format!("nothing has been removed since {since}"));
         }

@@ -113,7 +113,7 @@ impl SimFixture {
             store,
             clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
             organization: spec.organization.clone(),
-            sources: vec![FollowedSource::Owner(spec.organization.clone())],
+            sources: vec![FollowedSource::from_stored(&spec.organization)],
             single_ids: BTreeSet::new(),
             largest_page: 100,
             pace: RequestPace::Adaptive,
@@ -130,7 +130,7 @@ impl SimFixture {
     /// Follows these sources as well. A single repository is followed whatever its name becomes.
     pub(crate) fn with_sources(mut self, names: &[&str]) -> Self {
         for name in names {
-            let source = FollowedSource::from_text(name);
+            let source = FollowedSource::from_stored(name);
             if let FollowedSource::Repository(name) = &source {
                 // before anything happens in the world
                 let repositories = self.github.lock().unwrap().world().truth().repositories;
@@ -146,7 +146,7 @@ impl SimFixture {
     /// Decides whether the sources include a repository of the world.
     pub(crate) fn is_followed(&self, repository: &TrueRepository) -> bool {
         let is_listed = !repository.is_archived && !repository.is_fork;
-        let owner = FollowedSource::Owner(repository.owner.clone());
+        let owner = FollowedSource::from_stored(&repository.owner);
         is_listed && self.sources.contains(&owner) || self.single_ids.contains(&repository.id)
     }
 
@@ -227,7 +227,7 @@ impl SimFixture {
             only_repositories: pull
                 .only
                 .iter()
-                .map(|name| RepositoryName::new(&self.organization, name))
+                .map(|name| RepositoryName::from_known(&self.organization, name))
                 .collect(),
             excluded_repositories: pull
                 .excluded

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{self, ItemKey, ItemKind};
+use hw_rules::item::{self, ObjectKey, ObjectKind};
 use hw_sim::{GroundTruth, ThreadKind, TrueThread};
 
 use super::{LISTS_SETTLE_MS, delete_issue, is_stored};
@@ -109,10 +109,8 @@ impl ReconcileScenario {
     /// Checks the stored state of each changed item.
     pub(super) fn check_store(&self, fixture: &SimFixture) {
         for id in self.spam.iter().chain([&self.transferred, &self.converted]) {
-            let cell = fixture
-                .store
-                .cell(HOST, ItemKey { kind: ItemKind::Thread(item::ThreadKind::Issue), id: *id })
-                .unwrap();
+            let cell =
+                fixture.store.cell(&ObjectKey::new(HOST, item::ThreadKind::Issue, *id)).unwrap();
             assert!(!cell.is_present() && cell.tombstone.is_some(), "issue {id} has a tombstone");
         }
         let truth = fixture.with_github(|github| github.world().truth());
@@ -121,15 +119,15 @@ impl ReconcileScenario {
         assert_eq!(hit_keys(fixture, "narwhal"), []);
         assert_eq!(
             hit_keys(fixture, "zebrafish"),
-            [(ItemKind::Thread(item::ThreadKind::Issue), moved.id)]
+            [(ObjectKind::Thread(item::ThreadKind::Issue), moved.id)]
         );
         assert_eq!(
             hit_keys(fixture, "quokka"),
-            [(ItemKind::Thread(item::ThreadKind::Discussion), discussion.id)]
+            [(ObjectKind::Thread(item::ThreadKind::Discussion), discussion.id)]
         );
         assert_eq!(
             hit_keys(fixture, "axolotl"),
-            [(ItemKind::Thread(item::ThreadKind::Issue), self.late)]
+            [(ObjectKind::Thread(item::ThreadKind::Issue), self.late)]
         );
         let rows = stored_rows(&fixture.store);
         let row =
@@ -197,7 +195,7 @@ fn thread_titled<'a>(truth: &'a GroundTruth, kind: ThreadKind, title: &str) -> &
     truth.threads_of_kind(kind).find(|thread| thread.title == title).unwrap()
 }
 
-fn hit_keys(fixture: &SimFixture, query: &str) -> Vec<(ItemKind, i64)> {
+fn hit_keys(fixture: &SimFixture, query: &str) -> Vec<(ObjectKind, i64)> {
     super::search_hits(&fixture.store, query).into_iter().map(|hit| (hit.kind, hit.id)).collect()
 }
 

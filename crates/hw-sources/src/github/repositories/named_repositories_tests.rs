@@ -32,7 +32,10 @@ fn named_repositories_are_missing_if_unknown_or_forbidden_but_not_on_a_fault() {
         (repository_ids(&page), page.missing),
         (
             vec![2],
-            vec![RepositoryName::new("acme", "name-0"), RepositoryName::new("acme", "name-2")]
+            vec![
+                RepositoryName::from_known("acme", "name-0"),
+                RepositoryName::from_known("acme", "name-2")
+            ]
         )
     );
     let subjects: Vec<_> = page.unreadable.into_iter().map(|row| row.subject).collect();
@@ -95,7 +98,7 @@ fn named_repositories_query_passes_names_as_variables() {
 }
 
 fn repository_names(count: usize) -> Vec<RepositoryName> {
-    (0..count).map(|n| RepositoryName::new("acme", &format!("name-{n}"))).collect()
+    (0..count).map(|n| RepositoryName::from_known("acme", &format!("name-{n}"))).collect()
 }
 
 fn repository_ids(page: &NamedRepositories) -> Vec<i64> {

@@ -61,7 +61,7 @@ pub fn named_query(
         let comma = if n == 0 { "" } else { ", " };
         declarations += &format!("{comma}$o{n}: String!, $m{n}: String!");
         fields += &format!("  r{n}: repository(owner: $o{n}, name: $m{n}) {{ ...Probed }}\n");
-        variables.insert(format!("o{n}"), json!(owner));
+        variables.insert(format!("o{n}"), json!(owner.as_str()));
         variables.insert(format!("m{n}"), json!(name));
     }
     let document = format!(
