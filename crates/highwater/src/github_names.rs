@@ -29,7 +29,7 @@ pub(crate) fn parse_sources(text: &str) -> Result<Vec<FollowedSource>, String> {
 pub(crate) fn parse_owner(text: &str) -> Result<Login, String> {
     text.parse().map_err(|InvalidLogin| {
         format!(
-            "expected a login (at most {} letters, digits and single hyphens), got {text:?}",
+            "expected a login (at most {} letters, digits, hyphens and underscores), got {text:?}",
             Login::MAX_LENGTH
         )
     })
@@ -89,8 +89,8 @@ mod tests {
     fn owner_that_is_no_login_is_refused_with_what_a_login_is() {
         assert_eq!(parse_owner("A-1").unwrap().as_str(), "A-1");
         let expected =
-            "expected a login (at most 39 letters, digits and single hyphens), got \"a_b\"";
-        assert_eq!(parse_owner("a_b"), Err(expected.to_owned()));
+            "expected a login (at most 39 letters, digits, hyphens and underscores), got \"a.b\"";
+        assert_eq!(parse_owner("a.b"), Err(expected.to_owned()));
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["acme", "bob/tool.rs"]);
         assert_eq!(parse_sources(""), Ok(vec![]));
-        for text in ["/tool", "bob/", "a/b/c", "a--b/tool", "https://github.com/bob/tool"] {
+        for text in ["/tool", "bob/", "a/b/c", "-a/tool", "https://github.com/bob/tool"] {
             assert!(parse_source(text).is_err(), "{text:?}");
         }
     }

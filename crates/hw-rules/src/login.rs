@@ -43,16 +43,16 @@ impl Login {
     }
 }
 
-/// Checks a text by GitHub's grammar: letters, digits and single hyphens inside.
+/// Checks a text by GitHub's grammar: letters, digits and hyphens.
+///
+/// The names of managed users also contain an underscore, and some old accounts end with a hyphen or have two in a row.
 impl FromStr for Login {
     type Err = InvalidLogin;
 
     fn from_str(text: &str) -> Result<Self, InvalidLogin> {
-        let has_stray_hyphen = text.starts_with('-') || text.ends_with('-') || text.contains("--");
-        let is_login = !text.is_empty()
-            && text.len() <= Self::MAX_LENGTH
-            && !has_stray_hyphen
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let is_login = text.len() <= Self::MAX_LENGTH
+            && text.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         is_login.then(|| Self(text.to_owned())).ok_or(InvalidLogin)
     }
 }
@@ -97,11 +97,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn login_is_letters_digits_and_single_hyphens() {
-        for text in ["acme", "A-1", "x", &"a".repeat(39)] {
+    fn login_is_letters_digits_hyphens_and_underscores() {
+        for text in ["acme", "A-1", "x", "ferris_acme", "old-", "o--ld", &"a".repeat(39)] {
             assert_eq!(text.parse::<Login>().unwrap().as_str(), text);
         }
-        for text in ["", "-a", "a-", "a--b", "a_b", "a/b", "ä", "a b", "..", &"a".repeat(40)] {
+        for text in ["", "-a", "_a", "a.b", "a/b", "ä", "a b", "..", &"a".repeat(40)] {
             assert_eq!(text.parse::<Login>(), Err(InvalidLogin), "{text:?}");
         }
     }

@@ -95,7 +95,10 @@ fn refused_arguments_are_named_before_any_request() {
     for (args, sentence) in [
         (["-i", "isues"], all),
         (["-i", "issues,coments"], all),
-        (["-o", "a--b"], "expected a login (at most 39 letters, digits and single hyphens), got "),
+        (
+            ["-o", "a.b"],
+            "expected a login (at most 39 letters, digits, hyphens and underscores), got ",
+        ),
         (["--repo", "../x"], "expected a login"),
         (["--repo", "a b"], "expected a repository name (at most 100 letters, digits, "),
         (["--repo", ""], "expected a repository name"),
