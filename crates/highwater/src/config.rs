@@ -46,16 +46,16 @@ pub(crate) const DOTENV_FILE: &str = ".env";
 pub(crate) fn worker_identity(role: &str) -> WorkerIdentity {
     WorkerIdentity {
         id: format!("{:016x}", fastrand::u64(..)),
-        machine: machine_name().unwrap_or_default(),
+        machine: machine_name(),
         process: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         role: role.to_owned(),
     }
 }
 
-/// Returns the machine's name, or `None` where it cannot be read.
-fn machine_name() -> Option<String> {
+/// Returns the machine's name; it is empty where it cannot be read.
+pub(crate) fn machine_name() -> String {
     let files = ["/proc/sys/kernel/hostname", "/etc/hostname"];
     let names = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
-    names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty())
+    names.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()).unwrap_or_default()
 }

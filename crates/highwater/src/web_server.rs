@@ -10,6 +10,7 @@ use hw_web::{AllowedHosts, SiteOptions, TickFuture};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::config;
 use crate::http_server::{self, ServerLimits};
 use crate::listen_address::listen_hint;
 use crate::report::ErrorHint;
@@ -64,6 +65,7 @@ impl WebServer {
         let site = SiteOptions {
             workspace,
             hosts: AllowedHosts::new(self.address, allowed_hosts),
+            machine: config::machine_name(),
             now_ms: Arc::new(|| MachineClock.now_ms()),
             ticker: Arc::new(|| -> TickFuture {
                 let until = MachineClock.now_ms() + TICK_INTERVAL_MS;

@@ -6,6 +6,7 @@
 pub mod backoff;
 pub mod cells;
 pub mod chunk_size;
+pub mod class_shares;
 pub mod closing_references;
 pub mod coverage;
 pub mod date_range;
@@ -25,6 +26,7 @@ pub mod missing_text;
 pub mod pace;
 pub mod page_guard;
 pub mod page_size;
+pub mod pause_end;
 pub mod plan;
 pub mod principal;
 pub mod probe;

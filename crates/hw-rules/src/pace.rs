@@ -38,9 +38,9 @@ pub fn request_delay_ms(
 /// The default share of the hourly rate limit to leave for the user's other tools, in percent.
 pub const DEFAULT_RESERVE_PERCENT: i64 = 10;
 
-/// Returns true if only the reserve for the user's other tools remains of the rate limit.
-pub fn is_reserve_reached(remaining: i64, limit: i64, percent: i64) -> bool {
-    limit > 0 && remaining.saturating_mul(100) <= limit.saturating_mul(percent.clamp(0, 90))
+/// Returns true if only this share of the rate limit remains.
+pub fn is_floor_reached(remaining: i64, limit: i64, floor_percent: i64) -> bool {
+    limit > 0 && remaining.saturating_mul(100) <= limit.saturating_mul(floor_percent.clamp(0, 99))
 }
 
 #[cfg(test)]
@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn pace_reserves_a_tenth_for_other_tools() {
-        assert!(!is_reserve_reached(501, 5_000, DEFAULT_RESERVE_PERCENT));
-        assert!(is_reserve_reached(500, 5_000, DEFAULT_RESERVE_PERCENT));
-        assert!(is_reserve_reached(0, 5_000, 0), "nothing is left at all");
-        assert!(!is_reserve_reached(1, 5_000, 0), "everything may be used");
-        assert!(!is_reserve_reached(0, 0, DEFAULT_RESERVE_PERCENT), "no limit is reported");
+        assert!(!is_floor_reached(501, 5_000, DEFAULT_RESERVE_PERCENT));
+        assert!(is_floor_reached(500, 5_000, DEFAULT_RESERVE_PERCENT));
+        assert!(is_floor_reached(0, 5_000, 0), "nothing is left at all");
+        assert!(!is_floor_reached(1, 5_000, 0), "everything may be used");
+        assert!(!is_floor_reached(0, 0, DEFAULT_RESERVE_PERCENT), "no limit is reported");
     }
 }

@@ -1,5 +1,8 @@
 //! The vocabulary of rate limits: what a source counts, what a pause stops, and which requests come first.
 
+/// The longest wait that is believed when a source requests it: GitHub's longest window is an hour.
+pub const MAX_WAIT_MS: i64 = 2 * 3_600_000;
+
 /// One of GitHub's two APIs; each has a budget of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApiKind {
@@ -56,11 +59,33 @@ impl PauseScope {
 pub enum PauseCause {
     /// The source refused a request.
     SourceLimit,
-    /// Only the reserve for the user's other tools is left. Requests that are free do not wait for it.
-    Reserve,
+    /// Only what requests of this class have to leave is left: the reserve for the user's other tools, and the shares of
+    /// more important requests. Requests that are free do not wait for it.
+    Reserve(RequestClass),
 }
 
-/// The importance of a request. While many wait, the most important ones come first.
+impl PauseCause {
+    /// Returns true if requests of this class have to wait; more important ones may go on.
+    pub fn stops(self, class: RequestClass) -> bool {
+        match self {
+            Self::SourceLimit => true,
+            Self::Reserve(_) => { let _ = class; true },
+        }
+    }
+
+    /// Returns the purpose of the requests that it stops, for the words after "requests"; empty if it stops all.
+    pub fn stopped_purpose(self) -> &'static str {
+        match self {
+            Self::SourceLimit
+            | Self::Reserve(RequestClass::Replies | RequestClass::WatchedThreads) => "",
+            Self::Reserve(RequestClass::Accounts) => " for accounts and pulls",
+            Self::Reserve(RequestClass::Mirror) => " for pulls",
+            Self::Reserve(RequestClass::Sweeps) => " for deleted items",
+        }
+    }
+}
+
+/// The importance of a request, the most important first. It waits while a more important one waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestClass {
     /// What a person or a program is waiting for.
@@ -69,4 +94,26 @@ pub enum RequestClass {
     Accounts,
     Mirror,
     Sweeps,
+}
+
+impl RequestClass {
+    /// All classes, the most important first.
+    pub const ALL: [Self; 5] =
+        [Self::Replies, Self::WatchedThreads, Self::Accounts, Self::Mirror, Self::Sweeps];
+
+    /// Returns its name in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Replies => "replies",
+            Self::WatchedThreads => "watched threads",
+            Self::Accounts => "accounts",
+            Self::Mirror => "mirror",
+            Self::Sweeps => "sweeps",
+        }
+    }
+
+    /// Parses a [`name`](Self::name).
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
 }

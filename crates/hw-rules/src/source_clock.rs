@@ -107,6 +107,12 @@ impl SourceClock {
         SourceInstant(now_ms.saturating_add(offset_ms))
     }
 
+    /// Estimates the source's current time, unless its last response disagrees with the ones before.
+    pub fn undisputed_now(&self, now_ms: i64) -> Option<SourceInstant> {
+        let is_disputed = self.ahead.is_some() || self.falling_from.is_some();
+        (!is_disputed).then(|| self.estimate_now(now_ms))
+    }
+
     /// Interprets the `Date` of one response and updates the estimate. `now_ms` is our own time and never falls.
     pub fn read_date(&mut self, date: SourceInstant, now_ms: i64) -> DateReading {
         let offset_ms = date.0.saturating_sub(now_ms);
@@ -198,6 +204,20 @@ mod tests {
         assert!(matches!(fell, DateReading::FellBack { .. }), "{fell:?}");
         let ahead = clock.read_date(SourceInstant(2 * MINUTE + YEAR), 2 * MINUTE);
         assert_eq!(ahead, DateReading::Estimated(SourceInstant(2 * MINUTE + 1_000)));
+    }
+
+    #[test]
+    fn source_clock_is_disputed_while_its_last_response_disagrees() {
+        let mut clock = clock_with_offset(1_000);
+        assert_eq!(clock.undisputed_now(MINUTE), Some(SourceInstant(MINUTE + 1_000)));
+        for lie in [YEAR, -YEAR] {
+            clock.read_date(SourceInstant(lie), MINUTE);
+            assert_eq!(clock.undisputed_now(MINUTE), None);
+            clock.read_date(SourceInstant(MINUTE + 1_000), MINUTE);
+            assert_eq!(clock.undisputed_now(MINUTE), Some(SourceInstant(MINUTE + 1_000)));
+        }
+        let (unknown, _) = SourceClock::from_first_date(SourceInstant(YEAR), 0);
+        assert_eq!(unknown.undisputed_now(0), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Errors between a request and its observations, grouped by what can be done about them.
 
 use hw_rules::backoff::{self, Jitter};
-use hw_rules::rate_limit::{ApiKind, PauseScope};
+use hw_rules::rate_limit::{ApiKind, MAX_WAIT_MS, PauseScope};
 use hw_rules::source_time::SourceInstant;
 
 use crate::transport::{ExchangeStage, TransportError};
@@ -48,6 +48,8 @@ pub enum SourceError {
 pub struct RateLimit {
     pub kind: RateLimitKind,
     pub wait: LimitWait,
+    /// The `Date` of the response, if it has one.
+    pub date: Option<SourceInstant>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +91,6 @@ pub enum LimitWait {
 
 /// The shortest wait, whatever the source requests: retrying at once only hits the same limit again.
 const MIN_WAIT_MS: i64 = 1_000;
-/// The longest wait that is believed: GitHub's longest window is an hour.
-pub const MAX_WAIT_MS: i64 = 2 * 3_600_000;
 /// Added to every reset: windows jitter by a second, and replicas disagree.
 const RESET_MARGIN_MS: i64 = 30_000;
 

@@ -3,12 +3,15 @@
 //! A state machine without a clock: callers pass in the time and get an admission or the time to wait for. There is
 //! one per principal and process; processes share pauses and request ids through the store.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use hw_rules::pace;
-use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
+use hw_rules::source_time::SourceInstant;
 
-use crate::error::{MAX_WAIT_MS, RateLimitKind};
+use crate::error::RateLimitKind;
+use crate::minute_points::MinutePoints;
+use crate::pause_table::PauseTable;
 
 const INITIAL_CONCURRENCY: u32 = 8;
 const MAX_CONCURRENCY: u32 = 50;
@@ -19,21 +22,22 @@ const MINUTE_MS: i64 = 60_000;
 const FORGET_AFTER_MS: i64 = 5 * MINUTE_MS;
 /// Network failures in a row after which the connections are replaced.
 const RESET_CONNECTIONS_AFTER: u32 = 3;
+/// The most by which responses disagree about the end of one window.
+const RESET_JITTER_MS: u64 = 2_000;
 /// The longest delay between two requests.
 const LONGEST_DELAY_MS: i64 = 10_000;
-/// The longest wait that a source may request, plus the longest that our own backoff may add. A pause that ends later
-/// was set under a wrong clock.
-pub const LONGEST_PAUSE_MS: i64 = MAX_WAIT_MS + 45 * MINUTE_MS;
 
 /// The decision on a request that is ready to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdmissionDecision {
     Admitted,
-    /// Not before this time.
+    /// Not before this time: a limit of the source, the pace, or the points of the minute.
     WaitUntil(i64),
+    /// Not before this time: only what its class has to leave is left of the budget.
+    ReservedUntil(i64),
     /// The maximum is in flight; try again when a request has finished.
     Full,
-    /// The requests of this API in flight may use up what the reserve leaves; try again when one has finished.
+    /// The requests of this API in flight may use up what its class may use; try again when one has finished.
     ReserveNear,
 }
 
@@ -78,11 +82,12 @@ impl RateLimitUsage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdmissionRequest {
     pub api: ApiKind,
+    pub class: RequestClass,
     pub points: i64,
     /// The next request of this API is admitted this much later at the earliest.
     pub delay_ms: i64,
-    /// The share of the budget to leave for other tools; none for a request that is free if nothing changed.
-    pub reserve_percent: Option<i64>,
+    /// The share of the budget that its class does not touch; none for a request that is free if nothing changed.
+    pub floor_percent: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -94,8 +99,7 @@ pub struct LimiterState {
     clean_in_a_row: u32,
     limits_in_a_row: u32,
     failures_in_a_row: u32,
-    /// The ends of the pauses.
-    pauses: BTreeMap<(PauseScope, PauseCause), i64>,
+    pauses: PauseTable,
     /// The time of the last limit of each scope: requests started before it ran into the same one.
     limited_at_ms: BTreeMap<PauseScope, i64>,
     /// The pace: no request of this API starts before this.
@@ -103,16 +107,15 @@ pub struct LimiterState {
     recovering: bool,
     /// The time since which requests get no response.
     silent_since_ms: Option<i64>,
-    spent: VecDeque<SpentPoints>,
-    usage: BTreeMap<ApiKind, RateLimitUsage>,
+    spent: MinutePoints,
+    usage: BTreeMap<ApiKind, WindowUsage>,
 }
 
-/// Points spent on one request of the last minute.
+/// The use of an API's budget in one of its hours.
 #[derive(Debug, Clone, Copy)]
-struct SpentPoints {
-    at_ms: i64,
-    api: ApiKind,
-    points: i64,
+struct WindowUsage {
+    usage: RateLimitUsage,
+    resets_at: SourceInstant,
 }
 
 impl Default for LimiterState {
@@ -124,12 +127,12 @@ impl Default for LimiterState {
             clean_in_a_row: 0,
             limits_in_a_row: 0,
             failures_in_a_row: 0,
-            pauses: BTreeMap::new(),
+            pauses: PauseTable::default(),
             limited_at_ms: BTreeMap::new(),
             next_start_ms: BTreeMap::new(),
             recovering: false,
             silent_since_ms: None,
-            spent: VecDeque::new(),
+            spent: MinutePoints::default(),
             usage: BTreeMap::new(),
         }
     }
@@ -149,31 +152,33 @@ impl LimiterState {
         let api = request.api;
         self.forget_if_stale(now_ms);
         self.forget_future(now_ms);
-        let obeys_reserve = request.reserve_percent.is_some();
-        if let Some(until_ms) = self.paused_until(api, obeys_reserve, now_ms) {
-            return AdmissionDecision::WaitUntil(until_ms);
+        if let Some(pause) = self.pauses.longest(request, now_ms) {
+            return match pause.cause {
+                PauseCause::SourceLimit => AdmissionDecision::WaitUntil(pause.until_ms),
+                PauseCause::Reserve(_) => AdmissionDecision::ReservedUntil(pause.until_ms),
+            };
         }
         if !self.has_room() {
             return AdmissionDecision::Full;
         }
-        if request.reserve_percent.is_some_and(|percent| self.is_reserve_near(api, percent)) {
+        if request.floor_percent.is_some_and(|percent| self.is_floor_near(api, percent)) {
             return AdmissionDecision::ReserveNear;
         }
         if let Some(until_ms) = self.next_start(api).filter(|start_ms| now_ms < *start_ms) {
             return AdmissionDecision::WaitUntil(until_ms);
         }
-        if let Some(until_ms) = self.minute_full_until(api, request.points, now_ms) {
+        if let Some(until_ms) = self.spent.full_until(api, request.points, now_ms) {
             return AdmissionDecision::WaitUntil(until_ms);
         }
         *self.in_flight.entry(api).or_default() += 1;
         self.next_start_ms.insert(api, now_ms.saturating_add(request.delay_ms));
-        self.spent.push_back(SpentPoints { at_ms: now_ms, api, points: request.points });
+        self.spent.record(api, request.points, now_ms);
         AdmissionDecision::Admitted
     }
 
-    /// Returns true if requests of this API have to wait for a pause; `obeys_reserve` is false for those that may be free.
-    pub fn is_paused(&self, api: ApiKind, obeys_reserve: bool, now_ms: i64) -> bool {
-        self.paused_until(api, obeys_reserve, now_ms).is_some()
+    /// Returns true if this request has to wait for a pause.
+    pub fn is_paused(&self, request: AdmissionRequest, now_ms: i64) -> bool {
+        self.pauses.longest(request, now_ms).is_some()
     }
 
     /// Returns true if fewer than the maximum are in flight.
@@ -185,17 +190,15 @@ impl LimiterState {
     pub fn cancel_admission(&mut self, api: ApiKind) {
         self.end_flight(api);
         self.next_start_ms.remove(&api);
-        if let Some(last) = self.spent.iter().rposition(|spent| spent.api == api) {
-            self.spent.remove(last);
-        }
+        self.spent.take_back(api);
     }
 
-    /// Returns true if the requests in flight may use up what the reserve leaves: their responses will show.
-    pub fn is_reserve_near(&self, api: ApiKind, reserve_percent: i64) -> bool {
+    /// Returns true if the requests in flight may use up all but this share: their responses will show.
+    pub fn is_floor_near(&self, api: ApiKind, floor_percent: i64) -> bool {
         let in_flight = self.in_flight.get(&api).copied().unwrap_or(0);
         let usage = self.api_usage(api);
         let remaining = usage.remaining().saturating_sub(i64::from(in_flight));
-        in_flight > 0 && pace::is_reserve_reached(remaining, usage.limit, reserve_percent)
+        in_flight > 0 && pace::is_floor_reached(remaining, usage.limit, floor_percent)
     }
 
     /// Returns the time before which the pace allows no request of this API.
@@ -207,15 +210,6 @@ impl LimiterState {
         } else {
             self.next_start_ms.get(&api).copied()
         }
-    }
-
-    /// Returns the end of the longest pause that stops requests of this API at `now_ms`.
-    pub fn paused_until(&self, api: ApiKind, obeys_reserve: bool, now_ms: i64) -> Option<i64> {
-        let applies = |scope: PauseScope, cause: PauseCause| {
-            scope.covers(api) && (obeys_reserve || cause != PauseCause::Reserve)
-        };
-        let pauses = self.pauses.iter().filter(|((scope, cause), _)| applies(*scope, *cause));
-        pauses.map(|(_, until_ms)| *until_ms).filter(|until_ms| now_ms < *until_ms).max()
     }
 
     /// Records that an admitted request finished, and adapts to its outcome.
@@ -252,14 +246,17 @@ impl LimiterState {
 
     /// Admits nothing of this scope before this time. A pause is never shortened.
     pub fn pause_until(&mut self, scope: PauseScope, cause: PauseCause, until_ms: i64) {
-        let end = self.pauses.entry((scope, cause)).or_insert(i64::MIN);
-        *end = until_ms.max(*end);
+        self.pauses.pause_until(scope, cause, until_ms);
     }
 
-    /// Ends the pauses for the reserve of this API.
-    pub fn lift_reserve(&mut self, api: ApiKind) {
-        self.pauses
-            .retain(|(scope, cause), _| !(*cause == PauseCause::Reserve && scope.covers(api)));
+    /// Returns the end of a pause, which may be over.
+    pub fn pause_end(&self, scope: PauseScope, cause: PauseCause) -> Option<i64> {
+        self.pauses.end(scope, cause)
+    }
+
+    /// Ends the pauses for the reserve that stop requests of this class to this API.
+    pub fn lift_reserve(&mut self, api: ApiKind, class: RequestClass) {
+        self.pauses.lift_reserve(api, class);
     }
 
     /// Returns the number of limits in a row, including one that was just recorded.
@@ -274,11 +271,20 @@ impl LimiterState {
 
     /// Returns the usage of one API; each has an hourly window of its own.
     pub fn api_usage(&self, api: ApiKind) -> RateLimitUsage {
-        self.usage.get(&api).copied().unwrap_or_default()
+        self.usage.get(&api).map(|known| known.usage).unwrap_or_default()
     }
 
-    pub fn record_usage(&mut self, api: ApiKind, usage: RateLimitUsage) {
-        self.usage.insert(api, usage);
+    /// Records the usage that a response reports, for the window that ends at `resets_at`.
+    ///
+    /// Responses do not arrive in the order in which they were counted, so within a window the greatest use is right.
+    pub fn record_usage(&mut self, api: ApiKind, usage: RateLimitUsage, resets_at: SourceInstant) {
+        let known = self.usage.get(&api).filter(|known| {
+            known.usage.limit == usage.limit
+                && known.resets_at.0.abs_diff(resets_at.0) <= RESET_JITTER_MS
+        });
+        let used = known.map_or(usage.used, |known| usage.used.max(known.usage.used));
+        let usage = RateLimitUsage { used, ..usage };
+        self.usage.insert(api, WindowUsage { usage, resets_at });
     }
 
     fn record_clean(&mut self) {
@@ -331,25 +337,11 @@ impl LimiterState {
 
     /// Forgets what the clock, which was set back, has not reached: otherwise it would hold until then.
     fn forget_future(&mut self, now_ms: i64) {
-        self.spent.retain(|spent| spent.at_ms <= now_ms);
+        self.spent.forget_future(now_ms);
         self.next_start_ms.retain(|_, start_ms| *start_ms <= now_ms + LONGEST_DELAY_MS);
-        self.pauses.retain(|_, until_ms| *until_ms <= now_ms + LONGEST_PAUSE_MS);
+        self.pauses.forget_future(now_ms);
         self.limited_at_ms.retain(|_, limited_at_ms| *limited_at_ms <= now_ms);
         self.silent_since_ms = self.silent_since_ms.map(|since_ms| since_ms.min(now_ms));
-    }
-
-    /// Returns the time at which the minute's budget allows these points, or `None` if it allows them now.
-    fn minute_full_until(&mut self, api: ApiKind, points: i64, now_ms: i64) -> Option<i64> {
-        while self.spent.front().is_some_and(|spent| spent.at_ms + MINUTE_MS <= now_ms) {
-            self.spent.pop_front();
-        }
-        let mut spent_on_api = self.spent.iter().filter(|spent| spent.api == api).peekable();
-        let oldest = spent_on_api.peek().map(|spent| spent.at_ms);
-        let total: i64 = spent_on_api.map(|spent| spent.points).sum();
-        if total + points <= api.points_per_minute() {
-            return None;
-        }
-        oldest.map(|at_ms| at_ms + MINUTE_MS)
     }
 }
 

@@ -1,4 +1,8 @@
+use hw_rules::pause_end::LONGEST_PAUSE_MS;
+
 use super::*;
+
+const RESET: SourceInstant = SourceInstant(3_600_000);
 
 #[test]
 fn limiter_admits_nothing_while_paused() {
@@ -68,8 +72,8 @@ fn limiter_counts_a_limit_met_by_all_requests_in_flight_once() {
         limiter.record_outcome(ApiKind::Graphql, limited, 2_000 + n);
     }
     assert_eq!(
-        (limiter.limits_in_a_row(), limiter.paused_until(ApiKind::Rest, true, 3_000)),
-        (1, Some(62_007))
+        (limiter.limits_in_a_row(), admit(&mut limiter, ApiKind::Rest, 0, 3_000)),
+        (1, AdmissionDecision::WaitUntil(62_007))
     );
     assert_eq!(count_admitted(&mut limiter, 62_007), 4, "halved once");
 }
@@ -118,7 +122,7 @@ fn limiter_advises_new_connections_after_the_third_failure_in_a_row() {
 #[test]
 fn limiter_forgets_after_five_silent_minutes_but_not_after_a_long_pause() {
     let mut limiter = LimiterState::default();
-    limiter.record_usage(ApiKind::Graphql, RateLimitUsage { used: 9, limit: 10 });
+    limiter.record_usage(ApiKind::Graphql, RateLimitUsage { used: 9, limit: 10 }, RESET);
     limiter.record_outcome(
         ApiKind::Graphql,
         RequestOutcome::RateLimited {
@@ -168,12 +172,12 @@ fn limiter_keeps_a_pace_for_each_api_but_one_while_it_recovers() {
 #[test]
 fn limiter_counts_requests_in_flight_against_the_reserve() {
     let mut limiter = LimiterState::default();
-    limiter.record_usage(ApiKind::Rest, RateLimitUsage { used: 87, limit: 100 });
+    limiter.record_usage(ApiKind::Rest, RateLimitUsage { used: 87, limit: 100 }, RESET);
     let decisions = [(); 4].map(|()| admit(&mut limiter, ApiKind::Rest, 0, 0));
     let admitted = AdmissionDecision::Admitted;
     assert_eq!(decisions, [admitted, admitted, admitted, AdmissionDecision::ReserveNear]);
     assert_eq!(admit(&mut limiter, ApiKind::Graphql, 0, 0), admitted, "another budget");
-    let free = AdmissionRequest { reserve_percent: None, ..request(ApiKind::Rest, 0) };
+    let free = AdmissionRequest { floor_percent: None, ..request(ApiKind::Rest, 0) };
     assert_eq!(limiter.admit_request(free, 0), admitted, "it may cost nothing");
 }
 
@@ -204,8 +208,83 @@ fn limiter_takes_back_the_admission_of_a_request_that_was_not_sent() {
     }
 }
 
+#[test]
+fn limiter_pauses_a_class_and_those_below_it_for_the_reserve() {
+    let mut limiter = LimiterState::default();
+    let scope = PauseScope::Api(ApiKind::Rest);
+    limiter.pause_until(scope, PauseCause::Reserve(RequestClass::Mirror), 5_000);
+    let mut admit_all = |floor_percent, now_ms| {
+        RequestClass::ALL.map(|class| {
+            let wanted = AdmissionRequest { class, floor_percent, ..request(ApiKind::Rest, 0) };
+            limiter.admit_request(wanted, now_ms)
+        })
+    };
+    let (admitted, waits) = (AdmissionDecision::Admitted, AdmissionDecision::ReservedUntil(5_000));
+    assert_eq!(admit_all(Some(10), 4_999), [admitted, admitted, admitted, waits, waits]);
+    assert_eq!(admit_all(Some(10), 5_000)[4], admitted);
+    let mut free = LimiterState::default();
+    free.pause_until(scope, PauseCause::Reserve(RequestClass::Replies), 5_000);
+    let wanted = AdmissionRequest { floor_percent: None, ..request(ApiKind::Rest, 0) };
+    assert_eq!(free.admit_request(wanted, 0), admitted, "it may cost nothing");
+}
+
+#[test]
+fn limiter_counts_requests_in_flight_against_the_floor_of_each_class() {
+    let mut limiter = LimiterState::default();
+    limiter.record_usage(ApiKind::Rest, RateLimitUsage { used: 68, limit: 100 }, RESET);
+    let mut admit_to = |floor| {
+        let wanted = AdmissionRequest { floor_percent: Some(floor), ..request(ApiKind::Rest, 0) };
+        limiter.admit_request(wanted, 0)
+    };
+    let (admitted, near) = (AdmissionDecision::Admitted, AdmissionDecision::ReserveNear);
+    assert_eq!([(); 3].map(|()| admit_to(30)), [admitted, admitted, near]);
+    assert_eq!(admit_to(10), admitted, "the rest is for more important requests");
+    assert_eq!(admit_to(45), near);
+}
+
+#[test]
+fn limiter_keeps_the_greatest_use_of_a_window() {
+    let mut limiter = LimiterState::default();
+    let mut used_after = |used, limit, resets_at: i64| {
+        let usage = RateLimitUsage { used, limit };
+        limiter.record_usage(ApiKind::Rest, usage, SourceInstant(resets_at));
+        limiter.api_usage(ApiKind::Rest).used
+    };
+    assert_eq!(used_after(40, 100, 1_000_000), 40);
+    assert_eq!(used_after(38, 100, 1_001_000), 40, "a slow response");
+    assert_eq!(used_after(41, 100, 1_000_000), 41);
+    assert_eq!(used_after(3, 100, 4_600_000), 3, "another window");
+    assert_eq!(used_after(2, 60, 4_600_000), 2, "another quota");
+}
+
+#[test]
+fn limiter_lifts_the_pauses_that_stop_a_class_and_no_others() {
+    let mut limiter = LimiterState::default();
+    let scope = PauseScope::Api(ApiKind::Rest);
+    for first in [RequestClass::Accounts, RequestClass::Sweeps] {
+        limiter.pause_until(scope, PauseCause::Reserve(first), 5_000);
+    }
+    limiter.lift_reserve(ApiKind::Rest, RequestClass::Mirror);
+    let wanted = |class| AdmissionRequest { class, ..request(ApiKind::Rest, 0) };
+    assert!(!limiter.is_paused(wanted(RequestClass::Mirror), 0));
+    assert!(limiter.is_paused(wanted(RequestClass::Sweeps), 0));
+}
+
+#[test]
+fn limiter_waits_until_the_minute_has_room_for_all_points_of_a_request() {
+    let mut limiter = LimiterState::default();
+    for at_ms in 0..900 {
+        assert_eq!(admit(&mut limiter, ApiKind::Rest, 0, at_ms), AdmissionDecision::Admitted);
+        limiter.record_outcome(ApiKind::Rest, RequestOutcome::Clean, at_ms);
+    }
+    let write = AdmissionRequest { points: 5, ..request(ApiKind::Rest, 0) };
+    assert_eq!(limiter.admit_request(write, 1_000), AdmissionDecision::WaitUntil(60_004));
+    assert_eq!(limiter.admit_request(write, 60_004), AdmissionDecision::Admitted);
+}
+
 fn request(api: ApiKind, delay_ms: i64) -> AdmissionRequest {
-    AdmissionRequest { api, points: 1, delay_ms, reserve_percent: Some(10) }
+    let class = RequestClass::Mirror;
+    AdmissionRequest { api, class, points: 1, delay_ms, floor_percent: Some(10) }
 }
 
 fn admit(

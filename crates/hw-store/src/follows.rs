@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::repository_key::RepositoryKey;
 
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
@@ -44,6 +45,22 @@ impl LeasedStore {
     ) -> Result<(), StoreError> {
         let RepositoryKey { host, id } = repository;
         self.write_with_lease(FOLLOW, |tx| add_reason(tx, host, [id.0], reason))
+    }
+}
+
+impl StoreReader {
+    /// Returns true if a repository of this host is followed, or a lane read, for another reason than the mirror.
+    pub fn is_followed_beyond_mirror(&self, host: &str) -> Result<bool, StoreError> {
+        const OTHERS: Sql = Sql::portable(
+            "select count(*) as matching
+              where exists (select 1 from follows where host = $1 and reason <> $2)
+                 or exists (select 1 from lane_uses
+                             where use <> $3
+                               and exists (select 1 from lanes
+                                            where lanes.id = lane_uses.lane_id and host = $1))",
+        );
+        let params = params![host, FollowReason::Mirror.name(), LaneUse::Mirror.name()];
+        self.read("reasons to follow", |tx| Ok(tx.query_count(OTHERS, &params)? > 0))
     }
 }
 

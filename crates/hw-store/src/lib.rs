@@ -78,7 +78,7 @@ pub use lanes::{LaneRow, TurnFailure};
 pub use leased_store::LeasedStore;
 pub use leases::Lease;
 pub use migrations::SCHEMA_GUID;
-pub use pauses::{NewPause, PauseRow};
+pub use pauses::{NewPause, PauseRow, PendingPause};
 pub use quarantine::{QuarantinedItem, UnreadableItem};
 pub use removal_tally::ItemTally;
 pub use removed_items::{RETENTION_MS, RemovalReason, RemovedItem, RemovedQuery, RestoreResult};

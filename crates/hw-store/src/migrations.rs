@@ -148,6 +148,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0014_reasons.sql"),
         postgres: include_str!("../migrations/postgres/0014_reasons.sql"),
     },
+    Migration {
+        number: 15,
+        name: "pause_clocks",
+        sqlite: include_str!("../migrations/sqlite/0015_pause_clocks.sql"),
+        postgres: include_str!("../migrations/postgres/0015_pause_clocks.sql"),
+    },
 ];
 
 /// The schema of a new database: what all migrations together create.

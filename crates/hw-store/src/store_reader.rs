@@ -18,7 +18,7 @@ use crate::transaction::map_step_error;
 ///
 /// ```compile_fail,E0599
 /// # fn try_to_write(reader: &hw_store::StoreReader, pause: hw_store::NewPause<'_>) {
-/// reader.store_pause(pause, 0);
+/// reader.store_pause(pause);
 /// # }
 /// ```
 #[derive(Clone)]

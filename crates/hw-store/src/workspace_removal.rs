@@ -19,10 +19,8 @@ const REMOVE: TransactionStep = step!("remove workspace");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoveCondition {
     Always,
-    /// Only if no repository is stored and no rate limit is pending.
-    IfUntouched {
-        now_ms: i64,
-    },
+    /// Only if no repository and no pause for a rate limit is stored.
+    IfUntouched,
 }
 
 /// The outcome of removing a workspace.
@@ -46,8 +44,8 @@ pub fn remove_database_file(
         let reader = StoreReader::open(&DatabaseLocation::File(path)).ok();
         return Ok(WorkspaceRemoval::Busy(reader.and_then(|store| running_worker(&store))));
     };
-    if let RemoveCondition::IfUntouched { now_ms } = condition
-        && !StoreReader::open(&DatabaseLocation::File(path.clone()))?.is_untouched(now_ms)?
+    if condition == RemoveCondition::IfUntouched
+        && !StoreReader::open(&DatabaseLocation::File(path.clone()))?.is_untouched()?
     {
         return Ok(WorkspaceRemoval::InUse);
     }
@@ -98,9 +96,9 @@ impl StoreReader {
         Ok(size.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0))
     }
 
-    /// Returns true if no pull has stored anything yet and no rate limit is pending.
-    fn is_untouched(&self, now_ms: i64) -> Result<bool, StoreError> {
-        Ok(self.object_counts()?.repositories == 0 && self.pauses(now_ms)?.is_empty())
+    /// Returns true if no pull has stored anything yet.
+    fn is_untouched(&self) -> Result<bool, StoreError> {
+        Ok(self.object_counts()?.repositories == 0 && !self.has_pauses()?)
     }
 }
 
@@ -117,9 +115,7 @@ impl WorkerHandle {
             "select machine, process, started_ms from workers where id <> $1 order by started_ms",
         );
         let store = self.store();
-        if let RemoveCondition::IfUntouched { now_ms } = condition
-            && !store.is_untouched(now_ms)?
-        {
+        if condition == RemoveCondition::IfUntouched && !store.is_untouched()? {
             return Ok(WorkspaceRemoval::InUse);
         }
         store.write(REMOVE, |tx| {

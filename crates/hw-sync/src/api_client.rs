@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hw_rules::backoff::Jitter;
+use hw_rules::class_shares::ClassShares;
 use hw_rules::format::format_count;
 use hw_rules::pace::RequestPace;
 use hw_rules::page_size;
@@ -25,9 +26,8 @@ use crate::SyncError;
 use crate::clock::Clock;
 use crate::crash_points::{self, CrashPoints};
 use crate::progress::{ProgressEvent, ProgressSink};
-use crate::rate_limiter::{
-    LimiterConfig, PermitOutcome, PermitRequest, RateLimiter, RequestPermit, lock_unpoisoned,
-};
+use crate::rate_limiter::{LimiterConfig, PermitOutcome, RateLimiter, lock_unpoisoned};
+use crate::request_permit::{PermitRequest, RequestPermit};
 use crate::retry_policy::{RequestOptions, RetryPolicy, RetryState};
 use crate::source_time::SourceTimeTracker;
 use crate::work_threads::WorkThreads;
@@ -44,6 +44,8 @@ pub struct ClientConfig<S> {
     pub retry_policy: RetryPolicy,
     pub transport: Arc<dyn Transport>,
     pub clock: Arc<dyn Clock>,
+    /// The name of the machine, whose clock `clock` is.
+    pub machine: String,
     pub crash_points: CrashPoints,
     pub progress: ProgressSink,
     pub pace: RequestPace,
@@ -77,7 +79,7 @@ pub struct ApiClient<S> {
     config: ClientConfig<S>,
     limiter: RateLimiter,
     cost: Mutex<RequestCost>,
-    source_time: Mutex<SourceTimeTracker>,
+    source_time: Arc<Mutex<SourceTimeTracker>>,
     /// True once this run received a response.
     has_been_reached: AtomicBool,
     reserve_review: tokio::sync::Mutex<()>,
@@ -98,8 +100,11 @@ impl<E: Into<SyncError>> From<E> for FetchError {
 impl<S: Source> ApiClient<S> {
     /// Creates the client of a host. The host's own pauses apply until a response names the token's user.
     pub fn new(config: ClientConfig<S>, store: StoreWriter, host: &str) -> Self {
+        let source_time = Arc::default();
         let settings = LimiterConfig {
             clock: Arc::clone(&config.clock),
+            machine: config.machine.clone(),
+            source_time: Arc::clone(&source_time),
             crash_points: config.crash_points.clone(),
             progress: config.progress.clone(),
             pace: config.pace,
@@ -112,7 +117,7 @@ impl<S: Source> ApiClient<S> {
             config,
             limiter,
             cost: Mutex::default(),
-            source_time: Mutex::default(),
+            source_time,
             has_been_reached: AtomicBool::new(false),
             reserve_review: tokio::sync::Mutex::default(),
         }
@@ -165,6 +170,11 @@ impl<S: Source> ApiClient<S> {
     /// Sets the number of workers that share the rate limits.
     pub(crate) fn share_limits(&self, workers: usize) {
         self.limiter.share_limits(workers);
+    }
+
+    /// Sets how the classes of requests share the rate limits from now on.
+    pub(crate) fn set_class_shares(&self, shares: ClassShares) {
+        self.limiter.set_class_shares(shares);
     }
 
     /// Sets the principal whose rate limits apply from now on.
@@ -220,7 +230,7 @@ impl<S: Source> ApiClient<S> {
                     return Err(FetchError::Source(error));
                 }
                 return Err(FetchError::Source(
-                    self.classify_timeout(error.into_permanent()).await?,
+                    self.classify_timeout(error.into_permanent(), options.class).await?,
                 ));
             };
             tracing::debug!(%error, wait, "retrying");
@@ -271,33 +281,34 @@ impl<S: Source> ApiClient<S> {
             match self.limiter.acquire_permit(wanted).await? {
                 PermitOutcome::Granted(permit) => return Ok(permit),
                 PermitOutcome::ReviewReserve { until_ms } => {
-                    self.review_reserve(wanted.api, until_ms).await?;
+                    self.review_reserve(wanted, until_ms).await?;
                 }
             }
         }
     }
 
-    /// Lifts a pause that only the reserve of this API caused, if the source reports that enough of it is left.
+    /// Lifts a pause that only the reserve caused, if the source reports that this request may use more of the budget.
     ///
     /// `/rate_limit` is free, and the one request that may start during a pause.
-    async fn review_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
+    async fn review_reserve(&self, request: PermitRequest, until_ms: i64) -> Result<(), SyncError> {
         // several requests may meet the pause at once: one of them asks, the others wait for the answer
         let _one_at_a_time = self.reserve_review.lock().await;
-        if self.limiter.is_reviewed(api, until_ms) {
+        if self.limiter.is_reviewed(request, until_ms) {
             return Ok(());
         }
+        let PermitRequest { api, class, .. } = request;
         let budgets = self.fetch_budgets().await;
         let is_free = budgets.is_ok_and(|budgets| {
             budgets
                 .iter()
                 .filter(|budget| budget.bucket == api.bucket())
-                .all(|budget| !self.limiter.is_within_reserve(budget.used, budget.limit))
+                .all(|budget| !self.limiter.is_floor_reached(class, budget.used, budget.limit))
         });
         if is_free {
             tracing::info!("the budget allows requests again; lifting the pause for the reserve");
-            self.limiter.lift_reserve(api, until_ms)?;
+            self.limiter.lift_reserve(request, until_ms)?;
         } else {
-            self.limiter.keep_reserve(api, until_ms);
+            self.limiter.keep_reserve(request, until_ms);
         }
         Ok(())
     }
@@ -313,13 +324,17 @@ impl<S: Source> ApiClient<S> {
 
     /// After a network failure, pings the source to tell a dead connection from a request that the server cannot
     /// answer.
-    async fn classify_timeout(&self, error: SourceError) -> Result<SourceError, FetchError> {
+    async fn classify_timeout(
+        &self,
+        error: SourceError,
+        class: RequestClass,
+    ) -> Result<SourceError, FetchError> {
         if !error.is_network_error() {
             return Ok(error);
         }
         let wanted = PermitRequest {
             api: <S::Ping as Query>::Endpoint::API,
-            class: RequestClass::Mirror,
+            class,
             points: READ_POINTS,
             may_be_free: false,
         };

@@ -112,6 +112,7 @@ impl ApiEndpoint for JournalEndpoint {
             429 => Err(SourceError::RateLimited(RateLimit {
                 kind: RateLimitKind::Secondary,
                 wait: LimitWait::RetryAfter(read_ms(response, "journal-wait")),
+                date: Some(SourceInstant(read_ms(response, "journal-time"))),
             })),
             status => Err(SourceError::Server(format!("status {status}"))),
         }
@@ -180,6 +181,7 @@ impl JournalFixture {
             retry_policy: LISTED,
             transport: transport.clone(),
             clock,
+            machine: "here".to_owned(),
             crash_points: CrashPoints::default(),
             progress: ProgressSink::default(),
             pace: RequestPace::Adaptive,

@@ -1,13 +1,17 @@
 //! The queue of requests that wait for a permit: each release wakes one of them, the most important first.
+//!
+//! A request stays in the queue while it waits for a time: those behind it, which are less important or came later, do not
+//! take the pace or the minute's points from it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hw_rules::rate_limit::{ApiKind, RequestClass};
+use hw_rules::rate_limit::RequestClass;
 use tokio::sync::Notify;
 
 use crate::rate_limiter::lock_unpoisoned;
+use crate::request_permit::PermitRequest;
 
 /// The position in the queue: by class, then by arrival.
 pub(crate) type QueuePosition = (RequestClass, u64);
@@ -19,17 +23,38 @@ pub(crate) struct PermitQueue {
 }
 
 struct Waiter {
-    api: ApiKind,
+    request: PermitRequest,
+    state: WaitState,
     woken: Arc<Notify>,
 }
 
-/// A place in the queue; dropping it leaves the queue.
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WaitState {
+    /// A place among the requests in flight.
+    ForPlace,
+    /// A time of the monotonic clock.
+    Sleeping { until_ms: i64, hold: ApiHold },
+    /// Nothing: it was woken, and continues as soon as its task runs.
+    Woken,
+}
+
+/// Whether the requests behind a sleeping one may use its API meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ApiHold {
+    /// They may not: what it waits for stops them, too, or is what they would take from it.
+    Held,
+    /// They may, if they are free: it waits for the reserve.
+    Open,
+}
+
+/// A place in the queue. Dropping it leaves the queue without a permit: the next request gets its turn.
 pub(crate) struct QueueTicket<'a> {
     queue: &'a PermitQueue,
     position: QueuePosition,
     woken: Arc<Notify>,
-    can_wake: &'a (dyn Fn(ApiKind) -> bool + Sync),
-    has_been_woken: bool,
+    on_drop: &'a (dyn Fn() + Sync),
+    is_served: bool,
 }
 
 impl PermitQueue {
@@ -38,104 +63,92 @@ impl PermitQueue {
         (class, self.arrivals.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Joins the queue. `can_wake` decides, if this ticket is dropped after it was woken, who may be woken instead.
+    /// Joins the queue. `on_drop` runs if the ticket is dropped before its request is served.
     pub(crate) fn join<'a>(
         &'a self,
         position: QueuePosition,
-        api: ApiKind,
-        can_wake: &'a (dyn Fn(ApiKind) -> bool + Sync),
+        request: PermitRequest,
+        on_drop: &'a (dyn Fn() + Sync),
     ) -> QueueTicket<'a> {
         let woken = Arc::new(Notify::new());
-        let waiter = Waiter { api, woken: Arc::clone(&woken) };
+        let waiter = Waiter { request, state: WaitState::ForPlace, woken: Arc::clone(&woken) };
         lock_unpoisoned(&self.waiters).insert(position, waiter);
-        QueueTicket { queue: self, position, woken, can_wake, has_been_woken: false }
+        QueueTicket { queue: self, position, woken, on_drop, is_served: false }
     }
 
-    /// Wakes the first waiter whose API may send requests.
-    pub(crate) fn wake_next(&self, can_wake: impl Fn(ApiKind) -> bool) {
+    /// Wakes the request whose turn it is among those that may send, unless it was woken before.
+    pub(crate) fn wake_next(&self, now_ms: i64, can_send: impl Fn(PermitRequest) -> bool) {
         let mut waiters = lock_unpoisoned(&self.waiters);
-        let next = waiters.iter().find(|(_, waiter)| can_wake(waiter.api));
-        let Some(position) = next.map(|(position, _)| *position) else { return };
-        if let Some(waiter) = waiters.remove(&position) {
+        let next = find_next(&waiters, now_ms, can_send);
+        let Some(waiter) = next.and_then(|position| waiters.get_mut(&position)) else { return };
+        if waiter.state != WaitState::Woken {
+            waiter.state = WaitState::Woken;
             waiter.woken.notify_one();
         }
     }
 }
 
+/// Returns the position of the request whose turn it is.
+///
+/// A request whose time has come has its turn before its task runs, and one that was woken keeps it until then.
+fn find_next(
+    waiters: &BTreeMap<QueuePosition, Waiter>,
+    now_ms: i64,
+    can_send: impl Fn(PermitRequest) -> bool,
+) -> Option<QueuePosition> {
+    let mut held = Vec::new();
+    for (position, Waiter { request, state, .. }) in waiters {
+        match state {
+            WaitState::Woken => return Some(*position),
+            WaitState::Sleeping { until_ms, hold } if now_ms < *until_ms => {
+                if *hold == ApiHold::Held {
+                    held.push(request.api);
+                }
+            }
+            WaitState::Sleeping { .. } | WaitState::ForPlace => {
+                if !held.contains(&request.api) && can_send(*request) {
+                    return Some(*position);
+                }
+            }
+        }
+    }
+    None
+}
+
 impl QueueTicket<'_> {
-    /// Returns true if nobody before it could send a request now.
-    pub(crate) fn is_next(&self) -> bool {
+    /// Returns true if it is its turn among those that may send.
+    pub(crate) fn is_next(&self, now_ms: i64, can_send: impl Fn(PermitRequest) -> bool) -> bool {
         let waiters = lock_unpoisoned(&self.queue.waiters);
-        let next = waiters.iter().find(|(_, waiter)| (self.can_wake)(waiter.api));
-        next.is_some_and(|(position, _)| *position == self.position)
+        find_next(&waiters, now_ms, can_send) == Some(self.position)
+    }
+
+    /// Sets what its request waits for. A wake that comes afterwards is not lost.
+    pub(crate) fn set_state(&self, state: WaitState) {
+        if let Some(waiter) = lock_unpoisoned(&self.queue.waiters).get_mut(&self.position) {
+            waiter.state = state;
+        }
     }
 
     /// Waits until it is woken.
-    pub(crate) async fn wait(mut self) {
+    pub(crate) async fn wait_for_wake(&self) {
         self.woken.notified().await;
-        self.has_been_woken = true;
+    }
+
+    /// Leaves the queue with what it waited for.
+    pub(crate) fn serve(mut self) {
+        self.is_served = true;
     }
 }
 
 impl Drop for QueueTicket<'_> {
     fn drop(&mut self) {
-        let is_waiting = lock_unpoisoned(&self.queue.waiters).remove(&self.position).is_some();
-        if !is_waiting && !self.has_been_woken {
-            self.queue.wake_next(self.can_wake);
+        lock_unpoisoned(&self.queue.waiters).remove(&self.position);
+        if !self.is_served {
+            (self.on_drop)();
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use futures_util::FutureExt;
-
-    use super::*;
-
-    fn any(_: ApiKind) -> bool {
-        true
-    }
-
-    #[test]
-    fn queue_wakes_one_waiter_at_a_time_and_the_most_important_first() {
-        let queue = PermitQueue::default();
-        let sweep = join(&queue, RequestClass::Sweeps, ApiKind::Rest);
-        let mirror = join(&queue, RequestClass::Mirror, ApiKind::Rest);
-        let reply = join(&queue, RequestClass::Replies, ApiKind::Rest);
-        assert_eq!([&sweep, &mirror, &reply].map(QueueTicket::is_next), [false, false, true]);
-        queue.wake_next(any);
-        assert_eq!(lock_unpoisoned(&queue.waiters).len(), 2, "one is woken");
-        assert_woken(reply);
-        drop(mirror);
-        queue.wake_next(any);
-        assert_woken(sweep);
-    }
-
-    #[test]
-    fn queue_passes_on_a_wake_that_its_waiter_dropped() {
-        let queue = PermitQueue::default();
-        let first = join(&queue, RequestClass::Mirror, ApiKind::Rest);
-        let second = join(&queue, RequestClass::Mirror, ApiKind::Rest);
-        queue.wake_next(any);
-        drop(first);
-        assert_woken(second);
-    }
-
-    #[test]
-    fn queue_skips_waiters_whose_api_may_not_send() {
-        let queue = PermitQueue::default();
-        let rest = join(&queue, RequestClass::Mirror, ApiKind::Rest);
-        let graphql = join(&queue, RequestClass::Mirror, ApiKind::Graphql);
-        queue.wake_next(|api| api == ApiKind::Graphql);
-        assert_woken(graphql);
-        assert!(rest.is_next(), "the other is still waiting");
-    }
-
-    fn assert_woken(ticket: QueueTicket<'_>) {
-        assert!(ticket.wait().now_or_never().is_some(), "is still waiting");
-    }
-
-    fn join(queue: &PermitQueue, class: RequestClass, api: ApiKind) -> QueueTicket<'_> {
-        queue.join(queue.next_position(class), api, &any)
-    }
-}
+#[path = "permit_queue_tests.rs"]
+mod tests;

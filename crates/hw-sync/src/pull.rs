@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::class_shares::ClassShares;
 use hw_rules::followed_source::{FollowedSource, RepositoryName, RepositorySelector};
 use hw_rules::lane::{PullItem, Surface};
 use hw_rules::plan::SweepRequest;
@@ -90,14 +91,32 @@ async fn pull_once(
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
     let worker = Worker::register(store, client.clock(), &pull.worker)?;
+    // pauses of other machines end by the source's clock
+    let clock = store.source_clock(&pull.host, &pull.worker.machine)?;
+    client.source_time().resume_clock(clock);
     let run = PullRun::new(&worker, client, pull);
     let work = async {
         run_duties(&worker, client.clock(), &run).await?;
         run.take_summary()
     };
-    let result = worker.run(|living| client.share_limits(living), work).await;
+    let share_limits = |living| {
+        client.share_limits(living);
+        divide_budget(store, client, &pull.host);
+    };
+    let result = worker.run(share_limits, work).await;
     drop(run);
     worker.finish(result)
+}
+
+/// Leaves a part of the hourly rate limit to what is more important than a pull, if there is anything.
+///
+/// This is called with each beat, because a watch can be added while a long pull runs.
+fn divide_budget(store: &StoreWriter, client: &GithubClient, host: &str) {
+    match store.is_followed_beyond_mirror(host) {
+        Ok(true) => client.set_class_shares(ClassShares::Divided),
+        Ok(false) => client.set_class_shares(ClassShares::Undivided),
+        Err(error) => tracing::debug!(%error, "cannot tell who shares the rate limit"),
+    }
 }
 
 impl PullSpec {

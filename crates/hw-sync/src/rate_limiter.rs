@@ -1,48 +1,51 @@
 //! Limits the rate of requests: one permit for each request, and pauses that all processes of a principal obey.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hw_rules::backoff::Jitter;
+use hw_rules::class_shares::ClassShares;
 use hw_rules::pace::{self, RequestPace};
 use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_rules::source_time::SourceInstant;
-use hw_sources::error::{LimitWait, RateLimit, RateLimitKind, SourceError};
+use hw_sources::error::{LimitWait, RateLimit};
 use hw_sources::limiter_state::{
-    AdmissionDecision, AdmissionRequest, ConnectionAdvice, LONGEST_PAUSE_MS, LimiterState,
-    RequestOutcome,
+    AdmissionDecision, AdmissionRequest, ConnectionAdvice, LimiterState, RequestOutcome,
 };
 use hw_sources::response_meta::RateLimitSample;
-use hw_store::{NewPause, PauseRow, StoreWriter};
+use hw_store::StoreWriter;
 
 use crate::SyncError;
 use crate::clock::Clock;
 use crate::crash_points::{self, CrashPoints};
-use crate::permit_queue::PermitQueue;
+use crate::permit_queue::{ApiHold, PermitQueue, QueuePosition, QueueTicket, WaitState};
 use crate::progress::{ProgressEvent, ProgressSink};
 use crate::request_ids::{IdReservation, RequestIdPool};
+use crate::request_permit::{AdmittedPlace, PermitRequest, RequestPermit};
+use crate::shared_pauses::{LocalPause, PauseMemory, SharedPauses};
+use crate::source_time::SourceTimeTracker;
 use crate::work_threads::WorkThreads;
 
-/// Reason of a pause after which requests stay slow: one every 5 to 10 s, until eight in a row succeed.
-const SECONDARY_LIMIT_REASON: &str = "secondary limit";
+/// The difference between two ends of one pause for the reserve: responses report the reset in whole seconds.
+const SAME_END_MS: i64 = 5_000;
 
 pub(crate) struct RateLimiter {
-    store: StoreWriter,
     config: LimiterConfig,
+    store: StoreWriter,
+    pauses: SharedPauses,
     /// Host and user whose limits apply, never a token.
     principal: Mutex<Principal>,
+    /// How the classes of requests share the budget.
+    shares: Mutex<ClassShares>,
     state: Mutex<LimiterState>,
     queue: PermitQueue,
     request_ids: Mutex<RequestIdPool>,
     rng: Mutex<fastrand::Rng>,
-    /// End of the latest pause that this run has reported.
-    reported_until_ms: AtomicI64,
-    reviewed_reserves: Mutex<BTreeMap<ApiKind, ReviewedReserve>>,
+    reviewed_reserves: Mutex<BTreeMap<(ApiKind, RequestClass), ReviewedReserve>>,
 }
 
-/// The last pause for an API's reserve that was checked against the source's own figures.
+/// The last pause for the reserve that was checked against the source's own figures, for one API and class.
 #[derive(Debug, Clone, Copy)]
 struct ReviewedReserve {
     until_ms: i64,
@@ -50,14 +53,18 @@ struct ReviewedReserve {
 }
 
 impl ReviewedReserve {
-    fn has_lifted(self, pause: &PauseRow) -> bool {
-        self.is_lifted && pause.cause == PauseCause::Reserve && pause.until_ms <= self.until_ms
+    fn has_lifted(self, pause: &LocalPause) -> bool {
+        let is_reserve = pause.row.cause != PauseCause::SourceLimit;
+        self.is_lifted && is_reserve && pause.until_ms <= self.until_ms
     }
 }
 
 /// Dependencies and settings of a rate limiter.
 pub(crate) struct LimiterConfig {
     pub(crate) clock: Arc<dyn Clock>,
+    /// The machine, whose clock `clock` is.
+    pub(crate) machine: String,
+    pub(crate) source_time: Arc<Mutex<SourceTimeTracker>>,
     pub(crate) crash_points: CrashPoints,
     pub(crate) progress: ProgressSink,
     pub(crate) pace: RequestPace,
@@ -67,17 +74,6 @@ pub(crate) struct LimiterConfig {
     pub(crate) seed: u64,
     /// The threads that wait for a database server.
     pub(crate) work_threads: WorkThreads,
-}
-
-/// The request that a permit is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PermitRequest {
-    pub(crate) api: ApiKind,
-    pub(crate) class: RequestClass,
-    /// The points that it costs of a minute's budget.
-    pub(crate) points: i64,
-    /// True if it costs nothing when nothing changed. Such a request does not wait for the reserve.
-    pub(crate) may_be_free: bool,
 }
 
 /// The answer to a request for a permit.
@@ -100,53 +96,33 @@ enum StoredPause {
     },
 }
 
-/// A place among the requests in flight. It is given back when it is dropped before the request is sent.
-struct AdmittedPlace<'a> {
-    limiter: &'a RateLimiter,
-    api: ApiKind,
-    is_open: bool,
-}
-
-impl AdmittedPlace<'_> {
-    /// Passes the place on to a permit.
-    fn keep(mut self) {
-        self.is_open = false;
-    }
-}
-
-impl Drop for AdmittedPlace<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            self.limiter.cancel_admission(self.api);
-        }
-    }
-}
-
-/// Permission to send one request: released with the request's outcome, or as failed when it is dropped.
-pub(crate) struct RequestPermit<'a> {
-    limiter: &'a RateLimiter,
-    api: ApiKind,
-    pub(crate) request_id: i64,
-    started_ms: i64,
-    is_open: bool,
-}
-
 impl RateLimiter {
     pub(crate) fn new(store: StoreWriter, principal: Principal, config: LimiterConfig) -> Self {
+        let pauses = SharedPauses {
+            store: store.clone(),
+            clock: Arc::clone(&config.clock),
+            machine: config.machine.clone(),
+            source_time: Arc::clone(&config.source_time),
+            crash_points: config.crash_points.clone(),
+            progress: config.progress.clone(),
+            work_threads: config.work_threads,
+            memory: PauseMemory::default(),
+        };
         Self {
             store,
+            pauses,
             principal: Mutex::new(principal),
+            shares: Mutex::default(),
             state: Mutex::default(),
             queue: PermitQueue::default(),
             request_ids: Mutex::default(),
             rng: Mutex::new(fastrand::Rng::with_seed(config.seed)),
-            reported_until_ms: AtomicI64::new(i64::MIN),
             reviewed_reserves: Mutex::default(),
             config,
         }
     }
 
-    fn now_ms(&self) -> i64 {
+    pub(crate) fn now_ms(&self) -> i64 {
         self.config.clock.now_ms()
     }
 
@@ -159,6 +135,11 @@ impl RateLimiter {
         *lock_unpoisoned(&self.principal) = principal;
     }
 
+    /// Sets how the classes of requests share the budget from now on.
+    pub(crate) fn set_class_shares(&self, shares: ClassShares) {
+        *lock_unpoisoned(&self.shares) = shares;
+    }
+
     /// Sets the number of workers that share the limits of the principal.
     pub(crate) fn share_limits(&self, workers: usize) {
         let workers = u32::try_from(workers).unwrap_or(u32::MAX);
@@ -169,7 +150,22 @@ impl RateLimiter {
         Jitter(lock_unpoisoned(&self.rng).f64())
     }
 
-    /// Records how much of the hourly limit is used, and pauses until it resets once only the reserve is left.
+    fn class_shares(&self) -> ClassShares {
+        *lock_unpoisoned(&self.shares)
+    }
+
+    /// Returns the share of the budget that requests of this class do not touch.
+    fn floor_percent(&self, class: RequestClass) -> i64 {
+        self.class_shares().floor_percent(class, self.config.reserve_percent)
+    }
+
+    /// Returns true if only what requests of this class have to leave is left of a budget.
+    pub(crate) fn is_floor_reached(&self, class: RequestClass, used: i64, limit: i64) -> bool {
+        pace::is_floor_reached(limit.saturating_sub(used), limit, self.floor_percent(class))
+    }
+
+    /// Records how much of the hourly limit is used, and pauses the classes of requests that have to leave the rest, until
+    /// the limit resets.
     pub(crate) fn observe_usage(
         &self,
         api: ApiKind,
@@ -179,9 +175,9 @@ impl RateLimiter {
         if !sample.is_of(api) {
             return Ok(());
         }
-        lock_unpoisoned(&self.state).record_usage(api, sample.to_usage());
-        let resets_in_ms = sample.resets_at.0.saturating_sub(date.0);
-        let RateLimitSample { used, limit, remaining, .. } = *sample;
+        let RateLimitSample { used, limit, remaining, resets_at, .. } = *sample;
+        lock_unpoisoned(&self.state).record_usage(api, sample.to_usage(), resets_at);
+        let resets_in_ms = resets_at.0.saturating_sub(date.0);
         if api == ApiKind::Graphql {
             self.config.progress.emit(|| ProgressEvent::BudgetReported {
                 used,
@@ -189,23 +185,33 @@ impl RateLimiter {
                 resets_in_ms,
             });
         }
-        if resets_in_ms <= 0
-            || !pace::is_reserve_reached(remaining, limit, self.config.reserve_percent)
-        {
+        let reserve_percent = self.config.reserve_percent;
+        let stopped = self.class_shares().first_stopped_class(remaining, limit, reserve_percent);
+        let Some(first) = stopped.filter(|_| resets_in_ms > 0) else { return Ok(()) };
+        let until_ms = LimitWait::Reset(resets_in_ms).resume_at_ms(self.now_ms(), 1, self.jitter());
+        let (scope, cause) = (PauseScope::Api(api), PauseCause::Reserve(first));
+        let known_ms = lock_unpoisoned(&self.state).pause_end(scope, cause);
+        if known_ms.is_some_and(|known_ms| until_ms <= known_ms.saturating_add(SAME_END_MS)) {
             return Ok(());
         }
-        let until_ms = LimitWait::Reset(resets_in_ms).resume_at_ms(self.now_ms(), 1, self.jitter());
-        let reason = match self.config.reserve_percent {
+        let written = self.store_pause(scope, cause, until_ms, &self.reserve_reason(api, first));
+        lock_unpoisoned(&self.state).pause_until(scope, cause, until_ms);
+        written
+    }
+
+    /// Returns the reason of a pause that stops requests of this class and less important ones.
+    fn reserve_reason(&self, api: ApiKind, first: RequestClass) -> String {
+        let (reserve, floor) = (self.config.reserve_percent, self.floor_percent(first));
+        let api_name = api.name();
+        match reserve {
+            _ if reserve < floor => format!(
+                "{floor}% of the {api_name} budget is left for watched threads and other tools"
+            ),
             0 => primary_limit_reason(api),
             percent => format!(
-                "{percent}% of the {} budget is reserved for other tools (`--reserve 0` uses it)",
-                api.name()
+                "{percent}% of the {api_name} budget is reserved for other tools (`--reserve 0` uses it)"
             ),
-        };
-        let scope = PauseScope::Api(api);
-        let written = self.store_pause(scope, PauseCause::Reserve, until_ms, &reason);
-        lock_unpoisoned(&self.state).pause_until(scope, PauseCause::Reserve, until_ms);
-        written
+        }
     }
 
     /// Waits for a permit.
@@ -217,38 +223,9 @@ impl RateLimiter {
         &self,
         request: PermitRequest,
     ) -> Result<PermitOutcome<'_>, SyncError> {
-        let PermitRequest { api, class, points, .. } = request;
-        let can_wake = |api| self.can_wake(api);
-        let position = self.queue.next_position(class);
-        let mut is_woken = false;
+        let position = self.queue.next_position(request.class);
         loop {
-            self.reserve_request_ids(api, points).await?;
-            let ticket = self.queue.join(position, api, &can_wake);
-            let decision = if is_woken || ticket.is_next() {
-                self.try_admit(request)
-            } else {
-                AdmissionDecision::Full
-            };
-            match decision {
-                AdmissionDecision::Admitted => drop(ticket),
-                AdmissionDecision::WaitUntil(until_ms) => {
-                    drop(ticket);
-                    self.wake_next();
-                    is_woken = false;
-                    self.config.clock.sleep_until(until_ms).await;
-                    continue;
-                }
-                AdmissionDecision::Full | AdmissionDecision::ReserveNear => {
-                    ticket.wait().await;
-                    is_woken = true;
-                    continue;
-                }
-            }
-            is_woken = false;
-            if lock_unpoisoned(&self.state).has_room() {
-                self.wake_next();
-            }
-            let place = AdmittedPlace { limiter: self, api, is_open: true };
+            let place = self.wait_for_place(request, position).await?;
             match self.read_stored_pauses(request).await? {
                 StoredPause::None => {}
                 StoredPause::Paused => continue,
@@ -256,151 +233,204 @@ impl RateLimiter {
                     return Ok(PermitOutcome::ReviewReserve { until_ms });
                 }
             }
-            let drawn = lock_unpoisoned(&self.request_ids).draw(api, points);
+            let drawn = lock_unpoisoned(&self.request_ids).draw(request.api, request.points);
             let Some(request_id) = drawn else { continue };
-            place.keep();
-            let started_ms = self.now_ms();
-            let permit =
-                RequestPermit { limiter: self, api, request_id, started_ms, is_open: true };
+            let permit = place.into_permit(request_id);
             self.config.crash_points.pass_point(crash_points::BEFORE_SENDING)?;
             return Ok(PermitOutcome::Granted(permit));
         }
     }
 
-    /// Makes sure that an id can be drawn; waits while all processes together have used up the API's minute.
-    async fn reserve_request_ids(&self, api: ApiKind, points: i64) -> Result<(), SyncError> {
+    /// Waits for the request's turn, and for everything that this process knows of: pauses, the pace, and the requests in
+    /// flight.
+    async fn wait_for_place(
+        &self,
+        request: PermitRequest,
+        position: QueuePosition,
+    ) -> Result<AdmittedPlace<'_>, SyncError> {
+        let wake_next = || self.wake_next();
+        let ticket = self.queue.join(position, request, &wake_next);
+        let mut has_turn = false;
         loop {
-            let outcome = lock_unpoisoned(&self.request_ids).reserve_ahead(
-                &self.store,
-                &self.principal(),
-                api,
-                points,
-                self.now_ms(),
-            )?;
-            match outcome {
-                IdReservation::Available => return Ok(()),
-                IdReservation::NotBefore(until_ms) => {
+            // before it is its turn is checked: a wake in between is not lost
+            ticket.set_state(WaitState::ForPlace);
+            let decision = if has_turn || self.is_next(&ticket) {
+                self.try_admit(request)?
+            } else {
+                AdmissionDecision::Full
+            };
+            has_turn = match decision {
+                AdmissionDecision::Admitted => {
+                    ticket.serve();
                     self.wake_next();
-                    self.config.clock.sleep_until(until_ms).await;
+                    return Ok(AdmittedPlace::new(self, request.api));
                 }
-            }
+                AdmissionDecision::Full => {
+                    ticket.wait_for_wake().await;
+                    true
+                }
+                AdmissionDecision::ReserveNear => {
+                    self.wake_next();
+                    ticket.wait_for_wake().await;
+                    true
+                }
+                AdmissionDecision::WaitUntil(until_ms) => {
+                    self.sleep_in_queue(&ticket, until_ms, ApiHold::Held).await
+                }
+                AdmissionDecision::ReservedUntil(until_ms) => {
+                    self.pauses.report_own_reserve(request, until_ms);
+                    self.sleep_in_queue(&ticket, until_ms, ApiHold::Open).await
+                }
+            };
         }
     }
 
-    fn try_admit(&self, request: PermitRequest) -> AdmissionDecision {
-        let PermitRequest { api, points, may_be_free, .. } = request;
+    /// Sleeps until a time, or until it is woken: then it returns true.
+    async fn sleep_in_queue(&self, ticket: &QueueTicket<'_>, until_ms: i64, hold: ApiHold) -> bool {
+        let clock = &self.config.clock;
+        let wait_ms = until_ms.saturating_sub(clock.now_ms());
+        let due_ms = clock.monotonic_ms().saturating_add(wait_ms);
+        ticket.set_state(WaitState::Sleeping { until_ms: due_ms, hold });
+        self.wake_next();
+        tokio::select! {
+            biased;
+            () = ticket.wait_for_wake() => true,
+            () = clock.sleep_until(until_ms) => false,
+        }
+    }
+
+    fn try_admit(&self, request: PermitRequest) -> Result<AdmissionDecision, SyncError> {
+        let PermitRequest { api, points, .. } = request;
+        let reserved = lock_unpoisoned(&self.request_ids).reserve_ahead(
+            &self.store,
+            &self.principal(),
+            api,
+            points,
+            self.now_ms(),
+        )?;
+        if let IdReservation::NotBefore(until_ms) = reserved {
+            return Ok(AdmissionDecision::WaitUntil(until_ms));
+        }
+        let request = self.to_admission(request, self.request_delay_ms(api));
+        Ok(lock_unpoisoned(&self.state).admit_request(request, self.now_ms()))
+    }
+
+    fn to_admission(&self, request: PermitRequest, delay_ms: i64) -> AdmissionRequest {
+        let PermitRequest { api, class, points, may_be_free } = request;
+        let floor_percent = (!may_be_free).then(|| self.floor_percent(class));
+        AdmissionRequest { api, class, points, delay_ms, floor_percent }
+    }
+
+    /// Returns the delay of the request after the next one.
+    fn request_delay_ms(&self, api: ApiKind) -> i64 {
         let jitter = self.jitter();
-        let mut state = lock_unpoisoned(&self.state);
-        let usage = state.api_usage(api);
-        let recovering = state.is_recovering();
-        let delay_ms =
-            pace::request_delay_ms(self.config.pace, usage.used, usage.limit, recovering, jitter);
-        let reserve_percent = (!may_be_free).then_some(self.config.reserve_percent);
-        let request = AdmissionRequest { api, points, delay_ms, reserve_percent };
-        state.admit_request(request, self.now_ms())
+        let state = lock_unpoisoned(&self.state);
+        let (usage, recovering) = (state.api_usage(api), state.is_recovering());
+        pace::request_delay_ms(self.config.pace, usage.used, usage.limit, recovering, jitter)
     }
 
     /// Gives back the place of a request that will not be sent now.
-    fn cancel_admission(&self, api: ApiKind) {
+    pub(crate) fn cancel_admission(&self, api: ApiKind) {
         lock_unpoisoned(&self.state).cancel_admission(api);
         self.wake_next();
     }
 
-    /// Wakes the next request: a place is free, or one that could have had it has to wait for something else.
+    /// Gives back the place of a request that was sent.
+    pub(crate) fn release_place(
+        &self,
+        api: ApiKind,
+        outcome: RequestOutcome,
+        now_ms: i64,
+    ) -> ConnectionAdvice {
+        let advice = lock_unpoisoned(&self.state).record_outcome(api, outcome, now_ms);
+        self.wake_next();
+        advice
+    }
+
+    /// Wakes the next request if a place is free.
     fn wake_next(&self) {
-        self.queue.wake_next(|api| self.can_wake(api));
+        if lock_unpoisoned(&self.state).has_room() {
+            let now_ms = self.config.clock.monotonic_ms();
+            self.queue.wake_next(now_ms, |request| self.can_send(request));
+        }
     }
 
-    fn can_wake(&self, api: ApiKind) -> bool {
-        !lock_unpoisoned(&self.state).is_reserve_near(api, self.config.reserve_percent)
+    fn is_next(&self, ticket: &QueueTicket<'_>) -> bool {
+        ticket.is_next(self.config.clock.monotonic_ms(), |request| self.can_send(request))
     }
 
-    /// Reads the pauses of all processes that apply to this request, and obeys them.
-    ///
-    /// A pause far beyond any limit is ignored: a process with a wrong clock wrote it.
+    /// Returns false if the requests in flight may use up what this one may use.
+    fn can_send(&self, request: PermitRequest) -> bool {
+        let floor_percent = self.floor_percent(request.class);
+        request.may_be_free
+            || !lock_unpoisoned(&self.state).is_floor_near(request.api, floor_percent)
+    }
+
+    /// Reads the pauses of all processes that stop this request, and obeys them.
     async fn read_stored_pauses(&self, request: PermitRequest) -> Result<StoredPause, SyncError> {
-        let (api, latest_ms) = (request.api, self.now_ms() + LONGEST_PAUSE_MS);
-        let (store, principal) = (self.store.clone(), self.principal());
-        let threads = match store.has_server() {
-            true => self.config.work_threads,
-            false => WorkThreads::Inline,
-        };
-        let mut pauses =
-            threads.run(move || store.principal_pauses(&principal, api, latest_ms)).await?;
-        let now_ms = self.now_ms();
+        let PermitRequest { api, class, may_be_free, .. } = request;
+        let mut pauses = self.pauses.read_pauses(self.principal(), api).await?;
         // another request of this process may have met a limit meanwhile
-        if lock_unpoisoned(&self.state).is_paused(api, !request.may_be_free, now_ms) {
+        if lock_unpoisoned(&self.state).is_paused(self.to_admission(request, 0), self.now_ms()) {
             return Ok(StoredPause::Paused);
         }
-        let last_review = lock_unpoisoned(&self.reviewed_reserves).get(&api).copied();
+        let last_review = lock_unpoisoned(&self.reviewed_reserves).get(&(api, class)).copied();
         pauses.retain(|pause| {
             let is_lifted = last_review.is_some_and(|review| review.has_lifted(pause));
-            let is_exempt = request.may_be_free && pause.cause == PauseCause::Reserve;
-            now_ms < pause.until_ms && !is_lifted && !is_exempt
+            let is_exempt = may_be_free && pause.row.cause != PauseCause::SourceLimit;
+            pause.row.cause.stops(class) && !is_lifted && !is_exempt
         });
         let Some(until_ms) = pauses.first().map(|pause| pause.until_ms) else {
             return Ok(StoredPause::None);
         };
-        let is_reserve = pauses.iter().all(|pause| pause.cause == PauseCause::Reserve);
+        let is_reserve = pauses.iter().all(|pause| pause.row.cause != PauseCause::SourceLimit);
         if is_reserve && last_review.is_none_or(|review| review.until_ms < until_ms) {
             return Ok(StoredPause::Reserve { until_ms });
         }
         for pause in &pauses {
-            let scope =
-                if pause.stops_all() { PauseScope::Everything } else { PauseScope::Api(api) };
-            lock_unpoisoned(&self.state).pause_until(scope, pause.cause, pause.until_ms);
-            self.report_pause(pause);
+            let (scope, cause) = (pause.scope(api), pause.row.cause);
+            lock_unpoisoned(&self.state).pause_until(scope, cause, pause.until_ms);
+            self.pauses.report_stored(pause);
         }
         Ok(StoredPause::Paused)
     }
 
-    /// Returns true if the pause for an API's reserve until this time was reviewed already.
-    pub(crate) fn is_reviewed(&self, api: ApiKind, until_ms: i64) -> bool {
+    /// Returns true if a pause until this time, which stops requests like this one, was reviewed already.
+    pub(crate) fn is_reviewed(&self, request: PermitRequest, until_ms: i64) -> bool {
         let reviewed = lock_unpoisoned(&self.reviewed_reserves);
-        reviewed.get(&api).is_some_and(|review| until_ms <= review.until_ms)
+        let review = reviewed.get(&(request.api, request.class));
+        review.is_some_and(|review| until_ms <= review.until_ms)
     }
 
-    /// Obeys the pause for an API's reserve until this time: a review found no reason to lift it.
-    pub(crate) fn keep_reserve(&self, api: ApiKind, until_ms: i64) {
+    /// Obeys the pause for the reserve until this time: a review found no reason to lift it.
+    pub(crate) fn keep_reserve(&self, request: PermitRequest, until_ms: i64) {
         let kept = ReviewedReserve { until_ms, is_lifted: false };
-        lock_unpoisoned(&self.reviewed_reserves).insert(api, kept);
+        lock_unpoisoned(&self.reviewed_reserves).insert((request.api, request.class), kept);
     }
 
-    /// Ignores pauses for an API's reserve that end no later than this, and deletes them so that no other command
-    /// reports them.
-    pub(crate) fn lift_reserve(&self, api: ApiKind, until_ms: i64) -> Result<(), SyncError> {
+    /// Ignores the pauses for the reserve that stop requests like this one and end no later than this, and deletes them.
+    pub(crate) fn lift_reserve(
+        &self,
+        request: PermitRequest,
+        until_ms: i64,
+    ) -> Result<(), SyncError> {
+        let PermitRequest { api, class, .. } = request;
         let lifted = ReviewedReserve { until_ms, is_lifted: true };
-        lock_unpoisoned(&self.reviewed_reserves).insert(api, lifted);
-        lock_unpoisoned(&self.state).lift_reserve(api);
-        // the user may not be known yet, so the pauses of all users of the host are lifted
-        for pause in self.store.principal_pauses(&self.principal(), api, until_ms)? {
-            if pause.cause == PauseCause::Reserve {
-                self.store.lift_pause(&pause, until_ms)?;
-            }
-        }
-        Ok(())
+        lock_unpoisoned(&self.reviewed_reserves).insert((api, class), lifted);
+        lock_unpoisoned(&self.state).lift_reserve(api, class);
+        Ok(self.pauses.delete_reserves(&self.principal(), request, until_ms)?)
     }
 
-    /// Returns true if only the reserve is left of a budget.
-    pub(crate) fn is_within_reserve(&self, used: i64, limit: i64) -> bool {
-        pace::is_reserve_reached(limit.saturating_sub(used), limit, self.config.reserve_percent)
-    }
-
-    /// Reports a pause that another run wrote, once.
-    fn report_pause(&self, pause: &PauseRow) {
-        let PauseRow { until_ms, reason, .. } = pause;
-        let reported = self.reported_until_ms.fetch_max(*until_ms, Ordering::Relaxed);
-        if *until_ms > reported {
-            self.config.progress.emit(|| ProgressEvent::RequestsPaused {
-                reason: reason.clone(),
-                until_ms: *until_ms,
-                resumes_slowly: pause.stops_all(),
-            });
+    /// Learns the source's clock from a response that is limited: other machines obey its pause by that clock.
+    pub(crate) fn observe_date(&self, date: SourceInstant) {
+        let read = lock_unpoisoned(&self.config.source_time).read_date(date, &*self.config.clock);
+        if let Err(by_ms) = read {
+            tracing::debug!(by_ms, "the date of a limited response fell back");
         }
     }
 
     /// Returns the end of the pause that a rate limit requires.
-    fn limit_pause_end(
+    pub(crate) fn limit_pause_end(
         &self,
         scope: PauseScope,
         limit: &RateLimit,
@@ -415,93 +445,20 @@ impl RateLimiter {
     }
 
     /// Stores a pause. The caller updates its own state only afterwards, so that no process starts a request after it.
-    fn store_pause(
+    pub(crate) fn store_pause(
         &self,
         scope: PauseScope,
         cause: PauseCause,
         until_ms: i64,
         reason: &str,
     ) -> Result<(), SyncError> {
-        tracing::warn!(
-            reason,
-            wait_s = (until_ms - self.now_ms()) / 1_000,
-            "rate limited; pausing"
-        );
-        self.reported_until_ms.fetch_max(until_ms, Ordering::Relaxed);
-        self.config.progress.emit(|| ProgressEvent::RequestsPaused {
-            reason: reason.to_owned(),
-            until_ms,
-            resumes_slowly: scope == PauseScope::Everything,
-        });
-        let latest_ms = self.now_ms() + LONGEST_PAUSE_MS;
-        let principal = self.principal();
-        let pause = NewPause { principal, scope, cause, until_ms, reason };
-        self.store.store_pause(pause, latest_ms)?;
-        self.config.crash_points.pass_point(crash_points::PAUSE_WRITTEN)
+        self.pauses.store_pause(self.principal(), scope, cause, until_ms, reason)
     }
 }
 
 /// Returns the reason of a pause until an API's hourly limit resets.
-fn primary_limit_reason(api: ApiKind) -> String {
+pub(crate) fn primary_limit_reason(api: ApiKind) -> String {
     format!("the hourly {} budget is used up", api.name())
-}
-
-impl RequestPermit<'_> {
-    /// Releases the permit with the request's outcome, and returns whether to open new connections.
-    ///
-    /// If the store fails to write a pause, this process still obeys it.
-    pub(crate) fn settle(
-        mut self,
-        error: Option<&SourceError>,
-    ) -> Result<ConnectionAdvice, SyncError> {
-        let now_ms = self.limiter.now_ms();
-        let mut written = Ok(());
-        let outcome = match error {
-            None => RequestOutcome::Clean,
-            Some(SourceError::RateLimited(limit)) => {
-                let (limiter, started_ms) = (self.limiter, self.started_ms);
-                let scope = limit.kind.pause_scope(self.api);
-                let until_ms = limiter.limit_pause_end(scope, limit, started_ms, now_ms);
-                let reason = match limit.kind {
-                    RateLimitKind::Primary => primary_limit_reason(self.api),
-                    RateLimitKind::Secondary => SECONDARY_LIMIT_REASON.to_owned(),
-                };
-                written = limiter.store_pause(scope, PauseCause::SourceLimit, until_ms, &reason);
-                RequestOutcome::RateLimited { until_ms, kind: limit.kind, started_ms }
-            }
-            Some(
-                SourceError::Network(_) | SourceError::Unreachable(_) | SourceError::TlsFailed(_),
-            ) => RequestOutcome::NoResponse,
-            Some(
-                SourceError::TooExpensive(_)
-                | SourceError::Server(_)
-                | SourceError::InvalidResponse(_)
-                | SourceError::TokenRejected(_)
-                | SourceError::Forbidden(_)
-                | SourceError::Hidden(_)
-                | SourceError::InvalidCursor(_)
-                | SourceError::InvalidRequest(_),
-            ) => RequestOutcome::Failed,
-        };
-        let advice = self.release_permit(outcome, now_ms);
-        written.map(|()| advice)
-    }
-
-    fn release_permit(&mut self, outcome: RequestOutcome, now_ms: i64) -> ConnectionAdvice {
-        self.is_open = false;
-        let limiter = self.limiter;
-        let advice = lock_unpoisoned(&limiter.state).record_outcome(self.api, outcome, now_ms);
-        limiter.wake_next();
-        advice
-    }
-}
-
-impl Drop for RequestPermit<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            self.release_permit(RequestOutcome::Failed, self.limiter.now_ms());
-        }
-    }
 }
 
 /// Locks a mutex even if another task panicked while it held the lock: the values behind our locks are always

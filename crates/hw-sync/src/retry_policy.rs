@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn retry_never_gives_up_for_a_rate_limit() {
-        let limit = RateLimit { kind: RateLimitKind::Primary, wait: LimitWait::Unspecified };
+        let limit = silent_limit();
         let mut state = RetryState::default();
         for _ in 0..1_000 {
             let limited = SourceError::RateLimited(limit.clone());
@@ -272,10 +272,7 @@ mod tests {
         let budget = RepositoryRetryBudget::default();
         let options = RequestOptions::PAGE.with_budget(&budget);
         RetryState::default().add_active_ms(10 * 60_000, options);
-        let limited = SourceError::RateLimited(RateLimit {
-            kind: RateLimitKind::Primary,
-            wait: LimitWait::Unspecified,
-        });
+        let limited = SourceError::RateLimited(silent_limit());
         assert_eq!(
             RetryState::default().next_delay(
                 &limited,
@@ -299,6 +296,11 @@ mod tests {
         let server = SourceError::Server(String::new());
         assert_eq!(count_tries(&server, options, &mut 1), 6, "one lane: 5 + 10 + 20 + 40 + 80 s");
         assert_eq!(count_tries(&server, options, &mut 1), 1, "and its other lanes at once");
+    }
+
+    /// Returns a limit that does not name its end.
+    fn silent_limit() -> RateLimit {
+        RateLimit { kind: RateLimitKind::Primary, wait: LimitWait::Unspecified, date: None }
     }
 
     /// Counts the attempts at a request that always fails with the same error.

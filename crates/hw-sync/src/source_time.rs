@@ -10,6 +10,8 @@ use crate::clock::Clock;
 pub(crate) struct SourceTimeTracker {
     clock: Option<SourceClock>,
     start: Option<RunStart>,
+    /// True once this run received a response.
+    has_response: bool,
     /// The date of the last response.
     last_date: Option<SourceInstant>,
     /// True if `last_date` came from the source, false if it is an estimate.
@@ -25,11 +27,19 @@ struct RunStart {
 }
 
 impl SourceTimeTracker {
-    /// Continues with the clock state of an earlier run.
+    /// Continues with the clock state of an earlier run, unless this one has received a response already.
     pub(crate) fn resume_clock(&mut self, known: Option<SourceClock>) {
-        if self.clock.is_none() {
-            self.clock = known;
+        if !self.has_response
+            && let Some(known) = known
+        {
+            self.clock = Some(known);
         }
+    }
+
+    /// Returns the source's current time, as far as it is known and undisputed.
+    pub(crate) fn source_now(&mut self, clock: &dyn Clock) -> Option<SourceInstant> {
+        let now_ms = self.steady_now_ms(clock);
+        self.clock.as_ref()?.undisputed_now(now_ms)
     }
 
     /// Returns the clock state to store for the next run.
@@ -67,6 +77,7 @@ impl SourceTimeTracker {
         clock: &dyn Clock,
     ) -> Result<SourceInstant, i64> {
         let now_ms = self.steady_now_ms(clock);
+        self.has_response = true;
         let reading = match &mut self.clock {
             Some(known) => known.read_date(date, now_ms),
             None => {

@@ -13,6 +13,8 @@ use crate::page_error::PageError;
 pub struct SiteOptions {
     pub workspace: WorkspaceHandle,
     pub hosts: AllowedHosts,
+    /// The name of the machine, whose clock `now_ms` reads.
+    pub machine: String,
     /// Returns the machine's time in Unix milliseconds.
     pub now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// Sets the interval at which the workspace is polled for changes while a page is subscribed.
@@ -25,6 +27,7 @@ pub struct SiteOptions {
 pub(crate) struct AppState {
     pub(crate) workspace: WorkspaceHandle,
     pub(crate) hosts: AllowedHosts,
+    pub(crate) machine: String,
     pub(crate) now_ms: Arc<dyn Fn() -> i64 + Send + Sync>,
     pub(crate) watcher: Arc<ChangeWatcher>,
     pub(crate) shutdown: CancellationToken,
@@ -32,9 +35,9 @@ pub(crate) struct AppState {
 
 impl AppState {
     pub(crate) fn new(site: SiteOptions) -> Self {
-        let SiteOptions { workspace, hosts, now_ms, ticker, shutdown } = site;
+        let SiteOptions { workspace, hosts, machine, now_ms, ticker, shutdown } = site;
         let watcher = Arc::new(ChangeWatcher::new(workspace.clone(), ticker));
-        Self { workspace, hosts, now_ms, watcher, shutdown }
+        Self { workspace, hosts, machine, now_ms, watcher, shutdown }
     }
 
     /// Runs a query against the store on a thread that may block.

@@ -64,8 +64,8 @@ pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()>
 /// require `--workspace`.
 fn remove_untouched_workspace(location: &DatabaseLocation) {
     let removed = interrupt::run(&CancellationToken::new(), async {
-        let condition = RemoveCondition::IfUntouched { now_ms: MachineClock.now_ms() };
-        let worker = config::worker_identity("removal");
+        let (worker, condition) =
+            (config::worker_identity("removal"), RemoveCondition::IfUntouched);
         Ok(remove_workspace(location, &MachineClock, &worker, condition).await?)
     });
     match removed {
@@ -155,6 +155,7 @@ fn new_api_client(
             stop: stop.clone(),
         }),
         clock: Arc::new(MachineClock),
+        machine: options.spec.worker.machine.clone(),
         crash_points: CrashPoints::default(),
         progress,
         pace: options.pace,

@@ -28,7 +28,7 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 14",
+        "schema         – version 15",
         "integrity      – structure intact; --deep also verifies",
         "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
         "times          – no item is dated later than GitHub's clock",
@@ -178,7 +178,14 @@ fn doctor_reports_problems_in_the_database() {
              insert into quarantine select id, 'x', 'r', 'raw', 1, 0, 0, null, null
                from lanes where surface = 'discussions';
              update duties set owner = 'process 1 on elsewhere', taken_at_ms = 0 where name like 'pull/%';
-             insert into pauses values ('127.0.0.1/1000', 'core', 'limit', 9000000000000, 'primary limit');",
+             insert into pauses (principal, bucket, cause, class, machine, until_ms, reason) values
+                 ('127.0.0.1/1000', 'core', 'limit', 'replies', '',
+                  strftime('%s', 'now') * 1000 + 600000, 'primary limit'),
+                 ('127.0.0.1/1000', 'graphql', 'reserve', 'mirror', '',
+                  strftime('%s', 'now') * 1000 + 600000, 'some is left');
+             insert into pauses
+                    (principal, bucket, cause, class, machine, stored_ms, until_ms, reason) values
+                 ('127.0.0.1/1000', 'search', 'limit', 'replies', 'elsewhere', 0, 600000, 'unknown');",
         )
         .unwrap();
     let output =
@@ -192,6 +199,8 @@ fn doctor_reports_problems_in_the_database() {
         "process 1 on elsewhere started at 1970-01-01T00:00:00Z and ended",
         "warn  limit          – requests to 127.0.0.1 (REST) are paused for ",
         "primary limit → wait",
+        "requests to 127.0.0.1 (GraphQL) for pulls are paused for ",
+        "requests to 127.0.0.1 (search) are paused for at most 10m: unknown → wait",
     ] {
         assert!(stdout.contains(words), "{words}: {stdout}");
     }
@@ -210,7 +219,7 @@ fn doctor_fails_for_a_damaged_or_newer_database() {
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("fail  database       – ") && stdout.contains(words), "{stdout}");
     };
-    store("written by a newer highwater (schema 99, this one supports 14) → install");
+    store("written by a newer highwater (schema 99, this one supports 15) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();

@@ -86,7 +86,7 @@ fn database_of_a_newer_highwater_is_reported_and_left_alone() {
     let connection = Connection::open(database_path(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
     let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
-                    supports 14)\nhint: install the newer highwater";
+                    supports 15)\nhint: install the newer highwater";
     let requests = fixture.request_count();
     assert_both_refuse(&fixture, &["-m", home.path().to_str().unwrap()], expected);
     assert_eq!(fixture.request_count(), requests);

@@ -1,6 +1,8 @@
 //! Rate limits, and the requests that they stop.
 
+mod class_shares;
 mod connections;
+mod machines;
 mod pauses;
 mod reserves;
 
@@ -11,15 +13,23 @@ use hw_store::NewPause;
 
 use crate::harness::SimFixture;
 
-/// Returns a pause of the simulated user.
+/// Returns a pause of the simulated user, stored an hour before its end.
 fn secondary_pause(until_ms: i64) -> NewPause<'static> {
     NewPause {
-        principal: Principal::from_user("github.com", 1_000),
+        principal: user(),
         scope: PauseScope::Everything,
         cause: PauseCause::SourceLimit,
+        machine: "here",
+        stored_ms: until_ms - 3_600_000,
         until_ms,
+        source_until: None,
         reason: "secondary limit",
     }
+}
+
+/// Returns the simulated user.
+fn user() -> Principal {
+    Principal::from_user("github.com", 1_000)
 }
 
 fn world_spec() -> WorldSpec {

@@ -107,12 +107,12 @@ fn detect_limit(response: &HttpResponse) -> Option<RateLimit> {
     } else {
         RateLimitKind::Secondary
     };
-    Some(RateLimit { kind, wait: read_wait(response) })
+    Some(limit_from_headers(response, kind))
 }
 
-/// Returns the limit behind an error in a 200.
+/// Returns the limit of a kind that an error revealed.
 pub fn limit_from_headers(response: &HttpResponse, kind: RateLimitKind) -> RateLimit {
-    RateLimit { kind, wait: read_wait(response) }
+    RateLimit { kind, wait: read_wait(response), date: parse_date(response) }
 }
 
 /// Returns true if an error's text describes a secondary limit.

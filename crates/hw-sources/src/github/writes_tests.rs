@@ -1,3 +1,5 @@
+use hw_rules::source_time::SourceInstant;
+
 use super::*;
 use crate::error::{LimitWait, RateLimitKind};
 use crate::transport::test_headers;
@@ -51,7 +53,9 @@ fn write_is_limited_with_and_without_headers() {
         ),
     ] {
         let outcome = classify(status, &headers, body);
-        assert_eq!(outcome, WriteOutcome::Limited(RateLimit { kind, wait }), "{status} {body}");
+        let date = headers.contains(&DATE).then_some(SourceInstant(1_767_225_600_000));
+        let limit = RateLimit { kind, wait, date };
+        assert_eq!(outcome, WriteOutcome::Limited(limit), "{status} {body}");
         assert!(matches!(outcome.to_error(), Some(SourceError::RateLimited(_))));
     }
 }

@@ -464,11 +464,18 @@ create table pauses (
     principal text collate "C" not null,
     -- the budget as the source names it: core, graphql; * means all of them
     bucket text collate "C" not null,
-    -- limit: the source refused a request; reserve: the rest is left for the user's other tools
+    -- limit: the source refused a request; reserve: the rest is left for other tools and for more important requests
     cause text collate "C" not null,
+    -- the most important class of requests that it stops
+    class text collate "C" not null,
+    -- the machine that stored it, whose clock the next two columns are of; empty if an older version stored it
+    machine text collate "C" not null,
+    stored_ms bigint,
     until_ms bigint not null,
+    -- the same end by the source's clock, if the machine knew it
+    source_until_ms bigint,
     reason text not null,
-    primary key (principal, bucket, cause)
+    primary key (principal, bucket, cause, class, machine)
 );
 
 create table request_minutes (

@@ -464,11 +464,18 @@ create table pauses (
     principal text not null,
     -- the budget as the source names it: core, graphql; * means all of them
     bucket text not null,
-    -- limit: the source refused a request; reserve: the rest is left for the user's other tools
+    -- limit: the source refused a request; reserve: the rest is left for other tools and for more important requests
     cause text not null,
+    -- the most important class of requests that it stops
+    class text not null,
+    -- the machine that stored it, whose clock the next two columns are of; empty if an older version stored it
+    machine text not null,
+    stored_ms integer,
     until_ms integer not null,
+    -- the same end by the source's clock, if the machine knew it
+    source_until_ms integer,
     reason text not null,
-    primary key (principal, bucket, cause)
+    primary key (principal, bucket, cause, class, machine)
 );
 
 create table request_minutes (

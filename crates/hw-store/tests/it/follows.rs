@@ -22,6 +22,7 @@ both![
     follows_keep_a_repository_whose_source_is_removed,
     follows_keep_a_linked_repository_when_the_mirror_lets_it_go,
     follows_list_a_repository_again_when_the_mirror_does,
+    follows_beyond_the_mirror_are_those_of_the_same_host,
     lane_uses_of_a_watch_do_not_count_as_pulled,
     lane_uses_of_the_mirror_begin_with_its_first_check,
 ];
@@ -107,6 +108,20 @@ fn follows_list_a_repository_again_when_the_mirror_does(location: &DatabaseLocat
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 0)])).unwrap();
     assert_eq!(store.repositories(HOST).unwrap().len(), 1, "although nothing of it changed");
     assert_eq!(stored_reasons(location), ["1 mirror", "1 watch"]);
+}
+
+fn follows_beyond_the_mirror_are_those_of_the_same_host(location: &DatabaseLocation) {
+    let store = open_store(location);
+    store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
+    let is_followed = |host| store.is_followed_beyond_mirror(host).unwrap();
+    assert!(!is_followed(HOST), "only the mirror follows it");
+    watch_pump(location);
+    assert_eq!([HOST, "elsewhere"].map(is_followed), [true, false]);
+    execute_raw(location, "delete from follows where reason <> 'mirror'");
+    assert!(!is_followed(HOST));
+    let watch = LaneUse::Watch.name();
+    execute_raw(location, &format!("insert into lane_uses select id, '{watch}' from lanes"));
+    assert_eq!([HOST, "elsewhere"].map(is_followed), [true, false]);
 }
 
 /// A watch reads the comments of one repository; the mirror pulls none.

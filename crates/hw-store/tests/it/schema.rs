@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::item::ThreadKind;
+use hw_rules::pause_end::PauseEnd;
 use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
@@ -85,7 +86,7 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.store_pause(secondary_pause(), i64::MAX).unwrap();
+    store.store_pause(secondary_pause()).unwrap();
     drop(store);
     execute_raw(location, "update schema_version set guid = 'another'");
     let refused = StoreReader::open(location).err();
@@ -100,8 +101,8 @@ fn schema_guid_change_empties_the_mirror_and_a_reader_rejects_it(location: &Data
     );
     assert_eq!(store.lanes().unwrap(), []);
     assert_eq!(
-        store.pauses(0).unwrap().first().map(|pause| pause.until_ms),
-        Some(7),
+        store.pending_pauses("here", 0).unwrap().first().map(|pending| pending.end),
+        Some(PauseEnd::At(7)),
         "data that cannot be refetched stays"
     );
     drop(store);
@@ -124,7 +125,7 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
     for kind in ThreadKind::ALL {
         store.ingest_page(&threads_page(kind, vec![thread(kind, 5, 10, "x")])).unwrap();
     }
-    store.store_pause(secondary_pause(), i64::MAX).unwrap();
+    store.store_pause(secondary_pause()).unwrap();
     store.record_pull_end(HOST, "Acme", 7, None).unwrap();
     store.ingest_page(&repositories_page(vec![])).unwrap();
     let stored = |store: &StoreReader| {
@@ -133,7 +134,7 @@ fn migrations_to_new_names_and_buckets_keep_everything(location: &DatabaseLocati
             store.lanes().unwrap(),
             search_ids(store, "x"),
             store.verify_page(None).unwrap().damaged,
-            store.pauses(0).unwrap(),
+            store.pending_pauses("here", 0).unwrap()[0].end,
         )
     };
     let before = stored(&store);
@@ -229,7 +230,7 @@ fn describe_schema(location: &DatabaseLocation) -> BTreeSet<Vec<String>> {
     queries.iter().flat_map(|query| query_raw(location, query)).collect()
 }
 
-/// Returns a script that undoes migrations 14 to 8, and migration 7 by its renames.
+/// Returns a script that undoes migrations 15 to 8, and migration 7 by its renames.
 fn undo_migrations() -> String {
     let migration = include_str!("../../migrations/sqlite/0007_names.sql");
     let mut script = vec![
@@ -366,7 +367,10 @@ fn secondary_pause() -> NewPause<'static> {
         principal: Principal::from_user(HOST, 7),
         scope: PauseScope::Everything,
         cause: PauseCause::SourceLimit,
+        machine: "here",
+        stored_ms: 0,
         until_ms: 7,
+        source_until: None,
         reason: "secondary limit",
     }
 }

@@ -3,7 +3,7 @@
 mod lane_view;
 
 use hw_rules::duty;
-use hw_rules::format::{format_count, group_digits};
+use hw_rules::format::{format_count, format_duration, group_digits};
 use std::sync::Arc;
 
 use askama::Template;
@@ -11,8 +11,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hw_rules::lane::Surface;
+use hw_rules::pause_end::PauseEnd;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{BusyWorker, ObjectCounts, PauseRow, StoreReader};
+use hw_store::{BusyWorker, ObjectCounts, PendingPause, StoreReader};
 
 use crate::app_state::AppState;
 use crate::format::{DisplayTime, format_line};
@@ -84,8 +85,8 @@ async fn load_health(site: &AppState, params: &QueryParams) -> Result<HealthTemp
         only_problems: params.get("only") == Some("problems"),
         page: params.get("page").and_then(|page| page.parse().ok()).unwrap_or(1),
     };
-    let now_ms = (site.now_ms)();
-    let report = site.query_store(move |store| HealthReport::read(store, selection, now_ms)).await;
+    let viewer = HealthViewer { machine: site.machine.clone(), now_ms: (site.now_ms)() };
+    let report = site.query_store(move |store| HealthReport::read(store, selection, &viewer)).await;
     let (page, state) = match report {
         Ok(report) => (report.page, HealthView::Report(Box::new(report))),
         Err(PageError::NoWorkspace(location)) => {
@@ -96,12 +97,19 @@ async fn load_health(site: &AppState, params: &QueryParams) -> Result<HealthTemp
     Ok(HealthTemplate { frame, only_problems: selection.only_problems, page, state })
 }
 
+/// Whoever looks at the page: the machine that serves it, and its time.
+struct HealthViewer {
+    machine: String,
+    now_ms: i64,
+}
+
 impl HealthReport {
     fn read(
         store: &StoreReader,
         selection: LaneSelection,
-        now_ms: i64,
+        viewer: &HealthViewer,
     ) -> Result<Self, hw_store::StoreError> {
+        let now_ms = viewer.now_ms;
         let completeness = store.completeness(&Surface::ALL, None)?;
         let counts = store.object_counts()?;
         let workers = store.busy_workers()?;
@@ -120,7 +128,11 @@ impl HealthReport {
             quarantined: counts.quarantined,
             counts: format_counts(counts),
             pulls: workers.iter().map(|worker| describe_worker(worker, now_ms)).collect(),
-            pauses: store.pauses(now_ms)?.iter().map(describe_pause).collect(),
+            pauses: store
+                .pending_pauses(&viewer.machine, now_ms)?
+                .iter()
+                .map(|pending| describe_pause(pending, now_ms))
+                .collect(),
             lanes: lanes.collect(),
             summary: summarize_lanes(all as u64, bad as u64),
             page,
@@ -172,10 +184,19 @@ fn describe_worker(busy: &BusyWorker, now_ms: i64) -> String {
     }
 }
 
-fn describe_pause(pause: &PauseRow) -> String {
-    let until = DisplayTime::new(SourceInstant(pause.until_ms)).text;
+fn describe_pause(pending: &PendingPause, now_ms: i64) -> String {
+    let PendingPause { pause, end } = pending;
+    let wait = match end {
+        PauseEnd::At(until_ms) => {
+            format!("until {}", DisplayTime::new(SourceInstant(*until_ms)).text)
+        }
+        PauseEnd::AtMost(until_ms) => {
+            format!("for at most {}", format_duration(until_ms.saturating_sub(now_ms)))
+        }
+    };
     let (target, reason) = (format_line(&pause.target()), format_line(&pause.reason));
-    format!("Requests to {target} are paused until {until}: {reason}.")
+    let purpose = pause.cause.stopped_purpose();
+    format!("Requests to {target}{purpose} are paused {wait}: {reason}.")
 }
 
 #[cfg(test)]

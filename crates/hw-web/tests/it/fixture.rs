@@ -24,6 +24,8 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const HOST: &str = "127.0.0.1:8080";
+/// The machine that serves the pages.
+pub(crate) const MACHINE: &str = "here";
 const SOURCE: &str = "github.com";
 
 /// A workspace on disk that a test writes to.
@@ -167,6 +169,7 @@ pub(crate) fn site_options_for(workspace: Workspace) -> SiteOptions {
     SiteOptions {
         workspace: WorkspaceHandle::new(move || Ok(workspace.clone())),
         hosts: AllowedHosts::new(HOST.parse::<SocketAddr>().unwrap(), &[]),
+        machine: MACHINE.to_owned(),
         now_ms: Arc::new(|| 1_000_000),
         ticker: Arc::new(sleep_tick),
         shutdown: CancellationToken::new(),

@@ -2,10 +2,12 @@
 
 use hw_rules::item::{Comment, CommentKind};
 use hw_rules::lane::Surface;
-use hw_store::WorkspaceHandle;
+use hw_rules::principal::Principal;
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
+use hw_store::{NewPause, WorkspaceHandle};
 
 use crate::browser::{open_page, send_request};
-use crate::fixture::{WebFixture, empty_site, sample_comment};
+use crate::fixture::{MACHINE, WebFixture, empty_site, sample_comment};
 
 #[tokio::test]
 async fn pages_without_a_workspace_explain_how_to_pull() {
@@ -259,6 +261,34 @@ async fn health_replaces_lane_keys_in_errors_with_names() {
         "on its own row"
     );
     assert!(!page.text.contains("/repository/"), "{}", page.text);
+}
+
+#[tokio::test]
+async fn health_reports_pauses_by_the_clock_of_the_machine_that_serves_it() {
+    let fixture = WebFixture::new();
+    let own = NewPause {
+        principal: Principal::from_user("github.com", 7),
+        scope: PauseScope::Everything,
+        cause: PauseCause::SourceLimit,
+        machine: MACHINE,
+        stored_ms: 940_000,
+        until_ms: 1_060_000,
+        source_until: None,
+        reason: "secondary limit",
+    };
+    fixture.store.store_pause(own.clone()).unwrap();
+    let cause = PauseCause::Reserve(RequestClass::Mirror);
+    let other = NewPause { cause, machine: "there", stored_ms: 0, until_ms: 600_000, ..own };
+    let scope = PauseScope::Api(ApiKind::Rest);
+    fixture.store.store_pause(NewPause { scope, reason: "some is left", ..other }).unwrap();
+    let page = open_page(&hw_web::build_router(fixture.site_options()), "/health").await;
+    let pauses = page.element_text("#pauses");
+    for words in [
+        "Requests to github.com are paused until 1970-01-01 00:17",
+        "Requests to github.com (REST) for pulls are paused for at most 10m: some is left.",
+    ] {
+        assert!(pauses.contains(words), "{words}: {pauses}");
+    }
 }
 
 #[tokio::test]

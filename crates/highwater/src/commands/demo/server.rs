@@ -17,6 +17,8 @@ use hw_sync::progress::ProgressSink;
 use hw_sync::work_threads::WorkThreads;
 use tokio::net::TcpListener;
 
+use crate::config;
+
 /// The simulated GitHub accepts any token.
 const TOKEN: &str = "simulated";
 
@@ -82,6 +84,7 @@ impl DemoServer {
             retry_policy: RetryPolicy::GITHUB,
             transport: HttpTransport::new().context("cannot set up HTTP")?,
             clock: Arc::new(MachineClock),
+            machine: config::machine_name(),
             crash_points: CrashPoints::default(),
             progress: ProgressSink::default(),
             pace: RequestPace::Adaptive,

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope};
+use hw_rules::pause_end::PauseEnd;
 use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    BusyWorker, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, PauseRow, StoreError,
+    BusyWorker, FailedPull, IntegrityCheck, IntegrityReport, LaneRow, PendingPause, StoreError,
     StoreReader,
 };
 use hw_sync::clock::{Clock as _, MachineClock};
@@ -14,7 +15,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use super::finding::DoctorFinding;
 use super::github::WAIT_ADVICE;
 use super::stored_texts;
-use crate::config::AppSettings;
+use crate::config::{self, AppSettings};
 use crate::hints::database_hint;
 use crate::report::ErrorHint;
 use crate::workspace;
@@ -302,12 +303,19 @@ fn worker_finding(busy: &BusyWorker, now_ms: i64) -> DoctorFinding {
 
 fn check_pauses(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
     let now_ms = MachineClock.now_ms();
-    Ok(store.pauses(now_ms)?.iter().map(|pause| pause_finding(pause, now_ms)).collect())
+    let pending = store.pending_pauses(&config::machine_name(), now_ms)?;
+    Ok(pending.iter().map(|pause| pause_finding(pause, now_ms)).collect())
 }
 
-fn pause_finding(pause: &PauseRow, now_ms: i64) -> DoctorFinding {
-    let wait = format_duration(pause.until_ms - now_ms);
-    let detail = format!("requests to {} are paused for {wait}: {}", pause.target(), pause.reason);
+fn pause_finding(pending: &PendingPause, now_ms: i64) -> DoctorFinding {
+    let PendingPause { pause, end } = pending;
+    let wait = format_duration(end.until_ms().saturating_sub(now_ms));
+    let wait = match end {
+        PauseEnd::At(_) => wait,
+        PauseEnd::AtMost(_) => format!("at most {wait}"),
+    };
+    let (target, purpose) = (pause.target(), pause.cause.stopped_purpose());
+    let detail = format!("requests to {target}{purpose} are paused for {wait}: {}", pause.reason);
     DoctorFinding::warn("limit", detail, WAIT_ADVICE)
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct SimFixture {
     pub(crate) github: Arc<Mutex<SimulatedGitHub>>,
     pub(crate) store: StoreWriter,
     pub(crate) clock: Arc<VirtualClock>,
+    /// The machine, whose clock `clock` is.
+    pub(crate) machine: String,
     pub(crate) organization: String,
     pub(crate) sources: Vec<FollowedSource>,
     /// The ids of the single repositories among the sources.
@@ -112,6 +114,7 @@ impl SimFixture {
             github: Arc::new(Mutex::new(SimulatedGitHub::new(spec, seed))),
             store,
             clock: Arc::new(VirtualClock::starting_at(spec.start_ms)),
+            machine: "here".to_owned(),
             organization: spec.organization.clone(),
             sources: vec![FollowedSource::from_stored(&spec.organization)],
             single_ids: BTreeSet::new(),
@@ -202,6 +205,7 @@ impl SimFixture {
             retry_policy: RetryPolicy::GITHUB,
             transport,
             clock: self.clock.clone(),
+            machine: self.machine.clone(),
             crash_points: crash_hook.map(CrashPoints::new).unwrap_or_default(),
             progress: self.progress.clone(),
             pace: self.pace,
@@ -242,11 +246,12 @@ impl SimFixture {
         }
     }
 
-    /// Returns a process that shares everything but the clock, which is this far ahead.
+    /// Returns a process on another machine, whose clock is this far ahead. It shares world and store.
     pub(crate) fn with_clock_ahead(&self, ahead_ms: i64) -> Self {
         let clock = VirtualClock::starting_at(self.clock.virtual_now_ms() + ahead_ms);
         clock.virtual_now_ms();
-        Self { clock: Arc::new(clock), skew_ms: self.skew_ms - ahead_ms, ..self.share() }
+        let machine = "there".to_owned();
+        Self { clock: Arc::new(clock), machine, skew_ms: self.skew_ms - ahead_ms, ..self.share() }
     }
 
     /// Returns a process that shares world, store and clock.
@@ -255,6 +260,7 @@ impl SimFixture {
             github: self.github.clone(),
             store: self.store.clone(),
             clock: self.clock.clone(),
+            machine: self.machine.clone(),
             organization: self.organization.clone(),
             sources: self.sources.clone(),
             single_ids: self.single_ids.clone(),
@@ -275,7 +281,7 @@ impl SimFixture {
         let process = self.processes.fetch_add(1, Ordering::SeqCst) + 1;
         WorkerIdentity {
             id: format!("{role}-{process}"),
-            machine: "here".to_owned(),
+            machine: self.machine.clone(),
             process,
             version: "1".to_owned(),
             role: role.to_owned(),

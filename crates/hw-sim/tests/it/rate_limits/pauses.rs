@@ -115,9 +115,9 @@ fn pause_far_in_the_future_does_not_hide_later_ones() {
             .await
             .unwrap();
         let month_ms = 30 * 86_400_000;
-        let far_ms = fixture.world_now_ms() + month_ms;
-        let far = NewPause { principal: client.principal(), ..secondary_pause(far_ms) };
-        store.store_pause(far, i64::MAX).unwrap();
+        let stored_ms = fixture.world_now_ms();
+        let far = secondary_pause(stored_ms + month_ms);
+        store.store_pause(NewPause { principal: client.principal(), stored_ms, ..far }).unwrap();
         fixture.with_github(|github| github.arm_fault(ApiFault::SecondaryWithRetryAfter, 1));
         let crash_hook: hw_sync::crash_points::CrashTrigger =
             Arc::new(|point| point == "fetch: pause written");
@@ -143,7 +143,7 @@ fn pause_of_an_earlier_run_is_reported_before_it_is_waited_for() {
     on_virtual_time(async {
         let until_ms = fixture.world_now_ms() + 600_000;
         let pause = NewPause { reason: "the reason", ..secondary_pause(until_ms) };
-        fixture.store.store_pause(pause, i64::MAX).unwrap();
+        fixture.store.store_pause(pause).unwrap();
         let plain = TestPull::default();
         let mut pull = std::pin::pin!(fixture.pull(&plain));
         tokio::select! {

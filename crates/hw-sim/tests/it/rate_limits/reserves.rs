@@ -2,7 +2,7 @@
 
 use hw_rules::lane::PullItem;
 use hw_rules::pace::RequestPace;
-use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope};
+use hw_rules::rate_limit::{ApiKind, PauseCause, PauseScope, RequestClass};
 use hw_sim::{ApiFault, RateLimitSpec, RequestKind, ThreadKind, WorldSpec};
 use hw_store::NewPause;
 
@@ -69,13 +69,14 @@ fn reserve_pause_is_lifted_when_the_budget_allows_it() {
                 .ok();
             let start_ms = fixture.world_now_ms();
             let reserve = reserve_pause(start_ms + 1_800_000);
-            fixture.store.store_pause(reserve, i64::MAX).unwrap();
+            fixture.store.store_pause(reserve).unwrap();
             fixture.pull(&TestPull::default()).await.unwrap();
             let waited = fixture.world_now_ms() - start_ms >= 1_800_000;
             assert_eq!(waited, !lifts, "reserve {reserve_percent} %");
-            let reported = fixture.store.pauses(start_ms).unwrap();
-            let is_reported = reported.iter().any(|pause| pause.cause == PauseCause::Reserve);
-            assert_eq!(is_reported, !lifts, "no command reports a lifted pause: {reported:?}");
+            if lifts {
+                let stored = fixture.store.pending_pauses("here", start_ms).unwrap();
+                assert_eq!(stored, [], "no command reports a lifted pause");
+            }
             check_mirror(&fixture, CheckLevel::Everything).unwrap();
         });
     }
@@ -94,7 +95,7 @@ fn reserve_pause_is_lifted_for_all_requests_that_wait_for_it() {
         let start_ms = fixture.world_now_ms();
         let scope = PauseScope::Api(ApiKind::Rest);
         let reserve = NewPause { scope, ..reserve_pause(start_ms + 1_800_000) };
-        fixture.store.store_pause(reserve, i64::MAX).unwrap();
+        fixture.store.store_pause(reserve).unwrap();
         assert_eq!(fixture.pull(&FULL_PULL).await.unwrap().failures, []);
         let took_s = (fixture.world_now_ms() - start_ms) / 1_000;
         assert!(took_s < 600, "{took_s} s: twelve lists met the pause at once");
@@ -106,8 +107,8 @@ fn reserve_pause_with_a_limit_of_the_source_is_obeyed_without_a_check() {
     let fixture = SimFixture { reserve_percent: 0, ..SimFixture::new(&world_spec(), 5) };
     on_virtual_time(async {
         let (start_ms, store) = (fixture.world_now_ms(), &fixture.store);
-        store.store_pause(reserve_pause(start_ms + 1_800_000), i64::MAX).unwrap();
-        store.store_pause(secondary_pause(start_ms + 60_000), i64::MAX).unwrap();
+        store.store_pause(reserve_pause(start_ms + 1_800_000)).unwrap();
+        store.store_pause(secondary_pause(start_ms + 60_000)).unwrap();
         fixture.pull(&TestPull::default()).await.unwrap();
         assert!(
             request_starts(&fixture)[0] >= start_ms + 60_000,
@@ -199,7 +200,7 @@ fn requests_that_may_be_free_do_not_wait_for_the_reserve() {
             scope: PauseScope::Api(ApiKind::Rest),
             ..reserve_pause(start_ms + 1_800_000)
         };
-        fixture.store.store_pause(reserve, i64::MAX).unwrap();
+        fixture.store.store_pause(reserve).unwrap();
         fixture.with_github(|github| {
             let issue =
                 github.world().truth().threads_of_kind(ThreadKind::Issue).next().unwrap().id;
@@ -214,6 +215,6 @@ fn requests_that_may_be_free_do_not_wait_for_the_reserve() {
 }
 
 fn reserve_pause(until_ms: i64) -> NewPause<'static> {
-    let (cause, reason) = (PauseCause::Reserve, "kept in reserve");
+    let (cause, reason) = (PauseCause::Reserve(RequestClass::Replies), "kept in reserve");
     NewPause { cause, reason, ..secondary_pause(until_ms) }
 }
