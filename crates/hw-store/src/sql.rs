@@ -46,6 +46,8 @@ pub(crate) enum SqlParam<'a> {
     Null,
     Int(i64),
     Text(&'a str),
+    /// A text that PostgreSQL stores as bytes, because it may contain U+0000.
+    TextBytes(&'a str),
     Bytes(&'a [u8]),
     Ints(&'a [i64]),
     Texts(&'a [&'a str]),

@@ -310,6 +310,7 @@ impl Drop for Transaction<'_> {
 mod tests {
     use super::*;
     use crate::DatabaseLocation;
+    use crate::sql::params;
 
     const USUAL: TransactionStep = step!("usual");
     const DURABLE: TransactionStep = step!("durable", durable);
@@ -335,10 +336,41 @@ mod tests {
         let url = test_server();
         let separator = if url.contains('?') { '&' } else { '?' };
         let url = format!("{url}{separator}options=-c%20synchronous_commit%3Doff");
-        let schema = format!("durable_{}", std::process::id());
+        with_schema(url, "durable", |store| {
+            let setting = Sql::portable("select current_setting('synchronous_commit') as setting");
+            assert_eq!(settings_of_steps(store, setting), ["off", "on", "off", "off"]);
+        });
+    }
+
+    #[test]
+    fn statement_is_prepared_from_its_third_use_on() {
+        const NUMBER: Sql = Sql::portable("select $1::bigint as prepared_number");
+        with_schema(test_server(), "prepared", |store| {
+            let prepared: Vec<u64> = (0..4)
+                .map(|number| {
+                    store
+                        .write(USUAL, |tx| {
+                            tx.query_first(NUMBER, &params![number], |mut row| {
+                                row.int("prepared_number")
+                            })?;
+                            tx.query_count(PREPARED, &[])
+                        })
+                        .unwrap()
+                })
+                .collect();
+            assert_eq!(prepared, [0, 1, 1, 1], "the second use prepares it for the third");
+        });
+        const PREPARED: Sql = Sql::portable(
+            "select count(*) as matching from pg_prepared_statements
+              where statement = 'select $1::bigint as prepared_number'",
+        );
+    }
+
+    /// Runs a test in a schema of its own.
+    fn with_schema(url: String, name: &str, test: impl FnOnce(&StoreWriter)) {
+        let schema = format!("{name}_{}", std::process::id());
         let store = StoreWriter::open(&DatabaseLocation::Postgres { url, schema }).unwrap();
-        let setting = Sql::portable("select current_setting('synchronous_commit') as setting");
-        assert_eq!(settings_of_steps(&store, setting), ["off", "on", "off", "off"]);
+        test(&store);
         let identity = crate::WorkerIdentity {
             id: "me".to_owned(),
             machine: String::new(),

@@ -6,7 +6,6 @@
 //! A write transaction takes the workspace's advisory lock. There is one writer at a time, as in SQLite, so a
 //! comparison with stored rows stays true until it commits, even for rows that do not exist yet.
 
-use std::collections::HashMap;
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -15,7 +14,7 @@ use std::time::Duration;
 use futures_executor::block_on;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::semaphore::TimedSemaphore;
@@ -24,11 +23,16 @@ use super::{
 };
 use crate::error::{DriverError, StoreError};
 
+mod exchange;
+mod message;
+mod sent_queries;
 mod session;
+mod statement_cache;
 mod tls;
 mod values;
 
 use session::PostgresSession;
+use statement_cache::StatementCache;
 
 /// Writers that stay connected. One writes at a time; the next one may connect before it is done.
 const MAX_IDLE_WRITERS: usize = 2;
@@ -74,7 +78,7 @@ pub(crate) struct PostgresDriver {
 /// A client with its prepared statements.
 struct PooledClient {
     client: Arc<Client>,
-    statements: HashMap<String, Statement>,
+    statements: StatementCache,
 }
 
 impl PostgresDriver {
@@ -186,7 +190,8 @@ impl PostgresDriver {
             Some(tls) if !self.tls_failed.load(Ordering::Relaxed) => self.dial_tls(tls)?,
             _ => self.dial(NoTls)?,
         };
-        let pooled = PooledClient { client: Arc::new(client), statements: HashMap::new() };
+        let pooled =
+            PooledClient { client: Arc::new(client), statements: StatementCache::default() };
         let (schema, limits) = (quote_identifier(&self.schema), self.timeouts.session_script());
         self.run_script(&pooled, &format!("set search_path to {schema}; {limits}"))?;
         Ok(pooled)

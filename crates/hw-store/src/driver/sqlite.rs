@@ -370,7 +370,9 @@ impl ToSql for SqlParam<'_> {
         Ok(match self {
             Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
             Self::Int(value) => ToSqlOutput::Borrowed(ValueRef::Integer(*value)),
-            Self::Text(value) => ToSqlOutput::Borrowed(ValueRef::Text(value.as_bytes())),
+            Self::Text(value) | Self::TextBytes(value) => {
+                ToSqlOutput::Borrowed(ValueRef::Text(value.as_bytes()))
+            }
             Self::Bytes(value) => ToSqlOutput::Borrowed(ValueRef::Blob(value)),
             Self::Ints(values) => json_list(values),
             Self::Texts(values) => json_list(values),

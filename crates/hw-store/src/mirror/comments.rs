@@ -190,7 +190,7 @@ fn comment_params<'a>(host: &'a str, row: &'a StoredComment<'a>) -> Vec<SqlParam
         comment.reply_to,
         comment.review_id,
         &row.url,
-        &comment.body,
+        SqlParam::TextBytes(&comment.body),
         comment.state.as_deref(),
         comment.path.as_deref(),
         comment.line,

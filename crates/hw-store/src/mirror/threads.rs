@@ -214,7 +214,7 @@ fn thread_params<'a>(host: &'a str, row: &'a StoredThread<'a>) -> Vec<SqlParam<'
         &row.repository,
         &row.url,
         &thread.title,
-        &thread.body,
+        SqlParam::TextBytes(&thread.body),
         &thread.state,
         thread.state_reason.as_deref(),
         &row.labels,

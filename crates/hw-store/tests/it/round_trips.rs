@@ -22,6 +22,17 @@ fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
     assert_eq!(issue_bodies(&database.store).len(), 102);
 }
 
+/// The types of a statement's parameters are not asked for, and nothing waits until it is prepared.
+#[test]
+fn round_trips_of_a_new_connection_are_those_of_a_used_one() {
+    let database = WarmDatabase::new();
+    let page = issues_page_through(issue_observations(10..=10), 300);
+    let opened = database.open_again();
+    assert_eq!(count_trips(&opened, |store| store.ingest_page(&page).map(drop)), 4);
+    assert_eq!(count_trips(&opened, |store| store.lane_state(&issue_lane()).map(drop)), 1);
+    assert_eq!(issue_bodies(&database.store).len(), 2);
+}
+
 #[test]
 fn round_trips_of_a_view_are_one_per_question() {
     let database = WarmDatabase::new();
@@ -63,7 +74,7 @@ fn statement_that_fails_on_its_way_to_the_commit_fails_the_transaction() {
     assert_eq!(issue_bodies(&database.store).len(), 11);
 }
 
-/// A new connection prepares its statements while rows that were requested before are on their way, and nothing reads
+/// A connection prepares its statements while rows that were requested before are on their way, and nothing reads
 /// from the server while such rows wait.
 #[test]
 fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
@@ -77,8 +88,7 @@ fn pages_with_many_stored_items_are_stored_on_a_new_connection() {
     let mut page = issues_page_through(issue_observations(1..=2_000), 3_000);
     page.checked_lanes = lanes.into_iter().map(|lane| (lane, 1)).collect();
     database.store.ingest_page(&page).unwrap();
-    let store = StoreWriter::open(&database.schema.location).unwrap();
-    let store = store.with_lease(database.store.lease().clone());
+    let store = database.open_again();
     store.ingest_page(&page).unwrap();
     assert_eq!(issue_bodies(&store).len(), 2_000);
 }
@@ -100,10 +110,23 @@ impl WarmDatabase {
     }
 
     fn count_trips(&self, job: impl FnOnce(&LeasedStore) -> Result<(), StoreError>) -> u64 {
-        let before = self.store.round_trips();
-        job(&self.store).unwrap();
-        self.store.round_trips() - before
+        count_trips(&self.store, job)
     }
+
+    /// Opens the database once more, with connections that have prepared nothing.
+    fn open_again(&self) -> LeasedStore {
+        let store = StoreWriter::open(&self.schema.location).unwrap();
+        store.with_lease(self.store.lease().clone())
+    }
+}
+
+fn count_trips(
+    store: &LeasedStore,
+    job: impl FnOnce(&LeasedStore) -> Result<(), StoreError>,
+) -> u64 {
+    let before = store.round_trips();
+    job(store).unwrap();
+    store.round_trips() - before
 }
 
 fn issue_observations(ids: std::ops::RangeInclusive<i64>) -> Vec<ItemObservation> {

@@ -1,9 +1,14 @@
-//! Converts values to and from PostgreSQL, by the type of the parameter or column.
+//! Converts values to and from PostgreSQL.
+//!
+//! A parameter is encoded without knowing its type, which the server infers from the statement: asking for it would cost
+//! a round trip for each new statement. Numbers are sent as texts, because an integer may belong to a column of any
+//! integer type, or of booleans.
 
 use std::error::Error as StdError;
+use std::fmt::Write as _;
 
 use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Column, Row as PostgresRow, types::FromSql};
 
 use crate::error::DriverError;
@@ -11,54 +16,110 @@ use crate::sql::{ColumnNames, SqlParam, SqlRow, SqlValue};
 
 type ToSqlResult = Result<IsNull, Box<dyn StdError + Sync + Send>>;
 
-impl ToSql for SqlParam<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> ToSqlResult {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Int(value) if *ty == Type::BOOL => (*value != 0).to_sql(ty, out),
-            Self::Int(value) if *ty == Type::INT4 => i32::try_from(*value)?.to_sql(ty, out),
-            Self::Int(value) if *ty == Type::INT8 => value.to_sql(ty, out),
-            Self::Text(value) if *ty == Type::BYTEA => value.as_bytes().to_sql(ty, out),
-            Self::Text(value) if *ty == Type::TEXT => value.to_sql(ty, out),
-            Self::Bytes(value) if *ty == Type::BYTEA => value.to_sql(ty, out),
-            Self::Ints(values) if *ty == Type::INT8_ARRAY => values.to_sql(ty, out),
-            Self::Texts(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
-            Self::OwnedTexts(values) if *ty == Type::TEXT_ARRAY => values.to_sql(ty, out),
-            Self::Int(_)
-            | Self::Text(_)
-            | Self::Bytes(_)
-            | Self::Ints(_)
-            | Self::Texts(_)
-            | Self::OwnedTexts(_) => Err(format!("{self:?} does not fit the type {ty}").into()),
+/// A parameter in the format in which it is sent. It borrows nothing, so its statement can be sent now and awaited later.
+#[derive(Debug, Clone)]
+pub(super) struct EncodedParam {
+    format: Format,
+    /// None is null.
+    bytes: Option<BytesMut>,
+}
+
+impl EncodedParam {
+    fn null() -> Self {
+        Self { format: Format::Text, bytes: None }
+    }
+
+    fn text(text: &str) -> Self {
+        Self { format: Format::Text, bytes: Some(text.as_bytes().into()) }
+    }
+
+    fn binary(bytes: &[u8]) -> Self {
+        Self { format: Format::Binary, bytes: Some(bytes.into()) }
+    }
+
+    fn array(elements: &impl ToSql, array_type: &Type) -> Result<Self, DriverError> {
+        let mut bytes = BytesMut::new();
+        elements.to_sql(array_type, &mut bytes)?;
+        Ok(Self { format: Format::Binary, bytes: Some(bytes) })
+    }
+
+    fn from_param(param: &SqlParam<'_>) -> Result<Self, DriverError> {
+        match param {
+            SqlParam::Null => Ok(Self::null()),
+            SqlParam::Int(value) => Ok(Self::text(&value.to_string())),
+            SqlParam::Text(value) | SqlParam::TextBytes(value) => {
+                Ok(Self::binary(value.as_bytes()))
+            }
+            SqlParam::Bytes(value) => Ok(Self::binary(value)),
+            SqlParam::Ints(values) => Self::array(values, &Type::INT8_ARRAY),
+            SqlParam::Texts(values) => Self::array(values, &Type::TEXT_ARRAY),
+            SqlParam::OwnedTexts(values) => Self::array(values, &Type::TEXT_ARRAY),
         }
     }
 
-    fn accepts(_: &Type) -> bool {
-        true
+    /// Encodes the values of a column as an array.
+    fn from_column(values: &[&SqlParam<'_>]) -> Result<Self, DriverError> {
+        let first = values.iter().find(|value| !matches!(value, SqlParam::Null));
+        match first {
+            None | Some(SqlParam::Null | SqlParam::Int(_)) => integer_array(values),
+            Some(SqlParam::Text(_)) => Self::array(&as_texts(values)?, &Type::TEXT_ARRAY),
+            Some(SqlParam::TextBytes(_) | SqlParam::Bytes(_)) => {
+                Self::array(&as_bytes(values)?, &Type::BYTEA_ARRAY)
+            }
+            Some(other @ (SqlParam::Ints(_) | SqlParam::Texts(_) | SqlParam::OwnedTexts(_))) => {
+                Err(unfit_value(other))
+            }
+        }
     }
-
-    to_sql_checked!();
 }
 
-/// A parameter in the format in which it is sent. It borrows nothing, so its statement can be sent now and awaited later.
-#[derive(Debug, Clone)]
-pub(super) struct EncodedParam(Option<BytesMut>);
-
-impl EncodedParam {
-    fn encode(param: &impl ToSql, ty: &Type) -> Result<Self, DriverError> {
-        let mut bytes = BytesMut::new();
-        Ok(match param.to_sql(ty, &mut bytes)? {
-            IsNull::Yes => Self(None),
-            IsNull::No => Self(Some(bytes)),
-        })
+/// Encodes integers as `{1,NULL,2}`: the statement casts the array to its type.
+fn integer_array(values: &[&SqlParam<'_>]) -> Result<EncodedParam, DriverError> {
+    let mut text = String::from("{");
+    for (index, value) in values.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        match value {
+            SqlParam::Null => write!(text, "{comma}NULL")?,
+            SqlParam::Int(value) => write!(text, "{comma}{value}")?,
+            other => return Err(unfit_value(other)),
+        }
     }
+    text.push('}');
+    Ok(EncodedParam::text(&text))
+}
+
+fn as_texts<'a>(values: &[&SqlParam<'a>]) -> Result<Vec<Option<&'a str>>, DriverError> {
+    let texts = values.iter().map(|value| match value {
+        SqlParam::Null => Ok(None),
+        SqlParam::Text(text) => Ok(Some(*text)),
+        other => Err(unfit_value(other)),
+    });
+    texts.collect()
+}
+
+fn as_bytes<'a>(values: &[&SqlParam<'a>]) -> Result<Vec<Option<&'a [u8]>>, DriverError> {
+    let bytes = values.iter().map(|value| match value {
+        SqlParam::Null => Ok(None),
+        SqlParam::TextBytes(text) => Ok(Some(text.as_bytes())),
+        SqlParam::Bytes(bytes) => Ok(Some(*bytes)),
+        other => Err(unfit_value(other)),
+    });
+    bytes.collect()
+}
+
+fn unfit_value(value: &SqlParam<'_>) -> DriverError {
+    format!("{value:?} does not fit the values before it").into()
 }
 
 impl ToSql for EncodedParam {
     fn to_sql(&self, _: &Type, out: &mut BytesMut) -> ToSqlResult {
-        let Some(bytes) = &self.0 else { return Ok(IsNull::Yes) };
+        let Some(bytes) = &self.bytes else { return Ok(IsNull::Yes) };
         out.extend_from_slice(bytes);
         Ok(IsNull::No)
+    }
+
+    fn encode_format(&self, _: &Type) -> Format {
+        self.format
     }
 
     fn accepts(_: &Type) -> bool {
@@ -68,35 +129,33 @@ impl ToSql for EncodedParam {
     to_sql_checked!();
 }
 
-/// Encodes the parameters of a statement by their types.
-pub(super) fn encode_params(
-    params: &[SqlParam<'_>],
-    types: &[Type],
-) -> Result<Vec<EncodedParam>, DriverError> {
-    check_count(params.len(), types)?;
-    params.iter().zip(types).map(|(param, ty)| EncodedParam::encode(param, ty)).collect()
+/// The parameters of a statement.
+#[derive(Clone, Copy)]
+pub(super) enum SentParams<'a> {
+    Values(&'a [SqlParam<'a>]),
+    /// Rows, of which the statement takes each column as an array.
+    Columns(&'a [Vec<SqlParam<'a>>]),
 }
 
-/// Encodes each column of these rows as an array.
-pub(super) fn encode_columns(
-    rows: &[Vec<SqlParam<'_>>],
-    types: &[Type],
-) -> Result<Vec<EncodedParam>, DriverError> {
-    rows.iter().try_for_each(|row| check_count(row.len(), types))?;
-    let columns = types.iter().enumerate().map(|(column, ty)| {
+impl SentParams<'_> {
+    pub(super) fn encode(self) -> Result<Vec<EncodedParam>, DriverError> {
+        match self {
+            Self::Values(params) => params.iter().map(EncodedParam::from_param).collect(),
+            Self::Columns(rows) => encode_columns(rows),
+        }
+    }
+}
+
+fn encode_columns(rows: &[Vec<SqlParam<'_>>]) -> Result<Vec<EncodedParam>, DriverError> {
+    let width = rows.first().map_or(0, Vec::len);
+    if rows.iter().any(|row| row.len() != width) {
+        return Err("rows of different lengths".into());
+    }
+    let columns = (0..width).map(|column| {
         let values: Vec<_> = rows.iter().filter_map(|row| row.get(column)).collect();
-        EncodedParam::encode(&values, ty)
+        EncodedParam::from_column(&values)
     });
     columns.collect()
-}
-
-fn check_count(params: usize, types: &[Type]) -> Result<(), DriverError> {
-    let expected = types.len();
-    if params == expected {
-        Ok(())
-    } else {
-        Err(format!("{params} parameters for a statement with {expected}").into())
-    }
 }
 
 /// Converts the rows of one result.
