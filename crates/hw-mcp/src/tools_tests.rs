@@ -1,7 +1,7 @@
 //! Compares the texts of the tools character by character.
 
 use hw_rules::item::{
-    Comment, CommentKind, DiscussionDetails, ItemKind, PullRequestDetails, Thread, ThreadDetails,
+    Comment, CommentKind, DiscussionDetails, ObjectKind, PullRequestDetails, Thread, ThreadDetails,
     ThreadKind,
 };
 use hw_rules::snippet::SnippetPiece;
@@ -284,7 +284,7 @@ fn search_notes_when_only_the_newest_matches_were_ranked() {
 fn search_prints_a_closed_discussion_as_open_except_in_structured_content() {
     let selection = search::HIT_TEMPLATE.select_fields(&[]).unwrap();
     let closed = Hit {
-        kind: ItemKind::Thread(ThreadKind::Discussion),
+        kind: ObjectKind::Thread(ThreadKind::Discussion),
         state: "closed".into(),
         ..sample_hit()
     };
@@ -547,7 +547,7 @@ fn comment_row() -> CommentRow {
 
 fn sample_hit() -> Hit {
     Hit {
-        kind: ItemKind::Thread(ThreadKind::PullRequest),
+        kind: ObjectKind::Thread(ThreadKind::PullRequest),
         id: 70,
         host: "github.com".into(),
         owner: "acme".into(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::item::ItemKey;
+use crate::item::ObjectId;
 use crate::source_clock::{DATE_TOLERANCE_MS, SAFE_BACKFILL_MS};
 use crate::source_time::SourceInstant;
 use crate::version::{ItemVersion, ObservedAt};
@@ -129,7 +129,7 @@ impl CellChange {
 /// One cell to write: its new state, the change, and the observation that carries its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellWrite {
-    pub key: ItemKey,
+    pub key: ObjectId,
     pub cell: ItemCell,
     pub change: CellChange,
     /// Index into the observations, when the text comes from there.
@@ -139,16 +139,16 @@ pub struct CellWrite {
 /// The version of one object in one observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObservedVersion {
-    pub key: ItemKey,
+    pub key: ObjectId,
     pub version: ItemVersion,
 }
 
 /// Compares the observations of one page with the stored cells. A key that a page shows twice is written once.
 pub fn diff_cells(
-    stored: &BTreeMap<ItemKey, ItemCell>,
+    stored: &BTreeMap<ObjectId, ItemCell>,
     observations: &[ObservedVersion],
 ) -> Vec<CellWrite> {
-    let mut after: BTreeMap<ItemKey, (ItemCell, Option<usize>)> = BTreeMap::new();
+    let mut after: BTreeMap<ObjectId, (ItemCell, Option<usize>)> = BTreeMap::new();
     for (index, ObservedVersion { key, version }) in observations.iter().enumerate() {
         let (cell, text_index) = after
             .entry(*key)
@@ -166,8 +166,8 @@ pub fn diff_cells(
 }
 
 fn build_write(
-    stored: &BTreeMap<ItemKey, ItemCell>,
-    key: ItemKey,
+    stored: &BTreeMap<ObjectId, ItemCell>,
+    key: ObjectId,
     cell: ItemCell,
     text_index: Option<usize>,
 ) -> CellWrite {

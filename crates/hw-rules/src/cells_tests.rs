@@ -119,9 +119,9 @@ proptest! {
 }
 
 /// Returns the cell and the stored title of each key after these pages.
-fn apply_pages(pages: &[Vec<ItemObservation>]) -> BTreeMap<ItemKey, (ItemCell, String)> {
-    let mut stored: BTreeMap<ItemKey, ItemCell> = BTreeMap::new();
-    let mut texts: BTreeMap<ItemKey, String> = BTreeMap::new();
+fn apply_pages(pages: &[Vec<ItemObservation>]) -> BTreeMap<ObjectId, (ItemCell, String)> {
+    let mut stored: BTreeMap<ObjectId, ItemCell> = BTreeMap::new();
+    let mut texts: BTreeMap<ObjectId, String> = BTreeMap::new();
     for page in pages {
         let versions: Vec<_> = page.iter().map(ItemObservation::observed_version).collect();
         for write in diff_cells(&stored, &versions) {

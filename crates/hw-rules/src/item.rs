@@ -14,16 +14,16 @@ use crate::version::{ContentDigest, ItemVersion, ObservedAt};
 
 pub use author_kind::AuthorKind;
 pub use comment::Comment;
-pub use kind::{CommentKind, ItemKind, ThreadKind};
+pub use kind::{CommentKind, ObjectKind, ThreadKind};
 
 /// An object's identity: kind and numeric id at one host. Names and URLs are attributes that change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ItemKey {
-    pub kind: ItemKind,
+pub struct ObjectId {
+    pub kind: ObjectKind,
     pub id: i64,
 }
 
-impl fmt::Display for ItemKey {
+impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind.name(), self.id)
     }
@@ -111,8 +111,8 @@ impl Thread {
         }
     }
 
-    pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind().into(), id: self.id }
+    pub fn key(&self) -> ObjectId {
+        ObjectId { kind: self.kind().into(), id: self.id }
     }
 
     pub fn is_open(&self) -> bool {
@@ -128,10 +128,10 @@ pub enum MirrorItem {
 }
 
 impl MirrorItem {
-    pub fn key(&self) -> ItemKey {
+    pub fn key(&self) -> ObjectId {
         match self {
             Self::Repository(repository) => {
-                ItemKey { kind: ItemKind::Repository, id: repository.id }
+                ObjectId { kind: ObjectKind::Repository, id: repository.id }
             }
             Self::Thread(thread) => thread.key(),
             Self::Comment(comment) => comment.key(),
@@ -252,7 +252,7 @@ pub struct ItemObservation {
 }
 
 impl ItemObservation {
-    pub fn key(&self) -> ItemKey {
+    pub fn key(&self) -> ObjectId {
         self.item.key()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::item::{CommentKind, ItemKind, ThreadKind};
+use crate::item::{CommentKind, ObjectKind, ThreadKind};
 use crate::repository_key::{Host, RepositoryId, RepositoryKey};
 
 /// The owner of a listing.
@@ -150,9 +150,9 @@ impl Surface {
     }
 
     /// Returns the kind of item that the surface lists.
-    pub fn kind(self) -> ItemKind {
+    pub fn kind(self) -> ObjectKind {
         match self {
-            Self::Repositories => ItemKind::Repository,
+            Self::Repositories => ObjectKind::Repository,
             Self::Threads(kind) => kind.into(),
             Self::Comments(kind) => kind.into(),
         }

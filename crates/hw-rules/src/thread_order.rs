@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::item::{Comment, CommentKind, ItemKey};
+use crate::item::{Comment, CommentKind, ObjectId};
 
 /// The links of a comment to other comments of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommentLinks {
-    pub key: ItemKey,
+    pub key: ObjectId,
     /// The id of the comment that this one replies to.
     pub reply_to: Option<i64>,
     /// The id of the review that a line comment belongs to.
@@ -31,9 +31,9 @@ impl From<&Comment> for CommentLinks {
 
 impl CommentLinks {
     /// Returns the comment that it replies to, or the review that it is part of.
-    fn parent(&self) -> Option<ItemKey> {
-        let reply = self.reply_to.map(|id| ItemKey { kind: self.key.kind, id });
-        reply.or_else(|| self.review_id.map(|id| ItemKey { kind: CommentKind::Review.into(), id }))
+    fn parent(&self) -> Option<ObjectId> {
+        let reply = self.reply_to.map(|id| ObjectId { kind: self.key.kind, id });
+        reply.or_else(|| self.review_id.map(|id| ObjectId { kind: CommentKind::Review.into(), id }))
     }
 }
 
@@ -64,9 +64,9 @@ pub fn order_thread<T>(
 }
 
 /// Returns the indexes of the comments below each parent; those at the top level have none.
-fn children_by_parent(links: &[CommentLinks]) -> BTreeMap<Option<ItemKey>, Vec<usize>> {
-    let stored: BTreeSet<ItemKey> = links.iter().map(|links| links.key).collect();
-    let mut children: BTreeMap<Option<ItemKey>, Vec<usize>> = BTreeMap::new();
+fn children_by_parent(links: &[CommentLinks]) -> BTreeMap<Option<ObjectId>, Vec<usize>> {
+    let stored: BTreeSet<ObjectId> = links.iter().map(|links| links.key).collect();
+    let mut children: BTreeMap<Option<ObjectId>, Vec<usize>> = BTreeMap::new();
     for (index, links) in links.iter().enumerate() {
         let parent = links.parent().filter(|parent| stored.contains(parent));
         children.entry(parent).or_default().push(index);
@@ -77,7 +77,7 @@ fn children_by_parent(links: &[CommentLinks]) -> BTreeMap<Option<ItemKey>, Vec<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::ItemKind;
+    use crate::item::ObjectKind;
     use CommentKind::{Conversation, DiscussionComment, Review, ReviewComment};
 
     /// Comments oldest first, and the order in which they are read.
@@ -195,7 +195,7 @@ mod tests {
         reply_to: Option<i64>,
         review_id: Option<i64>,
     ) -> CommentLinks {
-        let key = ItemKey { kind: ItemKind::Comment(kind), id };
+        let key = ObjectId { kind: ObjectKind::Comment(kind), id };
         CommentLinks { key, reply_to, review_id }
     }
 }

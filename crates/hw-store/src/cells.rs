@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::{ContentDigest, ItemVersion, ObservedAt};
 
@@ -17,13 +17,13 @@ use crate::views::skipped_rows::SkippedRows;
 /// The cells of some items, and the rowids of their search rows.
 #[derive(Default)]
 pub(crate) struct StoredCells {
-    pub(crate) cells: BTreeMap<ItemKey, ItemCell>,
-    pub(crate) search_rowids: BTreeMap<ItemKey, i64>,
+    pub(crate) cells: BTreeMap<ObjectId, ItemCell>,
+    pub(crate) search_rowids: BTreeMap<ObjectId, i64>,
 }
 
 impl StoredCells {
     /// Lets any version of an item replace the stored one.
-    pub(crate) fn accept_any_version(&mut self, key: ItemKey) {
+    pub(crate) fn accept_any_version(&mut self, key: ObjectId) {
         let version = self.cells.get_mut(&key).and_then(|cell| cell.version.as_mut());
         if let Some(version) = version {
             version.ordered_at = SourceInstant::BEGINNING;
@@ -33,14 +33,14 @@ impl StoredCells {
 
 /// One cell to write.
 pub(crate) struct CellRow<'a> {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) cell: &'a ItemCell,
     pub(crate) search_rowid: Option<i64>,
 }
 
 /// A stored cell.
 pub(crate) struct StoredCell {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) cell: ItemCell,
     pub(crate) search_rowid: Option<i64>,
 }
@@ -55,19 +55,19 @@ impl StoredCell {
 pub(crate) fn read_cells(
     tx: &mut Transaction<'_>,
     host: &str,
-    keys: impl IntoIterator<Item = ItemKey>,
+    keys: impl IntoIterator<Item = ObjectId>,
 ) -> Result<StoredCells, StoreError> {
     PendingCells::send(tx, host, keys)?.read(tx)
 }
 
 /// Cells that were requested, by kind.
-pub(crate) struct PendingCells(Vec<(ItemKind, PendingRows)>);
+pub(crate) struct PendingCells(Vec<(ObjectKind, PendingRows)>);
 
 impl PendingCells {
     pub(crate) fn send(
         tx: &mut Transaction<'_>,
         host: &str,
-        keys: impl IntoIterator<Item = ItemKey>,
+        keys: impl IntoIterator<Item = ObjectId>,
     ) -> Result<Self, StoreError> {
         const SELECT_CELLS: Sql = Sql::per_dialect(
             "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
@@ -79,7 +79,7 @@ impl PendingCells {
                from cells
               where host = $1 and kind = $2 and id = any($3)",
         );
-        let mut by_kind: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
+        let mut by_kind: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
         for key in keys {
             by_kind.entry(key.kind).or_default().push(key.id);
         }
@@ -95,7 +95,7 @@ impl PendingCells {
         let mut stored = StoredCells::default();
         for (kind, rows) in self.0 {
             let readable = tx.read_pending_readable(rows, |mut row| {
-                let key = ItemKey { kind, id: row.int("id")? };
+                let key = ObjectId { kind, id: row.int("id")? };
                 Ok((key, row.maybe_int("search_rowid")?, read_cell(&mut row)))
             })?;
             for (key, search_rowid, cell) in readable.rows {
@@ -113,7 +113,7 @@ impl PendingCells {
 pub(crate) fn read_lane_cells(
     tx: &mut Transaction<'_>,
     lane: i64,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &RangeInclusive<i64>,
 ) -> Result<BTreeMap<i64, ItemCell>, StoreError> {
     const OF_LANE: Sql = Sql::portable(
@@ -143,9 +143,9 @@ pub(crate) fn read_cells_beyond(
     tx.query(BEYOND, &params![lane, latest.0], |mut row| {
         let (id, search_rowid, name) =
             (row.int("id")?, row.maybe_int("search_rowid")?, row.text("kind")?);
-        let kind = ItemKind::from_name(&name)
+        let kind = ObjectKind::from_name(&name)
             .ok_or_else(|| StoreError::Damaged(format!("unknown kind {name:?}")))?;
-        Ok(StoredCell { key: ItemKey { kind, id }, cell: read_cell(&mut row)?, search_rowid })
+        Ok(StoredCell { key: ObjectId { kind, id }, cell: read_cell(&mut row)?, search_rowid })
     })
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn read_cells_beyond(
 pub(crate) fn ids_in_other_lanes(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     lane: i64,
     ids: &[i64],
 ) -> Result<BTreeSet<i64>, StoreError> {
@@ -219,7 +219,7 @@ pub(crate) fn store_cells(
 pub(crate) fn delete_cells(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const DELETE: Sql = Sql::per_dialect(
@@ -234,7 +234,7 @@ pub(crate) fn delete_cells(
 pub(crate) fn forget_digests(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::portable(

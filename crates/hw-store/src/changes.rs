@@ -7,7 +7,7 @@
 mod batch;
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 
 use crate::cells::{self, CellRow};
 use crate::error::StoreError;
@@ -42,7 +42,7 @@ pub(crate) enum LaneCounting {
 
 /// A cell to write, and the change that it shows.
 pub(crate) struct CellUpdate<'a> {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) cell: &'a ItemCell,
     pub(crate) change: CellChange,
     /// The text that came with the change and was written.
@@ -91,10 +91,10 @@ pub(crate) fn apply_cells(
 pub(crate) fn publish_renamed(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
-    let keys = ids.iter().map(|id| ItemKey { kind, id: *id });
+    let keys = ids.iter().map(|id| ObjectId { kind, id: *id });
     let changes = keys.map(|key| BatchChange::new(key, ItemChangeKind::Renamed)).collect();
     publish(tx, &ChangeBatch::new(host, changes))
 }
@@ -106,7 +106,7 @@ pub(crate) fn forget_items(
     tx: &mut Transaction<'_>,
     host: &str,
     counted_lane: Option<i64>,
-    keys: &[ItemKey],
+    keys: &[ObjectId],
 ) -> Result<(), StoreError> {
     let stored = cells::read_cells(tx, host, keys.iter().copied())?;
     // a damaged cell does not show that its item is gone

@@ -9,7 +9,7 @@
 mod empty_mirror;
 mod queue;
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
@@ -216,7 +216,7 @@ fn run_chunk(tx: &mut Transaction<'_>, chore: &Chore, max_rows: i64) -> Result<(
 enum ChoreJob<'a> {
     RenameTexts { host: &'a str, name: NamedRepository },
     RemoveTexts(RemovedRepository),
-    ClearLane { lane_id: i64, host: &'a str, kind: ItemKind },
+    ClearLane { lane_id: i64, host: &'a str, kind: ObjectKind },
     RebuildIndex,
     EmptyMirror,
 }
@@ -234,7 +234,7 @@ impl<'a> ChoreJob<'a> {
             ChoreKind::RemoveTexts => {
                 let evidence = chore.observed_at.zip(chore.reason);
                 evidence.map(|(observed_at, reason)| {
-                    let root = ItemKey { kind: ItemKind::Repository, id: *repository_id };
+                    let root = ObjectId { kind: ObjectKind::Repository, id: *repository_id };
                     let cause = RemovalCause::new(reason).with_root(root);
                     let key = RepositoryKey::new(host, root.id);
                     Self::RemoveTexts(RemovedRepository { key, observed_at, cause })
@@ -262,7 +262,7 @@ impl<'a> ChoreJob<'a> {
     fn stage_count(&self) -> usize {
         match self {
             Self::RenameTexts { .. } | Self::RemoveTexts(_) | Self::RebuildIndex => {
-                ItemKind::TEXTS.len()
+                ObjectKind::TEXTS.len()
             }
             Self::ClearLane { .. } => 1,
             Self::EmptyMirror => empty_mirror::TABLES.len(),
@@ -276,14 +276,14 @@ impl<'a> ChoreJob<'a> {
         limit: i64,
     ) -> Result<TextBatch, StoreError> {
         // a position from another version may be beyond the last stage
-        let kind = ItemKind::TEXTS.get(*stage).copied();
+        let kind = ObjectKind::TEXTS.get(*stage).copied();
         match (self, kind) {
             (Self::RenameTexts { host, name }, Some(kind)) => {
                 repository_names::rename_texts(tx, host, name, kind, after.id, limit)
             }
             (Self::RemoveTexts(repository), Some(_)) => {
                 // comments first: a thread takes all of its comments with it
-                let kind = ItemKind::TEXTS[ItemKind::TEXTS.len() - 1 - *stage];
+                let kind = ObjectKind::TEXTS[ObjectKind::TEXTS.len() - 1 - *stage];
                 tombstones::tombstone_repository_texts(tx, repository, kind, after.id, limit)
             }
             (Self::RebuildIndex, Some(kind)) => reindex::reindex_texts(tx, kind, after, limit),

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::item::{ItemKind, MirrorItem, Thread, ThreadKind};
+use hw_rules::item::{MirrorItem, ObjectKind, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::changes::{BatchChange, ChangeBatch};
@@ -37,7 +37,7 @@ impl StoreReader {
             })
         })?;
         let lanes = rows.into_iter().filter_map(|(host, kind, repository_id)| {
-            let surface = Surface::per_thread_surface(ItemKind::from_name(&kind)?.as_thread()?)?;
+            let surface = Surface::per_thread_surface(ObjectKind::from_name(&kind)?.as_thread()?)?;
             Some(Lane::for_repository(&host, repository_id, surface))
         });
         Ok(lanes.collect())
@@ -204,7 +204,7 @@ pub(crate) fn dequeue_read_threads(
 fn forget_threads(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKind, ThreadKind};
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::RemovalBrake;
@@ -18,7 +18,7 @@ pub enum StoreError {
     #[error("interrupted at {0:?}")]
     Interrupted(&'static str),
     #[error("{}", .items.append_to(&brake_message(*.kind, .brake)))]
-    Brake { kind: ItemKind, brake: RemovalBrake, items: ItemNames },
+    Brake { kind: ObjectKind, brake: RemovalBrake, items: ItemNames },
     #[error("cannot create or lock the lock file {}", .path.display())]
     LockFile { path: PathBuf, source: std::io::Error },
     #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", format_watermark(.to.as_ref()))]
@@ -101,7 +101,7 @@ impl StoreError {
     }
 }
 
-fn brake_message(kind: ItemKind, brake: &RemovalBrake) -> String {
+fn brake_message(kind: ObjectKind, brake: &RemovalBrake) -> String {
     format!("{} of {} {} would be removed at once", brake.removals, brake.stored, plural_name(kind))
 }
 
@@ -109,15 +109,15 @@ fn format_watermark(mark: Option<&SourceInstant>) -> String {
     mark.map_or_else(|| "nothing".to_owned(), SourceInstant::to_string)
 }
 
-fn plural_name(kind: ItemKind) -> &'static str {
+fn plural_name(kind: ObjectKind) -> &'static str {
     match kind {
-        ItemKind::Repository => "repositories",
-        ItemKind::Thread(ThreadKind::Discussion) => "discussions",
-        ItemKind::Thread(ThreadKind::Issue) => "issues",
-        ItemKind::Thread(ThreadKind::PullRequest) => "pull requests",
-        ItemKind::Comment(CommentKind::Conversation)
-        | ItemKind::Comment(CommentKind::ReviewComment)
-        | ItemKind::Comment(CommentKind::DiscussionComment) => "comments",
-        ItemKind::Comment(CommentKind::Review) => "reviews",
+        ObjectKind::Repository => "repositories",
+        ObjectKind::Thread(ThreadKind::Discussion) => "discussions",
+        ObjectKind::Thread(ThreadKind::Issue) => "issues",
+        ObjectKind::Thread(ThreadKind::PullRequest) => "pull requests",
+        ObjectKind::Comment(CommentKind::Conversation)
+        | ObjectKind::Comment(CommentKind::ReviewComment)
+        | ObjectKind::Comment(CommentKind::DiscussionComment) => "comments",
+        ObjectKind::Comment(CommentKind::Review) => "reviews",
     }
 }

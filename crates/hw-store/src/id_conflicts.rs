@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemKey, ItemKind, ItemObservation, ThreadKind};
+use hw_rules::item::{ItemObservation, ObjectId, ObjectKind, ThreadKind};
 use hw_rules::item_validation::{ImpossibleItem, is_different_node};
 use hw_rules::row_subject::RowSubject;
 
@@ -21,9 +21,9 @@ use crate::transaction::Transaction;
 #[derive(Debug, Default)]
 pub(crate) struct IdClaims {
     /// The stored node keeps its id.
-    pub(crate) taken: BTreeSet<ItemKey>,
+    pub(crate) taken: BTreeSet<ObjectId>,
     /// The stored node never had its id.
-    pub(crate) free: Vec<ItemKey>,
+    pub(crate) free: Vec<ObjectId>,
 }
 
 /// Compares the nodes of a page with those stored under their ids.
@@ -36,9 +36,9 @@ pub(crate) fn claim_ids(
     cells: &mut StoredCells,
     page: &IngestPage,
 ) -> Result<IdClaims, StoreError> {
-    let mut ids: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
+    let mut ids: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
     for observation in page.observations.iter().filter(|seen| has_moved(cells, seen)) {
-        let ItemKey { kind, id } = observation.key();
+        let ObjectId { kind, id } = observation.key();
         ids.entry(kind).or_default().push(id);
     }
     let mut claims = IdClaims::default();
@@ -73,7 +73,7 @@ fn find_other_node<'a>(
 }
 
 /// Returns true if the page shows that a node does not have this id.
-fn is_free(page: &IngestPage, key: ItemKey, node_id: &String) -> bool {
+fn is_free(page: &IngestPage, key: ObjectId, node_id: &String) -> bool {
     page.absent_nodes.contains(node_id)
         || page.observations.iter().any(|seen| seen.item.node_id() == node_id && seen.key() != key)
 }
@@ -82,7 +82,7 @@ fn is_free(page: &IngestPage, key: ItemKey, node_id: &String) -> bool {
 pub(crate) fn read_node_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, String>, StoreError> {
     const NODE_IDS: KindStatements = of_kind!(
@@ -101,7 +101,7 @@ impl StoreReader {
     pub fn node_id(
         &self,
         host: &str,
-        ItemKey { kind, id }: ItemKey,
+        ObjectId { kind, id }: ObjectId,
     ) -> Result<Option<String>, StoreError> {
         self.read("identity", |tx| Ok(read_node_ids(tx, host, kind, &[id])?.remove(&id)))
     }
@@ -109,7 +109,7 @@ impl StoreReader {
 
 /// The repositories and numbers of threads of one kind that lose their ids.
 pub(crate) struct VacatedNumbers {
-    kind: ItemKind,
+    kind: ObjectKind,
     numbers: Vec<ThreadNumber>,
 }
 
@@ -117,10 +117,10 @@ pub(crate) struct VacatedNumbers {
 pub(crate) fn vacated_numbers(
     tx: &mut Transaction<'_>,
     host: &str,
-    free: &[ItemKey],
+    free: &[ObjectId],
 ) -> Result<Vec<VacatedNumbers>, StoreError> {
     free.iter()
-        .map(|ItemKey { kind, id }| {
+        .map(|ObjectId { kind, id }| {
             let numbers = repository_names::read_thread_numbers(tx, host, *kind, &[*id])?;
             Ok(VacatedNumbers { kind: *kind, numbers })
         })
@@ -157,7 +157,7 @@ pub(crate) fn reclaim_urls(
 }
 
 /// Moves the items of a page that arrived under a taken id to its quarantine.
-pub(crate) fn quarantine_taken_ids(page: &IngestPage, taken: &BTreeSet<ItemKey>) -> IngestPage {
+pub(crate) fn quarantine_taken_ids(page: &IngestPage, taken: &BTreeSet<ObjectId>) -> IngestPage {
     let mut page = page.clone();
     let foreign: Vec<_> =
         page.observations.extract_if(.., |seen| taken.contains(&seen.key())).collect();

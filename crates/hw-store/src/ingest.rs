@@ -2,7 +2,7 @@
 
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::principal::Principal;
 use hw_rules::row_subject::RowSubject;
@@ -186,9 +186,9 @@ fn write_changes(
     changes::apply_cells(tx, target, &updates)?;
     let listed = writes
         .iter()
-        .filter(|write| write.key.kind == ItemKind::Repository && write.cell.is_present());
+        .filter(|write| write.key.kind == ObjectKind::Repository && write.cell.is_present());
     follows::add_to_mirror(tx, host, listed.map(|write| write.key.id))?;
-    cells::forget_digests(tx, host, ItemKind::Repository, &repositories.displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
 }
 
 /// Writes threads and comments.

@@ -7,7 +7,7 @@ use crate::sql::{Dialect, Sql};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader};
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 
 /// The thoroughness with which SQLite checks its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn rebuild_search_rows(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     tx.execute_batch(
         "insert into search (search) values ('delete-all'); delete from search_documents",
     )?;
-    for kind in ItemKind::TEXTS {
+    for kind in ObjectKind::TEXTS {
         let mut after = TextPosition { host: String::new(), id: i64::MIN };
         while let Some(last) = search::reindex::reindex_texts(tx, kind, &after, BATCH_TEXTS)?.last {
             after = last;

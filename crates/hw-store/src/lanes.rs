@@ -5,7 +5,7 @@
 use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
 use hw_rules::follow_reason::LaneUse;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::principal::Principal;
@@ -221,7 +221,7 @@ pub(crate) fn store_etag(
 pub(crate) fn find_lane_kind(
     tx: &mut Transaction<'_>,
     id: i64,
-) -> Result<Option<ItemKind>, StoreError> {
+) -> Result<Option<ObjectKind>, StoreError> {
     const SURFACE: Sql = Sql::portable("select surface from lanes where id = $1");
     let surface = tx.query_first(SURFACE, &params![id], |mut row| row.text("surface"))?;
     Ok(surface.and_then(|name| Surface::from_name(&name)).map(Surface::kind))

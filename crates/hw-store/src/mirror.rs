@@ -10,7 +10,7 @@ pub(crate) mod undigested_columns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{Comment, ItemKey, MirrorItem, Repository, Thread};
+use hw_rules::item::{Comment, MirrorItem, ObjectId, Repository, Thread};
 
 use crate::search::{IndexText, SearchRow};
 use crate::sql::Dialect;
@@ -28,7 +28,7 @@ pub(crate) struct WrittenText<'a> {
 }
 
 /// The texts that a transaction wrote.
-pub(crate) type WrittenTexts<'a> = BTreeMap<ItemKey, WrittenText<'a>>;
+pub(crate) type WrittenTexts<'a> = BTreeMap<ObjectId, WrittenText<'a>>;
 
 impl WrittenText<'_> {
     /// Returns the searchable parts of a thread or a comment.

@@ -3,7 +3,7 @@
 //! The removals of a killed run stay, so the next run continues its count. So does the run after one that the brake
 //! stopped, which would otherwise remove the rest piece by piece.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
@@ -20,11 +20,11 @@ pub struct ItemTally {
 
 impl ItemTally {
     /// Adds items of one kind. Repositories have a brake of their own.
-    pub fn add(&mut self, kind: ItemKind, count: u64) {
+    pub fn add(&mut self, kind: ObjectKind, count: u64) {
         match kind {
-            ItemKind::Repository => {}
-            ItemKind::Thread(_) => self.threads += count,
-            ItemKind::Comment(_) => {
+            ObjectKind::Repository => {}
+            ObjectKind::Thread(_) => self.threads += count,
+            ObjectKind::Comment(_) => {
                 self.comments += count;
             }
         }
@@ -53,7 +53,7 @@ impl StoreReader {
         &self,
         host: &str,
         repositories: &[i64],
-        kinds: &[ItemKind],
+        kinds: &[ObjectKind],
     ) -> Result<ItemTally, StoreError> {
         const COUNT: KindStatements = of_kind!(
             "select count(*) as matching from",
@@ -62,7 +62,7 @@ impl StoreReader {
         );
         self.read("count items", |tx| {
             let mut tally = ItemTally::default();
-            for kind in kinds.iter().filter(|kind| ItemKind::TEXTS.contains(kind)) {
+            for kind in kinds.iter().filter(|kind| ObjectKind::TEXTS.contains(kind)) {
                 tally.add(
                     *kind,
                     tx.query_count(COUNT.for_kind(*kind), &params![host, repositories])?,
@@ -88,7 +88,7 @@ impl LeasedStore {
 pub(crate) fn add_removals(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     removed: u64,
 ) -> Result<(), StoreError> {
     const COUNT: Sql = Sql::portable(

@@ -2,7 +2,7 @@
 //! that the user wants to download again.
 
 use hw_rules::duty::DutyName;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::repository_key::RepositoryKey;
@@ -52,7 +52,7 @@ impl LeasedStore {
         gone: &[(i64, ObservedAt)],
         allow_mass_removal: bool,
     ) -> Result<RemovalResult, StoreError> {
-        let gone = absences_of_kind(ItemKind::Repository, gone);
+        let gone = absences_of_kind(ObjectKind::Repository, gone);
         self.write_with_lease(REMOVE, |tx| {
             let lane = StoredLane { id: lanes::ensure_lane_id(tx, lane)?, lane };
             let mut unshared = Vec::new();
@@ -125,7 +125,7 @@ fn read_unfollowed(
                                and follows.repository_id = repositories.id)",
     );
     tx.query(UNFOLLOWED, &params![host], |mut row| {
-        let key = ItemKey { kind: ItemKind::Repository, id: row.int("id")? };
+        let key = ObjectId { kind: ObjectKind::Repository, id: row.int("id")? };
         let observed_at = ObservedAt::new(row.int("observed_at_ms")?, row.int("observed_request")?);
         Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
     })
@@ -133,12 +133,12 @@ fn read_unfollowed(
 
 /// Attaches a kind to the ids of absent items.
 pub(crate) fn absences_of_kind(
-    kind: ItemKind,
+    kind: ObjectKind,
     gone: &[(i64, ObservedAt)],
 ) -> Vec<ConfirmedAbsence> {
     gone.iter()
         .map(|(id, observed_at)| ConfirmedAbsence {
-            key: ItemKey { kind, id: *id },
+            key: ObjectId { kind, id: *id },
             observed_at: *observed_at,
         })
         .collect()
@@ -154,8 +154,8 @@ pub(crate) fn remove_confirmed(
     let gone = &retain_in_lane(tx, stored, gone)?;
     find_removals(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
-        ItemKind::Repository => RemovalReason::RepositoryGone,
-        ItemKind::Thread(_) | ItemKind::Comment(_) => RemovalReason::NotListed,
+        ObjectKind::Repository => RemovalReason::RepositoryGone,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => RemovalReason::NotListed,
     };
     let removed = tombstones::tombstone_items(tx, &lane.host, id, gone, RemovalCause::new(reason))?;
     removal_tally::add_removals(tx, &lane.host, lane.surface.kind(), removed)?;
@@ -201,7 +201,7 @@ fn find_removals(
 }
 
 fn check_brake(
-    kind: ItemKind,
+    kind: ObjectKind,
     removed: u64,
     present: u64,
     allow_mass_removal: bool,
@@ -209,8 +209,8 @@ fn check_brake(
     let [removed, present] =
         [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
-        ItemKind::Repository => removal_brake::check_repository_removals,
-        ItemKind::Thread(_) | ItemKind::Comment(_) => removal_brake::check_removals,
+        ObjectKind::Repository => removal_brake::check_repository_removals,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => removal_brake::check_removals,
     };
     rule(removed, present, allow_mass_removal)
 }
@@ -220,7 +220,7 @@ pub(crate) fn clear_items(
     tx: &mut Transaction<'_>,
     lane_id: i64,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -229,10 +229,10 @@ pub(crate) fn clear_items(
     );
     let params = params![lane_id, kind.name(), after, limit];
     let ids = tx.query(NEXT, &params, |mut row| row.int("id"))?;
-    if kind == ItemKind::Repository {
+    if kind == ObjectKind::Repository {
         cells::forget_digests(tx, host, kind, &ids)?;
     } else {
-        let keys: Vec<_> = ids.iter().map(|id| ItemKey { kind, id: *id }).collect();
+        let keys: Vec<_> = ids.iter().map(|id| ObjectId { kind, id: *id }).collect();
         changes::forget_items(tx, host, None, &keys)?;
     }
     Ok(TextBatch::from_ids(host, &ids, limit))

@@ -6,7 +6,7 @@
 mod restore;
 mod writer;
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::source_time::SourceInstant;
 
 use crate::error::StoreError;
@@ -46,9 +46,9 @@ impl RemovalReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedItem {
     pub host: String,
-    pub key: ItemKey,
+    pub key: ObjectId,
     /// The item that was confirmed gone and with which this one was removed; the item itself if it has no such parent.
-    pub root: ItemKey,
+    pub root: ObjectId,
     pub repository_id: i64,
     /// Owner and name.
     pub repository: String,
@@ -130,7 +130,7 @@ impl StoreReader {
                 (*number).into(),
             ),
             RemovedQuery::Repositories => {
-                ("kind = $1".to_owned(), ItemKind::Repository.name().into())
+                ("kind = $1".to_owned(), ObjectKind::Repository.name().into())
             }
         };
         let condition = format!("{condition} order by removed_at_ms desc, kind, id");
@@ -195,8 +195,8 @@ fn read_removed(mut row: SqlRow) -> Result<RemovedItem, StoreError> {
     })
 }
 
-fn parse_key(kind: &str, id: i64) -> Result<ItemKey, StoreError> {
-    let known = ItemKind::from_name(kind);
+fn parse_key(kind: &str, id: i64) -> Result<ObjectId, StoreError> {
+    let known = ObjectKind::from_name(kind);
     let kind = known.ok_or_else(|| StoreError::Damaged(format!("unknown kind {kind:?}")))?;
-    Ok(ItemKey { kind, id })
+    Ok(ObjectId { kind, id })
 }

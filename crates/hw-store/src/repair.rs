@@ -4,7 +4,7 @@
 //! dated back by one second and loses its digest, so the source's current version is newer, while the older text of a
 //! lagging replica is not. The item's lane is swept, and the sweep reads every item that is newer at the source.
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
@@ -72,7 +72,7 @@ impl LeasedStore {
 }
 
 fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Result<(), StoreError> {
-    let key = item.id.map(|id| ItemKey { kind: item.kind, id });
+    let key = item.id.map(|id| ObjectId { kind: item.kind, id });
     match (item.row_kind, &item.host, key) {
         (DamagedRowKind::Stray { rowid: Some(rowid) }, ..) => {
             remove_stray_row(tx, item.kind, rowid, now_ms)
@@ -92,7 +92,7 @@ fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Resul
 /// one is unknown after the removal. Only SQLite has such rows.
 fn remove_stray_row(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     rowid: i64,
     now_ms: i64,
 ) -> Result<(), StoreError> {
@@ -100,7 +100,7 @@ fn remove_stray_row(
         of_kind!("select repository_id from", "where rowid = $1", "where false and id = $1");
     const REMOVE: KindStatements =
         of_kind!("delete from", "where rowid = $1", "where false and id = $1");
-    if kind != ItemKind::Repository {
+    if kind != ObjectKind::Repository {
         let repository_id =
             tx.query_first(REPOSITORY_ID.for_kind(kind), &params![rowid], |mut row| {
                 row.maybe_int("repository_id")
@@ -113,7 +113,7 @@ fn remove_stray_row(
 /// Makes a sweep of a repository's list due, or of the lists of all repositories if it is unknown.
 fn sweep_surface(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     repository_id: Option<i64>,
     now_ms: i64,
 ) -> Result<(), StoreError> {
@@ -141,7 +141,7 @@ fn sweep_surface(
 pub(crate) fn forget_unlisted(
     tx: &mut Transaction<'_>,
     lane: i64,
-    kind: ItemKind,
+    kind: ObjectKind,
 ) -> Result<(), StoreError> {
     const UNLISTED: KindStatements = of_kind!(
         "select cells.id, cells.host from cells left join",
@@ -153,7 +153,7 @@ pub(crate) fn forget_unlisted(
     );
     let params = params![lane, kind.name(), REREAD_DIGEST.0.as_slice()];
     let unlisted = tx.query(UNLISTED.for_kind(kind), &params, |mut row| {
-        Ok((row.text("host")?, ItemKey { kind, id: row.int("id")? }))
+        Ok((row.text("host")?, ObjectId { kind, id: row.int("id")? }))
     })?;
     for (host, key) in &unlisted {
         changes::forget_items(tx, host, Some(lane), &[*key])?;
@@ -165,7 +165,7 @@ pub(crate) fn forget_unlisted(
 fn sweep_lane(
     tx: &mut Transaction<'_>,
     host: &str,
-    key: ItemKey,
+    key: ObjectId,
     now_ms: i64,
 ) -> Result<(), StoreError> {
     const SWEEP: Sql = Sql::portable(
@@ -179,7 +179,7 @@ fn sweep_lane(
 fn schedule_reread(
     tx: &mut Transaction<'_>,
     host: &str,
-    key: ItemKey,
+    key: ObjectId,
     now_ms: i64,
 ) -> Result<(), StoreError> {
     const BACKDATE_CELL: Sql = Sql::portable(
@@ -189,8 +189,10 @@ fn schedule_reread(
     let stored = cells::read_cells(tx, host, [key])?;
     let version = stored.cells.get(&key).and_then(|cell| cell.version.as_ref());
     let before = version.map_or(SourceInstant(0), |version| match key.kind {
-        ItemKind::Repository => version.updated_at.instant(),
-        ItemKind::Thread(_) | ItemKind::Comment(_) => version.updated_at.instant().minus_ms(1_000),
+        ObjectKind::Repository => version.updated_at.instant(),
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) => {
+            version.updated_at.instant().minus_ms(1_000)
+        }
     });
     let text = before.to_string();
     let digest = REREAD_DIGEST.0.as_slice();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 
 use crate::cells::StoredCells;
@@ -55,7 +55,7 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) repository_id: i64,
     /// The number of the thread that the item belongs to.
     pub(crate) thread: i64,
-    pub(crate) kind: ItemKind,
+    pub(crate) kind: ObjectKind,
     pub(crate) title: &'a str,
     pub(crate) body: &'a str,
     pub(crate) repository: &'a str,
@@ -81,7 +81,7 @@ pub(crate) struct PendingRowids {
 
 /// An item that needs a row id.
 struct RowidRequest {
-    key: ItemKey,
+    key: ObjectId,
     /// The next id to try.
     rowid: i64,
     /// The id that the item has now, and may keep.
@@ -93,7 +93,7 @@ impl PendingRowids {
     pub(crate) fn send(
         tx: &mut Transaction<'_>,
         stored: &StoredCells,
-        items: impl IntoIterator<Item = (ItemKey, SourceInstant)>,
+        items: impl IntoIterator<Item = (ObjectId, SourceInstant)>,
     ) -> Result<Self, StoreError> {
         let requests: Vec<_> = items
             .into_iter()
@@ -111,7 +111,7 @@ impl PendingRowids {
     pub(crate) fn assign(
         self,
         tx: &mut Transaction<'_>,
-    ) -> Result<BTreeMap<ItemKey, i64>, StoreError> {
+    ) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
         let Self { mut requests, mut taken } = self;
         let mut assigned = BTreeMap::new();
         let mut used = BTreeSet::new();
@@ -164,7 +164,7 @@ pub(crate) fn update_rows(
     renamed.iter().try_for_each(|(kind, ids)| reindex::reindex_ids(tx, batch.host, *kind, ids))
 }
 
-fn first_rowid(key: ItemKey, updated_at: SourceInstant) -> i64 {
+fn first_rowid(key: ObjectId, updated_at: SourceInstant) -> i64 {
     (unix_seconds(updated_at) << LOW_BITS) | (key.id & LOW_MASK)
 }
 

@@ -2,7 +2,7 @@
 
 use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::repository_key::RepositoryKey;
 
@@ -108,7 +108,7 @@ impl LeasedStore {
         let RepositoryKey { host, id } = repository;
         self.write_with_lease(FORGET_REPOSITORY, |tx| {
             leases::revoke_from_others(tx, &DutyName::repository(host, id.0), self.lease())?;
-            let key = ItemKey { kind: ItemKind::Repository, id: id.0 };
+            let key = ObjectId { kind: ObjectKind::Repository, id: id.0 };
             changes::forget_items(tx, host, None, &[key])?;
             tx.execute(DELETE_REMOVED, &params![host, *id])?;
             follows::remove_from_mirror(tx, repository)?;

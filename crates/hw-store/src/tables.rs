@@ -1,6 +1,6 @@
 //! Statements that differ only in the table's name: each kind of item has a table of its own.
 
-use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKind, ThreadKind};
 
 use crate::sql::Sql;
 
@@ -18,16 +18,16 @@ pub(crate) struct KindStatements {
 }
 
 impl KindStatements {
-    pub(crate) fn for_kind(self, kind: impl Into<ItemKind>) -> Sql<'static> {
+    pub(crate) fn for_kind(self, kind: impl Into<ObjectKind>) -> Sql<'static> {
         match kind.into() {
-            ItemKind::Repository => self.repositories,
-            ItemKind::Thread(ThreadKind::Discussion) => self.discussions,
-            ItemKind::Thread(ThreadKind::Issue) => self.issues,
-            ItemKind::Thread(ThreadKind::PullRequest) => self.pull_requests,
-            ItemKind::Comment(CommentKind::Conversation) => self.issue_comments,
-            ItemKind::Comment(CommentKind::ReviewComment) => self.review_comments,
-            ItemKind::Comment(CommentKind::Review) => self.reviews,
-            ItemKind::Comment(CommentKind::DiscussionComment) => self.discussion_comments,
+            ObjectKind::Repository => self.repositories,
+            ObjectKind::Thread(ThreadKind::Discussion) => self.discussions,
+            ObjectKind::Thread(ThreadKind::Issue) => self.issues,
+            ObjectKind::Thread(ThreadKind::PullRequest) => self.pull_requests,
+            ObjectKind::Comment(CommentKind::Conversation) => self.issue_comments,
+            ObjectKind::Comment(CommentKind::ReviewComment) => self.review_comments,
+            ObjectKind::Comment(CommentKind::Review) => self.reviews,
+            ObjectKind::Comment(CommentKind::DiscussionComment) => self.discussion_comments,
         }
     }
 }

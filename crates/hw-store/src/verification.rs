@@ -6,7 +6,7 @@
 
 mod text_page;
 
-use hw_rules::item::{CommentKind, ItemKind, MirrorItem, ThreadKind};
+use hw_rules::item::{CommentKind, MirrorItem, ObjectKind, ThreadKind};
 use hw_rules::version::ContentDigest;
 
 use crate::StoreReader;
@@ -30,7 +30,7 @@ const OUTDATED_DIGEST: ContentDigest = ContentDigest([1; 32]);
 /// A stored item that differs from the one that was read. Its identity is known as far as it is readable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedItem {
-    pub kind: ItemKind,
+    pub kind: ObjectKind,
     pub host: Option<String>,
     pub id: Option<i64>,
     /// The repository's name, with its owner if that is known.
@@ -93,7 +93,7 @@ impl StoreReader {
     pub fn verify_page(&self, after: Option<&VerifyCursor>) -> Result<VerifiedPage, StoreError> {
         let first = VerifyCursor { kind: 0, stage: VerifyStage::Texts(RowPosition::START) };
         let at = after.unwrap_or(&first);
-        let Some(kind) = ItemKind::ALL.get(at.kind).copied() else {
+        let Some(kind) = ObjectKind::ALL.get(at.kind).copied() else {
             return Ok(VerifiedPage::default());
         };
         self.read("verify", |tx| match &at.stage {
@@ -116,7 +116,7 @@ impl StoreReader {
                         stage: VerifyStage::Texts(RowPosition::START),
                     },
                 };
-                let next = Some(next).filter(|next| next.kind < ItemKind::ALL.len());
+                let next = Some(next).filter(|next| next.kind < ObjectKind::ALL.len());
                 Ok(VerifiedPage { checked: 0, damaged, next })
             }
         })
@@ -132,7 +132,7 @@ impl VerifyStage {
 /// Returns items that are present but have no text.
 fn find_missing_texts(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     host: &str,
     id: i64,
 ) -> Result<Vec<DamagedItem>, StoreError> {
@@ -164,7 +164,7 @@ fn find_missing_texts(
 
 /// The table of a kind, with the columns that its reader expects.
 pub(crate) struct TextTable {
-    kind: ItemKind,
+    kind: ObjectKind,
     name: &'static str,
     columns: String,
     /// An index that lists every row without reading the table.
@@ -176,11 +176,11 @@ pub(crate) struct TextTable {
 }
 
 impl TextTable {
-    fn for_kind(kind: ItemKind) -> Self {
+    fn for_kind(kind: ObjectKind) -> Self {
         match kind {
-            ItemKind::Repository => Self::for_repositories(),
-            ItemKind::Thread(kind) => Self::for_threads(kind),
-            ItemKind::Comment(kind) => Self::for_comments(kind),
+            ObjectKind::Repository => Self::for_repositories(),
+            ObjectKind::Thread(kind) => Self::for_threads(kind),
+            ObjectKind::Comment(kind) => Self::for_comments(kind),
         }
     }
 
@@ -227,18 +227,18 @@ impl TextTable {
         let columns = "id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled, \
                        has_discussions_enabled, created_at, updated_at, host"
             .to_owned();
-        let (kind, name) = (ItemKind::Repository, "repositories");
+        let (kind, name) = (ObjectKind::Repository, "repositories");
         let index = "repositories_updated_at";
         Self { kind, name, columns, index, repository: "name", number: None }
     }
 
     fn read_item(&self, row: SqlRow) -> Result<MirrorItem, StoreError> {
         Ok(match self.kind {
-            ItemKind::Repository => MirrorItem::Repository(repositories::read_repository(row)?),
-            ItemKind::Thread(kind) => {
+            ObjectKind::Repository => MirrorItem::Repository(repositories::read_repository(row)?),
+            ObjectKind::Thread(kind) => {
                 MirrorItem::Thread(ThreadTable::for_kind(kind).read_row(row)?.thread)
             }
-            ItemKind::Comment(_) => MirrorItem::Comment(comment_list::read_comment(row)?.comment),
+            ObjectKind::Comment(_) => MirrorItem::Comment(comment_list::read_comment(row)?.comment),
         })
     }
 

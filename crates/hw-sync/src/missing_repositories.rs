@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKind, ItemObservation, MirrorItem, Repository};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind, Repository};
 use hw_rules::lane::Lane;
 use hw_rules::removal_brake;
 use hw_rules::version::ObservedAt;
@@ -206,7 +206,8 @@ fn remove_confirmed(
         return Ok(0);
     }
     if gone.is_doubtful && !allow {
-        let (kind, ids) = (ItemKind::Repository, all.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+        let (kind, ids) =
+            (ObjectKind::Repository, all.iter().map(|(id, _)| *id).collect::<Vec<_>>());
         let items = context.store.item_names(&pull.host, kind, &ids)?;
         if let Err(brake) = removal_brake::check_repository_removals(all.len(), stored_count, allow)
         {
@@ -233,7 +234,7 @@ fn remove_by_list(
         by_lane.entry(lane).or_default().extend(absences);
     }
     if by_lane.len() > 1 {
-        let kind = ItemKind::Repository;
+        let kind = ObjectKind::Repository;
         let items = context.store.item_names(host, kind, &ids)?;
         removal_brake::check_repository_removals(gone.len(), stored_count, allow)
             .map_err(|brake| hw_store::StoreError::Brake { kind, brake, items })?;

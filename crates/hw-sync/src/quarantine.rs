@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::item::{ItemKey, ItemObservation};
+use hw_rules::item::{ItemObservation, ObjectId};
 use hw_rules::item_validation::ImpossibleItem;
 use hw_rules::lane::ReadStrategy;
 use hw_rules::row_subject::RowSubject;
@@ -139,7 +139,7 @@ fn find_twins(
 ) -> Result<Vec<String>, SyncError> {
     let LaneTurn { context, target, .. } = *turn;
     if let Some(id) = ImpossibleItem::parse_taken_id(&row.reason) {
-        let key = ItemKey { kind: target.surface().kind(), id };
+        let key = ObjectId { kind: target.surface().kind(), id };
         return Ok(context.store.node_id(&target.lane.host, key)?.into_iter().collect());
     }
     if !ImpossibleItem::is_shared_id_reason(&row.reason) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use hw_rules::duty::DutyName;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::item_names::ItemNames;
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::removal_brake::{self, BRAKE_ITEMS, RemovalShare};
@@ -160,7 +160,7 @@ fn count_stored_items(context: &PullContext<'_>, pull: &PullSpec) -> Result<Item
         .map(|repository| repository.id)
         .collect();
     let surfaces = pull.thread_surfaces().chain(pull.comment_surfaces());
-    let kinds: Vec<ItemKind> = surfaces.map(Surface::kind).collect();
+    let kinds: Vec<ObjectKind> = surfaces.map(Surface::kind).collect();
     Ok(context.store.count_items(&pull.host, &ids, &kinds)?)
 }
 

@@ -1,6 +1,6 @@
 //! Formats texts, numbers and times for pages. Untrusted text is sanitized here and escaped by the templates.
 
-use hw_rules::item::{ItemKind, ThreadKind};
+use hw_rules::item::{ObjectKind, ThreadKind};
 use hw_rules::safe_text::sanitize_for_display;
 use hw_rules::snippet::SnippetPiece;
 use hw_rules::source_time::SourceInstant;
@@ -81,13 +81,13 @@ pub(crate) fn truncate_pieces(pieces: Vec<SnippetPiece>) -> Vec<SnippetPiece> {
 }
 
 /// Returns the name of an item's kind; all kinds of comments are `comment`.
-pub(crate) fn kind_label(kind: ItemKind) -> &'static str {
+pub(crate) fn kind_label(kind: ObjectKind) -> &'static str {
     match kind {
-        ItemKind::Thread(ThreadKind::Issue) => "issue",
-        ItemKind::Thread(ThreadKind::PullRequest) => "pull request",
-        ItemKind::Thread(ThreadKind::Discussion) => "discussion",
-        ItemKind::Repository => "repository",
-        ItemKind::Comment(_) => "comment",
+        ObjectKind::Thread(ThreadKind::Issue) => "issue",
+        ObjectKind::Thread(ThreadKind::PullRequest) => "pull request",
+        ObjectKind::Thread(ThreadKind::Discussion) => "discussion",
+        ObjectKind::Repository => "repository",
+        ObjectKind::Comment(_) => "comment",
     }
 }
 

@@ -1,12 +1,12 @@
 //! The fields of repositories.
 
-use hw_rules::item::{ItemKind, Repository};
+use hw_rules::item::{ObjectKind, Repository};
 use serde_json::json;
 
 use crate::row_writer::OutputColumn;
 
 const REPOSITORY_COLUMNS: [OutputColumn<Repository>; 9] = [
-    OutputColumn::new("type", |_| json!(ItemKind::Repository.name())),
+    OutputColumn::new("type", |_| json!(ObjectKind::Repository.name())),
     OutputColumn::new("name", |repository| json!(repository.name)),
     OutputColumn::new("owner", |repository| json!(repository.owner)),
     OutputColumn::new("url", |repository| json!(repository.url)),

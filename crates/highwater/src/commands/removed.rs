@@ -4,7 +4,7 @@ mod list;
 mod restore;
 
 use hw_rules::format::group_digits;
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::item_names::format_thread_name;
 use hw_store::RemovedItem;
 
@@ -22,10 +22,10 @@ pub(crate) fn run(command: RemovedCommand, settings: &AppSettings) -> anyhow::Re
 /// Returns the name of a removed item.
 fn removed_item_name(item: &RemovedItem) -> String {
     let name = match (item.key.kind, item.number) {
-        (ItemKind::Thread(_), Some(number)) => {
+        (ObjectKind::Thread(_), Some(number)) => {
             format_thread_name(&item.repository, number, &item.title)
         }
-        (ItemKind::Repository, _) => item.repository.clone(),
+        (ObjectKind::Repository, _) => item.repository.clone(),
         _ => item.url.clone(),
     };
     clean_line(&name)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hw_rules::item::{ItemKind, ThreadKind};
+use hw_rules::item::{ObjectKind, ThreadKind};
 use hw_rules::safe_text::truncate_echo;
 use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults, WorkspaceHandle};
 use rmcp::model::JsonObject;
@@ -179,7 +179,7 @@ fn hit_field<'a>(hit: &'a Hit, name: &str) -> Cow<'a, str> {
 /// Returns the state for the text, which is prescribed to be open for every discussion. Structured items have the
 /// real one.
 fn text_state(hit: &Hit) -> &str {
-    if hit.kind == ItemKind::Thread(ThreadKind::Discussion) { "open" } else { &hit.state }
+    if hit.kind == ObjectKind::Thread(ThreadKind::Discussion) { "open" } else { &hit.state }
 }
 
 /// Returns a result as structured content, without its body.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuthorKind, CommentKind, ItemKey, encode_optional};
+use super::{AuthorKind, CommentKind, ObjectId, encode_optional};
 use crate::source_time::SourceTime;
 use crate::version::ContentDigest;
 
@@ -38,8 +38,8 @@ pub struct Comment {
 }
 
 impl Comment {
-    pub fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind.into(), id: self.id }
+    pub fn key(&self) -> ObjectId {
+        ObjectId { kind: self.kind.into(), id: self.id }
     }
 
     /// Hashes the fields that identify a text, whichever of the two APIs returned it. A rename changes the URL without

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The kind of an object of the mirror. Each kind has a table of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ItemKind {
+pub enum ObjectKind {
     Repository,
     Thread(ThreadKind),
     Comment(CommentKind),
@@ -34,7 +34,7 @@ pub enum CommentKind {
     DiscussionComment,
 }
 
-impl ItemKind {
+impl ObjectKind {
     pub const ALL: [Self; 8] = [
         Self::Repository,
         Self::Thread(ThreadKind::Discussion),
@@ -144,13 +144,13 @@ impl CommentKind {
     }
 }
 
-impl From<ThreadKind> for ItemKind {
+impl From<ThreadKind> for ObjectKind {
     fn from(kind: ThreadKind) -> Self {
         Self::Thread(kind)
     }
 }
 
-impl From<CommentKind> for ItemKind {
+impl From<CommentKind> for ObjectKind {
     fn from(kind: CommentKind) -> Self {
         Self::Comment(kind)
     }
@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn kinds_have_names_of_their_own() {
-        for kind in ItemKind::ALL {
-            assert_eq!(ItemKind::from_name(kind.name()), Some(kind));
+        for kind in ObjectKind::ALL {
+            assert_eq!(ObjectKind::from_name(kind.name()), Some(kind));
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hw_rules::item::{self, ItemKey, ItemKind};
+use hw_rules::item::{self, ObjectId, ObjectKind};
 use hw_rules::lane::PullItem;
 use hw_sim::{ThreadKind, WorldSpec};
 use hw_store::{Hit, SearchEngine, SearchRequest, StoreReader, StoreWriter, Workspace};
@@ -276,12 +276,13 @@ fn check_uniqueness(fixture: &SimFixture) {
     let urls: BTreeSet<&str> = rows.iter().map(|row| &*row.url).collect();
     let nodes: BTreeSet<&str> = rows.iter().map(|row| &*row.node_id).collect();
     assert_eq!((urls.len(), nodes.len()), (rows.len(), rows.len()));
-    let stored: BTreeSet<(ItemKind, i64)> =
+    let stored: BTreeSet<(ObjectKind, i64)> =
         rows.iter().map(|row| (row.kind().into(), row.id)).collect();
     let mut found = BTreeSet::new();
     for repository in fixture.store.repositories(HOST).unwrap() {
         let hits = search_hits(&fixture.store, &repository.name);
-        let unique: BTreeSet<(ItemKind, i64)> = hits.iter().map(|hit| (hit.kind, hit.id)).collect();
+        let unique: BTreeSet<(ObjectKind, i64)> =
+            hits.iter().map(|hit| (hit.kind, hit.id)).collect();
         assert_eq!(unique.len(), hits.len(), "{}: a thread is found twice", repository.name);
         found.extend(unique);
     }
@@ -324,7 +325,7 @@ fn crash_at_nth_point(nth: u32, died_at: &Arc<std::sync::OnceLock<&'static str>>
 fn is_stored(fixture: &SimFixture, id: i64) -> bool {
     fixture
         .store
-        .cell(HOST, ItemKey { kind: ItemKind::Thread(item::ThreadKind::Issue), id })
+        .cell(HOST, ObjectId { kind: ObjectKind::Thread(item::ThreadKind::Issue), id })
         .unwrap()
         .is_present()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{self, ItemKind};
+use hw_rules::item::{self, ObjectKind};
 use hw_sim::{CommentKind, ThreadKind, WorldSpec};
 use hw_store::RemovedItem;
 use hw_sync::PullFailure;
@@ -253,7 +253,8 @@ fn restore_is_undone_by_another_confirmed_absence_of_comments_and_repositories()
         let mut removed = fixture.store.removed_items(100).unwrap();
         assert_eq!(removed.len(), 2, "{removed:?}");
         // the comment needs its thread, and the thread its repository: one restore brings all of them back
-        removed.retain(|item| item.key.kind == ItemKind::Comment(item::CommentKind::Conversation));
+        removed
+            .retain(|item| item.key.kind == ObjectKind::Comment(item::CommentKind::Conversation));
         restore_items(&fixture, &removed).await;
         let back = fixture.store.object_counts().unwrap();
         assert_eq!((back.repositories, back.issues), (before.repositories, before.issues));

@@ -1,6 +1,6 @@
 //! Sweeps: deleted items are removed, and nothing else is.
 
-use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
+use hw_rules::item::{ObjectId, ObjectKind, ThreadKind};
 use hw_rules::lane::PullItem;
 use hw_sim::{ApiFault, FaultRates};
 
@@ -284,7 +284,7 @@ fn delete_issue(fixture: &SimFixture, id: i64) {
 fn is_stored(fixture: &SimFixture, id: i64) -> bool {
     fixture
         .store
-        .cell(HOST, ItemKey { kind: ItemKind::Thread(ThreadKind::Issue), id })
+        .cell(HOST, ObjectId { kind: ObjectKind::Thread(ThreadKind::Issue), id })
         .unwrap()
         .is_present()
 }

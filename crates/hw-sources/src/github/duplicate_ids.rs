@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKey, ItemObservation};
+use hw_rules::item::{ItemObservation, ObjectId};
 use hw_rules::item_validation::ImpossibleItem;
 
 use crate::page::UnreadableRow;
@@ -19,8 +19,8 @@ pub(super) fn extract_duplicates(observations: &mut Vec<ItemObservation>) -> Vec
 /// Returns the ids that belong to several nodes.
 pub(super) fn shared_ids<'a>(
     observations: impl Iterator<Item = &'a ItemObservation>,
-) -> BTreeSet<ItemKey> {
-    let mut nodes: BTreeMap<ItemKey, &str> = BTreeMap::new();
+) -> BTreeSet<ObjectId> {
+    let mut nodes: BTreeMap<ObjectId, &str> = BTreeMap::new();
     let mut shared = BTreeSet::new();
     for observation in observations {
         let (key, node_id) = (observation.key(), observation.item.node_id());
@@ -34,7 +34,7 @@ pub(super) fn shared_ids<'a>(
 /// Removes the observations with these ids, and returns them as unreadable rows.
 pub(super) fn extract_shared(
     observations: &mut Vec<ItemObservation>,
-    shared: &BTreeSet<ItemKey>,
+    shared: &BTreeSet<ObjectId>,
 ) -> Vec<UnreadableRow> {
     if shared.is_empty() {
         return Vec::new();

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{MirrorItem, ObjectId, ObjectKind};
 
 use super::CellUpdate;
 use crate::error::StoreError;
@@ -17,7 +17,7 @@ use crate::views;
 /// A change of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemChange {
-    pub key: ItemKey,
+    pub key: ObjectId,
     pub kind: ItemChangeKind,
     /// The item under its current URL or, if it is removed or cleared, the item as it was stored.
     pub item: Option<MirrorItem>,
@@ -58,7 +58,7 @@ impl ItemChangeKind {
 
 /// One change of a batch.
 pub(crate) struct BatchChange<'a> {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) kind: ItemChangeKind,
     /// The cell that shows the change; none if it has another cause.
     pub(crate) cell: Option<&'a ItemCell>,
@@ -69,7 +69,7 @@ pub(crate) struct BatchChange<'a> {
 }
 
 impl<'a> BatchChange<'a> {
-    pub(super) fn new(key: ItemKey, kind: ItemChangeKind) -> Self {
+    pub(super) fn new(key: ObjectId, kind: ItemChangeKind) -> Self {
         Self { key, kind, cell: None, text: None, search_rowid: None }
     }
 
@@ -102,7 +102,7 @@ pub(crate) struct ChangeBatch<'a> {
     pub(crate) followed: Option<&'a FollowedLanes>,
     pub(crate) changes: Vec<BatchChange<'a>>,
     /// The items that the database contains, once a consumer has read them.
-    pub(super) stored_items: OnceCell<BTreeMap<ItemKey, MirrorItem>>,
+    pub(super) stored_items: OnceCell<BTreeMap<ObjectId, MirrorItem>>,
 }
 
 impl<'a> ChangeBatch<'a> {
@@ -121,7 +121,7 @@ impl<'a> ChangeBatch<'a> {
     pub(crate) fn ids_by_kind(
         &self,
         is_selected: impl Fn(&BatchChange<'a>) -> bool,
-    ) -> BTreeMap<ItemKind, Vec<i64>> {
+    ) -> BTreeMap<ObjectKind, Vec<i64>> {
         let selected = self.changes.iter().filter(|change| is_selected(change));
         ids_by_kind(selected.map(|change| change.key))
     }
@@ -131,7 +131,7 @@ impl<'a> ChangeBatch<'a> {
     pub(crate) fn read_stored_items(
         &self,
         tx: &mut Transaction<'_>,
-    ) -> Result<&BTreeMap<ItemKey, MirrorItem>, StoreError> {
+    ) -> Result<&BTreeMap<ObjectId, MirrorItem>, StoreError> {
         if let Some(items) = self.stored_items.get() {
             return Ok(items);
         }
@@ -158,9 +158,11 @@ impl<'a> ChangeBatch<'a> {
 }
 
 /// Groups ids by the kind of their items.
-pub(super) fn ids_by_kind(keys: impl IntoIterator<Item = ItemKey>) -> BTreeMap<ItemKind, Vec<i64>> {
-    let mut ids: BTreeMap<ItemKind, Vec<i64>> = BTreeMap::new();
-    for ItemKey { kind, id } in keys {
+pub(super) fn ids_by_kind(
+    keys: impl IntoIterator<Item = ObjectId>,
+) -> BTreeMap<ObjectKind, Vec<i64>> {
+    let mut ids: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
+    for ObjectId { kind, id } in keys {
         ids.entry(kind).or_default().push(id);
     }
     ids

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{CommentKind, ItemKey, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectId, ObjectKind, ThreadKind};
 
 use super::{ROWS_PER_TEXT, TextBatch, TextPosition};
 use crate::changes;
@@ -14,7 +14,7 @@ use crate::transaction::Transaction;
 /// The content of a table.
 pub(super) enum TableContent {
     /// The items of one kind, whose cells go with them. The statement removes rows that no item can be read from.
-    Items(ItemKind, Sql<'static>),
+    Items(ObjectKind, Sql<'static>),
     /// Rows that are no items, with the statement that removes some of them.
     Rows(Sql<'static>),
 }
@@ -22,7 +22,7 @@ pub(super) enum TableContent {
 /// The tables in the order in which they are emptied. Rows that others refer to go last.
 pub(super) const TABLES: [TableContent; 15] = [
     TableContent::Items(
-        ItemKind::Repository,
+        ObjectKind::Repository,
         Sql::portable(
             "delete from repositories
               where (host, id) in (select host, id from repositories limit $1)",
@@ -35,49 +35,49 @@ pub(super) const TABLES: [TableContent; 15] = [
         "delete from search_documents where rowid in (select rowid from search_documents limit $1)",
     )),
     TableContent::Items(
-        ItemKind::Thread(ThreadKind::Discussion),
+        ObjectKind::Thread(ThreadKind::Discussion),
         Sql::portable(
             "delete from discussions
               where (host, id) in (select host, id from discussions limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Thread(ThreadKind::Issue),
+        ObjectKind::Thread(ThreadKind::Issue),
         Sql::portable(
             "delete from issues
               where (host, id) in (select host, id from issues limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Thread(ThreadKind::PullRequest),
+        ObjectKind::Thread(ThreadKind::PullRequest),
         Sql::portable(
             "delete from pull_requests
               where (host, id) in (select host, id from pull_requests limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Comment(CommentKind::Conversation),
+        ObjectKind::Comment(CommentKind::Conversation),
         Sql::portable(
             "delete from issue_comments
               where (host, id) in (select host, id from issue_comments limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Comment(CommentKind::ReviewComment),
+        ObjectKind::Comment(CommentKind::ReviewComment),
         Sql::portable(
             "delete from review_comments
               where (host, id) in (select host, id from review_comments limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Comment(CommentKind::Review),
+        ObjectKind::Comment(CommentKind::Review),
         Sql::portable(
             "delete from reviews
               where (host, id) in (select host, id from reviews limit $1)",
         ),
     ),
     TableContent::Items(
-        ItemKind::Comment(CommentKind::DiscussionComment),
+        ObjectKind::Comment(CommentKind::DiscussionComment),
         Sql::portable(
             "delete from discussion_comments
               where (host, id) in (select host, id from discussion_comments limit $1)",
@@ -127,13 +127,13 @@ pub(super) fn empty_table(
 }
 
 /// Forgets some items of one kind, on any host. Returns their number.
-fn forget_items(tx: &mut Transaction<'_>, kind: ItemKind, limit: i64) -> Result<u64, StoreError> {
+fn forget_items(tx: &mut Transaction<'_>, kind: ObjectKind, limit: i64) -> Result<u64, StoreError> {
     const NEXT: KindStatements = of_kind!("select host, id from", "limit $1");
     let next = tx.query_readable(NEXT.for_kind(kind), &params![limit], |mut row| {
-        Ok((row.text("host")?, ItemKey { kind, id: row.int("id")? }))
+        Ok((row.text("host")?, ObjectId { kind, id: row.int("id")? }))
     })?;
     let count = next.rows.len() as u64;
-    let mut by_host: BTreeMap<String, Vec<ItemKey>> = BTreeMap::new();
+    let mut by_host: BTreeMap<String, Vec<ObjectId>> = BTreeMap::new();
     for (host, key) in next.rows {
         by_host.entry(host).or_default().push(key);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::ItemKey;
+use hw_rules::item::ObjectId;
 use hw_rules::query::Query;
 use hw_rules::thread_address::ThreadAddress;
 
@@ -26,7 +26,7 @@ pub(super) struct HitCollector<'a> {
     limit: u64,
     facts: &'a CachedFacts,
     hits: Vec<Hit>,
-    seen_keys: BTreeSet<(String, ItemKey)>,
+    seen_keys: BTreeSet<(String, ObjectId)>,
     /// The threads among the hits, whose comments need no lookup.
     hit_threads: BTreeSet<ThreadKey>,
     /// The matches that the query excludes.
@@ -180,7 +180,7 @@ impl<'a> HitCollector<'a> {
     }
 
     /// Returns true for a comment whose thread is already among the hits.
-    fn has_thread_hit(&self, candidate: &Candidate, key: ItemKey, target: HitTarget) -> bool {
+    fn has_thread_hit(&self, candidate: &Candidate, key: ObjectId, target: HitTarget) -> bool {
         key.kind.is_comment()
             && target == HitTarget::Thread
             && self.hit_threads.contains(&candidate.thread)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{Comment, ItemKey, ItemKind};
+use hw_rules::item::{Comment, ObjectId, ObjectKind};
 use hw_rules::query::Query;
 use hw_rules::snippet::{self, SnippetPiece};
 use hw_rules::source_time::SourceTime;
@@ -19,7 +19,7 @@ use crate::views::thread_view::{self, FoundThread};
 /// One search result: a thread, or a comment if the query asks for comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    pub kind: ItemKind,
+    pub kind: ObjectKind,
     pub id: i64,
     pub host: String,
     pub owner: String,
@@ -78,7 +78,7 @@ pub(super) enum HitTarget {
 pub(super) struct MatchedItem {
     owner: String,
     pub(super) host: String,
-    key: ItemKey,
+    key: ObjectId,
     thread: Option<ThreadRow>,
 }
 
@@ -93,7 +93,7 @@ impl MatchedItem {
     }
 
     /// Returns the key of the item that the match counts for.
-    pub(super) fn hit_key(&self, target: HitTarget) -> ItemKey {
+    pub(super) fn hit_key(&self, target: HitTarget) -> ObjectId {
         match (&self.thread, target) {
             (Some(row), HitTarget::Thread) => row.thread.key(),
             _ => self.key,
@@ -105,7 +105,7 @@ impl MatchedItem {
 pub(super) fn read_item_keys(
     tx: &mut Transaction<'_>,
     rowids: &[i64],
-) -> Result<BTreeMap<i64, ItemKey>, StoreError> {
+) -> Result<BTreeMap<i64, ObjectId>, StoreError> {
     const CELLS: Sql = Sql::per_dialect(
         "select search_rowid, kind, id from cells
           where search_rowid in (select value from json_each($1))",
@@ -117,7 +117,7 @@ pub(super) fn read_item_keys(
             comment_list::parse_kind(&row.text("kind")?)?,
             row.int("id")?,
         );
-        Ok((rowid, ItemKey { kind, id }))
+        Ok((rowid, ObjectId { kind, id }))
     })?;
     Ok(keys.rows.into_iter().collect())
 }
@@ -126,7 +126,7 @@ pub(super) fn read_item_keys(
 pub(super) fn look_up_match(
     tx: &mut Transaction<'_>,
     candidate: &Candidate,
-    key: ItemKey,
+    key: ObjectId,
 ) -> Result<MatchedItem, StoreError> {
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
     let ThreadKey { repository, number } = &candidate.thread;
@@ -161,7 +161,7 @@ pub(super) fn build_hit(
 fn read_comment(
     tx: &mut Transaction<'_>,
     host: &str,
-    key: ItemKey,
+    key: ObjectId,
 ) -> Result<Option<CommentRow>, StoreError> {
     let text = format!(
         "select {} from comments where host = $1 and kind = $2 and id = $3",

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellWrite, ObservedVersion};
-use hw_rules::item::{ItemKey, ItemObservation};
+use hw_rules::item::{ItemObservation, ObjectId};
 
 use super::IngestPage;
 use crate::mirror;
@@ -30,7 +30,7 @@ pub struct PreparedPage<'a> {
 }
 
 /// The prepared search rows of texts.
-pub(crate) type PreparedTexts<'a> = BTreeMap<ItemKey, &'a IndexText>;
+pub(crate) type PreparedTexts<'a> = BTreeMap<ObjectId, &'a IndexText>;
 
 impl PagePreparer {
     /// Prepares a page whose items are probably new. The result depends on nothing but the page.

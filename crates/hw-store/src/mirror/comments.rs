@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{AuthorKind, Comment, CommentKind, ItemKey, MirrorItem};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, MirrorItem, ObjectId};
 use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
@@ -26,7 +26,7 @@ use crate::transaction::Transaction;
 pub(crate) fn tombstone_thread_comments(
     tx: &mut Transaction<'_>,
     host: &str,
-    thread: ItemKey,
+    thread: ObjectId,
     cell: &ItemCell,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
@@ -61,7 +61,7 @@ pub(crate) fn tombstone_thread_comments(
             let last_seen =
                 row.maybe_int("observed_at_ms")?.zip(row.maybe_int("observed_request")?);
             let last_seen = last_seen.map(|(at_ms, request)| ObservedAt::new(at_ms, request));
-            let key = ItemKey { kind: kind.into(), id: row.int("id")? };
+            let key = ObjectId { kind: kind.into(), id: row.int("id")? };
             let observed_at = last_seen.unwrap_or(tombstone);
             Ok((row.int("lane_id")?, ConfirmedAbsence { key, observed_at }))
         })?;

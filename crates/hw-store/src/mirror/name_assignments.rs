@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{ItemKey, ItemObservation, MirrorItem, Repository};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectId, Repository};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 
@@ -21,7 +21,7 @@ impl<'a> ClaimedRepository<'a> {
     pub(super) fn to_written_text(
         &self,
         names: &NameAssignments,
-    ) -> Option<(ItemKey, WrittenText<'a>)> {
+    ) -> Option<(ObjectId, WrittenText<'a>)> {
         let NamedRepository { name, url, .. } = &names.now.get(&self.repository.id)?.name;
         let (repository, url) = (name.clone(), url.clone());
         let item = self.item;

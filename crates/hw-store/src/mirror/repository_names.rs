@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKind, Repository, ThreadKind};
+use hw_rules::item::{ObjectKind, Repository, ThreadKind};
 use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes;
@@ -110,7 +110,7 @@ pub(crate) fn rename_texts(
     tx: &mut Transaction<'_>,
     host: &str,
     name: &NamedRepository,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -134,7 +134,7 @@ fn next_urls(
     tx: &mut Transaction<'_>,
     host: &str,
     name: &NamedRepository,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<Vec<ThreadUrl>, StoreError> {
@@ -165,7 +165,7 @@ pub(crate) fn repositories_with_strays<'a>(
     );
     let ids: Vec<_> = repositories.iter().map(|name| name.id).collect();
     let mut found = BTreeMap::new();
-    for kind in ItemKind::TEXTS {
+    for kind in ObjectKind::TEXTS {
         let params = params![host, ids.as_slice()];
         let with_threads: BTreeSet<_> = tx
             .query(WITH_THREADS.for_kind(kind), &params, |mut row| row.int("repository_id"))?
@@ -184,7 +184,7 @@ fn has_strays(
     tx: &mut Transaction<'_>,
     host: &str,
     name: &NamedRepository,
-    kind: ItemKind,
+    kind: ObjectKind,
 ) -> Result<bool, StoreError> {
     const STRAY: KindStatements = of_kind!(
         "select id from",
@@ -262,7 +262,7 @@ pub(crate) struct ThreadNumber {
 pub(crate) fn read_thread_numbers(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<Vec<ThreadNumber>, StoreError> {
     const NUMBERS: KindStatements = of_kind!(
@@ -286,7 +286,7 @@ pub(crate) fn read_thread_numbers(
 pub(crate) fn restore_thread_urls(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     numbers: &[ThreadNumber],
 ) -> Result<(), StoreError> {
     const THREADS_AT_NUMBERS: KindStatements = of_kind!(

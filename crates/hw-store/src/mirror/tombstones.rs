@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
@@ -22,7 +22,7 @@ use crate::{chores, follows, lanes, quarantine};
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConfirmedAbsence {
-    pub(crate) key: ItemKey,
+    pub(crate) key: ObjectId,
     pub(crate) observed_at: ObservedAt,
 }
 
@@ -110,18 +110,18 @@ fn tombstone_with_parent(
 pub(crate) fn remove_dependents(
     tx: &mut Transaction<'_>,
     host: &str,
-    key: ItemKey,
+    key: ObjectId,
     cell: &ItemCell,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
     match key.kind {
-        ItemKind::Repository => {
+        ObjectKind::Repository => {
             abandon_repository(tx, &RepositoryKey::new(host, key.id), cell, cause.reason)
         }
-        ItemKind::Thread(_) => {
+        ObjectKind::Thread(_) => {
             comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))
         }
-        ItemKind::Comment(_) => Ok(()),
+        ObjectKind::Comment(_) => Ok(()),
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn remove_dependents(
 pub(crate) fn delete_texts(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const DELETE: KindStatements = of_kind!(
@@ -170,7 +170,7 @@ pub(crate) struct RemovedRepository {
 pub(crate) fn tombstone_repository_texts(
     tx: &mut Transaction<'_>,
     repository: &RemovedRepository,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -179,7 +179,7 @@ pub(crate) fn tombstone_repository_texts(
     let ids: Vec<i64> = texts.iter().map(|text| text.id).collect();
     let mut by_lane: BTreeMap<i64, Vec<ConfirmedAbsence>> = BTreeMap::new();
     for LaneText { id, lane } in texts {
-        let absence = ConfirmedAbsence { key: ItemKey { kind, id }, observed_at: *observed_at };
+        let absence = ConfirmedAbsence { key: ObjectId { kind, id }, observed_at: *observed_at };
         by_lane.entry(lane).or_default().push(absence);
     }
     for (lane, gone) in &by_lane {
@@ -198,7 +198,7 @@ struct LaneText {
 fn next_texts(
     tx: &mut Transaction<'_>,
     repository: &RepositoryKey,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: i64,
     limit: i64,
 ) -> Result<Vec<LaneText>, StoreError> {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use hw_rules::item::{AuthorKind, ItemKind, MirrorItem, Thread, ThreadDetails};
+use hw_rules::item::{AuthorKind, MirrorItem, ObjectKind, Thread, ThreadDetails};
 use hw_rules::lane::{Lane, Scope, Surface};
 
 use crate::error::StoreError;
@@ -33,7 +33,7 @@ pub(crate) fn refresh_columns(
             and (stored.author_kind, stored.association)
                 is distinct from (new.author_kind, new.association)"
     );
-    let mut by_kind: BTreeMap<ItemKind, Vec<Vec<SqlParam<'_>>>> = BTreeMap::new();
+    let mut by_kind: BTreeMap<ObjectKind, Vec<Vec<SqlParam<'_>>>> = BTreeMap::new();
     for item in items {
         let (author_kind, association) = match item {
             MirrorItem::Repository(_) => continue,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemKey, ItemKind, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectId, ObjectKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::version::ObservedAt;
 
@@ -32,7 +32,7 @@ pub struct RestoreResult {
 
 impl StoreReader {
     /// Returns the roots that have to be restored for an item, outermost first.
-    fn missing_parents(&self, item: &RemovedItem) -> Result<Vec<ItemKey>, StoreError> {
+    fn missing_parents(&self, item: &RemovedItem) -> Result<Vec<ObjectId>, StoreError> {
         const REPOSITORY: &str = "host = $1 and kind = 'repository' and id = $2";
         const THREAD: &str = "host = $1 and repository_id = $2 and number = $3
             and kind in ('issue', 'pull_request', 'discussion')";
@@ -48,7 +48,7 @@ impl StoreReader {
             }
             let cells = cells::read_cells(tx, host, parents.iter().map(|parent| parent.key))?.cells;
             parents.retain(|parent| !cells.get(&parent.key).is_some_and(ItemCell::is_present));
-            let mut roots: Vec<ItemKey> = parents.into_iter().map(|parent| parent.root).collect();
+            let mut roots: Vec<ObjectId> = parents.into_iter().map(|parent| parent.root).collect();
             roots.push(item.root);
             let mut known = BTreeSet::new();
             roots.retain(|root| known.insert(*root));
@@ -81,11 +81,11 @@ impl LeasedStore {
     fn restore_root(
         &self,
         host: &str,
-        root: ItemKey,
+        root: ObjectId,
         before_batch: &dyn Fn() -> Result<(), StoreError>,
     ) -> Result<u64, StoreError> {
         let mut restored = 0;
-        for kind in ItemKind::ALL {
+        for kind in ObjectKind::ALL {
             let mut after = i64::MIN;
             loop {
                 before_batch()?;
@@ -111,8 +111,8 @@ struct RestoredBatch {
 fn restore_batch(
     tx: &mut Transaction<'_>,
     host: &str,
-    root: ItemKey,
-    kind: ItemKind,
+    root: ObjectId,
+    kind: ObjectKind,
     after: i64,
 ) -> Result<RestoredBatch, StoreError> {
     let removed = next_removed(tx, host, root, kind, after)?;
@@ -131,8 +131,8 @@ fn restore_batch(
 fn next_removed(
     tx: &mut Transaction<'_>,
     host: &str,
-    root: ItemKey,
-    kind: ItemKind,
+    root: ObjectId,
+    kind: ObjectKind,
     after: i64,
 ) -> Result<Vec<ItemObservation>, StoreError> {
     const NEXT: Sql = Sql::portable(
@@ -162,7 +162,7 @@ fn write_restored(
 ) -> Result<(), StoreError> {
     let repositories = mirror::repositories::restore_repositories(tx, host, gone)?;
     let restored = gone.iter().map(|observation| observation.key());
-    let restored = restored.filter(|key| key.kind == ItemKind::Repository);
+    let restored = restored.filter(|key| key.kind == ObjectKind::Repository);
     follows::add_to_mirror(tx, host, restored.map(|key| key.id))?;
     let items: Vec<&MirrorItem> = gone.iter().map(|observation| &observation.item).collect();
     let ids = mirror::text_repositories(items.iter().copied());
@@ -205,12 +205,12 @@ fn write_restored(
             lanes::make_sweep_due(tx, id)?;
         }
     }
-    cells::forget_digests(tx, host, ItemKind::Repository, &repositories.displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
 }
 
 /// The cell of a restored item.
 struct RestoredCell {
-    key: ItemKey,
+    key: ObjectId,
     cell: ItemCell,
 }
 
@@ -232,7 +232,7 @@ fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<
 fn forget_removed(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     const FORGET: Sql = Sql::per_dialect(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{ItemKey, MirrorItem};
+use hw_rules::item::{MirrorItem, ObjectId};
 
 use super::RemovalReason;
 use crate::changes::{ChangeBatch, ItemChangeKind};
@@ -17,7 +17,7 @@ use crate::transaction::Transaction;
 pub(crate) struct RemovalCause {
     pub(crate) reason: RemovalReason,
     /// The item with which the items are removed; none if each was itself confirmed gone.
-    pub(crate) root: Option<ItemKey>,
+    pub(crate) root: Option<ObjectId>,
 }
 
 impl RemovalCause {
@@ -26,7 +26,7 @@ impl RemovalCause {
     }
 
     /// Returns the cause for the items that are removed with an item. An outer root stays.
-    pub(crate) fn with_root(self, root: ItemKey) -> Self {
+    pub(crate) fn with_root(self, root: ObjectId) -> Self {
         Self { root: self.root.or(Some(root)), ..self }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::source_time::SourceTime;
 
 use super::{SearchRow, insert_rows, remove_rows};
@@ -17,7 +17,7 @@ use crate::views::thread_list::parse_list;
 /// Rebuilds the search rows of the next texts of one kind, on any host.
 pub(crate) fn reindex_texts(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: &TextPosition,
     limit: i64,
 ) -> Result<TextBatch, StoreError> {
@@ -45,7 +45,7 @@ pub(crate) fn reindex_texts(
 pub(super) fn reindex_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
     let texts = read_texts(tx, host, kind, ids)?;
@@ -70,7 +70,7 @@ struct IndexedText {
 }
 
 impl IndexedText {
-    fn search_row<'a>(&'a self, host: &'a str, kind: ItemKind) -> SearchRow<'a> {
+    fn search_row<'a>(&'a self, host: &'a str, kind: ObjectKind) -> SearchRow<'a> {
         SearchRow {
             host,
             repository_id: self.repository_id,
@@ -92,7 +92,7 @@ impl IndexedText {
 fn read_texts(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<Vec<IndexedText>, StoreError> {
     const COMMENTS: KindStatements = of_kind!(

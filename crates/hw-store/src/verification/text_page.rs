@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{Comment, CommentKind, ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{Comment, CommentKind, MirrorItem, ObjectId, ObjectKind};
 use hw_rules::item_validation;
 use hw_rules::repository_key::{Host, RepositoryKey};
 
@@ -40,7 +40,7 @@ struct ExpectedState {
 
 pub(super) fn verify_texts(
     tx: &mut Transaction<'_>,
-    kind: ItemKind,
+    kind: ObjectKind,
     after: &RowPosition,
 ) -> Result<PageVerification, StoreError> {
     let table = TextTable::for_kind(kind);
@@ -144,7 +144,7 @@ fn row_position(row: &SqlRow) -> RowPosition {
 impl ExpectedState {
     fn load(
         tx: &mut Transaction<'_>,
-        kind: ItemKind,
+        kind: ObjectKind,
         texts: &[TextRow],
     ) -> Result<Self, StoreError> {
         let mut ids: BTreeMap<String, Vec<i64>> = BTreeMap::new();
@@ -160,7 +160,7 @@ impl ExpectedState {
             indexed_rowids: BTreeSet::new(),
         };
         for (host, ids) in ids {
-            let keys = ids.iter().map(|id| ItemKey { kind, id: *id });
+            let keys = ids.iter().map(|id| ObjectId { kind, id: *id });
             let stored = cells::read_cells(tx, &host, keys)?;
             let rowids: Vec<i64> = stored.search_rowids.values().copied().collect();
             expected.indexed_rowids.extend(existing_rowids(tx, &rowids)?);
@@ -180,7 +180,7 @@ impl ExpectedState {
 
     fn stored_cell(&self, text: &TextRow) -> Option<&ItemCell> {
         let DamagedItem { host, id, kind, .. } = &text.identity;
-        self.stored_cells.get(host.as_ref()?)?.cells.get(&ItemKey { kind: *kind, id: (*id)? })
+        self.stored_cells.get(host.as_ref()?)?.cells.get(&ObjectId { kind: *kind, id: (*id)? })
     }
 
     /// Returns the kind of a damaged row: the row of a present item is overwritten when the item is read again.
@@ -254,8 +254,8 @@ impl ExpectedState {
         is_in_repository && is_printable && (url.contains('~') || own.ends_with(&ending))
     }
 
-    fn is_searchable(&self, text: &TextRow, key: ItemKey) -> bool {
-        if key.kind == ItemKind::Repository {
+    fn is_searchable(&self, text: &TextRow, key: ObjectId) -> bool {
+        if key.kind == ObjectKind::Repository {
             return true;
         }
         let stored = text.identity.host.as_ref().and_then(|host| self.stored_cells.get(host));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{AuthorKind, Comment, CommentKind, ItemKind};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, ObjectKind};
 use hw_rules::repository_key::RepositoryKey;
 
 use super::conditions::{ConditionBuilder, TimeBounds, limit_or_max, normalize_logins};
@@ -115,8 +115,8 @@ pub(crate) fn order_clause(dialect: Dialect) -> &'static str {
     }
 }
 
-pub(crate) fn parse_kind(name: &str) -> Result<ItemKind, StoreError> {
-    ItemKind::from_name(name)
+pub(crate) fn parse_kind(name: &str) -> Result<ObjectKind, StoreError> {
+    ObjectKind::from_name(name)
         .ok_or_else(|| StoreError::UnreadableRow(format!("unknown item kind {name:?}")))
 }
 

@@ -1,6 +1,6 @@
 //! Finds items that are dated later than their source's own clock.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::item_names::{ItemNames, MAX_NAMES};
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::SourceInstant;
@@ -26,7 +26,7 @@ impl StoreReader {
             let mut items = ItemNames::default();
             for (host, checked_at_ms) in checks {
                 let latest = SourceInstant(checked_at_ms).plus_ms(DATE_TOLERANCE_MS);
-                for kind in ItemKind::ALL {
+                for kind in ObjectKind::ALL {
                     let ids = ids_dated_beyond(tx, &host, kind, latest)?;
                     items.extend(item_names::names_by_ids(tx, &host, kind, &ids)?);
                 }
@@ -42,7 +42,7 @@ impl StoreReader {
 fn ids_dated_beyond(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     latest: SourceInstant,
 ) -> Result<Vec<i64>, StoreError> {
     const BEYOND: Sql = Sql::portable(

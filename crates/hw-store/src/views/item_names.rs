@@ -1,6 +1,6 @@
 //! Reads the names of items for messages.
 
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use hw_rules::item_names::{ItemNames, MAX_NAMES, format_thread_name};
 
 use crate::StoreReader;
@@ -14,7 +14,7 @@ impl StoreReader {
     pub fn item_names(
         &self,
         host: &str,
-        kind: ItemKind,
+        kind: ObjectKind,
         ids: &[i64],
     ) -> Result<ItemNames, StoreError> {
         self.read("item names", |tx| names_by_ids(tx, host, kind, ids))
@@ -25,7 +25,7 @@ impl StoreReader {
 pub(crate) fn names_by_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<ItemNames, StoreError> {
     const REPOSITORIES: Sql = Sql::per_dialect(
@@ -57,17 +57,17 @@ pub(crate) fn names_by_ids(
     let named_ids = &ids[..ids.len().min(MAX_NAMES)];
     let params = params![host, named_ids];
     let names = match kind {
-        ItemKind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
+        ObjectKind::Repository => tx.query(REPOSITORIES, &params, |mut row| {
             Ok(format!("{}/{}", row.text("owner")?, row.text("name")?))
         })?,
-        ItemKind::Thread(_) => tx.query(THREADS.for_kind(kind), &params, |mut row| {
+        ObjectKind::Thread(_) => tx.query(THREADS.for_kind(kind), &params, |mut row| {
             Ok(format_thread_name(
                 &row.text("repository")?,
                 row.int("number")?,
                 &row.text("title")?,
             ))
         })?,
-        ItemKind::Comment(_) => {
+        ObjectKind::Comment(_) => {
             tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text("url"))?
         }
     };

@@ -1,6 +1,6 @@
 //! Reads mirror items by their ids.
 
-use hw_rules::item::{CommentKind, ItemKind, MirrorItem, ThreadKind};
+use hw_rules::item::{CommentKind, MirrorItem, ObjectKind, ThreadKind};
 
 use super::{comment_list, repositories, thread_list};
 use crate::error::StoreError;
@@ -11,16 +11,16 @@ use crate::transaction::Transaction;
 pub(crate) fn items_by_ids(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ItemKind,
+    kind: ObjectKind,
     ids: &[i64],
 ) -> Result<Vec<MirrorItem>, StoreError> {
     match kind {
-        ItemKind::Repository => {
+        ObjectKind::Repository => {
             let rows = repositories::repositories_by_ids(tx, host, ids)?;
             Ok(rows.into_iter().map(MirrorItem::Repository).collect())
         }
-        ItemKind::Thread(kind) => threads_by_ids(tx, host, kind, ids),
-        ItemKind::Comment(kind) => comments_by_ids(tx, host, kind, ids),
+        ObjectKind::Thread(kind) => threads_by_ids(tx, host, kind, ids),
+        ObjectKind::Comment(kind) => comments_by_ids(tx, host, kind, ids),
     }
 }
 

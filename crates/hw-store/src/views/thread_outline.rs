@@ -2,7 +2,7 @@
 //!
 //! A thread can have thousands of long comments. A page shows a hundred, so it reads only their bodies.
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::thread_address::ThreadAddress;
 use hw_rules::thread_order::CommentLinks;
 
@@ -30,7 +30,7 @@ pub struct ThreadOutline {
 /// A comment without its text: its identity, and its position in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommentOutline {
-    pub kind: ItemKind,
+    pub kind: ObjectKind,
     pub id: i64,
     pub reply_to: Option<i64>,
     /// The review that a line comment belongs to.
@@ -42,7 +42,7 @@ impl CommentOutline {
     /// Returns its links to other comments of the thread.
     pub fn links(&self) -> CommentLinks {
         let Self { kind, id, reply_to, review_id, .. } = *self;
-        CommentLinks { key: ItemKey { kind, id }, reply_to, review_id }
+        CommentLinks { key: ObjectId { kind, id }, reply_to, review_id }
     }
 }
 

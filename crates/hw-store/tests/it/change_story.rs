@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use fastrand::Rng;
-use hw_rules::item::{CommentKind, ItemKey, ItemKind, ItemObservation, MirrorItem, ThreadKind};
+use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ObjectId, ObjectKind, ThreadKind};
 use hw_rules::repository_key::RepositoryKey;
 use hw_store::{
     ChoreChunk, DatabaseLocation, ItemChange, ItemChangeKind, LeasedStore, RemovedQuery,
@@ -42,7 +42,7 @@ mod postgres {
 
 const STEPS: usize = 40;
 const NAMES: [&str; 3] = ["pump", "valve", "nozzle"];
-const REPOSITORY: ItemKey = ItemKey { kind: ItemKind::Repository, id: PUMP_ID };
+const REPOSITORY: ObjectId = ObjectId { kind: ObjectKind::Repository, id: PUMP_ID };
 
 /// Runs the story of a seed, and returns the kinds of the changes in it.
 fn check_story(location: &DatabaseLocation, seed: u64) -> BTreeSet<ItemChangeKind> {
@@ -162,7 +162,7 @@ impl Story {
             StoryStep::RemoveRepository => self.remove_repository(),
             StoryStep::Restore => self.restore_item(),
             StoryStep::ClearLane => {
-                let kind = self.choose(&ItemKind::TEXTS);
+                let kind = self.choose(&ObjectKind::TEXTS);
                 self.clear_lane(kind);
             }
             StoryStep::ForgetRepository => self.forget_repository(),
@@ -233,7 +233,7 @@ impl Story {
         }
     }
 
-    fn ingest(&mut self, kind: ItemKind, page: Vec<ItemObservation>) {
+    fn ingest(&mut self, kind: ObjectKind, page: Vec<ItemObservation>) {
         for observation in &page {
             self.world.show(observation.item.clone());
         }
@@ -254,11 +254,11 @@ impl Story {
     }
 
     /// Removes some items of a kind as a sweep does.
-    fn remove_items(&mut self, kind: ItemKind) {
+    fn remove_items(&mut self, kind: ObjectKind) {
         let lane = lane_for_kind(kind);
-        let keys: Vec<ItemKey> =
+        let keys: Vec<ObjectId> =
             self.world.items.keys().filter(|key| key.kind == kind).copied().collect();
-        let gone: Vec<ItemKey> = keys.into_iter().filter(|_| self.rng.bool()).collect();
+        let gone: Vec<ObjectId> = keys.into_iter().filter(|_| self.rng.bool()).collect();
         for key in &gone {
             self.world.remove(*key, *key);
         }
@@ -276,7 +276,7 @@ impl Story {
     }
 
     fn restore_item(&mut self) {
-        let keys: Vec<ItemKey> = self.world.removed.keys().copied().collect();
+        let keys: Vec<ObjectId> = self.world.removed.keys().copied().collect();
         let Some(key) = self.rng.choice(&keys).copied() else { return };
         self.world.restore(key);
         let found = self.store.find_removed_items(&RemovedQuery::Id(key.id)).unwrap();
@@ -284,14 +284,14 @@ impl Story {
         self.store.restore_removed(&item, &|| Ok(())).unwrap();
     }
 
-    fn clear_lane(&mut self, kind: ItemKind) {
+    fn clear_lane(&mut self, kind: ObjectKind) {
         self.world.forget(|key| key.kind == kind);
         self.store.clear_lane(&lane_for_kind(kind)).unwrap();
     }
 
     /// Stops following the repository.
     fn forget_repository(&mut self) {
-        ItemKind::TEXTS.into_iter().for_each(|kind| self.clear_lane(kind));
+        ObjectKind::TEXTS.into_iter().for_each(|kind| self.clear_lane(kind));
         self.finish_chores();
         self.world.forget(|_| true);
         self.world.removed.clear();
@@ -328,7 +328,7 @@ impl Story {
         const ROWS: &str = "select kind, cast(id as text) from cells
              where search_rowid in (select rowid from search)
                and search_rowid in (select rowid from search_documents)";
-        let texts = self.world.items.keys().filter(|key| key.kind != ItemKind::Repository);
+        let texts = self.world.items.keys().filter(|key| key.kind != ObjectKind::Repository);
         let texts: BTreeSet<_> =
             texts.map(|key| vec![key.kind.name().to_owned(), key.id.to_string()]).collect();
         assert_eq!(BTreeSet::from_iter(query_raw(&self.location, ROWS)), texts, "{context}");

@@ -1,6 +1,6 @@
 //! Tests of damaged rows and database files.
 
-use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKind, ThreadKind};
 use hw_rules::missing::Missing;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{
@@ -203,7 +203,7 @@ fn repair_sorts_cells_that_are_out_of_order_and_keeps_them() {
     store.rebuild_indexes().unwrap();
     assert_eq!(store.check_integrity(IntegrityCheck::Full).unwrap(), IntegrityReport::Sound);
     let damaged = verify_all(&store).1;
-    let kinds: Vec<ItemKind> = damaged.iter().map(|item| item.kind).collect();
+    let kinds: Vec<ObjectKind> = damaged.iter().map(|item| item.kind).collect();
     assert_eq!(kinds, [CommentKind::Review.into()], "every other text still has its cell");
     store.mark_damaged(&damaged, 5).unwrap();
     let state = store.lane_state(&lane_for_kind(CommentKind::Review)).unwrap();

@@ -7,8 +7,8 @@ use hw_rules::chunk_size::MAX_CHUNK_ROWS;
 use hw_rules::coverage::Coverage;
 use hw_rules::duty::DutyName;
 use hw_rules::item::{
-    AuthorKind, Comment, CommentKind, DiscussionDetails, ItemKey, ItemKind, ItemObservation,
-    MirrorItem, PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
+    AuthorKind, Comment, CommentKind, DiscussionDetails, ItemObservation, MirrorItem, ObjectId,
+    ObjectKind, PullRequestDetails, Repository, Thread, ThreadDetails, ThreadKind,
 };
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::source_time::{SourceInstant, SourceTime};
@@ -148,7 +148,7 @@ fn ingest_page(
 }
 
 /// Returns the lane of `acme/pump` that lists items of this kind.
-pub(crate) fn lane_for_kind(kind: impl Into<ItemKind>) -> Lane {
+pub(crate) fn lane_for_kind(kind: impl Into<ObjectKind>) -> Lane {
     let kind = kind.into();
     let surface = Surface::ALL.into_iter().find(|surface| surface.kind() == kind);
     Lane::for_repository(HOST, PUMP_ID, surface.unwrap())
@@ -156,7 +156,7 @@ pub(crate) fn lane_for_kind(kind: impl Into<ItemKind>) -> Lane {
 
 /// Builds a page of items of one kind without coverage.
 pub(crate) fn threads_page(
-    kind: impl Into<ItemKind>,
+    kind: impl Into<ObjectKind>,
     observations: Vec<ItemObservation>,
 ) -> IngestPage {
     ingest_page(lane_for_kind(kind), observations, None)
@@ -321,8 +321,8 @@ pub(crate) fn observed_at(second: i64) -> ObservedAt {
     ObservedAt::new(second * 1_000, second)
 }
 
-pub(crate) fn issue_key(id: i64) -> ItemKey {
-    ItemKey { kind: ThreadKind::Issue.into(), id }
+pub(crate) fn issue_key(id: i64) -> ObjectId {
+    ObjectId { kind: ThreadKind::Issue.into(), id }
 }
 
 /// Returns all stored issues.

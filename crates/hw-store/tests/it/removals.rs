@@ -1,4 +1,4 @@
-use hw_rules::item::{ItemKey, ItemKind, ThreadKind};
+use hw_rules::item::{ObjectId, ObjectKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::row_subject::RowSubject;
@@ -51,7 +51,7 @@ fn repository_is_removed_with_all_its_content(location: &DatabaseLocation) {
     assert_eq!((search_ids(&store, "leaks"), count_search_rows(location)), (vec![50], 1));
     for kind in ThreadKind::ALL {
         assert_eq!(
-            store.cell(HOST, ItemKey { kind: kind.into(), id: 5 }).unwrap().tombstone,
+            store.cell(HOST, ObjectId { kind: kind.into(), id: 5 }).unwrap().tombstone,
             Some(observed_at(LATE_SECOND))
         );
         assert_eq!(store.lane_state(&lane_for_kind(kind)).unwrap(), fresh_lane_state());
@@ -71,7 +71,7 @@ fn brake_stops_the_removal_of_two_repositories_and_counts_them(location: &Databa
     let gone = [(2, observed_at(LATE_SECOND)), (3, observed_at(LATE_SECOND))];
     let stopped = store.remove_repositories(&organization_lane(), &gone, false).unwrap_err();
     assert!(
-        matches!(&stopped, StoreError::Brake { kind: ItemKind::Repository, .. }),
+        matches!(&stopped, StoreError::Brake { kind: ObjectKind::Repository, .. }),
         "{stopped:?}"
     );
     let expected = "2 of 50 repositories would be removed at once: acme/r2, acme/r3";

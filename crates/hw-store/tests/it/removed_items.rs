@@ -1,4 +1,4 @@
-use hw_rules::item::{CommentKind, ItemKind, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectKind, ThreadKind};
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     DatabaseLocation, ItemTally, LeasedStore, ObjectCounts, RemovalReason, RemovedItem,
@@ -71,7 +71,7 @@ fn removed_repository_is_restored_with_all_its_content(location: &DatabaseLocati
     store.remove_repositories(&organization_lane(), &gone, false).unwrap();
     finish_chores(&store);
     let removed = only_removed(&store);
-    assert_eq!((removed.key.kind, removed.dependents), (ItemKind::Repository, 1_106));
+    assert_eq!((removed.key.kind, removed.dependents), (ObjectKind::Repository, 1_106));
     assert_eq!(removed.reason, RemovalReason::RepositoryGone);
     // another repository takes its name
     store.ingest_page(&repositories_page(vec![repository(2, "pump", LATE_SECOND)])).unwrap();
@@ -183,7 +183,7 @@ fn removal_tally_counts_threads_and_comments_until_the_run_ends(location: &Datab
     fill_lanes(&store);
     let comments = [9, 10].map(|id| comment(CommentKind::Conversation, id, 5, 10, "leaks"));
     store.ingest_page(&threads_page(CommentKind::Conversation, comments.to_vec())).unwrap();
-    let kinds: [ItemKind; 3] = [
+    let kinds: [ObjectKind; 3] = [
         ThreadKind::Issue.into(),
         ThreadKind::PullRequest.into(),
         CommentKind::Conversation.into(),

@@ -1,4 +1,4 @@
-use hw_rules::item::{CommentKind, ItemKey, ThreadKind};
+use hw_rules::item::{CommentKind, ObjectId, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::plan::LaneState;
 use hw_rules::reconcile::ReconcileFindings;
@@ -329,7 +329,7 @@ fn repository_is_removed_with_its_issues_and_read_again_when_it_returns(
     assert_eq!((stored_issues(&store), search_ids(&store, "leaks")), (vec![], vec![]));
     assert_eq!(store.repositories(HOST).unwrap().len(), 1);
     assert!(
-        !store.cell(HOST, ItemKey { kind: ThreadKind::Issue.into(), id: 5 }).unwrap().is_present()
+        !store.cell(HOST, ObjectId { kind: ThreadKind::Issue.into(), id: 5 }).unwrap().is_present()
     );
     assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage.through, None);
     let back =

@@ -1,7 +1,7 @@
 //! Tests of behavior that all kinds of threads share.
 
 use hw_rules::item::{
-    DiscussionDetails, ItemKey, MirrorItem, PullRequestDetails, ThreadDetails, ThreadKind,
+    DiscussionDetails, MirrorItem, ObjectId, PullRequestDetails, ThreadDetails, ThreadKind,
 };
 use hw_store::{
     DatabaseLocation, IngestCounts, ObjectCounts, RemovalResult, StoreError, StoreReader,
@@ -248,7 +248,7 @@ fn sweep_of_each_kind_removes_only_its_own_items(location: &DatabaseLocation) {
             (all_threads(&store, kind), search_ids(&store, "leaks").len()),
             (vec![row], left)
         );
-        assert!(!store.cell(HOST, ItemKey { kind: kind.into(), id: 5 }).unwrap().is_present());
+        assert!(!store.cell(HOST, ObjectId { kind: kind.into(), id: 5 }).unwrap().is_present());
     }
     assert_eq!(count_search_rows(location), 3);
 }

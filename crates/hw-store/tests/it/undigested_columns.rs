@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use hw_rules::item::{AuthorKind, ItemKind, ItemObservation, MirrorItem, Thread, ThreadDetails};
+use hw_rules::item::{AuthorKind, ItemObservation, MirrorItem, ObjectKind, Thread, ThreadDetails};
 use hw_store::{
     CommentFilter, DatabaseLocation, IngestCounts, LeasedStore, StoreReader, StoreWriter,
     SweepPage, ThreadFilter,
@@ -104,10 +104,10 @@ fn upgrade_from_older_version(store: LeasedStore, location: &DatabaseLocation) -
 
 /// Builds one item of each kind that has an author.
 fn every_kind(second: i64) -> impl Iterator<Item = ItemObservation> {
-    ItemKind::ALL.into_iter().filter_map(move |kind| match kind {
-        ItemKind::Repository => None,
-        ItemKind::Thread(kind) => Some(thread(kind, 3, second, "leaks")),
-        ItemKind::Comment(kind) => Some(comment(kind, 5, 3, second, "drips")),
+    ObjectKind::ALL.into_iter().filter_map(move |kind| match kind {
+        ObjectKind::Repository => None,
+        ObjectKind::Thread(kind) => Some(thread(kind, 3, second, "leaks")),
+        ObjectKind::Comment(kind) => Some(comment(kind, 5, 3, second, "drips")),
     })
 }
 
@@ -149,12 +149,12 @@ fn ingest(store: &LeasedStore, item: &ItemObservation) -> IngestCounts {
 /// Returns the only stored item of the same kind.
 fn stored_item(store: &StoreReader, item: &ItemObservation) -> MirrorItem {
     let items: Vec<_> = match item.key().kind {
-        ItemKind::Repository => panic!("a repository has no author"),
-        ItemKind::Thread(kind) => stored_threads(store, kind, &ThreadFilter::default())
+        ObjectKind::Repository => panic!("a repository has no author"),
+        ObjectKind::Thread(kind) => stored_threads(store, kind, &ThreadFilter::default())
             .into_iter()
             .map(|row| MirrorItem::Thread(row.thread))
             .collect(),
-        ItemKind::Comment(kind) => {
+        ObjectKind::Comment(kind) => {
             let mut comments = Vec::new();
             store
                 .each_comment(&CommentFilter::default(), &mut |row| {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{self, ItemKey, ItemKind};
+use hw_rules::item::{self, ObjectId, ObjectKind};
 use hw_sim::{GroundTruth, ThreadKind, TrueThread};
 
 use super::{LISTS_SETTLE_MS, delete_issue, is_stored};
@@ -111,7 +111,7 @@ impl ReconcileScenario {
         for id in self.spam.iter().chain([&self.transferred, &self.converted]) {
             let cell = fixture
                 .store
-                .cell(HOST, ItemKey { kind: ItemKind::Thread(item::ThreadKind::Issue), id: *id })
+                .cell(HOST, ObjectId { kind: ObjectKind::Thread(item::ThreadKind::Issue), id: *id })
                 .unwrap();
             assert!(!cell.is_present() && cell.tombstone.is_some(), "issue {id} has a tombstone");
         }
@@ -121,15 +121,15 @@ impl ReconcileScenario {
         assert_eq!(hit_keys(fixture, "narwhal"), []);
         assert_eq!(
             hit_keys(fixture, "zebrafish"),
-            [(ItemKind::Thread(item::ThreadKind::Issue), moved.id)]
+            [(ObjectKind::Thread(item::ThreadKind::Issue), moved.id)]
         );
         assert_eq!(
             hit_keys(fixture, "quokka"),
-            [(ItemKind::Thread(item::ThreadKind::Discussion), discussion.id)]
+            [(ObjectKind::Thread(item::ThreadKind::Discussion), discussion.id)]
         );
         assert_eq!(
             hit_keys(fixture, "axolotl"),
-            [(ItemKind::Thread(item::ThreadKind::Issue), self.late)]
+            [(ObjectKind::Thread(item::ThreadKind::Issue), self.late)]
         );
         let rows = stored_rows(&fixture.store);
         let row =
@@ -197,7 +197,7 @@ fn thread_titled<'a>(truth: &'a GroundTruth, kind: ThreadKind, title: &str) -> &
     truth.threads_of_kind(kind).find(|thread| thread.title == title).unwrap()
 }
 
-fn hit_keys(fixture: &SimFixture, query: &str) -> Vec<(ItemKind, i64)> {
+fn hit_keys(fixture: &SimFixture, query: &str) -> Vec<(ObjectKind, i64)> {
     super::search_hits(&fixture.store, query).into_iter().map(|hit| (hit.kind, hit.id)).collect()
 }
 

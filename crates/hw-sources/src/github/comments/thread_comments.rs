@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hw_rules::item::{ItemKey, ItemObservation, MirrorItem};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectId};
 use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::version::ObservedAt;
 use serde_json::json;
@@ -133,7 +133,7 @@ impl ThreadComments {
         self.extract_shared(&shared);
     }
 
-    fn extract_shared(&mut self, shared: &BTreeSet<ItemKey>) {
+    fn extract_shared(&mut self, shared: &BTreeSet<ObjectId>) {
         self.unreadable.extend(duplicate_ids::extract_shared(&mut self.observations, shared));
     }
 

@@ -1,4 +1,4 @@
-use hw_rules::item::ItemKind;
+use hw_rules::item::ObjectKind;
 use serde_json::{Value, json};
 
 use super::*;
@@ -44,9 +44,9 @@ fn first_pages_are_read_in_the_order_of_the_request() {
     assert_eq!(
         keys,
         [
-            (ItemKind::Thread(ThreadKind::Discussion), 1),
-            (ItemKind::Thread(ThreadKind::Issue), 2),
-            (ItemKind::Thread(ThreadKind::PullRequest), 3)
+            (ObjectKind::Thread(ThreadKind::Discussion), 1),
+            (ObjectKind::Thread(ThreadKind::Issue), 2),
+            (ObjectKind::Thread(ThreadKind::PullRequest), 3)
         ]
     );
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ItemKey, ItemKind, MirrorItem};
+use hw_rules::item::{MirrorItem, ObjectId, ObjectKind};
 use hw_store::{ItemChange, ItemChangeKind};
 
 use super::REPOSITORY;
@@ -23,7 +23,7 @@ pub(super) enum LossKind {
 /// A restorable item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RemovedText {
-    pub(super) root: ItemKey,
+    pub(super) root: ObjectId,
     pub(super) item: MirrorItem,
 }
 
@@ -31,10 +31,10 @@ pub(super) struct RemovedText {
 #[derive(Debug, Clone, Default)]
 pub(super) struct MirroredWorld {
     /// What the mirror contains, under the current name of the repository.
-    pub(super) items: BTreeMap<ItemKey, MirrorItem>,
+    pub(super) items: BTreeMap<ObjectId, MirrorItem>,
     /// Items that were confirmed gone, and not forgotten since.
-    gone: BTreeSet<ItemKey>,
-    pub(super) removed: BTreeMap<ItemKey, RemovedText>,
+    gone: BTreeSet<ObjectId>,
+    pub(super) removed: BTreeMap<ObjectId, RemovedText>,
 }
 
 impl MirroredWorld {
@@ -54,9 +54,9 @@ impl MirroredWorld {
     }
 
     /// Removes an item and everything that belongs to it, in the name of `root`.
-    pub(super) fn remove(&mut self, key: ItemKey, root: ItemKey) {
+    pub(super) fn remove(&mut self, key: ObjectId, root: ObjectId) {
         let Some(item) = self.items.get(&key).cloned() else { return };
-        let dependents: Vec<ItemKey> = self
+        let dependents: Vec<ObjectId> = self
             .items
             .iter()
             .filter(|(_, other)| belongs_to(other, &item))
@@ -71,18 +71,18 @@ impl MirroredWorld {
     }
 
     /// Forgets items and all that is known of them.
-    pub(super) fn forget(&mut self, is_forgotten: impl Fn(ItemKey) -> bool) {
+    pub(super) fn forget(&mut self, is_forgotten: impl Fn(ObjectId) -> bool) {
         self.items.retain(|key, _| !is_forgotten(*key));
         self.gone.retain(|key| !is_forgotten(*key));
     }
 
     /// Restores an item, what was removed with it, and the parents that it lacks.
-    pub(super) fn restore(&mut self, key: ItemKey) {
+    pub(super) fn restore(&mut self, key: ObjectId) {
         let Some(RemovedText { root, item }) = self.removed.get(&key).cloned() else { return };
         let parents = self.removed.iter().filter(|(parent, text)| {
             belongs_to(&item, &text.item) && !self.items.contains_key(parent)
         });
-        let roots: BTreeSet<ItemKey> =
+        let roots: BTreeSet<ObjectId> =
             parents.map(|(_, parent)| parent.root).chain([root]).collect();
         let restored: Vec<_> =
             self.removed.extract_if(.., |_, text| roots.contains(&text.root)).collect();
@@ -101,7 +101,7 @@ impl MirroredWorld {
     }
 
     /// Returns the number of the thread under which a text is shown.
-    pub(super) fn shown_thread(&self, key: ItemKey) -> Option<i64> {
+    pub(super) fn shown_thread(&self, key: ObjectId) -> Option<i64> {
         let number = thread_number(self.items.get(&key)?)?;
         let mut shown = self.items.keys().filter(|key| key.kind.is_thread());
         shown.any(|thread| thread.id == number).then_some(number)
@@ -154,8 +154,10 @@ fn change_between(old: &MirrorItem, new: &MirrorItem) -> Option<ItemChangeKind> 
 /// Returns true if an item goes with another one: a comment with its thread, and everything with its repository.
 fn belongs_to(item: &MirrorItem, parent: &MirrorItem) -> bool {
     match (item.key().kind, parent.key().kind) {
-        (ItemKind::Thread(_) | ItemKind::Comment(_), ItemKind::Repository) => true,
-        (ItemKind::Comment(_), ItemKind::Thread(_)) => thread_number(item) == thread_number(parent),
+        (ObjectKind::Thread(_) | ObjectKind::Comment(_), ObjectKind::Repository) => true,
+        (ObjectKind::Comment(_), ObjectKind::Thread(_)) => {
+            thread_number(item) == thread_number(parent)
+        }
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! The reading order of comments (replies below what they answer), and its division into pages.
 
-use hw_rules::item::{ItemKey, ItemKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::thread_order::{self, NestedComment};
 use hw_store::CommentOutline;
 
@@ -12,7 +12,7 @@ const PAGE_SIZE: usize = 100;
 
 /// A comment in reading order.
 pub(super) struct OrderedComment {
-    pub(super) kind: ItemKind,
+    pub(super) kind: ObjectKind,
     pub(super) id: i64,
     /// The id of its element.
     pub(super) anchor: String,
@@ -37,8 +37,8 @@ pub(super) fn order_comments(comments: &[CommentOutline]) -> Vec<OrderedComment>
 }
 
 impl OrderedComment {
-    pub(super) fn key(&self) -> ItemKey {
-        ItemKey { kind: self.kind, id: self.id }
+    pub(super) fn key(&self) -> ObjectId {
+        ObjectId { kind: self.kind, id: self.id }
     }
 
     fn new(comment: &CommentOutline, depth: usize) -> Self {
@@ -49,7 +49,7 @@ impl OrderedComment {
 }
 
 /// Returns the anchor that a comment has on GitHub, so that links work here, too.
-fn comment_anchor(kind: ItemKind, id: i64, url: &str) -> String {
+fn comment_anchor(kind: ObjectKind, id: i64, url: &str) -> String {
     format::url_fragment(url).unwrap_or_else(|| format!("{}-{id}", kind.name()))
 }
 

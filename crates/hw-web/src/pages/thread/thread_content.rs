@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::ItemKey;
+use hw_rules::item::ObjectId;
 use hw_store::{CommentExcerpt, SkippedRows, StoreError, StoreReader, ThreadOutline};
 
 use super::body_view::BodyView;
@@ -172,7 +172,7 @@ fn comment_context<'a>(links: &'a ThreadLinks, anchor: &'a str) -> BodyContext<'
 }
 
 struct CommentExcerpts {
-    by_key: BTreeMap<ItemKey, CommentExcerpt>,
+    by_key: BTreeMap<ObjectId, CommentExcerpt>,
     skipped: SkippedRows,
 }
 
