@@ -69,7 +69,7 @@ impl PauseCause {
     pub fn stops(self, class: RequestClass) -> bool {
         match self {
             Self::SourceLimit => true,
-            Self::Reserve(_) => { let _ = class; true },
+            Self::Reserve(first) => class >= first,
         }
     }
 

@@ -12,6 +12,7 @@ use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::Transaction;
+use crate::views::skipped_rows::SkippedRows;
 
 /// The cells of some items, and the rowids of their search rows.
 #[derive(Default)]
@@ -89,21 +90,18 @@ impl PendingCells {
         Ok(Self(sent.collect::<Result<_, StoreError>>()?))
     }
 
-    /// Returns the cells. An item whose cell is damaged has none, and is read again as if it were new.
+    /// Returns the cells. An item whose cell is damaged has only its search row, and is read again as if it were new.
     pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<StoredCells, StoreError> {
         let mut stored = StoredCells::default();
         for (kind, rows) in self.0 {
             let readable = tx.read_pending_readable(rows, |mut row| {
                 let key = ObjectId { kind, id: row.int("id")? };
-                Ok(StoredCell {
-                    key,
-                    search_rowid: row.maybe_int("search_rowid")?,
-                    cell: read_cell(&mut row)?,
-                })
+                Ok((key, row.maybe_int("search_rowid")?, read_cell(&mut row)))
             })?;
-            for StoredCell { key, cell, search_rowid } in readable.rows {
-                stored.cells.insert(key, cell);
+            for (key, search_rowid, cell) in readable.rows {
                 stored.search_rowids.extend(search_rowid.map(|rowid| (key, rowid)));
+                let cell = SkippedRows::default().skip_unreadable(cell)?;
+                stored.cells.extend(cell.map(|cell| (key, cell)));
             }
         }
         Ok(stored)
@@ -215,6 +213,21 @@ pub(crate) fn store_cells(
     );
     let rows: Vec<_> = rows.iter().map(|row| cell_params(host, lane, row)).collect();
     tx.insert_rows(UPSERT, &rows)
+}
+
+/// Deletes the cells of items that are forgotten.
+pub(crate) fn delete_cells(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ObjectKind,
+    ids: &[i64],
+) -> Result<(), StoreError> {
+    const DELETE: Sql = Sql::per_dialect(
+        "delete from cells
+          where host = $1 and kind = $2 and id in (select value from json_each($3))",
+        "delete from cells where host = $1 and kind = $2 and id = any($3)",
+    );
+    tx.send_statement(DELETE, &params![host, kind.name(), ids])
 }
 
 /// Makes the next observation of these items count as an edit: their stored texts differ from the observed ones.

@@ -1,59 +1,26 @@
 //! The one path of changes: every item that appears, changes or goes passes through here, whichever way it does so.
 //!
-//! Ingest, sweeps, removals, restores, renames and clearing hand their changes to [`apply_cells`] or [`publish_all`], and
+//! Ingest, sweeps, removals, restores, renames and clearing hand their changes to one of the functions below, and
 //! everything derived from changes sees all of them in the transaction that makes them. Something new that is derived
 //! from changes is one more line in [`CONSUMERS`].
 
+mod batch;
+
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ObjectId, ObjectKey, ObjectKind};
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::repository_key::Host;
 
 use crate::cells::{self, CellRow};
 use crate::error::StoreError;
-use crate::mirror::tombstones;
-use crate::removed_items::RemovalCause;
+use crate::lanes::lane_rows::FollowedLanes;
+use crate::mirror::{WrittenText, tombstones};
+use crate::removed_items::{self, RemovalCause};
 use crate::transaction::Transaction;
-use crate::{comment_queue, lanes};
+use crate::{comment_queue, lanes, late_threads, search};
 
-/// A change of one item.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ItemChange {
-    pub key: ObjectKey,
-    pub kind: ItemChangeKind,
-}
-
-/// A kind of change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ItemChangeKind {
-    /// Never stored before.
-    Created,
-    /// Stored with another content.
-    Edited,
-    /// Stored with the same content and a newer `updated_at`.
-    Bumped,
-    /// It was gone and is back: the source shows it again, or a person restored it.
-    Revived,
-    /// It was present and is gone.
-    Removed,
-    /// Its repository has another name.
-    Renamed,
-    /// It is forgotten, to be fetched again. Nothing is known of a change at the source.
-    Cleared,
-}
-
-impl ItemChangeKind {
-    /// Returns the kind of change that a cell shows; `None` if the item itself did not change.
-    fn from_cell_change(change: CellChange) -> Option<Self> {
-        match change {
-            CellChange::Created => Some(Self::Created),
-            CellChange::Edited => Some(Self::Edited),
-            CellChange::Bumped => Some(Self::Bumped),
-            CellChange::Revived => Some(Self::Revived),
-            CellChange::Removed => Some(Self::Removed),
-            CellChange::Touched | CellChange::Unchanged => None,
-        }
-    }
-}
+use batch::ids_by_kind;
+pub(crate) use batch::{BatchChange, ChangeBatch};
+pub use batch::{ItemChange, ItemChangeKind};
 
 /// Where cells change, and why some of them may be removed.
 #[derive(Clone, Copy)]
@@ -62,6 +29,8 @@ pub(crate) struct ChangeTarget<'a> {
     pub(crate) lane: i64,
     pub(crate) counting: LaneCounting,
     pub(crate) cause: RemovalCause,
+    /// The followed lanes of the comments of changed threads.
+    pub(crate) followed: &'a FollowedLanes,
 }
 
 /// Decides whether changes add to the number of their lane's items.
@@ -77,69 +46,100 @@ pub(crate) struct CellUpdate<'a> {
     pub(crate) key: ObjectId,
     pub(crate) cell: &'a ItemCell,
     pub(crate) change: CellChange,
-    /// The search row of the item's text.
+    /// The text that came with the change and was written.
+    pub(crate) text: Option<&'a WrittenText<'a>>,
+    /// The search row of the text that was stored before.
     pub(crate) search_rowid: Option<i64>,
 }
 
-/// Removes the texts of items that are gone, writes the cells, and publishes the changes. Texts that are new were written
-/// before, because their cells contain the ids of their search rows.
+impl CellUpdate<'_> {
+    fn to_row(&self) -> CellRow<'_> {
+        let search_rowid = self.text.and_then(|text| text.search_rowid).or(self.search_rowid);
+        let search_rowid = search_rowid.filter(|_| self.cell.is_present());
+        CellRow { key: self.key, cell: self.cell, search_rowid }
+    }
+}
+
+/// Writes cells, publishes the changes that they show, and removes the texts of items that are gone.
+///
+/// New texts were written before, because their cells contain the ids of their search rows. Texts that are gone are
+/// removed last, so that whatever is derived from changes can still read them.
 pub(crate) fn apply_cells(
     tx: &mut Transaction<'_>,
     target: ChangeTarget<'_>,
     updates: &[CellUpdate<'_>],
 ) -> Result<(), StoreError> {
-    let ChangeTarget { host, lane, counting, cause } = target;
-    let gone = updates.iter().filter(|update| update.change == CellChange::Removed);
-    tombstones::remove_items(tx, host, gone.map(|gone| (gone.key, gone.cell)), cause)?;
-    let rows: Vec<_> = updates
-        .iter()
-        .filter(|update| update.change != CellChange::Unchanged)
-        .map(|CellUpdate { key, cell, search_rowid, .. }| CellRow {
-            key: *key,
-            cell,
-            search_rowid: search_rowid.filter(|_| cell.is_present()),
-        })
-        .collect();
-    cells::store_cells(tx, host, lane, &rows)?;
-    let changes: Vec<_> = updates
-        .iter()
-        .filter_map(|CellUpdate { key, change, .. }| {
-            let kind = ItemChangeKind::from_cell_change(*change)?;
-            Some(ItemChange { key: key.at_host(host), kind })
-        })
-        .collect();
-    let counted_lane = (counting == LaneCounting::Counted).then_some(lane);
-    publish(tx, &ChangeBatch { host, counted_lane, changes: &changes })
+    let ChangeTarget { host, lane, counting, cause, followed } = target;
+    for CellUpdate { key, cell, .. } in
+        updates.iter().filter(|update| update.change == CellChange::Removed)
+    {
+        tombstones::remove_dependents(tx, host, *key, cell, cause)?;
+    }
+    let written = updates.iter().filter(|update| update.change != CellChange::Unchanged);
+    cells::store_cells(tx, host, lane, &written.map(CellUpdate::to_row).collect::<Vec<_>>())?;
+    let batch = ChangeBatch {
+        counted_lane: (counting == LaneCounting::Counted).then_some(lane),
+        cause: Some(cause),
+        followed: Some(followed),
+        ..ChangeBatch::new(host, updates.iter().filter_map(BatchChange::from_update).collect())
+    };
+    publish(tx, &batch)?;
+    let gone = batch.ids_by_kind(|change| change.kind == ItemChangeKind::Removed);
+    gone.iter().try_for_each(|(kind, ids)| tombstones::delete_texts(tx, host, *kind, ids))
 }
 
-/// Publishes one change of several items of a kind.
-pub(crate) fn publish_all(
+/// Publishes the new name of the texts of a repository.
+pub(crate) fn publish_renamed(
     tx: &mut Transaction<'_>,
     host: &str,
     kind: ObjectKind,
     ids: &[i64],
-    change: ItemChangeKind,
 ) -> Result<(), StoreError> {
-    let host = &Host::from(host);
-    let keys = ids.iter().map(|id| ObjectKey::new(host, kind, *id));
-    let changes: Vec<_> = keys.map(|key| ItemChange { key, kind: change }).collect();
-    publish(tx, &ChangeBatch { host, counted_lane: None, changes: &changes })
+    let keys = ids.iter().map(|id| ObjectId { kind, id: *id });
+    let changes = keys.map(|key| BatchChange::new(key, ItemChangeKind::Renamed)).collect();
+    publish(tx, &ChangeBatch::new(host, changes))
 }
 
-/// Changes of items of one host, made by one transaction.
-pub(crate) struct ChangeBatch<'a> {
-    pub(crate) host: &'a Host,
-    /// The lane whose number of items changes with them.
+/// Forgets items, to be fetched again: deletes their texts and their cells, including tombstones.
+///
+/// `counted_lane` is the lane whose number of items changes with them.
+pub(crate) fn forget_items(
+    tx: &mut Transaction<'_>,
+    host: &str,
     counted_lane: Option<i64>,
-    pub(crate) changes: &'a [ItemChange],
+    keys: &[ObjectId],
+) -> Result<(), StoreError> {
+    let stored = cells::read_cells(tx, host, keys.iter().copied())?;
+    // a damaged cell does not show that its item is gone
+    let is_gone = |key| stored.cells.get(key).is_some_and(|cell| !cell.is_present());
+    let changes = keys
+        .iter()
+        .filter(|key| !is_gone(key))
+        .map(|key| {
+            let search_rowid = stored.search_rowids.get(key).copied();
+            BatchChange { search_rowid, ..BatchChange::new(*key, ItemChangeKind::Cleared) }
+        })
+        .collect();
+    publish(tx, &ChangeBatch { counted_lane, ..ChangeBatch::new(host, changes) })?;
+    for (kind, ids) in ids_by_kind(keys.iter().copied()) {
+        tombstones::delete_texts(tx, host, kind, &ids)?;
+        cells::delete_cells(tx, host, kind, &ids)?;
+    }
+    Ok(())
 }
 
 /// Derives something from changes.
 type ChangeConsumer = fn(&mut Transaction<'_>, &ChangeBatch<'_>) -> Result<(), StoreError>;
 
 /// Everything that is derived from changes, in the order in which it sees them.
-const CONSUMERS: [ChangeConsumer; 3] =
-    [count_lane_items, comment_queue::forget_gone_threads, notify_observer];
+const CONSUMERS: [ChangeConsumer; 6] = [
+    removed_items::store_removed_items,
+    search::update_rows,
+    count_lane_items,
+    late_threads::request_comment_sweeps,
+    comment_queue::update_queue,
+    notify_observer,
+];
 
 /// Hands changes to everything that is derived from them.
 fn publish(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result<(), StoreError> {
@@ -160,8 +160,7 @@ fn count_lane_items(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result
 }
 
 fn notify_observer(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result<(), StoreError> {
-    if let Some(observe) = tx.change_observer() {
-        observe(batch.changes);
-    }
+    let Some(observe) = tx.change_observer() else { return Ok(()) };
+    observe(&batch.read_observed(tx)?);
     Ok(())
 }

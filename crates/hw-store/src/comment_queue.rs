@@ -5,12 +5,11 @@
 use std::collections::BTreeSet;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::cells::{CellChange, CellWrite};
-use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind, Thread, ThreadKind};
+use hw_rules::item::{MirrorItem, ObjectKind, Thread, ThreadKind};
 use hw_rules::lane::{Lane, Scope, Surface};
 use hw_rules::repository_key::RepositoryKey;
 
-use crate::changes::{ChangeBatch, ItemChangeKind};
+use crate::changes::{BatchChange, ChangeBatch};
 use crate::error::StoreError;
 use crate::lanes;
 use crate::lanes::lane_rows::FollowedLanes;
@@ -123,18 +122,17 @@ fn thread_scope(lane: &Lane) -> Option<(ThreadKind, i64)> {
     }
 }
 
-/// Queues the changed threads of a page whose comments are followed.
-pub(crate) fn queue_moved_threads(
+/// Queues the changed threads whose comments are followed, and removes those from the queue that are gone or forgotten.
+pub(crate) fn update_queue(
     tx: &mut Transaction<'_>,
-    host: &str,
-    followed: &FollowedLanes,
-    writes: &[CellWrite],
-    observations: &[ItemObservation],
+    batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
-    let moved = writes.iter().filter(|write| is_thread_move(write.change));
-    let moved = moved.filter_map(|write| observations.get(write.text_index?));
-    let items: Vec<_> = moved.map(|observation| &observation.item).collect();
-    queue_threads(tx, host, followed, &items)
+    for (kind, ids) in batch.ids_by_kind(BatchChange::is_loss) {
+        forget_threads(tx, batch.host, kind, &ids)?;
+    }
+    let Some(followed) = batch.followed else { return Ok(()) };
+    let items: Vec<_> = batch.changes.iter().filter_map(BatchChange::new_item).collect();
+    queue_threads(tx, batch.host, followed, &items)
 }
 
 /// Returns the lane that reads a thread's comments thread by thread, if there is such a lane.
@@ -149,7 +147,7 @@ pub(crate) fn per_thread_lanes(host: &str, items: &[&MirrorItem]) -> BTreeSet<La
 }
 
 /// Queues the threads among these items whose comments are followed.
-pub(crate) fn queue_threads(
+fn queue_threads(
     tx: &mut Transaction<'_>,
     host: &str,
     followed: &FollowedLanes,
@@ -178,13 +176,6 @@ fn threads_among<'a>(items: &[&'a MirrorItem]) -> impl Iterator<Item = &'a Threa
     })
 }
 
-fn is_thread_move(change: CellChange) -> bool {
-    match change {
-        CellChange::Created | CellChange::Edited | CellChange::Revived | CellChange::Bumped => true,
-        CellChange::Removed | CellChange::Touched | CellChange::Unchanged => false,
-    }
-}
-
 /// Removes threads from the queue whose comments were read completely. A thread that changed shortly before its
 /// comments were read stays queued, because another comment may have been written in the same second.
 pub(crate) fn dequeue_read_threads(
@@ -210,26 +201,8 @@ pub(crate) fn dequeue_read_threads(
     tx.execute_each(DONE, &rows)
 }
 
-/// Removes threads that are gone or forgotten from the queue.
-pub(crate) fn forget_gone_threads(
-    tx: &mut Transaction<'_>,
-    batch: &ChangeBatch<'_>,
-) -> Result<(), StoreError> {
-    for kind in ThreadKind::ALL.map(ObjectKind::from) {
-        let gone = batch.changes.iter().filter(|change| {
-            let is_gone = matches!(change.kind, ItemChangeKind::Removed | ItemChangeKind::Cleared);
-            is_gone && change.key.kind == kind
-        });
-        let ids: Vec<i64> = gone.map(|change| change.key.id).collect();
-        if !ids.is_empty() {
-            forget_threads(tx, batch.host, kind, &ids)?;
-        }
-    }
-    Ok(())
-}
-
 /// Removes threads from the queue.
-pub(crate) fn forget_threads(
+fn forget_threads(
     tx: &mut Transaction<'_>,
     host: &str,
     kind: ObjectKind,

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::repository_key::RepositoryKey;
 
-use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};

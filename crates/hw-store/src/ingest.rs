@@ -1,10 +1,8 @@
 //! Ingests pages: writes a page's items and the lane's progress in one transaction.
 
-use std::collections::BTreeMap;
-
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemObservation, MirrorItem, ObjectId, ObjectKind};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::principal::Principal;
 use hw_rules::row_subject::RowSubject;
@@ -18,8 +16,7 @@ use crate::error::StoreError;
 use crate::follows;
 use crate::id_conflicts;
 use crate::lanes;
-use crate::late_threads;
-use crate::mirror::{self, repository_names};
+use crate::mirror::{self, WrittenTexts, repository_names};
 use crate::quarantine::{self, UnreadableItem};
 use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
@@ -145,9 +142,6 @@ fn write_page(
     write_changes(tx, &state, &writes, prepared)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
     id_conflicts::reclaim_urls(tx, host, &writes)?;
-    let followed = &state.comment_lanes;
-    late_threads::request_comment_sweeps(tx, host, followed, &writes, &page.observations)?;
-    comment_queue::queue_moved_threads(tx, host, followed, &writes, &page.observations)?;
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
@@ -155,7 +149,7 @@ fn write_page(
     Ok(count_changes(&writes, page.quarantined.len() as u64))
 }
 
-/// Writes texts, search rows and cells.
+/// Writes texts and cells, and everything derived from their changes.
 fn write_changes(
     tx: &mut Transaction<'_>,
     state: &PageState,
@@ -169,15 +163,15 @@ fn write_changes(
         .filter(|write| write.change.writes_text())
         .filter_map(|write| observations.get(write.text_index?))
         .collect();
-    let displaced = mirror::repositories::store_repositories(tx, host, observations, &written)?;
+    let repositories = mirror::repositories::store_repositories(tx, host, observations, &written)?;
     let items: Vec<_> = written.iter().map(|observation| &observation.item).collect();
-    let new_rowids = store_texts(tx, host, state, &items, &prepared.written_texts(writes))?;
-    let old_rowids = &state.cells.search_rowids;
+    let mut texts = store_texts(tx, host, state, &items, &prepared.written_texts(writes))?;
+    texts.extend(repositories.written);
     let updates: Vec<_> = writes
         .iter()
         .map(|CellWrite { key, cell, change, .. }| {
-            let search_rowid = new_rowids.get(key).or_else(|| old_rowids.get(key)).copied();
-            CellUpdate { key: *key, cell, change: *change, search_rowid }
+            let search_rowid = state.cells.search_rowids.get(key).copied();
+            CellUpdate { key: *key, cell, change: *change, text: texts.get(key), search_rowid }
         })
         .collect();
     let seen_again: Vec<_> = writes
@@ -187,26 +181,27 @@ fn write_changes(
         .collect();
     mirror::undigested_columns::refresh_columns(tx, host, &seen_again)?;
     let cause = RemovalCause::new(RemovalReason::NotListed);
-    let (lane, counting) = (state.lane, LaneCounting::Counted);
-    changes::apply_cells(tx, ChangeTarget { host, lane, counting, cause }, &updates)?;
+    let (lane, counting, followed) = (state.lane, LaneCounting::Counted, &state.comment_lanes);
+    let target = ChangeTarget { host, lane, counting, cause, followed };
+    changes::apply_cells(tx, target, &updates)?;
     let listed = writes
         .iter()
         .filter(|write| write.key.kind == ObjectKind::Repository && write.cell.is_present());
     follows::add_to_mirror(tx, host, listed.map(|write| write.key.id))?;
-    cells::forget_digests(tx, host, ObjectKind::Repository, &displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
 }
 
-/// Writes threads and comments with their search rows, and returns the rowids of the latter.
-fn store_texts(
+/// Writes threads and comments.
+fn store_texts<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     state: &PageState,
-    items: &[&MirrorItem],
-    prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
+    items: &[&'a MirrorItem],
+    prepared: &PreparedTexts<'a>,
+) -> Result<WrittenTexts<'a>, StoreError> {
     let repositories = mirror::text_repositories(items.iter().copied());
     if repositories.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(WrittenTexts::new());
     }
     // a repository of the same page may have been renamed since the state was read
     let is_renamed = items.iter().any(|item| matches!(item, MirrorItem::Repository(_)));
@@ -217,9 +212,9 @@ fn store_texts(
     };
     let names = renamed.as_ref().unwrap_or(&state.names);
     let cells = &state.cells;
-    let mut rowids = mirror::threads::store_threads(tx, host, cells, names, items, prepared)?;
-    rowids.extend(mirror::comments::store_comments(tx, host, cells, names, items, prepared)?);
-    Ok(rowids)
+    let mut texts = mirror::threads::store_threads(tx, host, cells, names, items, prepared)?;
+    texts.extend(mirror::comments::store_comments(tx, host, cells, names, items, prepared)?);
+    Ok(texts)
 }
 
 fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Result<(), StoreError> {

@@ -6,34 +6,28 @@
 use std::collections::BTreeMap;
 
 use hw_rules::OVERLAP_MS;
-use hw_rules::cells::{CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
-use hw_rules::item::{ItemObservation, MirrorItem, Thread};
+use hw_rules::item::{MirrorItem, Thread};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::repository_key::RepositoryKey;
 
+use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
-use crate::lanes::lane_rows::{FollowedLane, FollowedLanes};
+use crate::lanes::lane_rows::FollowedLane;
 use crate::sweeps;
 use crate::transaction::Transaction;
 
 /// Requests a sweep of the followed lists that contain the comments of such threads.
 pub(crate) fn request_comment_sweeps(
     tx: &mut Transaction<'_>,
-    host: &str,
-    followed: &FollowedLanes,
-    writes: &[CellWrite],
-    observations: &[ItemObservation],
+    batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
-    let mut by_list: BTreeMap<Lane, Vec<(CellChange, &Thread)>> = BTreeMap::new();
-    for write in writes {
-        let observation = write.text_index.and_then(|index| observations.get(index));
-        let Some(MirrorItem::Thread(thread)) = observation.map(|observation| &observation.item)
-        else {
-            continue;
-        };
-        for list in comment_lanes(host, thread) {
-            by_list.entry(list).or_default().push((write.change, thread));
+    let Some(followed) = batch.followed else { return Ok(()) };
+    let mut by_list: BTreeMap<Lane, Vec<(ItemChangeKind, &Thread)>> = BTreeMap::new();
+    for change in &batch.changes {
+        let Some(MirrorItem::Thread(thread)) = change.new_item() else { continue };
+        for list in comment_lanes(batch.host, thread) {
+            by_list.entry(list).or_default().push((change.kind, thread));
         }
     }
     for (list, threads) in by_list {
@@ -47,21 +41,21 @@ pub(crate) fn request_comment_sweeps(
 
 /// Returns true if a list claims comments that were written before their thread appeared, or if an open walk of the
 /// list has passed them: the thread is back, or was created within what is claimed or passed.
-fn is_late(change: CellChange, thread: &Thread, list: &Coverage) -> bool {
+fn is_late(change: ItemChangeKind, thread: &Thread, list: &Coverage) -> bool {
     let claimed = list.from.zip(list.through).map(|(from, to)| (from, to.minus_ms(OVERLAP_MS)));
     let passed = list.since.as_ref().and_then(|walk| Some((walk.floor, walk.newest?)));
     let created = thread.created_at.instant();
     match change {
-        CellChange::Revived => claimed.or(passed).is_some(),
-        CellChange::Created => claimed
+        ItemChangeKind::Revived => claimed.or(passed).is_some(),
+        ItemChangeKind::Created => claimed
             .into_iter()
             .chain(passed)
             .any(|(from, to)| !from.is_above(created) && created < to),
-        CellChange::Edited
-        | CellChange::Bumped
-        | CellChange::Removed
-        | CellChange::Touched
-        | CellChange::Unchanged => false,
+        ItemChangeKind::Edited
+        | ItemChangeKind::Bumped
+        | ItemChangeKind::Removed
+        | ItemChangeKind::Renamed
+        | ItemChangeKind::Cleared => false,
     }
 }
 

@@ -1,19 +1,57 @@
 //! The texts of the mirror: only present items, under the current name of their repository.
 
 pub(crate) mod comments;
+mod name_assignments;
 pub(crate) mod repositories;
 pub(crate) mod repository_names;
 pub(crate) mod threads;
 pub(crate) mod tombstones;
 pub(crate) mod undigested_columns;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::MirrorItem;
+use hw_rules::item::{Comment, MirrorItem, ObjectId, Repository, Thread};
 
-use crate::search::IndexText;
+use crate::search::{IndexText, SearchRow};
 use crate::sql::Dialect;
 use repository_names::repository_from_url;
+
+/// A text that was written, under the current name of its repository.
+pub(crate) struct WrittenText<'a> {
+    pub(crate) item: &'a MirrorItem,
+    pub(crate) repository: String,
+    pub(crate) url: String,
+    /// The id of its search row; a repository has none.
+    pub(crate) search_rowid: Option<i64>,
+    /// What was computed of its search row before the transaction.
+    pub(crate) prepared: Option<&'a IndexText>,
+}
+
+/// The texts that a transaction wrote.
+pub(crate) type WrittenTexts<'a> = BTreeMap<ObjectId, WrittenText<'a>>;
+
+impl WrittenText<'_> {
+    /// Returns the searchable parts of a thread or a comment.
+    pub(crate) fn search_row<'a>(&'a self, host: &'a str) -> Option<SearchRow<'a>> {
+        let row = search_row(host, self.item, &self.repository)?;
+        Some(SearchRow { prepared: self.prepared, ..row })
+    }
+
+    /// Returns the item under its current URL.
+    pub(crate) fn to_item(&self) -> MirrorItem {
+        let mut item = self.item.clone();
+        match &mut item {
+            MirrorItem::Repository(Repository { url, name, .. }) => {
+                name.clone_from(&self.repository);
+                url.clone_from(&self.url);
+            }
+            MirrorItem::Thread(Thread { url, .. }) | MirrorItem::Comment(Comment { url, .. }) => {
+                url.clone_from(&self.url);
+            }
+        }
+        item
+    }
+}
 
 /// Returns the ids of the repositories that the threads and comments among these items belong to.
 pub(crate) fn text_repositories<'a>(items: impl IntoIterator<Item = &'a MirrorItem>) -> Vec<i64> {
@@ -30,14 +68,24 @@ pub(crate) fn text_repositories<'a>(items: impl IntoIterator<Item = &'a MirrorIt
 
 /// Computes the search row of a thread or a comment, under the name of its repository that its URL contains.
 pub(crate) fn prepare_text(host: &str, item: &MirrorItem, dialect: Dialect) -> Option<IndexText> {
-    let row = match item {
+    let repository = match item {
         MirrorItem::Repository(_) => return None,
-        MirrorItem::Thread(thread) => {
-            threads::search_row(host, thread, repository_from_url(&thread.url))
-        }
-        MirrorItem::Comment(comment) => {
-            comments::search_row(host, comment, repository_from_url(&comment.url))
-        }
+        MirrorItem::Thread(thread) => repository_from_url(&thread.url),
+        MirrorItem::Comment(comment) => repository_from_url(&comment.url),
     };
+    let row = search_row(host, item, repository)?;
     Some(IndexText::from_search_row(&row, dialect))
+}
+
+/// Returns the searchable parts of a thread or a comment in the repository of this name.
+fn search_row<'a>(
+    host: &'a str,
+    item: &'a MirrorItem,
+    repository: &'a str,
+) -> Option<SearchRow<'a>> {
+    match item {
+        MirrorItem::Repository(_) => None,
+        MirrorItem::Thread(thread) => Some(threads::search_row(host, thread, repository)),
+        MirrorItem::Comment(comment) => Some(comments::search_row(host, comment, repository)),
+    }
 }

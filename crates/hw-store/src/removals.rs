@@ -8,7 +8,7 @@ use hw_rules::removal_brake::{self, RemovalBrake};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::version::ObservedAt;
 
-use crate::changes::{self, ItemChangeKind};
+use crate::changes;
 use crate::chores::TextBatch;
 use crate::error::StoreError;
 use crate::lanes::StoredLane;
@@ -218,8 +218,7 @@ fn check_brake(
     rule(removed, present, allow_mass_removal)
 }
 
-/// Removes the next cells of a lane with their texts and search rows. Makes the next observation of a repository count as
-/// an edit instead.
+/// Forgets the next items of a lane. Makes the next observation of a repository count as an edit instead.
 pub(crate) fn clear_items(
     tx: &mut Transaction<'_>,
     lane_id: i64,
@@ -231,22 +230,13 @@ pub(crate) fn clear_items(
     const NEXT: Sql = Sql::portable(
         "select id from cells where lane_id = $1 and kind = $2 and $3 < id order by id limit $4",
     );
-    const REMOVE: Sql = Sql::per_dialect(
-        "delete from cells
-          where host = $1 and kind = $2 and id in (select value from json_each($3))",
-        "delete from cells where host = $1 and kind = $2 and id = any($3)",
-    );
     let params = params![lane_id, kind.name(), after, limit];
     let ids = tx.query(NEXT, &params, |mut row| row.int("id"))?;
     if kind == ObjectKind::Repository {
         cells::forget_digests(tx, host, kind, &ids)?;
     } else {
-        let stored = cells::read_cells(tx, host, ids.iter().map(|id| ObjectId { kind, id: *id }))?;
-        let present = stored.cells.iter().filter(|(_, cell)| cell.is_present());
-        let present: Vec<i64> = present.map(|(key, _)| key.id).collect();
-        tombstones::remove_texts(tx, host, kind, &ids)?;
-        tx.execute(REMOVE, &params![host, kind.name(), ids.as_slice()])?;
-        changes::publish_all(tx, host, kind, &present, ItemChangeKind::Cleared)?;
+        let keys: Vec<_> = ids.iter().map(|id| ObjectId { kind, id: *id }).collect();
+        changes::forget_items(tx, host, None, &keys)?;
     }
     Ok(TextBatch::from_ids(host, &ids, limit))
 }

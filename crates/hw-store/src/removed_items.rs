@@ -16,7 +16,7 @@ use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader};
 
 pub use restore::RestoreResult;
-pub(crate) use writer::{RemovalCause, store_removed};
+pub(crate) use writer::{RemovalCause, store_removed_items};
 
 /// The time for which removed items can be restored.
 pub const RETENTION_MS: i64 = 30 * 86_400_000;

@@ -4,15 +4,13 @@
 //! dated back by one second and loses its digest, so the source's current version is newer, while the older text of a
 //! lagging replica is not. The item's lane is swept, and the sweep reads every item that is newer at the source.
 
-use hw_rules::item::{ObjectKey, ObjectKind};
+use hw_rules::item::{ObjectId, ObjectKey, ObjectKind};
 use hw_rules::lane::Surface;
 use hw_rules::source_time::SourceInstant;
 
 use crate::cells;
-use crate::comment_queue;
+use crate::changes;
 use crate::error::StoreError;
-use crate::lanes;
-use crate::mirror::tombstones;
 use crate::search;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
@@ -80,8 +78,7 @@ fn mark_item(tx: &mut Transaction<'_>, item: &DamagedItem, now_ms: i64) -> Resul
         }
         (DamagedRowKind::Stray { rowid: None }, Some(ObjectKey { host, kind, id })) => {
             sweep_surface(tx, kind, None, now_ms)?;
-            comment_queue::forget_threads(tx, &host, kind, &[id])?;
-            tombstones::remove_texts(tx, &host, kind, &[id]).map(drop)
+            changes::forget_items(tx, &host, None, &[ObjectId { kind, id }])
         }
         (DamagedRowKind::Replaceable, Some(key)) => schedule_reread(tx, &key, now_ms),
         (DamagedRowKind::Stray { rowid: None } | DamagedRowKind::Replaceable, None) => Ok(()),
@@ -136,7 +133,7 @@ fn sweep_surface(
     Ok(())
 }
 
-/// Deletes the cells that wait to be read again, have no text, and are not listed by a complete sweep: their keys were
+/// Forgets the items that wait to be read again, have no text, and are not listed by a complete sweep: their keys were
 /// damaged, the source does not know them, and no lookup by id could confirm them gone.
 pub(crate) fn forget_unlisted(
     tx: &mut Transaction<'_>,
@@ -144,25 +141,21 @@ pub(crate) fn forget_unlisted(
     kind: ObjectKind,
 ) -> Result<(), StoreError> {
     const UNLISTED: KindStatements = of_kind!(
-        "select cells.id, cells.host, cells.search_rowid from cells left join",
+        "select cells.id, cells.host from cells left join",
         "as texts on texts.host = cells.host and texts.id = cells.id
           where cells.lane_id = $1 and cells.kind = $2 and cells.digest = $3 and texts.id is null
             and not exists (select 1 from sweep_inventory join lanes on lanes.id = sweep_inventory.lane_id
                              where sweep_inventory.lane_id = cells.lane_id and sweep_inventory.id = cells.id
                                and lanes.host = cells.host)"
     );
-    const FORGET: Sql =
-        Sql::portable("delete from cells where host = $1 and kind = $2 and id = $3");
     let params = params![lane, kind.name(), REREAD_DIGEST.0.as_slice()];
     let unlisted = tx.query(UNLISTED.for_kind(kind), &params, |mut row| {
-        Ok((row.int("id")?, row.text("host")?, row.maybe_int("search_rowid")?))
+        Ok((row.text("host")?, ObjectId { kind, id: row.int("id")? }))
     })?;
-    let rowids: Vec<i64> = unlisted.iter().filter_map(|(.., rowid)| *rowid).collect();
-    search::remove_rows(tx, &rowids)?;
-    for (id, host, _) in &unlisted {
-        tx.send_statement(FORGET, &params![host, kind.name(), *id])?;
+    for (host, key) in &unlisted {
+        changes::forget_items(tx, host, Some(lane), &[*key])?;
     }
-    lanes::object_count::add_objects(tx, lane, -i64::try_from(unlisted.len()).unwrap_or(0))
+    Ok(())
 }
 
 /// Makes a sweep of the list due that an item was read from.

@@ -11,6 +11,7 @@ use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::source_time::{SourceInstant, SourceTime};
 
 use crate::cells::StoredCells;
+use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, params};
@@ -22,7 +23,9 @@ mod index_row;
 pub(crate) mod reindex;
 pub(crate) mod tokens;
 
-pub(crate) use index_row::{IndexText, insert_rows};
+use index_row::insert_rows;
+
+pub(crate) use index_row::IndexText;
 
 /// The indexed part of a text, as tokens: a PostgreSQL `tsvector` is limited to a megabyte, word positions included.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -70,7 +73,7 @@ impl SearchRow<'_> {
     }
 }
 
-/// The ids of search rows for items, requested.
+/// Ids of search rows for items, requested.
 pub(crate) struct PendingRowids {
     requests: Vec<RowidRequest>,
     taken: PendingRows,
@@ -105,9 +108,11 @@ impl PendingRowids {
     }
 
     /// Finds a free row id for each item, in the order of `updated_at`.
-    pub(crate) fn assign(self, tx: &mut Transaction<'_>) -> Result<AssignedRowids, StoreError> {
+    pub(crate) fn assign(
+        self,
+        tx: &mut Transaction<'_>,
+    ) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
         let Self { mut requests, mut taken } = self;
-        let replaced = requests.iter().filter_map(|request| request.current).collect();
         let mut assigned = BTreeMap::new();
         let mut used = BTreeSet::new();
         loop {
@@ -123,7 +128,7 @@ impl PendingRowids {
                 true
             });
             if requests.is_empty() {
-                return Ok(AssignedRowids { rowids: assigned, replaced });
+                return Ok(assigned);
             }
             taken = send_taken_rowids(tx, &requests)?;
         }
@@ -143,24 +148,20 @@ fn send_taken_rowids(
     tx.send_query(TAKEN, &params![rowids.as_slice()])
 }
 
-/// The ids of search rows for items.
-pub(crate) struct AssignedRowids {
-    rowids: BTreeMap<ObjectId, i64>,
-    /// The rows that these items have had.
-    replaced: Vec<i64>,
-}
-
-/// Replaces the search rows of items, and returns the row ids.
-pub(crate) fn index_items(
+/// Keeps the search rows of changed items: those of new texts take the place of the rows that the items have had.
+pub(crate) fn update_rows(
     tx: &mut Transaction<'_>,
-    AssignedRowids { rowids, replaced }: AssignedRowids,
-    items: &[(ObjectId, SearchRow<'_>)],
-) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
+    batch: &ChangeBatch<'_>,
+) -> Result<(), StoreError> {
+    let replaced = batch.changes.iter().filter(|change| change.is_loss() || change.text.is_some());
+    let replaced: Vec<i64> = replaced.filter_map(|change| change.search_rowid).collect();
     remove_rows(tx, &replaced)?;
+    let texts = batch.changes.iter().filter_map(|change| change.text);
     let rows: Vec<_> =
-        items.iter().filter_map(|(key, row)| Some((*rowids.get(key)?, row))).collect();
+        texts.filter_map(|text| Some((text.search_rowid?, text.search_row(batch.host)?))).collect();
     insert_rows(tx, &rows)?;
-    Ok(rowids)
+    let renamed = batch.ids_by_kind(|change| change.kind == ItemChangeKind::Renamed);
+    renamed.iter().try_for_each(|(kind, ids)| reindex::reindex_ids(tx, batch.host, *kind, ids))
 }
 
 fn first_rowid(key: ObjectId, updated_at: SourceInstant) -> i64 {

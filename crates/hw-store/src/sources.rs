@@ -2,14 +2,13 @@
 
 use hw_rules::duty::DutyName;
 use hw_rules::followed_source::FollowedSource;
-use hw_rules::item::ObjectKind;
+use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::lane::Lane;
 use hw_rules::login::Login;
 use hw_rules::repository_key::RepositoryKey;
 
-use crate::changes::{self, ItemChangeKind};
+use crate::changes;
 use crate::error::StoreError;
-use crate::mirror::tombstones;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader, follows, lanes, leases};
@@ -105,8 +104,6 @@ impl LeasedStore {
 
     /// Forgets a repository that is no longer followed, once its lanes are cleared.
     pub fn forget_repository(&self, repository: &RepositoryKey) -> Result<(), StoreError> {
-        const DELETE_CELL: Sql =
-            Sql::portable("delete from cells where host = $1 and kind = 'repository' and id = $2");
         const DELETE_REMOVED: Sql =
             Sql::portable("delete from removed_items where host = $1 and repository_id = $2");
         let RepositoryKey { host, id } = repository;
@@ -116,12 +113,9 @@ impl LeasedStore {
                 &DutyName::Repository(repository.clone()),
                 self.lease(),
             )?;
-            let (kind, ids) = (ObjectKind::Repository, [id.0]);
-            tombstones::remove_texts(tx, host, kind, &ids)?;
-            for sql in [DELETE_CELL, DELETE_REMOVED] {
-                tx.execute(sql, &params![host, *id])?;
-            }
-            changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Cleared)?;
+            let key = ObjectId { kind: ObjectKind::Repository, id: id.0 };
+            changes::forget_items(tx, host, None, &[key])?;
+            tx.execute(DELETE_REMOVED, &params![host, *id])?;
             follows::remove_from_mirror(tx, repository)?;
             delete_lanes(tx, &DELETE_LANES_OF_REPOSITORY, &params![host, *id])
         })

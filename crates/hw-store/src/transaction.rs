@@ -138,8 +138,8 @@ impl<'a> Transaction<'a> {
     }
 
     /// Returns the observer of this transaction's changes.
-    pub(crate) fn change_observer(&self) -> Option<&ChangeObserver> {
-        self.change_observer.as_ref()
+    pub(crate) fn change_observer(&self) -> Option<ChangeObserver> {
+        self.change_observer.clone()
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

@@ -68,3 +68,42 @@ impl<'a> PreparedPage<'a> {
         texts.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hw_rules::duty::DutyName;
+    use hw_rules::lane::Lane;
+    use hw_rules::repository_key::RepositoryKey;
+    use hw_rules::version::ObservedAt;
+
+    use super::*;
+    use crate::{DatabaseLocation, SearchEngine, SearchRequest, StoreWriter, Workspace};
+
+    #[test]
+    fn prepared_texts_are_written_and_not_computed_again() {
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
+        let store = store.claim_duty(&DutyName::pull("github.com"), "me", 0).unwrap().unwrap();
+        let preparer = store.page_preparer();
+        let other = preparer.prepare_page(issue_page("drips"));
+        let page =
+            PreparedPage { texts: other.texts, ..preparer.prepare_page(issue_page("leaks")) };
+        store.ingest_prepared(&[page]).unwrap();
+        let engine = SearchEngine::new(Workspace::from_store(store.reader()));
+        let hits = ["leaks", "drips"]
+            .map(|word| engine.search(&SearchRequest::new(word)).unwrap().hits.len());
+        assert_eq!(hits, [0, 1], "the search row is the one that was prepared");
+    }
+
+    fn issue_page(body: &str) -> IngestPage {
+        let item = serde_json::json!({"Thread": {
+            "id": 5, "node_id": "I_5", "number": 5, "repository_id": 1, "title": "a title", "body": body,
+            "url": "https://github.com/acme/pump/issues/5", "state": "OPEN", "labels": [],
+            "created_at": "2020-01-01T00:00:00Z", "updated_at": "2020-01-01T00:00:00Z", "sort": "Issue",
+        }});
+        let item = serde_json::from_value(item).unwrap();
+        let observed_at = ObservedAt::new(1_600_000_000_000, 1);
+        let page =
+            IngestPage::new(Lane::repository_issues(RepositoryKey::new("github.com", 1)), 10);
+        IngestPage { observations: vec![ItemObservation { item, observed_at }], ..page }
+    }
+}

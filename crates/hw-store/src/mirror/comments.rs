@@ -1,4 +1,4 @@
-//! Writes comments and their search rows.
+//! Writes comments.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
 use super::tombstones::{self, ConfirmedAbsence};
+use super::{WrittenText, WrittenTexts};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
 use crate::removed_items::RemovalCause;
-use crate::search::{self, PendingRowids, SearchRow};
+use crate::search::{PendingRowids, SearchRow};
 use crate::sql::{SqlParam, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
@@ -77,50 +78,44 @@ pub(crate) fn tombstone_thread_comments(
 
 /// A comment under the current name of its repository.
 struct StoredComment<'a> {
+    item: &'a MirrorItem,
     comment: &'a Comment,
     repository: String,
     url: String,
 }
 
-/// Writes comments under the names of their repositories, and their search rows. Returns the rowids of the search rows.
-pub(crate) fn store_comments(
+/// Writes comments under the names of their repositories, and assigns the ids of their search rows.
+pub(crate) fn store_comments<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
-    items: &[&MirrorItem],
-    prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
-    let comments: Vec<&Comment> = items.iter().filter_map(|item| as_comment(item)).collect();
+    items: &[&'a MirrorItem],
+    prepared: &PreparedTexts<'a>,
+) -> Result<WrittenTexts<'a>, StoreError> {
+    let comments: Vec<_> = items.iter().filter_map(|item| to_stored_comment(item, names)).collect();
     if comments.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(WrittenTexts::new());
     }
-    let times = comments.iter().map(|comment| (comment.key(), comment.updated_at.instant()));
-    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
-    let comments: Vec<_> =
-        comments.iter().map(|comment| to_stored_comment(comment, names)).collect();
-    write_comments(tx, host, &comments)?;
-    let rows: Vec<_> = comments
+    let times = comments
         .iter()
-        .map(|row| {
-            let (key, row) = (row.comment.key(), search_row(host, row.comment, &row.repository));
-            (key, SearchRow { prepared: prepared.get(&key).copied(), ..row })
-        })
-        .collect();
-    search::index_items(tx, rowids, &rows)
+        .map(|StoredComment { comment, .. }| (comment.key(), comment.updated_at.instant()));
+    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
+    write_comments(tx, host, &comments)?;
+    let written = comments.into_iter().map(|StoredComment { item, repository, url, .. }| {
+        let key = item.key();
+        let (search_rowid, prepared) = (rowids.get(&key).copied(), prepared.get(&key).copied());
+        (key, WrittenText { item, repository, url, search_rowid, prepared })
+    });
+    Ok(written.collect())
 }
 
-fn as_comment<'a>(item: &&'a MirrorItem) -> Option<&'a Comment> {
-    match item {
-        MirrorItem::Comment(comment) => Some(comment),
-        MirrorItem::Repository(_) | MirrorItem::Thread(_) => None,
-    }
-}
-
+/// Returns `None` if the item is no comment.
 fn to_stored_comment<'a>(
-    comment: &'a Comment,
+    item: &'a MirrorItem,
     names: &BTreeMap<i64, NamedRepository>,
-) -> StoredComment<'a> {
+) -> Option<StoredComment<'a>> {
+    let MirrorItem::Comment(comment) = item else { return None };
     let (repository, url) = match names.get(&comment.repository_id) {
         Some(current) => {
             (current.name.clone(), repository_names::thread_url(&current.url, &comment.url))
@@ -129,7 +124,7 @@ fn to_stored_comment<'a>(
             (repository_names::repository_from_url(&comment.url).to_owned(), comment.url.clone())
         }
     };
-    StoredComment { comment, repository, url }
+    Some(StoredComment { item, comment, repository, url })
 }
 
 /// Builds an upsert of rows, from the table's name on.

@@ -2,28 +2,38 @@
 
 use std::collections::BTreeMap;
 
-use hw_rules::item::{ItemObservation, MirrorItem, Repository};
+use hw_rules::item::{ItemObservation, Repository};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_clock::DATE_TOLERANCE_MS;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 
+use super::WrittenTexts;
+use super::name_assignments::{
+    ClaimedName, ClaimedRepository, NameAssignments, NameClaim, repository_claim,
+};
 use super::repository_names::{self, NamedRepository};
 use crate::chores;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlParam, SqlRow, params};
 use crate::transaction::Transaction;
 
+/// The repositories that a transaction wrote.
+#[derive(Default)]
+pub(crate) struct StoredRepositories<'a> {
+    pub(crate) written: WrittenTexts<'a>,
+    /// Those that lost their name to another. Their next observation has to be written in any case: their new name is
+    /// not known yet.
+    pub(crate) displaced: Vec<i64>,
+}
+
 /// Writes the changed repositories of a page. A chore applies a new name or URL to the repository's threads.
-///
-/// Returns the repositories that lost their name to another, so that their next observation is written in any case:
-/// their new name is not known yet.
-pub(crate) fn store_repositories(
+pub(crate) fn store_repositories<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     page: &[ItemObservation],
-    written: &[&ItemObservation],
-) -> Result<Vec<i64>, StoreError> {
+    written: &[&'a ItemObservation],
+) -> Result<StoredRepositories<'a>, StoreError> {
     let observed_at = page.iter().map(|observation| observation.observed_at.at_ms).max();
     let latest = observed_at.map(|at_ms| SourceInstant(at_ms).plus_ms(DATE_TOLERANCE_MS));
     store_with_names(tx, host, page, written, latest)
@@ -31,26 +41,26 @@ pub(crate) fn store_repositories(
 
 /// Writes repositories as they were when they were removed. Their observations are old and say nothing about the
 /// source's current time, so every other claim is trusted.
-pub(crate) fn restore_repositories(
+pub(crate) fn restore_repositories<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
-    removed: &[&ItemObservation],
-) -> Result<Vec<i64>, StoreError> {
+    removed: &[&'a ItemObservation],
+) -> Result<StoredRepositories<'a>, StoreError> {
     store_with_names(tx, host, &[], removed, None)
 }
 
 /// Writes repositories, and trusts no claim later than `latest`, the latest possible time of the source's clock.
-fn store_with_names(
+fn store_with_names<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     page: &[ItemObservation],
-    written: &[&ItemObservation],
+    written: &[&'a ItemObservation],
     latest: Option<SourceInstant>,
-) -> Result<Vec<i64>, StoreError> {
+) -> Result<StoredRepositories<'a>, StoreError> {
     let mut written: Vec<_> =
         written.iter().filter_map(|observation| repository_claim(observation)).collect();
     if written.is_empty() {
-        return Ok(Vec::new());
+        return Ok(StoredRepositories::default());
     }
     written.sort_unstable_by_key(|claimed| claimed.claim);
     let mut names =
@@ -69,122 +79,10 @@ fn store_with_names(
     for name in names.renamed_repositories().chain(strays) {
         chores::request_rename(tx, &RepositoryKey::new(host, name.id))?;
     }
-    Ok(names.displaced_repositories().map(|name| name.id).collect())
-}
-
-/// An observed repository with its claim to its name.
-struct ClaimedRepository<'a> {
-    repository: &'a Repository,
-    claim: NameClaim,
-}
-
-fn repository_claim(observation: &ItemObservation) -> Option<ClaimedRepository<'_>> {
-    match &observation.item {
-        MirrorItem::Repository(repository) => {
-            let claim = NameClaim::new(repository, observation.observed_at);
-            Some(ClaimedRepository { repository, claim })
-        }
-        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
-    }
-}
-
-/// The last observation of a repository under its name. The latest observation has the best claim to a name.
-///
-/// A listing can contain one name twice if a rename happens while it is read. Then the name belongs to the repository
-/// that was updated last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct NameClaim {
-    seen: Option<ObservedAt>,
-    updated_at: Option<SourceInstant>,
-    id: i64,
-}
-
-impl NameClaim {
-    fn new(repository: &Repository, seen: ObservedAt) -> Self {
-        let updated_at = Some(repository.updated_at.instant());
-        Self { seen: Some(seen), updated_at, id: repository.id }
-    }
-
-    /// Creates the claim of a repository that is about to be renamed.
-    fn none(id: i64) -> Self {
-        Self { seen: None, updated_at: None, id }
-    }
-}
-
-/// A repository's name with its claim to it.
-#[derive(Clone)]
-struct ClaimedName {
-    name: NamedRepository,
-    claim: NameClaim,
-}
-
-/// The names of the repositories around a page, before and after it is written.
-struct NameAssignments {
-    before: BTreeMap<i64, ClaimedName>,
-    now: BTreeMap<i64, ClaimedName>,
-}
-
-impl NameAssignments {
-    /// Drops the claims that are later than the source's clock, because a clock was wrong.
-    fn distrust_beyond(&mut self, latest: Option<SourceInstant>) {
-        let Some(latest) = latest else { return };
-        for (id, ClaimedName { claim, .. }) in &mut self.now {
-            if claim.seen.is_some_and(|seen| seen.at_ms > latest.0) {
-                *claim = NameClaim::none(*id);
-            }
-        }
-    }
-
-    /// Renews the claims of repositories that the page lists under their current name.
-    fn confirm_names<'a>(&mut self, observed: impl Iterator<Item = ClaimedRepository<'a>>) {
-        for ClaimedRepository { repository, claim } in observed {
-            if let Some(current) = self.now.get_mut(&repository.id)
-                && current.name == NamedRepository::from_repository(repository)
-            {
-                current.claim = claim.max(current.claim);
-            }
-        }
-    }
-
-    /// Gives each of these repositories its name, unless another repository has a better claim to it.
-    fn assign_names(&mut self, repositories: &[ClaimedRepository<'_>]) {
-        for ClaimedRepository { repository, .. } in repositories {
-            if let Some(current) = self.now.get_mut(&repository.id) {
-                current.claim = NameClaim::none(repository.id);
-            }
-        }
-        for ClaimedRepository { repository, claim } in repositories {
-            let name = NamedRepository::from_repository(repository);
-            let mut holders: Vec<_> =
-                self.now.values_mut().filter(|holder| holder.name.conflicts_with(&name)).collect();
-            let is_lost = holders.iter().any(|holder| *claim < holder.claim);
-            if !is_lost {
-                for holder in &mut holders {
-                    holder.name = holder.name.to_displaced();
-                }
-            }
-            let name = if is_lost { name.to_displaced() } else { name };
-            self.now.insert(repository.id, ClaimedName { name, claim: *claim });
-        }
-    }
-
-    /// Returns the new names of renamed repositories.
-    fn renamed_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
-        self.before.iter().filter_map(|(id, before)| {
-            self.now.get(id).map(|now| &now.name).filter(|name| **name != before.name)
-        })
-    }
-
-    /// Returns the names of repositories that had no row.
-    fn new_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
-        let new = self.now.iter().filter(|(id, _)| !self.before.contains_key(id));
-        new.map(|(_, now)| &now.name)
-    }
-
-    /// Returns the names of repositories that lost theirs to another.
-    fn displaced_repositories(&self) -> impl Iterator<Item = &NamedRepository> {
-        self.now.values().map(|now| &now.name).filter(|name| name.is_displaced())
-    }
+    Ok(StoredRepositories {
+        written: written.iter().filter_map(|claimed| claimed.to_written_text(&names)).collect(),
+        displaced: names.displaced_repositories().map(|name| name.id).collect(),
+    })
 }
 
 /// Reads the rows that have the ids, the names or the URLs of these repositories.

@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use hw_rules::item::{ObjectKind, Repository, ThreadKind};
 use hw_rules::repository_key::RepositoryKey;
 
-use crate::changes::{self, ItemChangeKind};
+use crate::changes;
 use crate::chores::TextBatch;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
-use crate::search;
 use crate::sql::{Sql, params};
 use crate::sweeps;
 use crate::tables::{KindStatements, of_kind};
@@ -106,7 +105,7 @@ impl PendingNames {
     }
 }
 
-/// Moves the next texts of a repository and their search rows to its current name.
+/// Moves the next texts of a repository to its current name.
 pub(crate) fn rename_texts(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -126,8 +125,7 @@ pub(crate) fn rename_texts(
         .collect();
     tx.execute_each(RENAME.for_kind(kind), &rows)?;
     let ids: Vec<i64> = urls.iter().map(|url| url.id).collect();
-    search::reindex::reindex_ids(tx, host, kind, &ids)?;
-    changes::publish_all(tx, host, kind, &ids, ItemChangeKind::Renamed)?;
+    changes::publish_renamed(tx, host, kind, &ids)?;
     Ok(TextBatch::from_ids(host, &ids, limit))
 }
 
@@ -291,18 +289,32 @@ pub(crate) fn restore_thread_urls(
     kind: ObjectKind,
     numbers: &[ThreadNumber],
 ) -> Result<(), StoreError> {
-    const THREADS_AT_NUMBER: KindStatements =
-        of_kind!("select id, url from", "where host = $1 and repository_id = $2 and number = $3");
+    const THREADS_AT_NUMBERS: KindStatements = of_kind!(
+        "select id, number, url from",
+        "where host = $1 and repository_id = $2 and number in (select value from json_each($3))",
+        "where host = $1 and repository_id = $2 and number = any($3)"
+    );
     const RESTORE: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
+    let mut by_repository: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for ThreadNumber { repository_id, number } in numbers {
-        let params = params![host, *repository_id, *number];
-        let rows = tx.query(THREADS_AT_NUMBER.for_kind(kind), &params, |mut row| {
-            Ok((row.int("id")?, row.text("url")?))
+        by_repository.entry(*repository_id).or_default().push(*number);
+    }
+    for (repository_id, numbers) in by_repository {
+        let params = params![host, repository_id, numbers.as_slice()];
+        let rows = tx.query(THREADS_AT_NUMBERS.for_kind(kind), &params, |mut row| {
+            let (id, url) = (row.int("id")?, row.text("url")?);
+            Ok((row.int("number")?, ThreadUrl { id, repository_id, url }))
         })?;
-        // while another row has this number, the URL is taken
-        let [(id, url)] = rows.as_slice() else { continue };
-        if let Some(own) = url.strip_suffix(&format!("~{id}")) {
-            tx.execute(RESTORE.for_kind(kind), &params![own, host, *id])?;
+        let mut at_number: BTreeMap<i64, Vec<ThreadUrl>> = BTreeMap::new();
+        for (number, thread) in rows {
+            at_number.entry(number).or_default().push(thread);
+        }
+        for threads in at_number.values() {
+            // while another row has this number, the URL is taken
+            let [ThreadUrl { id, url, .. }] = threads.as_slice() else { continue };
+            if let Some(own) = url.strip_suffix(&format!("~{id}")) {
+                tx.send_statement(RESTORE.for_kind(kind), &params![own, host, *id])?;
+            }
         }
     }
     Ok(())

@@ -1,23 +1,25 @@
-//! Writes threads of every kind and their search rows.
+//! Writes threads of every kind.
 
 use std::collections::BTreeMap;
 
 use hw_rules::item::{
-    AuthorKind, DiscussionDetails, MirrorItem, ObjectId, PullRequestDetails, Thread, ThreadDetails,
+    AuthorKind, DiscussionDetails, MirrorItem, PullRequestDetails, Thread, ThreadDetails,
     ThreadKind,
 };
 use hw_rules::source_time::SourceTime;
 
 use super::repository_names::{self, NamedRepository, ThreadUrl};
+use super::{WrittenText, WrittenTexts};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
-use crate::search::{self, PendingRowids, SearchRow};
+use crate::search::{PendingRowids, SearchRow};
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
 
 /// A thread under the current name of its repository.
 struct StoredThread<'a> {
+    item: &'a MirrorItem,
     thread: &'a Thread,
     repository: String,
     url: String,
@@ -32,27 +34,29 @@ impl StoredThread<'_> {
     }
 }
 
-/// Writes threads under the names of their repositories, and their search rows. Returns the rowids of the search rows.
-pub(crate) fn store_threads(
+/// Writes threads under the names of their repositories, and assigns the ids of their search rows.
+pub(crate) fn store_threads<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
-    items: &[&MirrorItem],
-    prepared: &PreparedTexts<'_>,
-) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
-    let mut threads: BTreeMap<ThreadKind, Vec<&Thread>> = BTreeMap::new();
-    for thread in items.iter().filter_map(|item| as_thread(item)) {
-        threads.entry(thread.kind()).or_default().push(thread);
+    items: &[&'a MirrorItem],
+    prepared: &PreparedTexts<'a>,
+) -> Result<WrittenTexts<'a>, StoreError> {
+    let mut by_kind: BTreeMap<ThreadKind, Vec<ObservedThread<'a>>> = BTreeMap::new();
+    for observed in items.iter().filter_map(|item| ObservedThread::from_item(item)) {
+        by_kind.entry(observed.thread.kind()).or_default().push(observed);
     }
-    if threads.is_empty() {
-        return Ok(BTreeMap::new());
+    if by_kind.is_empty() {
+        return Ok(WrittenTexts::new());
     }
-    let times =
-        threads.values().flatten().map(|thread| (thread.key(), thread.updated_at.instant()));
+    let times = by_kind
+        .values()
+        .flatten()
+        .map(|ObservedThread { thread, .. }| (thread.key(), thread.updated_at.instant()));
     let rowids = PendingRowids::send(tx, stored, times)?;
     let mut all = Vec::new();
-    for (kind, threads) in &threads {
+    for (kind, threads) in &by_kind {
         let rows = to_stored_threads(threads, names);
         let urls: Vec<_> = rows.iter().map(StoredThread::thread_url).collect();
         repository_names::free_urls(tx, host, *kind, &urls)?;
@@ -61,47 +65,56 @@ pub(crate) fn store_threads(
     // read before the first write is sent, which would have to be awaited as well
     let rowids = rowids.assign(tx)?;
     all.iter().try_for_each(|rows| write_threads(tx, host, rows))?;
-    let rows: Vec<_> = all
-        .iter()
-        .flatten()
-        .map(|row| {
-            let (key, row) = (row.thread.key(), search_row(host, row.thread, &row.repository));
-            (key, SearchRow { prepared: prepared.get(&key).copied(), ..row })
-        })
-        .collect();
-    search::index_items(tx, rowids, &rows)
+    let written =
+        all.into_iter().flatten().map(|StoredThread { item, repository, url, .. }| {
+            let key = item.key();
+            let (search_rowid, prepared) = (rowids.get(&key).copied(), prepared.get(&key).copied());
+            (key, WrittenText { item, repository, url, search_rowid, prepared })
+        });
+    Ok(written.collect())
 }
 
-fn as_thread<'a>(item: &&'a MirrorItem) -> Option<&'a Thread> {
-    match item {
-        MirrorItem::Thread(thread) => Some(thread),
-        MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+/// An item that is a thread.
+struct ObservedThread<'a> {
+    item: &'a MirrorItem,
+    thread: &'a Thread,
+}
+
+impl<'a> ObservedThread<'a> {
+    fn from_item(item: &'a MirrorItem) -> Option<Self> {
+        match item {
+            MirrorItem::Thread(thread) => Some(Self { item, thread }),
+            MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+        }
     }
 }
 
 fn to_stored_threads<'a>(
-    threads: &[&'a Thread],
+    threads: &[ObservedThread<'a>],
     names: &BTreeMap<i64, NamedRepository>,
 ) -> Vec<StoredThread<'a>> {
     let urls = thread_urls(threads, names);
     threads
         .iter()
         .zip(urls)
-        .map(|(thread, ThreadUrl { url, .. })| {
+        .map(|(ObservedThread { item, thread }, ThreadUrl { url, .. })| {
             let repository = match names.get(&thread.repository_id) {
                 Some(current) => current.name.clone(),
                 None => repository_names::repository_from_url(&thread.url).to_owned(),
             };
             let labels =
                 serde_json::to_string(&thread.labels).expect("a list of texts is always JSON");
-            StoredThread { thread, repository, url, labels }
+            StoredThread { item, thread, repository, url, labels }
         })
         .collect()
 }
 
 /// Returns the current URLs of threads, in their order.
-fn thread_urls(threads: &[&Thread], names: &BTreeMap<i64, NamedRepository>) -> Vec<ThreadUrl> {
-    let urls = threads.iter().map(|thread| {
+fn thread_urls(
+    threads: &[ObservedThread<'_>],
+    names: &BTreeMap<i64, NamedRepository>,
+) -> Vec<ThreadUrl> {
+    let urls = threads.iter().map(|ObservedThread { thread, .. }| {
         let url = match names.get(&thread.repository_id) {
             Some(current) => repository_names::thread_url(&current.url, &thread.url),
             None => thread.url.clone(),

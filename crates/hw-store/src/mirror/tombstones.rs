@@ -12,11 +12,12 @@ use crate::cells;
 use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::chores::TextBatch;
 use crate::error::StoreError;
-use crate::removed_items::{self, RemovalCause, RemovalReason};
-use crate::sql::{Sql, params};
+use crate::lanes::lane_rows::FollowedLanes;
+use crate::removed_items::{RemovalCause, RemovalReason};
+use crate::sql::params;
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
-use crate::{chores, follows, lanes, quarantine, search};
+use crate::{chores, follows, lanes, quarantine};
 
 /// An item that is gone, with the observation that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -33,11 +34,24 @@ pub(crate) fn tombstone_items(
     gone: &[ConfirmedAbsence],
     cause: RemovalCause,
 ) -> Result<u64, StoreError> {
-    let target = ChangeTarget { host, lane, counting: LaneCounting::Counted, cause };
+    let followed = &FollowedLanes::new();
+    let target = ChangeTarget { host, lane, counting: LaneCounting::Counted, cause, followed };
     tombstone_cells(tx, target, gone)
 }
 
+/// The number of items whose texts are in memory while they are removed.
+const MAX_REMOVED_AT_ONCE: usize = 500;
+
 fn tombstone_cells(
+    tx: &mut Transaction<'_>,
+    target: ChangeTarget<'_>,
+    gone: &[ConfirmedAbsence],
+) -> Result<u64, StoreError> {
+    let chunks = gone.chunks(MAX_REMOVED_AT_ONCE);
+    chunks.map(|gone| tombstone_chunk(tx, target, gone)).sum()
+}
+
+fn tombstone_chunk(
     tx: &mut Transaction<'_>,
     target: ChangeTarget<'_>,
     gone: &[ConfirmedAbsence],
@@ -55,7 +69,7 @@ fn tombstone_cells(
             let before = stored.cells.get(key).cloned().unwrap_or_default();
             let change = CellChange::from_cells(&before, cell);
             let search_rowid = stored.search_rowids.get(key).copied();
-            CellUpdate { key: *key, cell, change, search_rowid }
+            CellUpdate { key: *key, cell, change, text: None, search_rowid }
         })
         .collect();
     changes::apply_cells(tx, target, &updates)?;
@@ -86,73 +100,51 @@ fn tombstone_with_parent(
             ConfirmedAbsence { observed_at, ..*absence }
         })
         .collect();
-    let target = ChangeTarget { host, lane, counting: LaneCounting::Uncounted, cause };
+    let followed = &FollowedLanes::new();
+    let target = ChangeTarget { host, lane, counting: LaneCounting::Uncounted, cause, followed };
     tombstone_cells(tx, target, &gone).map(drop)
 }
 
-/// Removes texts and search rows, a thread with its comments. All of them are stored for a restore first. A chore removes
-/// the texts of a repository.
-pub(crate) fn remove_items<'a>(
+/// Removes what belongs to an item that is gone: the comments of a thread, and what is known of a repository. A chore
+/// removes the texts of the repository.
+pub(crate) fn remove_dependents(
     tx: &mut Transaction<'_>,
     host: &Host,
-    gone: impl IntoIterator<Item = (ObjectId, &'a ItemCell)>,
+    key: ObjectId,
+    cell: &ItemCell,
     cause: RemovalCause,
 ) -> Result<(), StoreError> {
-    let mut texts: BTreeMap<ObjectKind, BTreeMap<i64, &ItemCell>> = BTreeMap::new();
-    for (key, cell) in gone {
-        match key.kind {
-            ObjectKind::Repository => {
-                removed_items::store_removed(tx, host, key.kind, &[(key.id, cell)].into(), cause)?;
-                remove_repository(tx, &RepositoryKey::new(host, key.id), cell, cause.reason)?;
-            }
-            ObjectKind::Thread(_) => {
-                comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))?;
-                texts.entry(key.kind).or_default().insert(key.id, cell);
-            }
-            ObjectKind::Comment(_) => {
-                texts.entry(key.kind).or_default().insert(key.id, cell);
-            }
+    match key.kind {
+        ObjectKind::Repository => {
+            abandon_repository(tx, &RepositoryKey::new(host, key.id), cell, cause.reason)
         }
+        ObjectKind::Thread(_) => {
+            comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))
+        }
+        ObjectKind::Comment(_) => Ok(()),
     }
-    for (kind, cells) in texts {
-        removed_items::store_removed(tx, host, kind, &cells, cause)?;
-        let ids: Vec<i64> = cells.into_keys().collect();
-        remove_texts(tx, host, kind, &ids)?;
-    }
-    Ok(())
 }
 
-/// Removes rows of one kind with their search rows, but nothing that belongs to them. Returns the number of rows.
-pub(crate) fn remove_texts(
+/// Deletes texts of one kind. Only [`crate::changes`] does so, after it has published that they are gone.
+pub(crate) fn delete_texts(
     tx: &mut Transaction<'_>,
     host: &str,
     kind: ObjectKind,
     ids: &[i64],
-) -> Result<u64, StoreError> {
-    const REMOVE: KindStatements = of_kind!(
+) -> Result<(), StoreError> {
+    const DELETE: KindStatements = of_kind!(
         "delete from",
         "where host = $1 and id in (select value from json_each($2))",
         "where host = $1 and id = any($2)"
     );
-    const ROWIDS: Sql = Sql::per_dialect(
-        "select search_rowid from cells
-          where host = $1 and kind = $2 and search_rowid is not null
-            and id in (select value from json_each($3))",
-        "select search_rowid from cells
-          where host = $1 and kind = $2 and search_rowid is not null and id = any($3)",
-    );
-    let rowids =
-        tx.query(ROWIDS, &params![host, kind.name(), ids], |mut row| row.int("search_rowid"))?;
-    search::remove_rows(tx, &rowids)?;
     let numbers = repository_names::read_thread_numbers(tx, host, kind, ids)?;
-    let removed = tx.execute(REMOVE.for_kind(kind), &params![host, ids])?;
-    repository_names::restore_thread_urls(tx, host, kind, &numbers)?;
-    Ok(removed)
+    tx.send_statement(DELETE.for_kind(kind), &params![host, ids])?;
+    repository_names::restore_thread_urls(tx, host, kind, &numbers)
 }
 
-/// Removes a repository, restarts its lanes, and empties their quarantine. Its texts are hidden from now on, and a chore
-/// removes them.
-fn remove_repository(
+/// Restarts the lanes of a removed repository, and empties their quarantine. Its texts are hidden from now on, and a
+/// chore removes them.
+fn abandon_repository(
     tx: &mut Transaction<'_>,
     repository: &RepositoryKey,
     cell: &ItemCell,
@@ -163,8 +155,7 @@ fn remove_repository(
     }
     follows::remove_from_mirror(tx, repository)?;
     quarantine::release_repository(tx, repository)?;
-    lanes::restart::restart_repository_lanes(tx, repository)?;
-    remove_texts(tx, &repository.host, ObjectKind::Repository, &[repository.id.0]).map(drop)
+    lanes::restart::restart_repository_lanes(tx, repository)
 }
 
 /// A removed repository whose texts are removed, too.

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, ItemCell};
-use hw_rules::item::{ItemObservation, MirrorItem, ObjectKey, ObjectKind};
+use hw_rules::item::{ItemObservation, MirrorItem, ObjectId, ObjectKey, ObjectKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::version::ObservedAt;
 
 use super::{RemovalCause, RemovalReason, RemovedItem, select_removed};
-use crate::cells::{self, StoredCell, StoredCells};
+use crate::cells::{self, StoredCells};
 use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
@@ -154,7 +154,7 @@ fn next_removed(
     })
 }
 
-/// Writes texts, search rows and cells without a tombstone, and makes a sweep of each lane due.
+/// Writes texts and cells without a tombstone, and makes a sweep of each lane due.
 ///
 /// A cell has the version of the last observed text, so any newer version of the source counts as an edit.
 fn write_restored(
@@ -163,7 +163,7 @@ fn write_restored(
     stored: &StoredCells,
     gone: &[&ItemObservation],
 ) -> Result<(), StoreError> {
-    let displaced = mirror::repositories::restore_repositories(tx, host, gone)?;
+    let repositories = mirror::repositories::restore_repositories(tx, host, gone)?;
     let restored = gone.iter().map(|observation| observation.key());
     let restored = restored.filter(|key| key.kind == ObjectKind::Repository);
     follows::add_to_mirror(tx, host, restored.map(|key| key.id))?;
@@ -171,24 +171,27 @@ fn write_restored(
     let ids = mirror::text_repositories(items.iter().copied());
     let names = repository_names::read_repository_names(tx, host, &ids)?;
     let prepared = PreparedTexts::new();
-    let mut rowids = mirror::threads::store_threads(tx, host, stored, &names, &items, &prepared)?;
-    rowids.extend(mirror::comments::store_comments(tx, host, stored, &names, &items, &prepared)?);
-    let mut by_lane: BTreeMap<Lane, Vec<StoredCell>> = BTreeMap::new();
+    let followed =
+        PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
+    let mut texts = mirror::threads::store_threads(tx, host, stored, &names, &items, &prepared)?;
+    texts.extend(mirror::comments::store_comments(tx, host, stored, &names, &items, &prepared)?);
+    texts.extend(repositories.written);
+    let mut by_lane: BTreeMap<Lane, Vec<RestoredCell>> = BTreeMap::new();
     for observation in gone {
-        let key = observation.key();
         let cell = ItemCell { version: Some(observation.version()), tombstone: None };
-        let restored = StoredCell { key, cell, search_rowid: rowids.get(&key).copied() };
+        let restored = RestoredCell { key: observation.key(), cell };
         by_lane.entry(item_lane(tx, host, &observation.item)?).or_default().push(restored);
     }
     for (lane, restored) in &by_lane {
         let id = lanes::ensure_lane_id(tx, lane)?;
         let updates: Vec<_> = restored
             .iter()
-            .map(|StoredCell { key, cell, search_rowid }| CellUpdate {
+            .map(|RestoredCell { key, cell }| CellUpdate {
                 key: *key,
                 cell,
                 change: CellChange::Revived,
-                search_rowid: *search_rowid,
+                text: texts.get(key),
+                search_rowid: stored.search_rowids.get(key).copied(),
             })
             .collect();
         let target = ChangeTarget {
@@ -198,16 +201,20 @@ fn write_restored(
             counting: LaneCounting::Uncounted,
             // nothing is removed
             cause: RemovalCause::new(RemovalReason::NotListed),
+            followed: &followed,
         };
         changes::apply_cells(tx, target, &updates)?;
         if lane.surface != Surface::Repositories {
             lanes::make_sweep_due(tx, id)?;
         }
     }
-    let followed =
-        PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
-    comment_queue::queue_threads(tx, host, &followed, &items)?;
-    cells::forget_digests(tx, host, ObjectKind::Repository, &displaced)
+    cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
+}
+
+/// The cell of a restored item.
+struct RestoredCell {
+    key: ObjectId,
+    cell: ItemCell,
 }
 
 fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<Lane, StoreError> {

@@ -1,16 +1,16 @@
-//! Stores items that are about to be removed, in the transaction that removes them.
+//! Stores items that are removed, in the transaction that removes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{MirrorItem, ObjectId, ObjectKind};
+use hw_rules::item::{MirrorItem, ObjectId};
 
 use super::RemovalReason;
+use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
 use crate::mirror::repository_names;
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
-use crate::views;
 
 /// The cause of a removal.
 #[derive(Debug, Clone, Copy)]
@@ -32,19 +32,16 @@ impl RemovalCause {
 }
 
 /// A row to write.
-struct RemovedItemRow {
-    item: MirrorItem,
-    repository: String,
+struct RemovedItemRow<'a> {
+    item: &'a MirrorItem,
+    cell: &'a ItemCell,
     json: String,
 }
 
-/// Stores items of one kind with everything that a restore needs. Skips items without a text.
-pub(crate) fn store_removed(
+/// Stores the removed items with everything that a restore needs. Skips items without a text.
+pub(crate) fn store_removed_items(
     tx: &mut Transaction<'_>,
-    host: &str,
-    kind: ObjectKind,
-    cells: &BTreeMap<i64, &ItemCell>,
-    cause: RemovalCause,
+    batch: &ChangeBatch<'_>,
 ) -> Result<(), StoreError> {
     const STORE: Sql = Sql::portable(
         "insert into removed_items (host, kind, id, root_kind, root_id, repository_id, repository, number, title,
@@ -58,40 +55,42 @@ pub(crate) fn store_removed(
                 observed_at_ms = excluded.observed_at_ms, observed_request = excluded.observed_request,
                 item_json = excluded.item_json",
     );
-    let ids: Vec<i64> = cells.keys().copied().collect();
-    for ids in ids.chunks(500) {
-        let stored = read_items(tx, host, kind, ids)?;
-        let rows: Vec<_> =
-            stored.iter().filter_map(|row| row.to_params(host, cells, cause)).collect();
-        tx.execute_each(STORE, &rows)?;
-    }
-    Ok(())
+    let removed: Vec<_> =
+        batch.changes.iter().filter(|change| change.kind == ItemChangeKind::Removed).collect();
+    let Some(cause) = batch.cause.filter(|_| !removed.is_empty()) else { return Ok(()) };
+    let stored = batch.read_stored_items(tx)?;
+    let rows: Vec<_> = removed
+        .into_iter()
+        .filter_map(|change| {
+            let item = stored.get(&change.key)?;
+            let json = serde_json::to_string(item).expect("an item is plain values, always JSON");
+            Some(RemovedItemRow { item, cell: change.cell?, json })
+        })
+        .collect();
+    let names = read_names(tx, batch.host, rows.iter().map(|row| row.item))?;
+    let rows: Vec<_> =
+        rows.iter().filter_map(|row| row.to_params(batch.host, &names, cause)).collect();
+    tx.execute_each(STORE, &rows)
 }
 
-fn read_items(
+/// Reads the owners and names of the repositories of these items.
+fn read_names<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
-    kind: ObjectKind,
-    ids: &[i64],
-) -> Result<Vec<RemovedItemRow>, StoreError> {
-    let items: Vec<MirrorItem> = views::items::items_by_ids(tx, host, kind, ids)?;
-    let repositories: Vec<i64> = items.iter().map(repository_id).collect();
-    let names = repository_names::read_repository_names(tx, host, &repositories)?;
-    let nameless: Vec<i64> =
-        repositories.into_iter().filter(|id| !names.contains_key(id)).collect();
-    let removed_names = if nameless.is_empty() {
-        BTreeMap::new()
-    } else {
-        read_removed_names(tx, host, &nameless)?
-    };
-    let rows = items.into_iter().map(|item| {
-        let id = repository_id(&item);
-        let name = names.get(&id).map(|name| format!("{}/{}", name.owner, name.name));
-        let repository = name.or_else(|| removed_names.get(&id).cloned());
-        let json = serde_json::to_string(&item).expect("an item is plain values, always JSON");
-        RemovedItemRow { item, repository: repository.unwrap_or_default(), json }
-    });
-    Ok(rows.collect())
+    items: impl Iterator<Item = &'a MirrorItem>,
+) -> Result<BTreeMap<i64, String>, StoreError> {
+    let ids: BTreeSet<i64> = items.map(repository_id).collect();
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let stored = repository_names::read_repository_names(tx, host, &ids)?;
+    let mut names: BTreeMap<i64, String> = stored
+        .into_iter()
+        .map(|(id, name)| (id, format!("{}/{}", name.owner, name.name)))
+        .collect();
+    let nameless: Vec<i64> = ids.into_iter().filter(|id| !names.contains_key(id)).collect();
+    if !nameless.is_empty() {
+        names.extend(read_removed_names(tx, host, &nameless)?);
+    }
+    Ok(names)
 }
 
 /// Reads the names of those of these repositories that were removed before their texts.
@@ -120,20 +119,20 @@ fn repository_id(item: &MirrorItem) -> i64 {
     }
 }
 
-impl RemovedItemRow {
+impl RemovedItemRow<'_> {
     /// Returns the parameters of the row; none for an item that was never observed or is not gone, because there is
     /// nothing to restore.
     fn to_params<'a>(
         &'a self,
         host: &'a str,
-        cells: &BTreeMap<i64, &ItemCell>,
+        names: &'a BTreeMap<i64, String>,
         cause: RemovalCause,
     ) -> Option<Vec<SqlParam<'a>>> {
         let key = self.item.key();
-        let cell = cells.get(&key.id)?;
-        let (observed, tombstone) = (cell.version.as_ref()?.observed_at, cell.tombstone?);
+        let (observed, tombstone) = (self.cell.version.as_ref()?.observed_at, self.cell.tombstone?);
+        let repository = names.get(&repository_id(self.item)).map_or("", String::as_str);
         let root = cause.root.unwrap_or(key);
-        let (number, title, url) = match &self.item {
+        let (number, title, url) = match self.item {
             MirrorItem::Repository(repository) => (None, "", &repository.url),
             MirrorItem::Thread(thread) => (Some(thread.number), thread.title.as_str(), &thread.url),
             MirrorItem::Comment(comment) => (Some(comment.thread), "", &comment.url),
@@ -144,8 +143,8 @@ impl RemovedItemRow {
             key.id,
             root.kind.name(),
             root.id,
-            repository_id(&self.item),
-            &self.repository,
+            repository_id(self.item),
+            repository,
             number,
             title,
             url,

@@ -14,9 +14,9 @@ use crate::transaction::Transaction;
 ///
 /// FTS5 buffers rows in memory while their ids ascend and writes a segment before a lower id. A newest-first page would
 /// otherwise become one segment per row.
-pub(crate) fn insert_rows(
+pub(super) fn insert_rows(
     tx: &mut Transaction<'_>,
-    rows: &[(i64, &SearchRow<'_>)],
+    rows: &[(i64, SearchRow<'_>)],
 ) -> Result<(), StoreError> {
     const INSERT: Sql = Sql::per_dialect(
         "insert into search (rowid, type, url, title, body, repository, author, facets,

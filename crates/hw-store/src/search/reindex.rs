@@ -42,7 +42,7 @@ pub(crate) fn reindex_texts(
 }
 
 /// Rebuilds the search rows of these texts of one kind.
-pub(crate) fn reindex_ids(
+pub(super) fn reindex_ids(
     tx: &mut Transaction<'_>,
     host: &str,
     kind: ObjectKind,
@@ -52,7 +52,7 @@ pub(crate) fn reindex_ids(
     let rowids: Vec<_> = texts.iter().map(|text| text.rowid).collect();
     remove_rows(tx, &rowids)?;
     let rows: Vec<_> = texts.iter().map(|text| (text.rowid, text.search_row(host, kind))).collect();
-    insert_rows(tx, &rows.iter().map(|(rowid, row)| (*rowid, row)).collect::<Vec<_>>())
+    insert_rows(tx, &rows)
 }
 
 /// A stored text, with the id of its search row.

@@ -135,7 +135,7 @@ impl ObservedStore {
     /// Returns the changes since the last call, ordered by item.
     fn take_changes(&self) -> Vec<String> {
         let mut changes = std::mem::take(&mut *self.seen.lock().unwrap());
-        changes.sort_unstable();
+        changes.sort_unstable_by(|a, b| (&a.key, a.kind).cmp(&(&b.key, b.kind)));
         changes
             .iter()
             .map(|change| format!("{} {:?}", change.key.object_id(), change.kind))

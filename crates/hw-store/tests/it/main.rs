@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod change_story;
 mod changes;
 mod chores;
 mod closing_references;

@@ -1,14 +1,17 @@
 //! Counts the round trips to PostgreSQL: each costs milliseconds if the server runs on another machine.
 
+use std::ops::RangeInclusive;
+
 use hw_rules::follow_reason::LaneUse;
-use hw_rules::item::{ItemObservation, ThreadKind};
+use hw_rules::item::{CommentKind, ItemObservation, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::repository_key::RepositoryKey;
-use hw_store::{LeasedStore, StoreError, StoreWriter};
+use hw_store::{LeasedStore, StoreError, StoreWriter, SweepPage};
 
 use crate::fixture::{
-    HOST, SchemaDatabase, execute_raw, issue, issue_bodies, issue_lane, issues_page_through,
-    open_store,
+    HOST, SchemaDatabase, comment, execute_raw, finish_chores, issue, issue_bodies, issue_lane,
+    issues_page_through, lane_for_kind, observed_at, open_store, pump_repository,
+    repositories_page, threads_page,
 };
 
 #[test]
@@ -38,6 +41,53 @@ fn round_trips_of_a_view_are_one_per_question() {
     let database = WarmDatabase::new();
     let trips = database.count_trips(|store| store.lane_state(&issue_lane()).map(drop));
     assert_eq!(trips, 1, "its transaction begins and ends with the question");
+}
+
+#[test]
+fn round_trips_of_a_removal_do_not_grow_with_its_comments() {
+    let (database, kind) = (WarmDatabase::new(), CommentKind::Conversation);
+    let lane = lane_for_kind(kind);
+    let remove = |ids: RangeInclusive<i64>| {
+        let comments = ids.clone().map(|id| comment(kind, id, 1, 10, "leaks")).collect();
+        database.store.ingest_page(&threads_page(kind, comments)).unwrap();
+        let began_at = observed_at(1_000);
+        let page = SweepPage { began_at, rows: vec![], next: None, complete: true };
+        database.store.stage_sweep_page(&lane, &page).unwrap();
+        let gone: Vec<_> = ids.map(|id| (id, began_at)).collect();
+        database.count_trips(|store| store.finish_sweep(&lane, &gone, true).map(drop))
+    };
+    remove(1..=1);
+    assert_eq!([remove(11..=20), remove(101..=200)], [12, 12]);
+}
+
+#[test]
+fn round_trips_of_a_rename_do_not_grow_with_its_texts() {
+    let database = WarmDatabase::new();
+    let rename = |name: &str, issues: RangeInclusive<i64>| {
+        let second = 1_000 + *issues.end();
+        database.store.ingest_page(&issues_page_through(issue_observations(issues), 300)).unwrap();
+        let page = repositories_page(vec![pump_repository(name, second)]);
+        database.store.ingest_page(&page).unwrap();
+        let trips = database.count_trips(|store| store.run_chore(1_000).map(drop));
+        finish_chores(&database.store);
+        trips
+    };
+    rename("valve", 1..=1);
+    assert_eq!([rename("nozzle", 2..=20), rename("gauge", 21..=100)], [18, 18]);
+}
+
+#[test]
+fn round_trips_of_clearing_do_not_grow_with_the_texts() {
+    let database = WarmDatabase::new();
+    let clear = |issues| {
+        database.store.ingest_page(&issues_page_through(issue_observations(issues), 300)).unwrap();
+        database.store.clear_lane(&issue_lane()).unwrap();
+        let trips = database.count_trips(|store| store.run_chore(1_000).map(drop));
+        finish_chores(&database.store);
+        trips
+    };
+    clear(1..=1);
+    assert_eq!([clear(1..=20), clear(1..=100)], [11, 11]);
 }
 
 #[test]
@@ -129,6 +179,6 @@ fn count_trips(
     store.round_trips() - before
 }
 
-fn issue_observations(ids: std::ops::RangeInclusive<i64>) -> Vec<ItemObservation> {
+fn issue_observations(ids: RangeInclusive<i64>) -> Vec<ItemObservation> {
     ids.map(|id| issue(id, id, &format!("text {id}"))).collect()
 }

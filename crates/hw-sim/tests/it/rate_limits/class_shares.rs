@@ -5,6 +5,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 
 use hw_rules::followed_source::RepositoryName;
+use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
 use hw_rules::rate_limit::{ApiKind, PauseCause, RequestClass};
 use hw_sim::{RateLimitSpec, RequestKind, ThreadKind, WorldSpec};
@@ -226,7 +227,8 @@ async fn pull_for_minutes<T: std::fmt::Debug>(
 fn reply_to_an_issue(fixture: &SimFixture) -> RestWrite {
     let truth = fixture.with_github(|github| github.world().truth());
     let issue = truth.threads_of_kind(ThreadKind::Issue).next().unwrap();
-    let repository = RepositoryName::new(&fixture.organization, &issue.repository);
+    let repository =
+        RepositoryName::new(Login::from_known(&fixture.organization), &issue.repository);
     RestWrite::issue_comment(&repository, issue.number, "thanks")
 }
 
