@@ -74,6 +74,7 @@ impl EncodedParam {
 }
 
 /// Encodes integers as `{1,NULL,2}`: the statement casts the array to its type.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a value of any other type does not fit")]
 fn integer_array(values: &[&SqlParam<'_>]) -> Result<EncodedParam, DriverError> {
     let mut text = String::from("{");
     for (index, value) in values.iter().enumerate() {
@@ -88,6 +89,7 @@ fn integer_array(values: &[&SqlParam<'_>]) -> Result<EncodedParam, DriverError> 
     Ok(EncodedParam::text(&text))
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "a value of any other type does not fit")]
 fn as_texts<'a>(values: &[&SqlParam<'a>]) -> Result<Vec<Option<&'a str>>, DriverError> {
     let texts = values.iter().map(|value| match value {
         SqlParam::Null => Ok(None),
@@ -97,6 +99,7 @@ fn as_texts<'a>(values: &[&SqlParam<'a>]) -> Result<Vec<Option<&'a str>>, Driver
     texts.collect()
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "a value of any other type does not fit")]
 fn as_bytes<'a>(values: &[&SqlParam<'a>]) -> Result<Vec<Option<&'a [u8]>>, DriverError> {
     let bytes = values.iter().map(|value| match value {
         SqlParam::Null => Ok(None),
