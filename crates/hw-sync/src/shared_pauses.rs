@@ -120,7 +120,7 @@ impl SharedPauses {
             match self.run_on_store(move |store| store.lift_pause(&row)).await {
                 // the next request tries again
                 Err(error) if error.is_transient() => {
-                    tracing::debug!(%error, "cannot delete a pause")
+                    tracing::debug!(%error, "cannot delete a pause");
                 }
                 result => result?,
             }
