@@ -10,6 +10,7 @@ use hw_rules::safe_text;
 
 use crate::error::StoreError;
 use crate::leases::Lease;
+use crate::schema_version::refuse_newer_version;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::workers::{self, DeadWorker};
@@ -100,6 +101,7 @@ impl StoreWriter {
         claim: &DutyClaim<'_>,
     ) -> Result<Vec<LeasedStore>, StoreError> {
         let leases = self.write(CLAIM, |tx| {
+            refuse_newer_version(tx)?;
             end_in(tx, claim.ended)?;
             workers::remove_dead(tx, claim.dead)?;
             claim_in(tx, worker, claim)

@@ -95,6 +95,11 @@ impl StoreError {
         )
     }
 
+    /// Returns true if another process has the lease of a write, or has upgraded the database, which revokes all leases.
+    pub fn is_lease_revoked(&self) -> bool {
+        matches!(self, Self::LeaseLost { .. } | Self::NewerSchema { .. } | Self::NewerIndex { .. })
+    }
+
     /// Returns true if the connection to the database server was lost, so the caller repeats its work on a new one.
     pub fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Unreachable(_))

@@ -7,6 +7,7 @@ use hw_rules::duty::DutyName;
 
 use crate::driver::PendingRows;
 use crate::error::StoreError;
+use crate::schema_version::refuse_newer_version;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 
@@ -62,8 +63,12 @@ impl<'a> PendingLeaseCheck<'a> {
     /// Fails if the owner has lost the lease.
     pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
         let counts = tx.read_pending(self.rows, |mut row| row.int("matching"))?;
-        let is_held = counts.iter().any(|matching| *matching > 0);
-        if is_held { Ok(()) } else { Err(lease_lost(self.lease)) }
+        if counts.iter().any(|matching| *matching > 0) {
+            return Ok(());
+        }
+        // an upgrade revokes all leases
+        refuse_newer_version(tx)?;
+        Err(lease_lost(self.lease))
     }
 }
 

@@ -44,6 +44,7 @@ mod removals;
 mod removed_items;
 mod repair;
 mod request_reservations;
+mod schema_version;
 mod search;
 mod source_clocks;
 mod sources;

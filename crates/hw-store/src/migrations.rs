@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
+use crate::schema_version::{INDEX_VERSION, read_index_version, refuse_newer_index};
 use crate::sql::{Dialect, Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{StoreReader, StoreWriter, chores, leases};
@@ -39,9 +40,6 @@ const fn format_at(number: i64) -> &'static str {
     }
     MIRROR_FORMATS[index].guid
 }
-
-/// The version of the rows that search reads: tokens, facets and profiles. Older ones are rebuilt from the stored texts.
-const INDEX_VERSION: i64 = 1;
 
 /// Whether a store may have the mirror fetched again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,9 +154,12 @@ const MIGRATIONS: &[Migration] = &[
     },
 ];
 
+/// The number of the schema that this version reads and writes.
+pub(crate) const LATEST_MIGRATION: i64 = MIGRATIONS.len() as i64;
+
 /// The schema of a new database: what all migrations together create.
 const NEW_SCHEMA: Migration = Migration {
-    number: MIGRATIONS.len() as i64,
+    number: LATEST_MIGRATION,
     name: "schema",
     sqlite: include_str!("../migrations/schema/sqlite.sql"),
     postgres: include_str!("../migrations/schema/postgres.sql"),
@@ -366,18 +367,6 @@ fn check_index(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     chores::request_index(tx)?;
     tx.execute(SET_INDEX, &params![INDEX_VERSION])?;
     leases::revoke_all(tx)
-}
-
-fn read_index_version(tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
-    const VERSION: Sql = Sql::portable("select search_index from schema_version");
-    Ok(tx.query_first(VERSION, &[], |mut row| row.int("search_index"))?.unwrap_or(INDEX_VERSION))
-}
-
-fn refuse_newer_index(found: i64) -> Result<(), StoreError> {
-    if found > INDEX_VERSION {
-        return Err(StoreError::NewerIndex { found, known: INDEX_VERSION });
-    }
-    Ok(())
 }
 
 fn script_digest(script: &str) -> String {

@@ -57,6 +57,14 @@ impl StoreReader {
         name: &'static str,
         job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.read_unexplained(name, job).map_err(|error| self.explain_failure(error))
+    }
+
+    pub(crate) fn read_unexplained<T>(
+        &self,
+        name: &'static str,
+        job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut tx =
             Transaction::new(self.inner.driver.read_session().map_err(map_step_error(name))?, name);
         tx.session.begin_read().map_err(map_step_error(name))?;
@@ -109,10 +117,10 @@ impl LeasedStore {
             let check = PendingLeaseCheck::send(tx, self.lease())?;
             let done = job(tx);
             // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
-            let checked = check.read(tx);
-            if let Err(lost @ StoreError::LeaseLost { .. }) = checked {
-                return Err(lost);
-            }
+            let checked = match check.read(tx) {
+                Err(error) if error.is_lease_revoked() => return Err(error),
+                checked => checked,
+            };
             let done = done?;
             checked?;
             change_counter::bump_change_counter(tx)?;

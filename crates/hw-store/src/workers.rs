@@ -8,6 +8,7 @@ use hw_rules::worker_watch::WorkerBeat;
 use crate::duties::DutyClaim;
 use crate::error::StoreError;
 use crate::locks::WorkerLock;
+use crate::schema_version::refuse_newer_version;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader, StoreWriter};
@@ -109,6 +110,7 @@ impl StoreWriter {
         let WorkerIdentity { id, machine, process, version, role } = identity;
         let params = params![id, machine, i64::from(*process), version, role, now_ms, now_ms];
         self.write(WORKER, |tx| {
+            refuse_newer_version(tx)?;
             release_duties_of(tx, id, 1)?;
             tx.send_statement(UPSERT, &params)
         })?;
@@ -126,14 +128,17 @@ impl WorkerHandle {
         &self.writer
     }
 
-    /// Shows that this worker is alive. Fails if another one has taken it for dead.
+    /// Shows that this worker is alive. Fails if another one has taken it for dead, or has upgraded the database.
     pub fn beat(&self, now_ms: i64) -> Result<(), StoreError> {
         const COUNT_UP: Sql =
             Sql::portable("update workers set beat = beat + 1, beat_ms = $1 where id = $2");
         let params = params![now_ms, &self.identity.id];
-        self.writer.write(BEAT, |tx| match tx.execute(COUNT_UP, &params)? {
-            0 => Err(StoreError::LeaseLost { name: self.identity.id.clone() }),
-            _ => Ok(()),
+        self.writer.write(BEAT, |tx| {
+            refuse_newer_version(tx)?;
+            match tx.execute(COUNT_UP, &params)? {
+                0 => Err(StoreError::LeaseLost { name: self.identity.id.clone() }),
+                _ => Ok(()),
+            }
         })
     }
 

@@ -47,10 +47,7 @@ impl SyncError {
             // a server that cannot be reached cannot release the lease, either; it expires by itself
             Self::Store(error) if error.is_lost_connection() => true,
             Self::Store(error) => {
-                matches!(
-                    error,
-                    hw_store::StoreError::LeaseLost { .. } | hw_store::StoreError::Interrupted(_)
-                )
+                error.is_lease_revoked() || matches!(error, hw_store::StoreError::Interrupted(_))
             }
             Self::Source { .. }
             | Self::RejectedPage { .. }

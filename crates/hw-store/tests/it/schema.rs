@@ -6,15 +6,16 @@ use hw_rules::pause_end::PauseEnd;
 use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
-    DatabaseLocation, NewPause, ObjectCounts, SCHEMA_GUID, StoreError, StoreReader, StoreWriter,
-    StoredSource,
+    DatabaseLocation, DutyClaim, DutyTask, NewPause, ObjectCounts, SCHEMA_GUID, StoreError,
+    StoreReader, StoreWriter, StoredSource,
 };
 use sha2::{Digest as _, Sha256};
 
 use crate::fixture::{
     HOST, SchemaDatabase, UNDO_DUTIES, execute_raw, finish_chores, issue, issue_bodies,
-    issues_page, issues_page_through, open_store, pull_duty, query_raw, refusals_to_open,
-    repositories_page, search_ids, thread, threads_page, undo_author_columns,
+    issues_page, issues_page_through, open_store, pull_duty, pump_repository, query_raw,
+    refusals_to_open, repositories_page, search_ids, thread, threads_page, undo_author_columns,
+    worker_identity,
 };
 
 both![
@@ -24,6 +25,9 @@ both![
     migration_that_was_changed_is_rejected,
     schema_guid_change_empties_the_mirror_and_a_reader_rejects_it,
     schema_guid_change_stops_a_running_writer,
+    schema_upgrade_stops_a_worker_of_the_older_version,
+    index_upgrade_stops_a_worker_of_the_older_version,
+    schema_upgrade_is_the_reason_for_a_question_that_fails,
     reader_between_two_migrations_finds_an_older_schema,
     migrations_run_once_when_opened_concurrently,
     migrations_to_new_names_and_buckets_keep_everything,
@@ -282,6 +286,63 @@ fn schema_guid_change_stops_a_running_writer(location: &DatabaseLocation) {
     store.release_duty().unwrap();
     let next = other.claim_duty(&pull_duty(), "me", 1).unwrap().unwrap();
     assert!(store.lease().epoch < next.lease().epoch);
+}
+
+fn schema_upgrade_stops_a_worker_of_the_older_version(location: &DatabaseLocation) {
+    upgrade_stops_a_worker(
+        location,
+        "insert into migrations (number, name, digest) values (999, 'later', 'x');
+         update schema_version set guid = 'another', number = 999",
+        |error| matches!(error, StoreError::NewerSchema { found: 999, .. }),
+    );
+}
+
+fn index_upgrade_stops_a_worker_of_the_older_version(location: &DatabaseLocation) {
+    upgrade_stops_a_worker(location, "update schema_version set search_index = 99", |error| {
+        matches!(error, StoreError::NewerIndex { found: 99, .. })
+    });
+}
+
+/// Upgrades the database under a worker that opened it before. Whatever the worker does next is refused, and what is
+/// stored stays.
+fn upgrade_stops_a_worker(
+    location: &DatabaseLocation,
+    upgrade: &str,
+    is_newer: fn(&StoreError) -> bool,
+) {
+    let writer = StoreWriter::open(location).unwrap();
+    let worker = writer.register_worker(&worker_identity("older"), 0).unwrap();
+    let tasks = [DutyTask { name: pull_duty(), detail: String::new() }];
+    let claim = DutyClaim { tasks: &tasks, dead: &[], ended: &[], now_ms: 1 };
+    let store = worker.claim_duties(&claim).unwrap().remove(0);
+    store.ingest_page(&repositories_page(vec![pump_repository("pump", 0)])).unwrap();
+    store.ingest_page(&issues_page(vec![issue(5, 10, "x")])).unwrap();
+    let revoke = "update duties set owner = null, epoch = epoch + 1";
+    execute_raw(location, &format!("{upgrade}; {revoke}"));
+    let refused = [
+        store.ingest_page(&issues_page_through(vec![], 10)).map(drop),
+        worker.beat(2),
+        worker.claim_duties(&claim).map(drop),
+        writer.register_worker(&worker_identity("restarted"), 3).map(drop),
+        StoreWriter::open(location).map(drop),
+    ];
+    for refused in refused {
+        let error = refused.unwrap_err();
+        assert!(is_newer(&error), "{error:?}");
+    }
+    let kept = query_raw(location, "select cast(count(*) as text) from issues");
+    assert_eq!(kept, [["1"]], "nothing was emptied");
+}
+
+fn schema_upgrade_is_the_reason_for_a_question_that_fails(location: &DatabaseLocation) {
+    let store = open_store(location);
+    let reader = store.reader();
+    execute_raw(
+        location,
+        "alter table sources rename to followed; update schema_version set number = 999",
+    );
+    let error = reader.sources().unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { found: 999, .. }), "{error:?}");
 }
 
 fn reader_between_two_migrations_finds_an_older_schema(location: &DatabaseLocation) {
