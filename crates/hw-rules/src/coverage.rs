@@ -288,6 +288,16 @@ impl Coverage {
             || head.total_count != Some(probe.total_count)
     }
 
+    /// Returns true if the first page of the latest walk, open or closed, is later than this response. The second of the
+    /// response does not count: the page may have been read before it.
+    pub fn is_head_read_since(&self, probed_at: SourceInstant) -> bool {
+        let head = match &self.walk {
+            Some(walk) => walk.head.as_ref(),
+            None => self.head.as_ref(),
+        };
+        head.is_some_and(|head| head.date > probed_at)
+    }
+
     /// Returns true if the listing counts fewer items than in `earlier`. Some are gone, and only a sweep finds
     /// out which.
     pub fn has_shrunk_since(&self, earlier: &Self) -> bool {

@@ -21,6 +21,21 @@ fn coverage_resumes_an_interrupted_first_walk_and_claims_nothing_before() {
 }
 
 #[test]
+fn coverage_knows_whether_its_latest_walk_began_after_a_probe() {
+    let mut list = TestListing::from_seconds(&[900, 800, 700, 600, 500]);
+    let mut mirror = TestMirror::default();
+    let now = SourceInstant(list.now * 1_000);
+    assert!(!mirror.coverage.is_head_read_since(SourceInstant::BEGINNING), "nothing was read");
+    mirror.read_head_pages(&list, 1);
+    assert!(mirror.coverage.is_head_read_since(now.minus_ms(1_000)));
+    assert!(!mirror.coverage.is_head_read_since(now), "it may have been read before the probe");
+    mirror.run_turn(&list);
+    list.now += 50;
+    mirror.read_head_pages(&list, 1);
+    assert!(mirror.coverage.is_head_read_since(now), "a closed walk counts, too");
+}
+
+#[test]
 fn coverage_opens_a_gap_for_a_wider_window() {
     let list = TestListing::from_seconds(&[300, 299, 298, 20, 19, 18, 17, 16]);
     let mut mirror =

@@ -10,6 +10,7 @@ pub mod class_shares;
 pub mod closing_references;
 pub mod coverage;
 pub mod date_range;
+pub mod discovered_page;
 pub mod duty;
 pub mod follow_reason;
 pub mod followed_source;

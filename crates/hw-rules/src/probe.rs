@@ -2,12 +2,14 @@
 //!
 //! It is compared only with the head that a walk recorded, never with another probe.
 
+use serde::{Deserialize, Serialize};
+
 use crate::plan::LaneState;
 use crate::source_time::SourceTime;
 use crate::walk::ListingFloor;
 
 /// The summary of a listing that is known without reading it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListingProbe {
     /// The newest item: its id and its `updated_at`.
     pub newest: Option<(i64, SourceTime)>,

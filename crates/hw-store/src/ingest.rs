@@ -125,7 +125,7 @@ impl LeasedStore {
 }
 
 /// Compares a page with the stored items, including those from earlier pages of the same response.
-fn write_page(
+pub(crate) fn write_page(
     tx: &mut Transaction<'_>,
     prepared: &PreparedPage<'_>,
 ) -> Result<IngestCounts, StoreError> {

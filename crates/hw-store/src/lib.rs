@@ -22,6 +22,7 @@ mod changes;
 mod chores;
 mod closing_references;
 mod comment_queue;
+mod discovery_pages;
 mod driver;
 mod duties;
 mod engine;

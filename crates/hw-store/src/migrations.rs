@@ -152,6 +152,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0015_pause_clocks.sql"),
         postgres: include_str!("../migrations/postgres/0015_pause_clocks.sql"),
     },
+    Migration {
+        number: 16,
+        name: "discovery",
+        sqlite: include_str!("../migrations/sqlite/0016_discovery.sql"),
+        postgres: include_str!("../migrations/postgres/0016_discovery.sql"),
+    },
 ];
 
 /// The number of the schema that this version reads and writes.

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hw_rules::discovered_page::is_read_since;
 use hw_rules::item::Repository;
 use hw_rules::lane::{Lane, ReadStrategy, Scope, Surface};
 use hw_rules::plan::{self, ChangeSign, LanePlan, LaneState, SweepRequest};
 use hw_rules::repository_key::RepositoryId;
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::since_walk;
+use hw_rules::source_time::SourceInstant;
 
 use crate::SyncError;
 use crate::plan_lanes::{PlannedLane, has_surface};
@@ -16,6 +18,14 @@ use crate::turn::{LaneTarget, PullContext, TargetRepository};
 
 /// Thread surfaces that moved in this pull, by repository id.
 pub(crate) type MovedSurfaces = BTreeSet<(i64, Surface)>;
+
+/// What this pull has shown about comments so far.
+pub(crate) struct MovedLists<'a> {
+    /// The listings of threads that moved.
+    pub(crate) surfaces: &'a MovedSurfaces,
+    /// When the pull began that this one took over. What was read since is not read again.
+    pub(crate) resumed_from: Option<SourceInstant>,
+}
 
 /// Comment lanes, split into those to read and those that are up to date.
 pub(crate) struct DueCommentLanes {
@@ -43,7 +53,7 @@ pub(crate) fn find_due_lanes(
     context: &PullContext<'_>,
     pull: &PullSpec,
     repositories: &[Repository],
-    moved: &MovedSurfaces,
+    moved: &MovedLists<'_>,
 ) -> Result<DueCommentLanes, SyncError> {
     let mut due = DueCommentLanes { lanes: Vec::new(), fresh_lanes: Vec::new() };
     if pull.comment_surfaces().next().is_none() {
@@ -70,7 +80,7 @@ pub(crate) fn find_due_lanes(
             let request = context.lane_request(&target, pull.sweep_request());
             let plan = plan::plan_lane(&state, sign, &request, now_ms);
             if plan != LanePlan::Skip {
-                due.lanes.push(PlannedLane { target, plan, state, expected: None });
+                due.lanes.push(PlannedLane::without_probe(target, plan, state));
             } else if let Some(at) = known.threads_checked_at(&target) {
                 due.fresh_lanes.push((target.lane, at));
             }
@@ -106,7 +116,7 @@ pub(crate) fn find_lanes_to_sweep(
             let request = context.lane_request(&target, SweepRequest::WhenDue);
             let plan = plan::plan_lane(&state, ChangeSign::Unknown, &request, now_ms);
             if let LanePlan::Sweep { .. } = plan {
-                planned.push(PlannedLane { target, plan, state, expected: None });
+                planned.push(PlannedLane::without_probe(target, plan, state));
             }
         }
     }
@@ -119,19 +129,23 @@ impl CommentLaneSnapshot {
         context: &PullContext<'_>,
         target: &LaneTarget,
         state: &LaneState,
-        moved: &MovedSurfaces,
+        moved: &MovedLists<'_>,
     ) -> bool {
         let (lane, surface) = (&target.lane, target.surface());
         let has_moved = surface.commented_threads().iter().any(|kind| {
             let surface = Surface::Threads(*kind);
             let threads =
                 Lane::for_repository(RepositoryKey::new(&lane.host, target.repository.id), surface);
-            moved.contains(&(target.repository.id, surface))
+            moved.surfaces.contains(&(target.repository.id, surface))
                 || self
                     .lane_states
                     .get(&threads)
                     .is_some_and(|threads| since_walk::is_behind_threads(state, threads))
         });
+        let is_read = moved.resumed_from.is_some_and(|began| is_read_since(state, began));
+        if is_read && !has_moved && !state.has_leftovers() {
+            return self.lanes_with_due_threads.contains(lane);
+        }
         let is_due = match target.strategy {
             ReadStrategy::PerThread(_) => {
                 self.lanes_with_due_threads.contains(lane) || state.has_leftovers()

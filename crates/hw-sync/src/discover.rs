@@ -1,12 +1,14 @@
 //! Lists the repositories of the sources, each with its probes: one pass finds what is new, renamed or gone, and every
 //! lane that moved.
 
+mod discovery_record;
 mod discovery_result;
 mod page_requests;
 mod single_repositories;
 
 use std::collections::BTreeMap;
 
+use hw_rules::discovered_page::DiscoveredPage;
 use hw_rules::followed_source::{FollowedSource, RepositoryName};
 use hw_rules::item::{ItemObservation, MirrorItem, Repository};
 use hw_rules::lane::{Lane, Surface};
@@ -29,6 +31,7 @@ use crate::sources::{self, FailedSource};
 use crate::turn::{PullContext, into_lane_error};
 use crate::{SyncError, quarantine};
 
+use discovery_record::{DiscoveryRecord, ProcessedPage};
 pub(crate) use discovery_result::{DiscoveryResult, SkippedRepository};
 
 /// As many repositories in a page as can be probed for one point: 1 + 33 × 3 connections.
@@ -47,6 +50,7 @@ struct RepositoryDiscovery<'a> {
     scope: String,
     page_size: u32,
     pages_requested: u64,
+    record: DiscoveryRecord,
     result: DiscoveryResult,
 }
 
@@ -57,14 +61,21 @@ struct DiscoveryPage {
     observations: Vec<ItemObservation>,
     probes: LaneProbes,
     unreadable: Vec<UnreadableRow>,
+    /// The owner whose repositories are listed; none if they were requested by name.
+    owner: Option<Login>,
+    /// Where the listing goes on.
+    next: Option<PageCursor>,
 }
 
 /// Reads and stores the repositories of all sources, or those requested by name. Lanes whose probes show no change are
 /// marked as checked in the same transaction.
+///
+/// `read_pages` are those that a worker read which performed the same pull and died: they are not requested again.
 pub(crate) async fn discover_repositories(
     context: &PullContext<'_>,
     pull: &mut PullSpec,
     known: &MirrorSnapshot,
+    read_pages: Vec<DiscoveredPage>,
 ) -> Result<DiscoveryResult, SyncError> {
     let mut discovery = RepositoryDiscovery {
         context,
@@ -73,13 +84,15 @@ pub(crate) async fn discover_repositories(
         scope: pull.source_names(),
         page_size: PROBED_PAGE_SIZE,
         pages_requested: 0,
+        record: DiscoveryRecord::default(),
         result: DiscoveryResult::default(),
         pull,
     };
+    discovery.replay_pages(read_pages);
     if discovery.pull.only_repositories.is_empty() {
         discovery.read_sources().await?;
     } else {
-        let names = discovery.pull.only_repositories.clone();
+        let names = discovery.unread_names();
         discovery.read_by_name(&names).await?;
     }
     discovery.emit_listed(true);
@@ -104,7 +117,9 @@ impl RepositoryDiscovery<'_> {
         if names.is_empty() {
             return Ok(());
         }
+        let began_before = self.record.position.names_began;
         let began = self.read_by_name(&names).await?;
+        let began = began_before.or(began);
         self.begin_listing(Lane::single_repositories(&self.pull.host))?;
         let page = IngestPage {
             checked_lanes: began.map(|began| (self.lane.clone(), began.0)).into_iter().collect(),
@@ -127,8 +142,12 @@ impl RepositoryDiscovery<'_> {
     async fn read_owner(&mut self, login: &Login) -> Result<(), SyncError> {
         self.begin_listing(Lane::owner_repositories(&self.pull.host, login.clone()))?;
         self.scope = login.to_string();
-        let mut after: Option<PageCursor> = None;
-        let mut began = None;
+        let read = self.record.position.of_owner(login.as_str()).cloned();
+        if read.as_ref().is_some_and(|read| read.next.is_none()) {
+            return Ok(());
+        }
+        let mut began = read.as_ref().map(|read| read.began);
+        let mut after: Option<PageCursor> = read.and_then(|read| read.next);
         let mut guard = PageGuard::default();
         loop {
             let RepositoryListPage { viewer, items_page: page, probes, .. } = self
@@ -144,20 +163,22 @@ impl RepositoryDiscovery<'_> {
                 );
                 checked.map_err(|error| self.page_error(error))?;
             }
-            let began = *began.get_or_insert(page.walk_page.date.0);
+            let began = *began.get_or_insert(page.walk_page.date);
             sources::store_source(self.context, self.pull, &FollowedSource::Owner(login.clone()))?;
-            let mut ingest_page = self.process_page(DiscoveryPage {
+            let ProcessedPage { mut ingest_page, discovered } = self.process_page(DiscoveryPage {
                 viewer,
                 date: page.walk_page.date,
                 observations: page.observations,
                 probes,
                 unreadable: page.unreadable,
+                owner: Some(login.clone()),
+                next: after.clone(),
             });
             if after.is_none() {
-                ingest_page.checked_lanes.push((self.lane.clone(), began));
+                ingest_page.checked_lanes.push((self.lane.clone(), began.0));
                 ingest_page.cleared_subjects = self.resolved_quarantine()?;
             }
-            self.store_page(&ingest_page)?;
+            self.store_discovered(&ingest_page, discovered.as_ref())?;
             if after.is_none() {
                 let unread = self.unread_repositories();
                 self.plan_repositories(&unread, &LaneProbes::new());
@@ -204,28 +225,25 @@ impl RepositoryDiscovery<'_> {
             sources::resolve_names(self.context, self.pull, &page.found)?;
         }
         self.result.missing.extend(page.missing);
-        let ingest_page = self.process_page(DiscoveryPage {
+        let ProcessedPage { ingest_page, discovered } = self.process_page(DiscoveryPage {
             viewer: page.viewer,
             date: page.date,
             observations: page.observations,
             probes: page.probes,
             unreadable: page.unreadable,
+            owner: None,
+            next: None,
         });
-        self.store_page(&ingest_page)?;
+        self.store_discovered(&ingest_page, discovered.as_ref())?;
         self.emit_listed(false);
         Ok(page.date)
     }
 
     /// Records the viewer, the repositories and the needs of their lanes, and returns the page to store.
-    fn process_page(&mut self, mut page: DiscoveryPage) -> IngestPage {
+    fn process_page(&mut self, mut page: DiscoveryPage) -> ProcessedPage {
         let viewer = page.viewer.as_ref().map(|viewer| viewer.login.clone());
-        if let Some(viewer) = page.viewer {
-            self.context.client.set_principal(Principal::from_user(&self.pull.host, viewer.id));
-            self.context
-                .client
-                .progress()
-                .emit(|| ProgressEvent::ViewerIdentified(viewer.login.clone()));
-            self.result.viewer = viewer.login;
+        if let Some(viewer) = &page.viewer {
+            self.identify_viewer(viewer.id, &viewer.login);
         }
         page.observations.retain(|observation| {
             observed_repository(observation)
@@ -233,6 +251,7 @@ impl RepositoryDiscovery<'_> {
         });
         let repositories: Vec<_> =
             page.observations.iter().filter_map(observed_repository).collect();
+        let discovered = self.describe_page(&page, &repositories);
         let unchanged_lanes = self.plan_repositories(&repositories, &page.probes);
         self.result.repositories.extend(repositories);
         for row in &page.unreadable {
@@ -248,13 +267,21 @@ impl RepositoryDiscovery<'_> {
                 self.result.unreadable.push(subject);
             }
         }
-        IngestPage {
+        let ingest_page = IngestPage {
             quarantined: page.unreadable.iter().map(quarantine::quarantine_row).collect(),
             observations: page.observations,
             checked_lanes: unchanged_lanes.into_iter().map(|lane| (lane, page.date.0)).collect(),
             viewer,
             ..IngestPage::new(self.lane.clone(), self.page_size)
-        }
+        };
+        ProcessedPage { ingest_page, discovered }
+    }
+
+    fn identify_viewer(&mut self, id: i64, login: &str) {
+        let client = self.context.client;
+        client.set_principal(Principal::from_user(&self.pull.host, id));
+        client.progress().emit(|| ProgressEvent::ViewerIdentified(login.to_owned()));
+        login.clone_into(&mut self.result.viewer);
     }
 
     /// Returns true if the mirror includes this repository, and records why a requested one is skipped.

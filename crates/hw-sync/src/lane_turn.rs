@@ -35,7 +35,7 @@ pub(crate) struct LaneTurn<'a> {
 pub(crate) enum LaneReading {
     /// Not at all: its turn begins at the stored state.
     Unread,
-    /// To the middle of a walk from the top.
+    /// To the middle of a walk from the top, or of the gap below it.
     MidWalk(Box<Coverage>),
     /// It has seen that nothing moved, or has read what did.
     UpToDate,

@@ -44,13 +44,18 @@ pub(crate) async fn scan_newest_first(
         guard: PageGuard::default(),
     };
     let mut coverage = match reading {
+        LaneReading::MidWalk(coverage) if coverage.has_unfinished_head() => {
+            scan.walk_head(*coverage).await?
+        }
         LaneReading::MidWalk(coverage) => *coverage,
         LaneReading::Unread | LaneReading::UpToDate => {
-            let coverage = stored.open_turn(window);
-            if coverage.has_unfinished_head() { scan.walk_head(coverage).await? } else { coverage }
+            let mut coverage = stored.open_turn(window);
+            if coverage.has_unfinished_head() {
+                coverage = scan.walk_head(coverage).await?;
+            }
+            scan.walk_head(coverage).await?
         }
     };
-    coverage = scan.walk_head(coverage).await?;
     scan.guard = PageGuard::default();
     while let Some(request) = coverage.next_gap_request() {
         coverage = scan.ingest_next_page(coverage, &request).await?.open_turn(window);

@@ -11,6 +11,7 @@ use hw_rules::source_time::SourceInstant;
 use hw_store::StoreReader;
 
 use crate::SyncError;
+use crate::lane_turn::LaneReading;
 use crate::pull::PullSpec;
 use crate::turn::{LaneTarget, PullContext, TargetRepository};
 
@@ -22,8 +23,16 @@ pub(crate) struct PlannedLane {
     pub(crate) target: LaneTarget,
     pub(crate) plan: LanePlan,
     pub(crate) state: LaneState,
+    pub(crate) reading: LaneReading,
     /// Shown as the expected total while the pull runs; none without a probe.
     pub(crate) expected: Option<ExpectedRows>,
+}
+
+impl PlannedLane {
+    /// Plans a lane that no probe has described and that was not read yet.
+    pub(crate) fn without_probe(target: LaneTarget, plan: LanePlan, state: LaneState) -> Self {
+        Self { target, plan, state, reading: LaneReading::Unread, expected: None }
+    }
 }
 
 /// The stored state before the pull requests anything.
@@ -74,7 +83,7 @@ impl MirrorSnapshot {
         let expected = probe.map(|probe| probe::expected_rows(&state, request.window, probe));
         let sign = probe.map_or(ChangeSign::Unknown, ChangeSign::Probe);
         let plan = plan::plan_lane(&state, sign, &request, context.client.clock().now_ms());
-        PlannedLane { target, plan, state, expected }
+        PlannedLane { target, plan, state, reading: LaneReading::Unread, expected }
     }
 }
 

@@ -11,13 +11,13 @@ use hw_rules::repository_key::RepositoryKey;
 use hw_rules::second_lookup;
 use hw_store::IngestPage;
 
-use crate::comment_lanes::MovedSurfaces;
+use crate::comment_lanes::MovedLists;
 use crate::discover::{DiscoveryResult, SkippedRepository};
 use crate::missing_repositories::RepositorySuspects;
 use crate::plan_lanes::{LaneProbes, MirrorSnapshot, PlannedLane, plan_repository_lanes};
 use crate::progress::{LanesToRead, ProgressEvent};
 use crate::pull::PullSpec;
-use crate::pull_run::PullRun;
+use crate::pull_run::{OtherPull, PullRun};
 use crate::repair::{self, RepairSummary};
 use crate::schedule::{LaneResult, run_lanes};
 use crate::summary::PullSummary;
@@ -37,11 +37,12 @@ pub(crate) fn store_source_clock(
     context.store.store_source_clock(&pull.host, &pull.worker.machine, &clock)
 }
 
-/// Performs the duty.
+/// Performs the duty, from where another worker left it if that one died while this one followed it.
 pub(crate) async fn perform_pull(
     run: &PullRun<'_>,
     context: &PullContext<'_>,
     pull: &PullSpec,
+    taken_over: Option<&OtherPull>,
 ) -> Result<PullSummary, SyncError> {
     let pull = &mut sources::load_sources(context, pull)?;
     run_chores(context).await?;
@@ -54,13 +55,18 @@ pub(crate) async fn perform_pull(
     context.client.source_time().resume_clock(context.store.source_clock(&pull.host, machine)?);
     let mut known = MirrorSnapshot::from_store(context.store, pull)?;
     let mut summary = PullSummary::new(pull);
-    let mut discovery = discover::discover_repositories(context, pull, &known).await?;
+    let read_pages = match taken_over {
+        Some(other) => context.store.resume_discovery(&pull.host, other.epoch)?,
+        None => Vec::new(),
+    };
+    let resumed_from = read_pages.first().map(|page| page.date);
+    let mut discovery = discover::discover_repositories(context, pull, &known, read_pages).await?;
     run_chores(context).await?;
     // stored early, so that a run that dies leaves the next one something to compare with
     store_source_clock(context, pull)?;
     if reset_future_lanes(context, pull, &known)? > 0 {
         known = MirrorSnapshot::from_store(context.store, pull)?;
-        discovery = discover::discover_repositories(context, pull, &known).await?;
+        discovery = discover::discover_repositories(context, pull, &known, Vec::new()).await?;
         run_chores(context).await?;
     }
     let pull = &*pull;
@@ -85,11 +91,13 @@ pub(crate) async fn perform_pull(
     run_chores(context).await?;
     run_removals::apply_removals(context, pull, &mut summary)?;
     let repositories = retain_stored(context, pull, discovery.repositories.iter().chain(&present))?;
+    let moved = MovedLists { surfaces: &moved, resumed_from };
     read_comments(run, context, pull, &repositories, &moved, &mut summary).await?;
     closing_references::read_closing_references(context, pull, &repositories, &mut summary).await?;
     run_removals::finish_removals(context, pull, &summary)?;
     // the listing of this pull has recorded the reason of each repository that it mirrors
     context.store.remove_unfollowed(&pull.host)?;
+    context.store.forget_discovery(&pull.host)?;
     run_chores(context).await?;
     if context.client.source_time().unresolved_step().is_some() {
         // lanes that were read before this was noticed may rely on a wrong time
@@ -227,7 +235,7 @@ async fn read_comments(
     context: &PullContext<'_>,
     pull: &PullSpec,
     repositories: &[Repository],
-    moved: &MovedSurfaces,
+    moved: &MovedLists<'_>,
     summary: &mut PullSummary,
 ) -> Result<(), SyncError> {
     let due = comment_lanes::find_due_lanes(context, pull, repositories, moved)?;

@@ -77,12 +77,14 @@ enum PullPart {
 
 /// The pull of another process.
 #[derive(Debug, Clone)]
-struct OtherPull {
+pub(crate) struct OtherPull {
     /// The id of its worker.
     owner: String,
     /// The name of its worker, as printed.
     worker: String,
-    epoch: i64,
+    pub(crate) epoch: i64,
+    /// True once its worker was seen alive: this process does not wait for one that had died before.
+    was_alive: bool,
 }
 
 impl<'a> PullRun<'a> {
@@ -142,12 +144,12 @@ impl<'a> PullRun<'a> {
         store: LeasedStore,
         dead_owner: Option<String>,
     ) -> Result<PerformedDuty, SyncError> {
-        self.start_performing(dead_owner.as_deref());
+        let taken_over = self.start_performing(dead_owner.as_deref());
         let context = self.context(&store);
         let mut result = async {
             self.client.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
             self.withdraw_old_requests()?;
-            perform_pull(self, &context, self.pull).await
+            perform_pull(self, &context, self.pull, taken_over.as_ref()).await
         }
         .await;
         if !result.as_ref().is_err_and(SyncError::has_lost_lease) {
@@ -174,15 +176,21 @@ impl<'a> PullRun<'a> {
         }
     }
 
-    /// Takes note that this process pulls, and reports whose pull it takes over.
-    fn start_performing(&self, dead_owner: Option<&str>) {
+    /// Takes note that this process pulls, and reports whose pull it takes over. Returns that one if this process
+    /// followed it while it was alive.
+    fn start_performing(&self, dead_owner: Option<&str>) -> Option<OtherPull> {
         let mut progress = lock_unpoisoned(&self.progress);
-        progress.part = PullPart::Performing;
-        let other = progress.other.take();
-        if let Some(OtherPull { owner, worker, .. }) = other
-            && dead_owner == Some(owner.as_str())
-        {
+        let part = std::mem::replace(&mut progress.part, PullPart::Performing);
+        let is_dead = |other: &OtherPull| dead_owner == Some(other.owner.as_str());
+        if let Some(other) = progress.other.take().filter(is_dead) {
+            let worker = other.worker;
             self.client.progress().emit(|| ProgressEvent::TakingOverPull { worker });
+        }
+        match part {
+            PullPart::Following(followed) => {
+                Some(followed).filter(|followed| followed.was_alive && is_dead(followed))
+            }
+            PullPart::Undecided | PullPart::Performing | PullPart::Performed(_) => None,
         }
     }
 
@@ -385,7 +393,8 @@ impl<'a> PullRun<'a> {
         }
         let holder = self.worker.store().duty_holder(&pull.name).ok().flatten();
         let worker = holder.map_or_else(|| "another process".to_owned(), |holder| holder.worker);
-        let other = OtherPull { owner, worker: worker.clone(), epoch: pull.epoch };
+        let other =
+            OtherPull { owner, worker: worker.clone(), epoch: pull.epoch, was_alive: false };
         progress.other = Some(other.clone());
         if pull.detail == self.detail {
             self.client.progress().emit(|| ProgressEvent::FollowingPull { worker });
@@ -451,9 +460,10 @@ impl DutyPerformer for PullRun<'_> {
         if let Some(pull) = pull {
             self.observe_pull(pull, &board.dead);
         }
-        match &lock_unpoisoned(&self.progress).part {
+        match &mut lock_unpoisoned(&self.progress).part {
             PullPart::Undecided | PullPart::Performing => false,
             PullPart::Following(followed) => {
+                followed.was_alive |= self.worker.is_alive(&followed.owner);
                 pull.is_some_and(|pull| self.has_ended(pull, followed))
             }
             PullPart::Performed(_) => true,

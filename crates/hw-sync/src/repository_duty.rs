@@ -74,16 +74,13 @@ pub(crate) async fn perform_repository(
     let lanes = lists.iter().filter_map(|list| {
         let lane =
             Lane::for_repository(RepositoryKey::new(&pull.host, repository.id), list.surface);
-        Some(PlannedLane {
-            target: LaneTarget::new(lane, Arc::clone(repository))?,
-            // the turn loads the state, and plans by it
-            plan: match list.is_unchanged {
-                true => LanePlan::Sweep { scan_first: false },
-                false => LanePlan::Scan,
-            },
-            state: LaneState::new(),
-            expected: None,
-        })
+        let target = LaneTarget::new(lane, Arc::clone(repository))?;
+        // the turn loads the state, and plans by it
+        let plan = match list.is_unchanged {
+            true => LanePlan::Sweep { scan_first: false },
+            false => LanePlan::Scan,
+        };
+        Some(PlannedLane::without_probe(target, plan, LaneState::new()))
     });
     run_lanes(context, pull, lanes.collect()).await
 }

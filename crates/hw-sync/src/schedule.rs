@@ -54,7 +54,7 @@ pub(crate) async fn run_lanes(
     lanes: Vec<PlannedLane>,
 ) -> Result<Vec<LaneOutcome>, SyncError> {
     let (mut turns, mut first_pages) = (Vec::new(), Vec::new());
-    for PlannedLane { target, plan, state, .. } in lanes {
+    for PlannedLane { target, plan, state, reading, .. } in lanes {
         match plan {
             LanePlan::Skip => {}
             LanePlan::FirstPage { rows } => match target.strategy {
@@ -69,7 +69,7 @@ pub(crate) async fn run_lanes(
                 turns.push(LaneTask::Turn(target, LaneReading::UpToDate));
             }
             LanePlan::Scan | LanePlan::Sweep { scan_first: true } | LanePlan::Sleep { .. } => {
-                turns.push(LaneTask::Turn(target, LaneReading::Unread));
+                turns.push(LaneTask::Turn(target, reading));
             }
         }
     }

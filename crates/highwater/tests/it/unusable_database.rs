@@ -3,7 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use hw_sim::WorldSpec;
 use rusqlite::Connection;
@@ -86,12 +87,31 @@ fn database_of_a_newer_highwater_is_reported_and_left_alone() {
     let connection = Connection::open(database_path(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
     let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
-                    supports 15)\nhint: install the newer highwater";
+                    supports 16)\nhint: install the newer highwater";
     let requests = fixture.request_count();
     assert_both_refuse(&fixture, &["-m", home.path().to_str().unwrap()], expected);
     assert_eq!(fixture.request_count(), requests);
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     assert_eq!(list_everything(home.path()), before);
+}
+
+#[test]
+fn database_upgraded_during_a_pull_stops_the_pull_with_the_reason() {
+    let world =
+        WorldSpec { repositories: 1, issues: 900, latency_ms: 100..=100, ..WorldSpec::small() };
+    let (fixture, home) = (GitHubFixture::start(world, 1), tempfile::tempdir().unwrap());
+    let mut command = fixture.pull_command(&["-m", home.path().to_str().unwrap()]);
+    let pull = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fixture.request_count() < 4 {
+        std::thread::yield_now();
+    }
+    let connection = Connection::open(database_path(home.path())).unwrap();
+    connection.busy_timeout(Duration::from_secs(30)).unwrap();
+    connection.execute_batch("update schema_version set number = 99").unwrap();
+    let (code, stderr) = failure_output(&pull.wait_with_output().unwrap());
+    let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
+                    supports 16)\nhint: install the newer highwater";
+    assert!(code == Some(1) && stderr.contains(expected), "{stderr}");
 }
 
 #[test]

@@ -135,6 +135,70 @@ fn pull_of_a_dead_process_is_taken_over_within_six_seconds() {
 }
 
 #[test]
+fn pull_taken_over_requests_nothing_again_but_what_was_in_flight() {
+    let spec = WorldSpec {
+        repositories: 90,
+        issues: 130,
+        pull_requests: 20,
+        comments_per_thread: 1,
+        latency_ms: 1_500..=1_500,
+        ..WorldSpec::small()
+    };
+    let alone = SimFixture::new(&spec, 3);
+    edit_some_issues(&alone);
+    on_virtual_time(async { alone.pull(&FULL_PULL).await.unwrap() });
+    let (alone, whole_listing) = (request_count(&alone), repository_listings(&alone));
+    for nth in [1, 2, 3, 8, 21, 55] {
+        let fixture = SimFixture::new(&spec, 3);
+        edit_some_issues(&fixture);
+        let (in_flight, listings) = on_virtual_time(async {
+            let crash_hook = Some(crash_at("fetch: answered", nth));
+            let crashing = TestPull { crash_hook, owner: "first", ..FULL_PULL };
+            let mut first = pin!(fixture.pull(&crashing));
+            assert!(!fixture.poll_until_requests(&mut first, 1).await, "the pull is still running");
+            let mut second = pin!(fixture.pull(&TestPull { owner: "second", ..FULL_PULL }));
+            let died = tokio::select! {
+                biased;
+                died = first.as_mut() => died,
+                ended = second.as_mut() => panic!("the first one did not die: {ended:?}"),
+            };
+            died.unwrap_err();
+            let sent = request_count(&fixture);
+            second.await.unwrap();
+            check_mirror(&fixture, CheckLevel::Everything).unwrap();
+            check_comments(&fixture, CheckLevel::Everything).unwrap();
+            // all that were sent, less those that were answered before the one whose answer was the end
+            (sent - u64::from(nth) + 1, repository_listings(&fixture))
+        });
+        let again = request_count(&fixture) - alone;
+        assert!(again <= in_flight, "killed at answer {nth}: {again} again, {in_flight} in flight");
+        assert!(listings <= whole_listing + 1, "killed at answer {nth}: {listings} listings");
+    }
+}
+
+#[test]
+fn pull_that_starts_after_another_died_lists_the_repositories_itself() {
+    let spec = WorldSpec { repositories: 80, issues: 20, ..world_spec() };
+    let fixture = SimFixture::new(&spec, 1);
+    on_virtual_time(async {
+        let crashing =
+            TestPull { crash_hook: Some(crash_at("fetch: answered", 3)), ..TestPull::PLAIN };
+        fixture.pull(&crashing).await.unwrap_err();
+        let before = repository_listings(&fixture);
+        // the first page of the listing would not show it
+        let now_ms = fixture.world_now_ms();
+        let edited = issue_ids(&fixture)[0];
+        fixture.with_github(|github| {
+            github.world_mut().edit_issue(edited, None, Some("newer"), now_ms);
+        });
+        fixture.clock.advance_by(120_000).await;
+        fixture.pull(&SECOND).await.unwrap();
+        assert_eq!(repository_listings(&fixture) - before, 2, "all pages of the listing");
+        check_mirror(&fixture, CheckLevel::Everything).unwrap();
+    });
+}
+
+#[test]
 fn pull_of_a_process_that_stalls_beside_a_file_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::File(folder.path().join("one.db"));
@@ -165,7 +229,7 @@ fn comments_of_many_repositories_are_read_by_two_processes() {
         repositories: 40,
         issues: 120,
         comments_per_thread: 2,
-        latency_ms: 400..=400,
+        latency_ms: 1_500..=1_500,
         ..WorldSpec::small()
     };
     let alone = SimFixture::new(&spec, 3);
@@ -190,7 +254,7 @@ fn comments_that_a_dead_helper_left_are_read_by_the_pull() {
         repositories: 40,
         issues: 120,
         comments_per_thread: 2,
-        latency_ms: 400..=400,
+        latency_ms: 1_500..=1_500,
         ..WorldSpec::small()
     };
     for point in ["fetch: answered", "ingest: before commit", "ingest: after commit"] {
@@ -211,7 +275,7 @@ fn removals_of_a_run_are_counted_together_when_another_process_helps() {
         repositories: 30,
         issues: 120,
         comments_per_thread: 2,
-        latency_ms: 400..=400,
+        latency_ms: 1_500..=1_500,
         ..WorldSpec::small()
     };
     let fixture = SimFixture::new(&spec, 3);
@@ -343,4 +407,22 @@ fn comments_seen(summary: &PullSummary) -> u64 {
 
 fn world_spec() -> WorldSpec {
     WorldSpec { repositories: 2, issues: 17, latency_ms: 50..=50, ..WorldSpec::small() }
+}
+
+/// Edits issues of many repositories at once: a list with an item this new may still lag, and is read again by the next pull.
+fn edit_some_issues(fixture: &SimFixture) {
+    let (now_ms, ids) = (fixture.world_now_ms(), issue_ids(fixture));
+    fixture.with_github(|github| {
+        for id in ids.into_iter().step_by(40) {
+            github.world_mut().edit_issue(id, None, Some("new"), now_ms);
+        }
+    });
+}
+
+/// Returns the number of requested pages of the list of repositories.
+fn repository_listings(fixture: &SimFixture) -> usize {
+    fixture.with_github(|github| {
+        let log = github.request_log();
+        log.entries.iter().filter(|entry| entry.summary.contains("repositories(first")).count()
+    })
 }

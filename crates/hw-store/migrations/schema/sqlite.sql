@@ -537,3 +537,13 @@ create table follows (
     reason text not null,
     primary key (host, repository_id, reason)
 );
+
+-- the pages of the discovery in progress, for the worker that takes over
+create table discovery_pages (
+    host text not null,
+    number integer not null,
+    -- the claim of the pull that recorded it, or adopted it
+    epoch integer not null,
+    content text not null,
+    primary key (host, number)
+);

@@ -49,7 +49,7 @@ fn observed_versions(page: &IngestPage) -> Vec<ObservedVersion> {
 impl<'a> PreparedPage<'a> {
     /// Prepares a page of items most of which did not change: search rows are computed for those that did, when they are
     /// written.
-    pub(super) fn without_texts(page: &'a IngestPage) -> Self {
+    pub(crate) fn without_texts(page: &'a IngestPage) -> Self {
         let versions = observed_versions(page);
         PreparedPage { page: Cow::Borrowed(page), versions, texts: Vec::new() }
     }

@@ -35,7 +35,8 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
 
 /// Undoes the migration that added the reasons to follow a repository.
 pub(crate) const UNDO_REASONS: &str =
-    "drop table lane_uses; drop table follows; delete from migrations where number >= 14";
+    "drop table lane_uses; drop table follows; drop table discovery_pages;
+     delete from migrations where number >= 14";
 
 /// Returns a script that undoes the migration that added the kind and the association of authors.
 pub(crate) fn undo_author_columns() -> String {

@@ -29,6 +29,7 @@ mod concurrency;
 mod connections;
 mod damage;
 mod databases;
+mod discovery_pages;
 mod duties;
 mod engine;
 mod fixture;
