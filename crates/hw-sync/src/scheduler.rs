@@ -153,3 +153,7 @@ fn has_room(running: &[DutyName]) -> bool {
     }
     counts.iter().all(|(kind, count)| 2 * count <= kind.max_concurrent().max(2))
 }
+
+#[cfg(test)]
+#[path = "scheduler_tests.rs"]
+mod tests;
