@@ -21,6 +21,11 @@ impl ImpossibleItem {
         Self(format!("another node has its id, {id}"))
     }
 
+    /// Creates the reason for a text of this many bytes.
+    pub fn from_text_length(bytes: usize) -> Self {
+        Self(format!("its text has {bytes} bytes"))
+    }
+
     /// Returns the id from a stored reason of [`Self::from_taken_id`].
     pub fn parse_taken_id(reason: &str) -> Option<i64> {
         reason.strip_prefix("impossible: another node has its id, ")?.parse().ok()
@@ -212,7 +217,7 @@ fn is_blank_or_control(c: char) -> bool {
 
 fn check_body(body: &str) -> Result<(), ImpossibleItem> {
     if body.len() > MAX_BODY_BYTES {
-        return Err(ImpossibleItem(format!("its text has {} bytes", body.len())));
+        return Err(ImpossibleItem::from_text_length(body.len()));
     }
     Ok(())
 }

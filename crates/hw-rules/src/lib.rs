@@ -4,6 +4,7 @@
 //! If a rule needs to know something, its caller looks it up first.
 
 pub mod backoff;
+pub mod bluesky;
 pub mod cells;
 pub mod chunk_size;
 pub mod class_shares;

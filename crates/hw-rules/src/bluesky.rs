@@ -1,0 +1,11 @@
+//! Bluesky: its accounts and records, what a feed's page means, and when a feed is read.
+
+pub mod account_ref;
+pub mod cid;
+pub mod did;
+pub mod handle;
+pub mod identifier;
+pub mod link_address;
+pub mod links;
+pub mod post;
+pub mod record_uri;
