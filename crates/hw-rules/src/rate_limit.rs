@@ -3,27 +3,44 @@
 /// The longest wait that is believed when a source requests it: GitHub's longest window is an hour.
 pub const MAX_WAIT_MS: i64 = 2 * 3_600_000;
 
-/// One of GitHub's two APIs; each has a budget of its own.
+/// One API of a source; each has a budget of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ApiKind {
+    /// GitHub's.
     Rest,
+    /// GitHub's.
     Graphql,
+    /// Bluesky's.
+    Xrpc,
 }
 
 impl ApiKind {
+    pub const ALL: [Self; 3] = [Self::Rest, Self::Graphql, Self::Xrpc];
+
     /// Returns the points that may be spent in a minute before the source treats it as abuse.
     pub fn points_per_minute(self) -> i64 {
         match self {
             Self::Rest => 900,
             Self::Graphql => 2_000,
+            // 3,000 in five minutes; most servers do not say how many are left
+            Self::Xrpc => 600,
         }
     }
 
-    /// Returns the name of its budget, as in the source's own headers.
+    /// Returns the word for the length of its budget's window.
+    pub fn window_name(self) -> &'static str {
+        match self {
+            Self::Rest | Self::Graphql => "hourly",
+            Self::Xrpc => "five-minute",
+        }
+    }
+
+    /// Returns the name of its budget: GitHub's headers use the same.
     pub fn bucket(self) -> &'static str {
         match self {
             Self::Rest => "core",
             Self::Graphql => "graphql",
+            Self::Xrpc => "xrpc",
         }
     }
 
@@ -32,6 +49,7 @@ impl ApiKind {
         match self {
             Self::Rest => "REST",
             Self::Graphql => "GraphQL",
+            Self::Xrpc => "XRPC",
         }
     }
 }

@@ -456,9 +456,9 @@ impl RateLimiter {
     }
 }
 
-/// Returns the reason of a pause until an API's hourly limit resets.
+/// Returns the reason of a pause until an API's own limit resets.
 pub(crate) fn primary_limit_reason(api: ApiKind) -> String {
-    format!("the hourly {} budget is used up", api.name())
+    format!("the {} {} budget is used up", api.window_name(), api.name())
 }
 
 /// Locks a mutex even if another task panicked while it held the lock: the values behind our locks are always
