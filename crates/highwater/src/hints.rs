@@ -90,6 +90,8 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
             "check that GITHUB_TOKEN is valid and has read access; `highwater doctor github` shows details"
         }
         SourceError::Hidden(_) => "check the spelling, and that the token can read it",
+        SourceError::AccountUnavailable(_) => "check the spelling of the account",
+        SourceError::SessionExpired(_) => RETRY_HINT,
         SourceError::Network(_) | SourceError::Unreachable(_) => {
             "check the network and the URL (--api-url, github.proxy)"
         }

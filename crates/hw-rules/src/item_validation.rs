@@ -21,6 +21,11 @@ impl ImpossibleItem {
         Self(format!("another node has its id, {id}"))
     }
 
+    /// Creates the reason for a row that belongs to another account than the listing.
+    pub fn from_foreign_account(account: &str) -> Self {
+        invalid_field("account", account)
+    }
+
     /// Creates the reason for a text of this many bytes.
     pub fn from_text_length(bytes: usize) -> Self {
         Self(format!("its text has {bytes} bytes"))

@@ -1,6 +1,7 @@
 //! Errors between a request and its observations, grouped by what can be done about them.
 
 use hw_rules::backoff::{self, Jitter};
+use hw_rules::bluesky::account_state::AccountState;
 use hw_rules::rate_limit::{ApiKind, MAX_WAIT_MS, PauseScope};
 use hw_rules::source_time::SourceInstant;
 
@@ -35,12 +36,28 @@ pub enum SourceError {
     /// It does not exist, or this token has no access.
     #[error("{0}")]
     Hidden(String),
+    /// The posts of one account cannot be read, whatever else works.
+    #[error("{0}")]
+    AccountUnavailable(UnavailableAccount),
+    /// The session has to be refreshed before the request is sent again.
+    #[error("the session has expired: {0}")]
+    SessionExpired(String),
     /// The source no longer accepts the cursor at which the page starts.
     #[error("the page cursor is no longer valid: {0}")]
     InvalidCursor(String),
     /// A bug in highwater, or a URL that is not GitHub's: the server understood the request and found it wrong.
     #[error("the server rejected the request: {0}")]
     InvalidRequest(String),
+}
+
+/// An account whose posts a source refuses to show, and its reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} (API error: {status}{reason})", .state.describe())]
+pub struct UnavailableAccount {
+    pub state: AccountState,
+    pub status: u16,
+    /// The source's own words, after a comma; empty if there are none.
+    pub reason: String,
 }
 
 /// A limit, and when it ends as far as the source reports it.
@@ -54,7 +71,7 @@ pub struct RateLimit {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateLimitKind {
-    /// The hour's points are used up.
+    /// The points of the API's own window, an hour at GitHub, are used up.
     Primary,
     /// Requests came too fast, or too many at once.
     Secondary,
@@ -185,6 +202,8 @@ impl SourceError {
             Self::Forbidden(_) => RetryDecision::RetryOnce,
             Self::TokenRejected(_)
             | Self::Hidden(_)
+            | Self::AccountUnavailable(_)
+            | Self::SessionExpired(_)
             | Self::InvalidCursor(_)
             | Self::InvalidRequest(_) => RetryDecision::GiveUp,
         }

@@ -4,6 +4,7 @@
 //! This crate classifies every signal about limits and errors, but never waits: the limiter state computes the wait,
 //! and its caller sleeps.
 
+pub mod bluesky;
 pub mod error;
 pub mod github;
 pub mod http_transport;
@@ -14,6 +15,8 @@ pub mod page;
 mod pause_table;
 pub mod query;
 pub mod raw_json;
+mod request_headers;
+mod response_headers;
 pub mod response_meta;
 pub mod source;
 mod token_mask;

@@ -1,4 +1,4 @@
-//! Masks the token of a request wherever the response repeats it.
+//! Masks the token or the password of a request wherever the response repeats it.
 //!
 //! Masking happens before anything else reads the bytes: later the text is in the database, on a page or in a log.
 
@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use http::HeaderValue;
 use memchr::memmem;
+use serde::Deserialize;
 
 use crate::transport::{HttpRequest, HttpResponse};
 
@@ -27,13 +28,16 @@ pub(crate) struct TokenMask {
 }
 
 impl TokenMask {
-    /// Creates the mask for the sensitive headers of a request.
+    /// Creates the mask for the sensitive headers of a request, and for the password in its body.
     pub(crate) fn from_request(request: &HttpRequest) -> Self {
         let mut mask = Self::default();
         for value in request.headers.values().filter(|value| value.is_sensitive()) {
             let text = String::from_utf8_lossy(value.as_bytes());
             // the scheme before the token is not secret
             mask.add_token(text.rsplit(' ').next().unwrap_or_default());
+        }
+        if let Some(password) = request.body.as_deref().and_then(find_password) {
+            mask.add_token(&password);
         }
         mask
     }
@@ -95,6 +99,17 @@ impl TokenMask {
         }
         masked
     }
+}
+
+/// Returns the password in the JSON body of a login.
+fn find_password(body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct LoginBody {
+        password: String,
+    }
+    // a document that mentions the word has it in a text, where its quotes are escaped
+    memmem::find(body, br#""password""#)?;
+    serde_json::from_slice(body).ok().map(|login: LoginBody| login.password)
 }
 
 fn push_unique(forms: &mut Vec<Vec<u8>>, form: Vec<u8>) {
@@ -183,6 +198,16 @@ mod tests {
         let response = HttpResponse { status: 302, headers, body: vec![] };
         let response = bearer_mask().mask_response(response);
         assert_eq!(response.header("location"), Some("https://elsewhere/?t=[masked]"));
+    }
+
+    #[test]
+    fn token_mask_covers_the_password_of_a_login() {
+        let body = Some(br#"{"identifier":"alice.test","password":"abcd-efgh"}"#.to_vec());
+        let (method, url) = (Method::POST, "https://bsky.social".to_owned());
+        let mask =
+            TokenMask::from_request(&HttpRequest { method, url, headers: HeaderMap::new(), body });
+        assert_eq!(mask.mask_text("wrong: abcd-efgh".to_owned()), "wrong: [masked]");
+        assert_eq!(find_password(br#"{"query":"\"password\": 7"}"#), None);
     }
 
     #[test]

@@ -92,6 +92,8 @@ impl RequestPermit<'_> {
                 | SourceError::TokenRejected(_)
                 | SourceError::Forbidden(_)
                 | SourceError::Hidden(_)
+                | SourceError::AccountUnavailable(_)
+                | SourceError::SessionExpired(_)
                 | SourceError::InvalidCursor(_)
                 | SourceError::InvalidRequest(_),
             ) => RequestOutcome::Failed,

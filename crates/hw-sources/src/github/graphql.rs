@@ -13,12 +13,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::limits::{self, MAX_MESSAGE_BYTES};
+use super::limits;
 use super::request_headers;
 use crate::error::{RateLimitKind, SourceError};
 use crate::json_repair;
 use crate::query::{ApiEndpoint, Query};
 use crate::raw_json::{RawDocument, RawNode};
+use crate::response_headers::{MAX_MESSAGE_BYTES, clip_message};
 use crate::response_meta::ResponseMeta;
 use crate::transport::{HttpRequest, HttpResponse};
 
@@ -199,7 +200,7 @@ fn find_text(node: RawNode<'_>, names: &[&str]) -> Option<String> {
 }
 
 fn clip_or_empty(text: Option<String>) -> String {
-    limits::clip_message(text.unwrap_or_default(), MAX_MESSAGE_BYTES)
+    clip_message(text.unwrap_or_default(), MAX_MESSAGE_BYTES)
 }
 
 /// Returns the first error that makes the response unusable as a whole.

@@ -7,15 +7,16 @@ use hw_rules::source_time::SourceInstant;
 use serde::Deserialize;
 
 use crate::error::{LimitWait, RateLimit, RateLimitKind, SourceError, wait_ms_from_date};
+pub use crate::response_headers::parse_date;
+use crate::response_headers::{
+    self as headers, MAX_EXCERPT_BYTES, MAX_MESSAGE_BYTES, clip_message, parse_number_header,
+    parse_retry_after,
+};
 use crate::response_meta::{RateLimitSample, ResponseMeta};
-use crate::transport::{HttpResponse, MAX_BODY_BYTES};
+use crate::transport::HttpResponse;
 
 /// The part of an error's body that is searched for the text of a limit: proxies wrap it in HTML.
 const MAX_SEARCHED_BYTES: usize = 16 << 10;
-/// The part of a body that is printed if it has no message.
-const MAX_EXCERPT_BYTES: usize = 200;
-/// The part of an error's message that is stored and printed.
-pub(super) const MAX_MESSAGE_BYTES: usize = 2_000;
 
 /// Reads the metadata of a response; fails without a `Date`, because such a response cannot be ordered among the others.
 pub(super) fn read_meta(response: &HttpResponse, cost: i64) -> Result<ResponseMeta, SourceError> {
@@ -40,10 +41,6 @@ fn read_sample(response: &HttpResponse) -> Option<RateLimitSample> {
     })
 }
 
-fn parse_number_header(response: &HttpResponse, name: &str) -> Option<i64> {
-    response.header(name)?.trim().parse().ok()
-}
-
 fn parse_reset(response: &HttpResponse) -> Option<SourceInstant> {
     Some(SourceInstant(parse_number_header(response, "x-ratelimit-reset")?.saturating_mul(1_000)))
 }
@@ -53,17 +50,10 @@ fn is_exhausted(response: &HttpResponse) -> bool {
     parse_number_header(response, "x-ratelimit-remaining").is_some_and(|remaining| remaining <= 0)
 }
 
-/// Parses the response's `Date`: the only clock that counts.
-pub fn parse_date(response: &HttpResponse) -> Option<SourceInstant> {
-    let text = response.header("date")?;
-    let time = jiff::fmt::rfc2822::parse(text).ok()?;
-    Some(SourceInstant(time.timestamp().as_millisecond()))
-}
-
 /// Classifies a response by its status and headers, before its content is read.
 pub fn error_from_status(response: &HttpResponse) -> Option<SourceError> {
     if (200..=299).contains(&response.status) {
-        return check_body_size(response);
+        return headers::check_body_size(response);
     }
     let text = read_error_message(response);
     match response.status {
@@ -73,7 +63,7 @@ pub fn error_from_status(response: &HttpResponse) -> Option<SourceError> {
             Some(limit.map_or_else(|| SourceError::Forbidden(text), SourceError::RateLimited))
         }
         404 | 410 | 451 => Some(SourceError::hidden(&text)),
-        300..=399 => Some(SourceError::InvalidRequest(describe_redirect(response))),
+        300..=399 => Some(SourceError::InvalidRequest(headers::describe_redirect(response))),
         502 | 504 => Some(SourceError::TooExpensive(format!(
             "GitHub timed out (status {})",
             response.status
@@ -84,18 +74,9 @@ pub fn error_from_status(response: &HttpResponse) -> Option<SourceError> {
     }
 }
 
-/// Returns an error if the response is larger than the part that is read.
-fn check_body_size(response: &HttpResponse) -> Option<SourceError> {
-    let is_too_large = response.body.len() > MAX_BODY_BYTES;
-    is_too_large.then(|| {
-        let limit = MAX_BODY_BYTES >> 20;
-        SourceError::TooExpensive(format!("the response is larger than {limit} MB"))
-    })
-}
-
 /// Returns the limit behind a 403 or 429; without any sign of one, a 403 is a plain refusal.
 fn detect_limit(response: &HttpResponse) -> Option<RateLimit> {
-    let text = body_prefix(response, MAX_SEARCHED_BYTES);
+    let text = headers::body_prefix(response, MAX_SEARCHED_BYTES);
     let secondary = is_secondary_limit(&text);
     let nothing_remains = is_exhausted(response) || is_primary_limit(&text);
     let is_named = response.status == 429 || response.header("gh-limited-by").is_some();
@@ -148,22 +129,6 @@ fn read_wait(response: &HttpResponse) -> LimitWait {
     }
 }
 
-/// Parses `retry-after`, a number of seconds or a date, into milliseconds.
-fn parse_retry_after(response: &HttpResponse) -> Option<i64> {
-    let text = response.header("retry-after")?.trim();
-    let seconds = text.parse::<i64>().ok().map(|seconds| seconds.max(0).saturating_mul(1_000));
-    seconds.or_else(|| {
-        let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
-        Some(wait_ms_from_date(SourceInstant(until), parse_date(response)?).max(0))
-    })
-}
-
-/// Describes a redirect, which is never followed, because the token stays with the configured host.
-fn describe_redirect(response: &HttpResponse) -> String {
-    let to = response.header("location").unwrap_or("nowhere");
-    format!("it redirects to {to} (status {})", response.status)
-}
-
 /// Returns the `message` of an error response, or the beginning of its body, for use inside a sentence.
 fn read_error_message(response: &HttpResponse) -> String {
     #[derive(Deserialize)]
@@ -172,25 +137,9 @@ fn read_error_message(response: &HttpResponse) -> String {
     }
     let message = match crate::json_repair::parse_repaired::<ErrorBody>(&response.body) {
         Ok(body) => clip_message(body.value.message, MAX_MESSAGE_BYTES),
-        Err(_) => body_prefix(response, MAX_EXCERPT_BYTES),
+        Err(_) => headers::body_prefix(response, MAX_EXCERPT_BYTES),
     };
-    strip_final_period(message.trim()).to_owned()
-}
-
-/// Removes the period at the end of a sentence; an ellipsis stays.
-fn strip_final_period(text: &str) -> &str {
-    text.strip_suffix('.').filter(|rest| !rest.ends_with('.')).unwrap_or(text)
-}
-
-fn body_prefix(response: &HttpResponse, bytes: usize) -> String {
-    let start = response.body.get(..bytes).unwrap_or(&response.body);
-    String::from_utf8_lossy(start).into_owned()
-}
-
-/// Cuts the text off after this many bytes.
-pub(super) fn clip_message(mut text: String, bytes: usize) -> String {
-    text.truncate(text.floor_char_boundary(bytes));
-    text
+    headers::strip_final_period(message.trim()).to_owned()
 }
 
 #[cfg(test)]
@@ -198,7 +147,7 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
-    use crate::transport::test_headers;
+    use crate::transport::{MAX_BODY_BYTES, test_headers};
 
     const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
     const DATE_SECONDS: i64 = 1_767_225_600;

@@ -116,6 +116,8 @@ fn host_finding(check: &str, url: &str, error: Option<&SourceError>) -> DoctorFi
         Some(
             error @ (SourceError::InvalidResponse(_)
             | SourceError::InvalidRequest(_)
+            | SourceError::AccountUnavailable(_)
+            | SourceError::SessionExpired(_)
             | SourceError::Hidden(_)),
         ) => {
             let detail = format!("{url} does not respond like GitHub: {error}");
