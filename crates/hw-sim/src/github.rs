@@ -5,7 +5,7 @@ mod graphql;
 mod inject;
 mod quotas;
 mod reply;
-mod request;
+pub(crate) mod request;
 mod request_log;
 mod rest;
 mod token;
@@ -76,7 +76,7 @@ pub enum WireOutcome {
 
 /// The part of a response that arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DeliveryMode {
+pub(crate) enum DeliveryMode {
     Whole,
     Half,
     Reset,
@@ -382,7 +382,7 @@ impl SimulatedGitHub {
 }
 
 /// Keeps the head and half of the body; at least one byte is missing.
-fn truncate_half(mut bytes: Vec<u8>, body: usize) -> Vec<u8> {
+pub(crate) fn truncate_half(mut bytes: Vec<u8>, body: usize) -> Vec<u8> {
     bytes.truncate(bytes.len() - body.div_ceil(2).max(1));
     bytes
 }

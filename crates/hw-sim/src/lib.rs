@@ -1,9 +1,10 @@
-//! A simulated GitHub, and an oracle to check its readers against.
+//! A simulated GitHub and a simulated Bluesky, and oracles to check their readers against.
 //!
-//! The service is a function from request bytes and a time to a response: it reads no clock, opens no socket (only
-//! [`server`] and [`delay_proxy`] do) and uses only seeded random numbers. It knows none of the reader's rules. [`World::truth`] returns
-//! the content of the simulated world, independently of any response.
+//! Each service is a function from request bytes and a time to a response: it reads no clock, opens no socket (only
+//! [`server`] and [`delay_proxy`] do) and uses only seeded random numbers. It knows none of the reader's rules. [`World::truth`] and
+//! [`bluesky::BlueskyWorld::truth`] return the content of the simulated worlds, independently of any response.
 
+pub mod bluesky;
 pub mod delay_proxy;
 mod faults;
 mod github;
@@ -22,6 +23,6 @@ pub use github::{
 pub use oracle::{
     GroundTruth, TrueComment, TrueDiscussion, TruePullRequest, TrueRepository, TrueThread,
 };
-pub use timestamps::format_rfc3339;
+pub use timestamps::{format_rfc3339, format_rfc3339_ms};
 pub use world::{CommentKind, ThreadKind, WireText, World};
 pub use world_spec::{ActionWeights, ActivitySpec, OwnerKind, OwnerSpec, RateLimitSpec, WorldSpec};

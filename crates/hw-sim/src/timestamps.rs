@@ -1,4 +1,4 @@
-//! Timestamps as GitHub writes them: whole seconds, UTC.
+//! Timestamps in UTC: whole seconds as GitHub writes them, milliseconds as Bluesky does.
 
 use std::fmt::Write as _;
 
@@ -16,6 +16,14 @@ pub fn format_rfc3339(ms: i64) -> String {
 /// Appends the same text: responses are full of timestamps, and none needs a string of its own.
 pub(crate) fn push_rfc3339(out: &mut String, ms: i64) {
     write!(out, "{}", timestamp(ms)).expect("writing to a string cannot fail");
+}
+
+/// Formats a millisecond as `2026-01-02T03:04:05.678Z`.
+#[must_use]
+pub fn format_rfc3339_ms(ms: i64) -> String {
+    let timestamp =
+        Timestamp::from_millisecond(ms).expect("the simulated clock stays within jiff's range");
+    format!("{timestamp:.3}")
 }
 
 /// Formats a `Date` header: `Fri, 02 Jan 2026 03:04:05 GMT`.
@@ -49,6 +57,13 @@ mod tests {
         assert_eq!(format_rfc3339(1_767_323_045_999), "2026-01-02T03:04:05Z");
         assert_eq!(parse_rfc3339("2026-01-02T03:04:05Z"), Some(1_767_323_045_000));
         assert_eq!(format_rfc3339(1_709_164_800_000), "2024-02-29T00:00:00Z");
+    }
+
+    #[test]
+    fn timestamps_with_milliseconds_always_have_three_digits() {
+        assert_eq!(format_rfc3339_ms(1_767_323_045_000), "2026-01-02T03:04:05.000Z");
+        assert_eq!(format_rfc3339_ms(1_767_323_045_067), "2026-01-02T03:04:05.067Z");
+        assert_eq!(parse_rfc3339("2026-01-02T03:04:05.067Z"), Some(1_767_323_045_067));
     }
 
     #[test]

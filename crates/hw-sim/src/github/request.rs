@@ -50,8 +50,13 @@ impl<'a> ReceivedRequest<'a> {
 
     /// Returns a parameter of the query string, decoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
+        self.repeated_parameter(name).next()
+    }
+
+    /// Returns each value of a parameter that may be repeated, decoded.
+    pub(crate) fn repeated_parameter(&self, name: &str) -> impl Iterator<Item = String> {
         let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decode_parameter(value))
+        pairs.filter(move |(key, _)| *key == name).map(|(_, value)| decode_parameter(value))
     }
 
     /// Returns all parameters except the page, still encoded; a link to another page repeats them.
