@@ -1,4 +1,4 @@
-//! The simulated service on a socket, for programs that need HTTP.
+//! A simulated service on a socket, for programs that need HTTP.
 //!
 //! The caller passes in the clock and the way to wait.
 
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::bluesky::SimulatedAppView;
 use crate::github::{DelayedResponse, SimulatedGitHub, WireOutcome};
 
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -17,19 +18,37 @@ const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// A wait on the caller's clock.
 pub type WaitFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// A service that answers requests at times that the caller passes in.
+pub trait SimulatedService: Send {
+    /// Answers a full HTTP/1.1 request that arrives at `now_ms`.
+    fn respond(&mut self, request: &[u8], now_ms: i64) -> DelayedResponse;
+}
+
+impl SimulatedService for SimulatedGitHub {
+    fn respond(&mut self, request: &[u8], now_ms: i64) -> DelayedResponse {
+        self.handle_request(request, now_ms)
+    }
+}
+
+impl SimulatedService for SimulatedAppView {
+    fn respond(&mut self, request: &[u8], now_ms: i64) -> DelayedResponse {
+        Self::respond(self, request, now_ms)
+    }
+}
+
 /// Serves all connections until its future is dropped. `now` returns the time in milliseconds, `wait` waits for a
 /// number of milliseconds.
 ///
 /// # Errors
 ///
 /// Fails if the listener cannot accept connections.
-pub async fn serve(
-    github: Arc<Mutex<SimulatedGitHub>>,
+pub async fn serve<S: SimulatedService + 'static>(
+    service: Arc<Mutex<S>>,
     now: impl Fn() -> i64 + Send + Sync + 'static,
     wait: impl Fn(u64) -> WaitFuture + Send + Sync + 'static,
     listener: TcpListener,
 ) -> io::Result<()> {
-    let server = Arc::new(SimulatorServer { github, now, wait });
+    let server = Arc::new(SimulatorServer { service, now, wait });
     let mut connections = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
@@ -44,8 +63,8 @@ pub async fn serve(
     }
 }
 
-struct SimulatorServer<N, W> {
-    github: Arc<Mutex<SimulatedGitHub>>,
+struct SimulatorServer<S, N, W> {
+    service: Arc<Mutex<S>>,
     now: N,
     wait: W,
 }
@@ -57,7 +76,7 @@ enum StreamState {
     Closed,
 }
 
-impl<N: Fn() -> i64, W: Fn(u64) -> WaitFuture> SimulatorServer<N, W> {
+impl<S: SimulatedService, N: Fn() -> i64, W: Fn(u64) -> WaitFuture> SimulatorServer<S, N, W> {
     /// Serves one connection, request after request.
     async fn serve_connection(&self, mut stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
@@ -73,8 +92,8 @@ impl<N: Fn() -> i64, W: Fn(u64) -> WaitFuture> SimulatorServer<N, W> {
     }
 
     fn answer_request(&self, request: &[u8]) -> DelayedResponse {
-        let mut github = self.github.lock().unwrap_or_else(PoisonError::into_inner);
-        github.handle_request(request, (self.now)())
+        let mut service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
+        service.respond(request, (self.now)())
     }
 }
 
@@ -151,6 +170,7 @@ fn content_length(headers: &[httparse::Header<'_>]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bluesky::{AppViewFault, BlueskySpec, XrpcEndpoint};
     use crate::{ApiFault, WorldSpec};
 
     const USER: &[u8] =
@@ -186,16 +206,38 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
     }
 
+    #[tokio::test]
+    async fn server_serves_an_app_view() {
+        let mut app_view = SimulatedAppView::new(&BlueskySpec::small(), 1);
+        app_view.script_fault(XrpcEndpoint::Profile, 2, AppViewFault::Truncated);
+        let did = app_view.world().dids().remove(0);
+        let mut stream = connect_to(Arc::new(Mutex::new(app_view))).await;
+        let request = format!(
+            "GET /xrpc/app.bsky.actor.getProfile?actor={did} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let response = read_some(&mut stream).await;
+        assert!(response.starts_with("HTTP/1.1 200 OK") && response.contains(&did), "{response}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut truncated = String::new();
+        stream.read_to_string(&mut truncated).await.unwrap();
+        assert!(!truncated.ends_with('}'), "{truncated}");
+    }
+
     async fn connect_client(fault: Option<ApiFault>) -> (TcpStream, Arc<Mutex<SimulatedGitHub>>) {
         let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
         if let Some(fault) = fault {
             github.arm_fault(fault, 1);
         }
         let github = Arc::new(Mutex::new(github));
+        (connect_to(Arc::clone(&github)).await, github)
+    }
+
+    async fn connect_to<S: SimulatedService + 'static>(service: Arc<Mutex<S>>) -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(serve(Arc::clone(&github), || 0, wait_not_at_all, listener));
-        (TcpStream::connect(address).await.unwrap(), github)
+        tokio::spawn(serve(service, || 0, wait_not_at_all, listener));
+        TcpStream::connect(address).await.unwrap()
     }
 
     fn wait_not_at_all(_ms: u64) -> WaitFuture {

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod altered_answers;
+mod bluesky;
 mod chores;
 mod closing_references;
 mod comments;

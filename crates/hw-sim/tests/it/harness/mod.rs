@@ -1,5 +1,6 @@
-//! Test harness: a virtual clock, a transport to the simulated GitHub, and the checks against the world.
+//! Test harness: a virtual clock, a transport to the simulated services, and the checks against the world.
 
+mod app_view_fixture;
 mod comment_check;
 mod completeness_check;
 mod mirror_check;
@@ -30,6 +31,7 @@ use hw_sync::progress::ProgressSink;
 use hw_sync::pull::{PullSource, PullSpec, run_pull};
 use hw_sync::work_threads::WorkThreads;
 
+pub(crate) use app_view_fixture::AppViewFixture;
 pub(crate) use comment_check::{check_comments, missing_comments};
 pub(crate) use completeness_check::check_complete_pull;
 pub(crate) use mirror_check::{CheckLevel, RegressionWatch, check_mirror, stored_rows};

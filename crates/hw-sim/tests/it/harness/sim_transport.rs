@@ -1,16 +1,17 @@
-//! The transport to the simulated GitHub: request bytes in, response bytes out, no socket.
+//! The transport to a simulated service: request bytes in, response bytes out, no socket.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::{HeaderName, HeaderValue};
-use hw_sim::{SimulatedGitHub, WireOutcome};
+use hw_sim::WireOutcome;
+use hw_sim::server::SimulatedService;
 use hw_sources::transport::{HttpRequest, HttpResponse, ResponseFuture, Transport, TransportError};
 
 use super::{SimFixture, VirtualClock};
 
 pub(crate) struct SimTransport {
-    github: Arc<Mutex<SimulatedGitHub>>,
+    service: Arc<Mutex<dyn SimulatedService>>,
     clock: Arc<VirtualClock>,
     undelivered: Arc<AtomicU64>,
     reconnects: Arc<AtomicU64>,
@@ -20,11 +21,24 @@ pub(crate) struct SimTransport {
 impl SimTransport {
     pub(crate) fn new(fixture: &SimFixture) -> Self {
         Self {
-            github: Arc::clone(&fixture.github),
-            clock: Arc::clone(&fixture.clock),
             undelivered: Arc::clone(&fixture.undelivered),
             reconnects: Arc::clone(&fixture.reconnects),
             skew_ms: fixture.skew_ms,
+            ..Self::to_service(fixture.github.clone(), &fixture.clock)
+        }
+    }
+
+    /// Creates a transport to any service, whose clock agrees with the machine's.
+    pub(crate) fn to_service(
+        service: Arc<Mutex<dyn SimulatedService>>,
+        clock: &Arc<VirtualClock>,
+    ) -> Self {
+        Self {
+            service,
+            clock: Arc::clone(clock),
+            undelivered: Arc::default(),
+            reconnects: Arc::default(),
+            skew_ms: 0,
         }
     }
 }
@@ -34,7 +48,7 @@ impl Transport for SimTransport {
         Box::pin(async move {
             let bytes = request_bytes(&request);
             let now_ms = self.clock.virtual_now_ms() + self.skew_ms;
-            let answer = self.github.lock().unwrap().handle_request(&bytes, now_ms);
+            let answer = self.service.lock().unwrap().respond(&bytes, now_ms);
             self.undelivered.fetch_add(1, Ordering::SeqCst);
             self.clock.advance_by(answer.latency_ms).await;
             self.undelivered.fetch_sub(1, Ordering::SeqCst);
@@ -53,9 +67,10 @@ impl Transport for SimTransport {
 }
 
 fn request_bytes(request: &HttpRequest) -> Vec<u8> {
-    let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
-    let mut head =
-        format!("{} /{path} HTTP/1.1\r\nhost: api.github.com\r\n", request.method.as_str());
+    let mut parts = request.url.splitn(4, '/').skip(2);
+    let (host, path) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let method = request.method.as_str();
+    let mut head = format!("{method} /{path} HTTP/1.1\r\nhost: {host}\r\n");
     for (name, value) in &request.headers {
         head.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap()));
     }
