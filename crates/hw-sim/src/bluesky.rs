@@ -241,7 +241,7 @@ impl SimulatedAppView {
 
     fn announce_limit(&mut self, call: &XrpcCall<'_>, reply: &mut XrpcReply, status: LimitStatus) {
         let arrives_ms = self.now_ms.saturating_add_unsigned(call.latency_ms);
-        self.limiter.announce_limit(arrives_ms, status.ends_ms());
+        self.limiter.announce_limit(client_address(call), arrives_ms, status.ends_ms());
         reply.headers.extend(status.headers(self.date_offset_ms));
         reply.headers.push(("Retry-After", status.retry_after_s(self.now_ms).to_string()));
     }

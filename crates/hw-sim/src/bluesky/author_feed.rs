@@ -22,7 +22,7 @@ pub(super) struct FeedPage {
 pub(super) enum PageDistortion {
     /// No rows, and a cursor that leads to them.
     Empty,
-    /// The number of rows to be served, if there are more.
+    /// Fewer rows, as many as the random number decides, if there are several.
     Short(usize),
     NoCursor,
 }

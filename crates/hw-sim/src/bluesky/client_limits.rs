@@ -13,9 +13,9 @@ pub(super) struct ClientLimiter {
     logins: HashMap<String, RequestWindow>,
     /// The time until which every request is refused.
     closed_until_ms: i64,
-    /// The times between which the client knows that it may not send anything.
-    announced_ms: Range<i64>,
-    /// Requests that arrived in that time.
+    /// The times between which a client knows that it may not send anything.
+    announced_ms: HashMap<String, Range<i64>>,
+    /// Requests that arrived in these times.
     pub(super) requests_while_limited: u64,
 }
 
@@ -66,14 +66,16 @@ impl ClientLimiter {
             requests: HashMap::new(),
             logins: HashMap::new(),
             closed_until_ms: i64::MIN,
-            announced_ms: 0..0,
+            announced_ms: HashMap::new(),
             requests_while_limited: 0,
         }
     }
 
     /// Counts a request, also one beyond the limit.
     pub(super) fn count_request(&mut self, client: &str, now_ms: i64) -> LimitStatus {
-        self.requests_while_limited += u64::from(self.announced_ms.contains(&now_ms));
+        let knows_limit =
+            self.announced_ms.get(client).is_some_and(|known| known.contains(&now_ms));
+        self.requests_while_limited += u64::from(knows_limit);
         let limit = self.limits.requests_per_window;
         let window_ms = self.limits.window_ms;
         let status = count_in_window(&mut self.requests, client, limit, window_ms, now_ms);
@@ -109,12 +111,13 @@ impl ClientLimiter {
         self.limits.has_headers
     }
 
-    /// Records that the client learns at `from_ms` of a limit that ends at `until_ms`.
-    pub(super) fn announce_limit(&mut self, from_ms: i64, until_ms: i64) {
-        if !self.announced_ms.contains(&from_ms) {
-            self.announced_ms.start = from_ms;
+    /// Records that a client learns at `from_ms` of a limit that ends at `until_ms`.
+    pub(super) fn announce_limit(&mut self, client: &str, from_ms: i64, until_ms: i64) {
+        let known = self.announced_ms.entry(client.to_owned()).or_insert(from_ms..until_ms);
+        if !known.contains(&from_ms) {
+            known.start = from_ms;
         }
-        self.announced_ms.end = self.announced_ms.end.max(until_ms);
+        known.end = known.end.max(until_ms);
     }
 }
 

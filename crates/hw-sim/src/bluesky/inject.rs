@@ -66,8 +66,8 @@ impl SimulatedAppView {
             }
             AppViewFault::EmptyPage => self.serve_distorted(call, PageDistortion::Empty),
             AppViewFault::ShortPage => {
-                let rows = self.rng.usize(1..100);
-                self.serve_distorted(call, PageDistortion::Short(rows))
+                let random = self.rng.usize(0..1000);
+                self.serve_distorted(call, PageDistortion::Short(random))
             }
             AppViewFault::MissingCursor => self.serve_distorted(call, PageDistortion::NoCursor),
             AppViewFault::CursorToNothing => {
@@ -145,11 +145,12 @@ impl SimulatedAppView {
                     request.below.as_ref().is_none_or(|below| above.sort_ms < below.sort_ms);
                 moves_on.then(|| FeedPage { rows: Vec::new(), next: Some(above) })
             }
-            PageDistortion::Short(count) if count < page.rows.len() => {
+            PageDistortion::Short(random) => {
+                let count = 1 + random % (page.rows.len() - 1).max(1);
                 let next = FeedPosition::of_row(&page.rows[count - 1]);
-                Some(FeedPage { rows: page.rows[..count].to_vec(), next: Some(next) })
+                let rows = page.rows[..count].to_vec();
+                (count < page.rows.len()).then_some(FeedPage { rows, next: Some(next) })
             }
-            PageDistortion::Short(_) => None,
             PageDistortion::NoCursor => {
                 let rest = FeedRequest { below: Some(last), limit: 1, ..request.clone() };
                 let end = FeedEnd::EmptyPage;

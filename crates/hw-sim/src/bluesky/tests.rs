@@ -1,7 +1,10 @@
 //! Tests of the service, and their helpers.
 
 mod author_feed;
+mod faults;
 mod profiles;
+mod sessions;
+mod world_truth;
 
 use super::*;
 
@@ -114,4 +117,16 @@ fn publish_posts(app_view: &mut SimulatedAppView, did: &str, count: i64) -> Vec<
     let times = (0..count).map(|index| first_ms + index * 1000);
     let world = app_view.world_mut();
     times.map(|at_ms| world.post(did, PostDraft::from_text("a plain post"), at_ms)).collect()
+}
+
+/// Opens a session for an account and returns its access token.
+fn log_in(app_view: &mut SimulatedAppView, did: &str) -> String {
+    let login = serde_json::json!({ "identifier": did, "password": app_view.app_password });
+    let method = "com.atproto.server.createSession";
+    let session = send_post(app_view, method, "", &login.to_string());
+    session.body["accessJwt"].as_str().unwrap().to_owned()
+}
+
+fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\n")
 }
