@@ -23,8 +23,8 @@ impl Jitter {
 pub enum RetryDelays {
     /// They grow with each failure, and depend on its kind.
     Growing,
-    /// These, in milliseconds, whatever the failure is. Then the request is given up.
-    Listed(&'static [i64]),
+    /// Each is twice the one before, whatever the failure is. After this many, the request is given up.
+    Doubling { first_ms: i64, retries: u32 },
 }
 
 impl RetryDelays {
@@ -32,7 +32,9 @@ impl RetryDelays {
     pub fn delay_ms(self, failures: u32, growing_ms: i64) -> Option<i64> {
         match self {
             Self::Growing => Some(growing_ms),
-            Self::Listed(delays) => delays.get(failures.checked_sub(1)? as usize).copied(),
+            Self::Doubling { first_ms, retries } => {
+                (failures <= retries).then(|| exponential_delay_ms(first_ms, failures))
+            }
         }
     }
 }
@@ -98,10 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn backoff_takes_listed_delays_one_after_the_other_and_then_gives_up() {
-        let delays = RetryDelays::Listed(&[0, 1_000, 2_000, 4_000]);
-        let waits: Vec<_> = (1..=5).map(|n| delays.delay_ms(n, 7)).collect();
-        assert_eq!(waits, [Some(0), Some(1_000), Some(2_000), Some(4_000), None]);
+    fn backoff_doubles_a_few_delays_and_then_gives_up() {
+        let delays = RetryDelays::Doubling { first_ms: 1_000, retries: 3 };
+        let waits: Vec<_> = (1..=4).map(|n| delays.delay_ms(n, 7)).collect();
+        assert_eq!(waits, [Some(1_000), Some(2_000), Some(4_000), None]);
+        let longest = RetryDelays::Doubling { first_ms: 60_000, retries: 10 };
+        assert_eq!(longest.delay_ms(10, 7), Some(MAX_DELAY_MS));
+        assert_eq!(RetryDelays::Doubling { first_ms: 0, retries: 1 }.delay_ms(1, 7), Some(0));
         assert_eq!(RetryDelays::Growing.delay_ms(5, 7), Some(7));
     }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use hw_rules::backoff::{self, Jitter, RetryDelays};
+use hw_rules::bluesky::polling_settings::PollingSettings;
 use hw_rules::page_size;
 use hw_rules::rate_limit::RequestClass;
 use hw_sources::error::{RetryDecision, SourceError};
@@ -22,6 +23,16 @@ impl RetryPolicy {
         max_tries: backoff::MAX_SERVER_ATTEMPTS,
         max_active_ms: 5 * 60_000,
     };
+
+    /// Returns the policy for Bluesky: at once, then after 1, 2 and 4 s, unless the settings say otherwise. Its retries are
+    /// few, because another round comes soon.
+    pub fn bluesky(settings: &PollingSettings) -> Self {
+        Self {
+            delays: settings.retry_delays(),
+            max_tries: settings.max_retries + 1,
+            max_active_ms: i64::MAX,
+        }
+    }
 
     /// Returns the policy for a host that was never reached in this run. A wrong address or certificate stays wrong; two
     /// more tries over three seconds are for a network that is just coming up.
@@ -231,21 +242,35 @@ mod tests {
     }
 
     #[test]
-    fn retry_waits_as_long_as_its_policy_lists_and_gives_up_after_the_last_delay() {
-        let delays = RetryDelays::Listed(&[0, 1_000, 2_000, 4_000]);
-        let policy = RetryPolicy { delays, ..RetryPolicy::GITHUB };
-        let mut state = RetryState::default();
+    fn retry_of_bluesky_waits_one_two_and_four_seconds_and_gives_up() {
+        let policy = RetryPolicy::bluesky(&PollingSettings::default());
         let errors = [
             SourceError::Network(String::new()),
             SourceError::Server(String::new()),
-            SourceError::Network(String::new()),
             SourceError::InvalidResponse(String::new()),
             SourceError::Server(String::new()),
         ];
-        let waits = errors.map(|error| {
-            state.next_delay(&error, policy, RequestOptions::PAGE, &mut 100, Jitter(0.5))
-        });
-        assert_eq!(waits, [Some(0), Some(1_000), Some(2_000), Some(4_000), None]);
+        let waits = waits_after(policy, errors);
+        assert_eq!(waits, [Some(1_000), Some(2_000), Some(4_000), None]);
+    }
+
+    #[test]
+    fn retry_of_bluesky_follows_its_settings() {
+        let mut settings = PollingSettings { max_retries: 0, ..PollingSettings::default() };
+        let server = || SourceError::Server(String::new());
+        assert_eq!(waits_after(RetryPolicy::bluesky(&settings), [server()]), [None]);
+        settings = PollingSettings { max_retries: 2, retry_backoff_ms: 50, ..settings };
+        let waits = waits_after(RetryPolicy::bluesky(&settings), [server(), server(), server()]);
+        assert_eq!(waits, [Some(50), Some(100), None]);
+    }
+
+    #[test]
+    fn retry_of_bluesky_repeats_no_answer_about_an_account() {
+        let policy = RetryPolicy::bluesky(&PollingSettings::default());
+        let expired = SourceError::SessionExpired(String::new());
+        assert_eq!(waits_after(policy, [expired]), [None], "the session is refreshed first");
+        let cursor = SourceError::InvalidCursor(String::new());
+        assert_eq!(waits_after(policy, [cursor]), [None]);
     }
 
     #[test]
@@ -296,6 +321,17 @@ mod tests {
         let server = SourceError::Server(String::new());
         assert_eq!(count_tries(&server, options, &mut 1), 6, "one lane: 5 + 10 + 20 + 40 + 80 s");
         assert_eq!(count_tries(&server, options, &mut 1), 1, "and its other lanes at once");
+    }
+
+    /// Returns the waits after these failures of one request.
+    fn waits_after<const N: usize>(
+        policy: RetryPolicy,
+        errors: [SourceError; N],
+    ) -> [Option<i64>; N] {
+        let mut state = RetryState::default();
+        errors.map(|error| {
+            state.next_delay(&error, policy, RequestOptions::PAGE, &mut 100, Jitter(0.5))
+        })
     }
 
     /// Returns a limit that does not name its end.

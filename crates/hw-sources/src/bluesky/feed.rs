@@ -101,13 +101,6 @@ pub fn is_cursor_refusal(error: &SourceError, position: FeedPosition<'_>) -> boo
     }
 }
 
-/// The meaning of a row.
-enum FeedRow {
-    Item(PostWithAuthor),
-    /// The post is shown again at its own place.
-    Pinned,
-}
-
 /// The part of a row that makes it a repost.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -144,21 +137,22 @@ impl<'a> FeedReader<'a> {
         self.page.listing.next = self.response.read_cursor()?;
         for (index, row) in rows.into_iter().enumerate() {
             match self.read_row(row) {
-                Ok(FeedRow::Item(item)) => self.add_item(item),
-                Ok(FeedRow::Pinned) => {}
+                Ok(Some(item)) => self.add_item(item),
+                Ok(None) => {}
                 Err(reason) => self.add_unreadable(index, row, reason),
             }
         }
         Ok(self.page)
     }
 
-    fn read_row(&self, row: RawNode<'_>) -> Result<FeedRow, String> {
+    /// Reads a row; none for a pinned post, which is shown again at its own place.
+    fn read_row(&self, row: RawNode<'_>) -> Result<Option<PostWithAuthor>, String> {
         let post = row.get("post").ok_or("missing field `post`")?;
         let item = match present_field(row, "reason")
             .map(|reason| (post_view::type_name(reason), reason))
         {
             None => post_view::read_post(post)?,
-            Some((Some(name), _)) if name == PIN_REASON => return Ok(FeedRow::Pinned),
+            Some((Some(name), _)) if name == PIN_REASON => return Ok(None),
             Some((Some(name), reason)) if name == REPOST_REASON => read_repost(post, reason)?,
             Some((name, _)) => {
                 return Err(format!("unknown reason {:?}", name.unwrap_or_default()));
@@ -168,7 +162,7 @@ impl<'a> FeedReader<'a> {
             let account = item.post.sharer().as_str();
             return Err(ImpossibleItem::from_foreign_account(account).to_string());
         }
-        Ok(FeedRow::Item(item))
+        Ok(Some(item))
     }
 
     fn add_item(&mut self, item: PostWithAuthor) {

@@ -25,7 +25,7 @@ fn feed_is_requested_without_pins_and_after_its_cursor() {
 
 #[test]
 fn feed_page_has_posts_reposts_and_quotes() {
-    let page = read_feed(serde_json::from_str(&FEED_PAGE.replace("\\ud83d", "x")).unwrap());
+    let page = read_feed(&serde_json::from_str(&FEED_PAGE.replace("\\ud83d", "x")).unwrap());
     assert_eq!(page.unreadable, []);
     assert_eq!(page.rows.count, 3);
     assert_eq!(page.listing.next, Some(PageCursor("2025-12-31T21:00:00Z".into())));
@@ -62,7 +62,7 @@ fn feed_page_has_posts_reposts_and_quotes() {
 
 #[test]
 fn feed_page_shows_the_rules_the_time_and_place_of_its_rows() {
-    let page = read_feed(serde_json::from_str(&FEED_PAGE.replace("\\ud83d", "x")).unwrap());
+    let page = read_feed(&serde_json::from_str(&FEED_PAGE.replace("\\ud83d", "x")).unwrap());
     let ids: Vec<i64> = page.listing.entries.iter().map(|entry| entry.id).collect();
     assert_eq!(ids, page.posts.iter().map(|row| row.post.id()).collect::<Vec<_>>());
     assert_eq!(page.listing.date, SourceInstant(DATE_SECONDS * 1_000));
@@ -88,11 +88,11 @@ fn feed_rows_that_cannot_be_read_do_not_affect_the_others() {
         ("hidden URI", post_row(&["uri"], json!("at://\u{202e}")), "at 1", "not the URI"),
         ("false CID", post_row(&["cid"], json!("")), KEY_2, "not a CID"),
         ("foreign URI", post_row(&["author", "did"], json!(BOB)), KEY_2, "impossible: its account"),
-        ("other reason", reason_row(json!({ "$type": "x#y" })), "at 1", "unknown reason \"x#y\""),
+        ("other reason", reason_row(&json!({ "$type": "x#y" })), "at 1", "unknown reason \"x#y\""),
         ("foreign repost", repost_row(BOB, "repost", "3k9"), KEY_9, "impossible: its account"),
         ("no repost", repost_row(ALICE, "like", "3k9"), "app.bsky.feed.like/3k9", "impossible"),
     ] {
-        let page = read_feed(json!({ "feed": [readable, row, readable] }));
+        let page = read_feed(&json!({ "feed": [readable, row, readable] }));
         assert_eq!(
             (page.posts.len(), page.rows.count),
             (1, 3),
@@ -109,7 +109,7 @@ fn feed_rows_that_cannot_be_read_do_not_affect_the_others() {
 fn feed_counts_the_time_of_a_row_that_cannot_be_read() {
     let mut row = post_row(&["record"], json!(7));
     row["post"]["indexedAt"] = json!("2020-01-01T00:00:00Z");
-    let page = read_feed(json!({ "feed": [row] }));
+    let page = read_feed(&json!({ "feed": [row] }));
     let time = SourceTime::parse("2020-01-01T00:00:00Z").unwrap();
     assert_eq!(page.rows, FeedRows { count: 1, oldest: Some(time.instant()) });
     assert_eq!(page.unreadable[0].updated_at, Some(time));
@@ -120,7 +120,7 @@ fn feed_leaves_pins_to_their_own_place() {
     let mut pin = post_row(&["indexedAt"], json!("2019-01-01T00:00:00Z"));
     pin["reason"] = json!({ "$type": PIN_REASON });
     let post = json!({ "post": alice_post("3k1", "2026-01-01T00:00:00Z") });
-    let page = read_feed(json!({ "feed": [pin, post], "cursor": "c" }));
+    let page = read_feed(&json!({ "feed": [pin, post], "cursor": "c" }));
     assert_eq!((page.posts.len(), page.rows.count, page.unreadable.len()), (1, 1, 0));
     assert_eq!(page.rows.oldest, Some(page.posts[0].post.sort_at.instant()));
 }
@@ -128,7 +128,7 @@ fn feed_leaves_pins_to_their_own_place() {
 #[test]
 fn feed_stores_a_self_repost_beside_its_post() {
     let post = json!({ "post": alice_post("3k2", "2026-01-01T00:00:00Z") });
-    let page = read_feed(json!({ "feed": [repost_row(ALICE, "repost", "3k9"), post] }));
+    let page = read_feed(&json!({ "feed": [repost_row(ALICE, "repost", "3k9"), post] }));
     let uris: BTreeSet<&str> = page.posts.iter().map(|row| row.post.uri.as_str()).collect();
     assert_eq!((uris.len(), page.unreadable.len()), (2, 0));
     assert_eq!(page.posts[0].post.text_uri(), &page.posts[1].post.uri);
@@ -144,11 +144,11 @@ fn feed_gives_a_repost_without_a_uri_one_that_stays_the_same() {
             row
         })
         .to_vec();
-    let page = read_feed(json!({ "feed": rows }));
+    let page = read_feed(&json!({ "feed": rows }));
     assert_eq!(page.posts.len(), 2, "two times, two reposts");
     assert!(page.posts.iter().all(|row| row.post.uri.is_repost()));
     rows.remove(0);
-    let again = read_feed(json!({ "feed": rows }));
+    let again = read_feed(&json!({ "feed": rows }));
     assert_eq!(again.posts, page.posts);
 }
 
@@ -160,7 +160,7 @@ fn feed_takes_a_record_with_other_faults_as_it_is() {
     row["post"]["record"]["langs"] = json!({ "a": 1 });
     row["post"]["record"]["reply"] = json!({ "root": null });
     row["post"]["record"]["text"] = json!("nul \u{0} and \u{202e}bidi");
-    let page = read_feed(json!({ "feed": [row] }));
+    let page = read_feed(&json!({ "feed": [row] }));
     let post = &page.posts[0].post;
     assert_eq!((post.created_at.is_none(), &post.sort_at), (true, &post.indexed_at));
     assert_eq!((post.reply.is_none(), post.quote.is_none()), (true, true));
@@ -177,11 +177,11 @@ fn feed_without_rows_or_with_a_false_cursor_is_unusable() {
         json!({ "feed": [], "cursor": 7 }),
         json!({ "feed": [], "cursor": "x".repeat(3_000) }),
     ] {
-        let result = query_top(&alice()).parse(&response_with_body(body), 50);
+        let result = query_top(&alice()).parse(&response_with_body(&body), 50);
         assert!(matches!(result, Err(SourceError::InvalidResponse(_))), "{result:?}");
     }
     for cursor in [json!(null), json!("")] {
-        let page = read_feed(json!({ "feed": [], "cursor": cursor }));
+        let page = read_feed(&json!({ "feed": [], "cursor": cursor }));
         assert_eq!(page.listing.next, None);
     }
 }
@@ -205,7 +205,7 @@ fn feed_believes_a_server_error_to_be_about_a_stored_cursor_only() {
 
 #[test]
 fn feed_items_have_the_id_of_their_uri() {
-    let page = read_feed(json!({ "feed": [repost_row(ALICE, "repost", "3k9")] }));
+    let page = read_feed(&json!({ "feed": [repost_row(ALICE, "repost", "3k9")] }));
     let uri = format!("at://{ALICE}/app.bsky.feed.repost/3k9").parse().unwrap();
     assert_eq!(page.listing.entries[0].id, record_uri::record_id(&uri));
 }
@@ -221,7 +221,7 @@ fn query_top(did: &Did) -> AuthorFeedQuery<'_> {
     AuthorFeedQuery { did, position: FeedPosition::Top }
 }
 
-fn read_feed(body: Value) -> FeedPage {
+fn read_feed(body: &Value) -> FeedPage {
     query_top(&alice()).parse(&response_with_body(body), 50).unwrap()
 }
 
@@ -232,13 +232,13 @@ fn post_row(path: &[&str], value: Value) -> Value {
     json!({ "post": post })
 }
 
-fn reason_row(reason: Value) -> Value {
+fn reason_row(reason: &Value) -> Value {
     json!({ "post": alice_post("3k2", "2026-01-01T00:00:00Z"), "reason": reason })
 }
 
 /// Returns a row that this account put into Alice's feed by a record of this kind.
 fn repost_row(by: &str, kind: &str, key: &str) -> Value {
-    reason_row(json!({
+    reason_row(&json!({
         "$type": REPOST_REASON, "by": { "did": by, "handle": "any.test" },
         "uri": format!("at://{by}/app.bsky.feed.{kind}/{key}"),
         "indexedAt": "2026-01-02T00:00:00Z",

@@ -77,7 +77,7 @@ mod tests {
             ],
             "cursor": "c2",
         });
-        let page = query.parse(&response_with_body(body), 100).unwrap();
+        let page = query.parse(&response_with_body(&body), 100).unwrap();
         let names: Vec<(&str, &str)> = page
             .accounts
             .iter()
@@ -92,7 +92,7 @@ mod tests {
         let account: AccountRef = ALICE.parse().unwrap();
         let after = PageCursor("c1".into());
         let query = FollowsQuery { account: &account, after: Some(&after) };
-        let response = response_with_body(json!({ "follows": [], "cursor": "c1" }));
+        let response = response_with_body(&json!({ "follows": [], "cursor": "c1" }));
         assert_eq!(query.parse(&response, 100).unwrap().next, None);
     }
 }

@@ -35,7 +35,7 @@ fn posts_are_absent_only_if_the_answer_leaves_them_out() {
 #[test]
 fn posts_of_an_answer_without_the_sibling_are_not_vouched_for() {
     for posts in [json!([]), json!([post("3k1")])] {
-        assert!(!look_up(&["3k1"], posts).is_vouched_for);
+        assert!(!look_up(&["3k1"], &posts).is_vouched_for);
     }
 }
 
@@ -43,15 +43,15 @@ fn posts_of_an_answer_without_the_sibling_are_not_vouched_for() {
 fn posts_with_another_cid_are_edits() {
     let mut edited = post("3k1");
     edited["cid"] = json!("bafyreiedited222");
-    let page = look_up(&["3k1"], json!([edited]));
+    let page = look_up(&["3k1"], &json!([edited]));
     assert_eq!(page.posts[0].post.cid.as_str(), "bafyreiedited222");
 }
 
-fn look_up(keys: &[&str], posts: Value) -> PostsPage {
+fn look_up(keys: &[&str], posts: &Value) -> PostsPage {
     let uris: Vec<RecordUri> = keys.iter().map(|key| uri(key)).collect();
     let siblings = [uri("sibling")];
     let query = PostsQuery { uris: &uris, siblings: &siblings };
-    query.parse(&response_with_body(json!({ "posts": posts })), 25).unwrap()
+    query.parse(&response_with_body(&json!({ "posts": posts })), 25).unwrap()
 }
 
 fn post(key: &str) -> Value {

@@ -13,7 +13,7 @@ fn profile_shows_the_handle_and_the_number_of_posts() {
         "followsCount": 4, "postsCount": 1_234, "indexedAt": "2025-01-01T00:00:00Z",
         "labels": [{ "src": ALICE, "val": "!no-unauthenticated" }], "viewer": { "muted": false, "blockedBy": false },
     });
-    let profile = query.parse(&response_with_body(body), 1).unwrap();
+    let profile = query.parse(&response_with_body(&body), 1).unwrap();
     assert_eq!((profile.did.as_str(), profile.handle.as_str()), (ALICE, "alice.test"));
     assert_eq!((profile.posts_count, profile.is_blocked), (Some(1_234), false));
     assert!(profile.is_for_logged_in);
@@ -24,7 +24,7 @@ fn profile_of_another_account_is_refused() {
     let account: AccountRef = ALICE.parse().unwrap();
     let query = ProfileQuery { account: &account };
     for body in [profile_json(BOB), json!({}), json!({ "did": "alice" })] {
-        let error = query.parse(&response_with_body(body), 1).unwrap_err();
+        let error = query.parse(&response_with_body(&body), 1).unwrap_err();
         assert!(matches!(error, SourceError::InvalidResponse(_)), "{error}");
     }
 }
@@ -40,7 +40,7 @@ fn profile_shows_blocks_in_both_directions() {
     ] {
         let mut body = profile_json(ALICE);
         body["viewer"] = viewer;
-        let profile = ProfileQuery { account: &account }.parse(&response_with_body(body), 1);
+        let profile = ProfileQuery { account: &account }.parse(&response_with_body(&body), 1);
         assert_eq!(profile.unwrap().is_blocked, is_blocked);
     }
 }
@@ -55,7 +55,7 @@ fn profiles_are_read_25_at_a_time_and_name_the_missing_ones() {
     let rows = json!([profile_json("did:plc:a0"), { "did": "did:plc:a1", "postsCount": -1 }, {
         "did": 7,
     }, profile_json("did:plc:stranger")]);
-    let page = query.parse(&response_with_body(json!({ "profiles": rows })), 3).unwrap();
+    let page = query.parse(&response_with_body(&json!({ "profiles": rows })), 3).unwrap();
     let counts: Vec<_> =
         page.profiles.iter().map(|profile| (profile.did.as_str(), profile.posts_count)).collect();
     assert_eq!(counts, [("did:plc:a0", Some(7)), ("did:plc:a1", None)]);

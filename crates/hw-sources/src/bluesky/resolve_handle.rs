@@ -42,10 +42,10 @@ mod tests {
         let handle: Handle = "alice.test".parse().unwrap();
         let query = ResolveHandleQuery { handle: &handle };
         assert_eq!(query.request(1).params, [("handle", "alice.test".to_owned())]);
-        let did = query.parse(&response_with_body(json!({ "did": ALICE })), 1).unwrap();
+        let did = query.parse(&response_with_body(&json!({ "did": ALICE })), 1).unwrap();
         assert_eq!(did.as_str(), ALICE);
         for body in [json!({}), json!({ "did": "alice" }), json!([])] {
-            let error = query.parse(&response_with_body(body), 1).unwrap_err();
+            let error = query.parse(&response_with_body(&body), 1).unwrap_err();
             assert!(matches!(error, SourceError::InvalidResponse(_)), "{error}");
         }
     }

@@ -14,7 +14,7 @@ pub(super) const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 pub(super) const DATE_SECONDS: i64 = 1_767_225_600;
 
 /// Returns a response with this body, as the client passes it to a reader.
-pub(super) fn response_with_body(body: Value) -> XrpcResponse {
+pub(super) fn response_with_body(body: &Value) -> XrpcResponse {
     let mut response = read_body(200, &[], &body.to_string()).unwrap();
     response.meta.set_observed_at(9, SourceInstant(DATE_SECONDS * 1_000));
     response

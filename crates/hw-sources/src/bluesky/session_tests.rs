@@ -67,7 +67,7 @@ fn session_without_usable_tokens_is_refused() {
         let mut body = session_json(ALICE);
         body[name] = value;
         let (account, password) = (alice(), password());
-        let error = create_query(&account, &password).parse(&response_with_body(body), 1);
+        let error = create_query(&account, &password).parse(&response_with_body(&body), 1);
         assert!(matches!(error, Err(SourceError::InvalidResponse(_))), "{name}");
     }
 }
@@ -76,8 +76,8 @@ fn session_without_usable_tokens_is_refused() {
 fn session_of_another_account_is_refused_when_refreshed() {
     let session = open_session();
     let refresh = RefreshSessionQuery { session: &session };
-    assert!(refresh.parse(&response_with_body(session_json(ALICE)), 1).is_ok());
-    assert!(refresh.parse(&response_with_body(session_json(BOB)), 1).is_err());
+    assert!(refresh.parse(&response_with_body(&session_json(ALICE)), 1).is_ok());
+    assert!(refresh.parse(&response_with_body(&session_json(BOB)), 1).is_err());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn create_query<'a>(
 
 fn open_session() -> Session {
     let (account, password) = (alice(), password());
-    let response = response_with_body(session_json(ALICE));
+    let response = response_with_body(&session_json(ALICE));
     create_query(&account, &password).parse(&response, 1).unwrap()
 }
 
