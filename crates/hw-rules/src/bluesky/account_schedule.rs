@@ -53,9 +53,9 @@ pub enum ProfileSign {
 /// Whether a feed is read in this round, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedDue {
-    /// A user asked for it.
+    /// A user asked for it, and it was read before.
     Requested,
-    /// It was never read.
+    /// It was never read, and nothing keeps it from being read now.
     First,
     /// The last read left a part for this one.
     Unfinished,
@@ -94,6 +94,14 @@ impl FeedDue {
 
 /// Decides whether a feed is read in this round.
 pub fn judge_feed_due(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -> FeedDue {
+    match (judge_read_feed(account, profile, now_ms), account.read_ms) {
+        (due, None) if due.is_due() => FeedDue::First,
+        (due, _) => due,
+    }
+}
+
+/// Decides about a feed as if it had been read before.
+fn judge_read_feed(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -> FeedDue {
     if account.is_requested {
         return FeedDue::Requested;
     }

@@ -19,11 +19,7 @@ fn feed_is_due_for_the_first_reason_that_applies() {
         (AccountFeed { posts_count: None, ..base.clone() }, SAME_COUNT, FeedDue::Moved),
         (AccountFeed { read_ms: None, ..base.clone() }, moved, FeedDue::First),
         (AccountFeed { is_unfinished: true, ..base.clone() }, moved, FeedDue::Unfinished),
-        (
-            AccountFeed { is_requested: true, read_ms: None, ..base.clone() },
-            moved,
-            FeedDue::Requested,
-        ),
+        (AccountFeed { is_requested: true, ..base.clone() }, moved, FeedDue::Requested),
         (AccountFeed { daily_read_ms: None, ..base.clone() }, SAME_COUNT, FeedDue::Daily),
         (
             AccountFeed { daily_read_ms: Some(NOW - DAY_MS), ..base.clone() },
@@ -73,6 +69,20 @@ fn feed_of_an_account_that_returned_is_read_in_the_same_round() {
     let account = unavailable_account(9, NOW - 1);
     assert_eq!(judge_feed_due(&account, SAME_COUNT, NOW), FeedDue::Returned);
     assert_eq!(judge_feed_due(&account, ProfileSign::Unreadable, NOW), FeedDue::NotDue, "blocked");
+}
+
+#[test]
+fn feed_that_was_never_read_is_read_whole_as_soon_as_it_can_be() {
+    let unavailable = AccountFeed { read_ms: None, ..unavailable_account(2, NOW - HOUR_MS) };
+    let requested = AccountFeed { is_requested: true, ..unavailable.clone() };
+    for (account, profile, due) in [
+        (&unavailable, ProfileSign::Unknown, FeedDue::NotDue),
+        (&unavailable, SAME_COUNT, FeedDue::First),
+        (&requested, ProfileSign::Unknown, FeedDue::First),
+    ] {
+        assert_eq!(judge_feed_due(account, profile, NOW), due, "{account:?}");
+        assert_eq!(due.is_whole_read(), due == FeedDue::First);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::link_address::LinkAddress;
+use super::link_address::{LinkAddress, MAX_URL_BYTES};
 
 /// The links of one post that are stored; a readable post has a handful.
 pub const MAX_LINKS: usize = 32;
@@ -136,13 +136,13 @@ fn scheme_start(before: &str) -> Option<usize> {
     (!continues_word).then_some(start)
 }
 
-/// Returns the end of the address whose host starts here; none if the address is cut off or empty.
+/// Returns the end of the address whose host starts here; none if the address is cut off, empty or too long.
 fn address_end(text: &str, host_start: usize) -> Option<usize> {
     let rest = &text[host_start..];
     let length = rest.find(ends_address).unwrap_or(rest.len());
-    let address = trim_punctuation(&rest[..length]);
-    let is_cut_off =
-        rest[address.len()..].starts_with(['…']) || rest[address.len()..].starts_with("...");
+    let address = trim_punctuation(rest.get(..length).filter(|_| length <= MAX_URL_BYTES)?);
+    let after = &rest[address.len()..];
+    let is_cut_off = after.starts_with('…') || after.starts_with("...");
     (!address.is_empty() && !is_cut_off).then_some(host_start + address.len())
 }
 
@@ -152,19 +152,23 @@ fn ends_address(c: char) -> bool {
 
 /// Removes the punctuation of the sentence around an address. A closing bracket stays if the address opens it.
 fn trim_punctuation(mut address: &str) -> &str {
-    loop {
-        let Some(last) = address.chars().next_back() else { return address };
-        let is_sentence = ".,;:!?'*_~…”’»。、，！？".contains(last);
-        let is_unopened = match last {
-            ')' => address.matches('(').count() < address.matches(')').count(),
-            ']' => address.matches('[').count() < address.matches(']').count(),
-            _ => false,
+    let count = |bracket: char| address.matches(bracket).count();
+    let (mut round, mut square) =
+        (count(')').saturating_sub(count('(')), count(']').saturating_sub(count('[')));
+    while let Some(last) = address.chars().next_back() {
+        let unopened = match last {
+            ')' => &mut round,
+            ']' => &mut square,
+            _ if ".,;:!?'*_~…”’»。、，！？".contains(last) => &mut 1,
+            _ => break,
         };
-        if !is_sentence && !is_unopened {
-            return address;
+        if *unopened == 0 {
+            break;
         }
+        *unopened -= 1;
         address = &address[..address.len() - last.len_utf8()];
     }
+    address
 }
 
 #[cfg(test)]

@@ -85,6 +85,17 @@ fn links_are_listed_once_for_each_origin_and_not_without_end() {
 }
 
 #[test]
+fn links_longer_than_an_address_can_be_are_ignored() {
+    let longest = format!("https://a.example/{}", "a".repeat(MAX_URL_BYTES - 18));
+    assert_eq!(extract_links(&longest, &[], &[]).len(), 1);
+    let brackets = format!("https://a.example/{}", ")".repeat(1 << 20));
+    for text in [format!("{longest}a"), brackets] {
+        let links = extract_links(&format!("{text} https://b.example"), &[], &[]);
+        assert_eq!(links.iter().map(|link| &link.url).collect::<Vec<_>>(), ["https://b.example/"]);
+    }
+}
+
+#[test]
 fn link_origins_have_names_of_their_own() {
     for origin in LinkOrigin::ALL {
         assert_eq!(LinkOrigin::from_name(origin.name()), Some(origin));

@@ -83,6 +83,12 @@ fn feed_rows_that_cannot_be_read_do_not_affect_the_others() {
         ("no post", json!({}), "at 1", "missing field `post`"),
         ("null", json!(null), "at 1", "missing field `post`"),
         ("text is missing", post_row(&["record"], json!({})), KEY_2, "missing field `text`"),
+        (
+            "endless text",
+            post_row(&["record", "text"], json!("x".repeat(70_000))),
+            KEY_2,
+            "impossible: its text has 70000 bytes",
+        ),
         ("time", post_row(&["indexedAt"], json!("yesterday")), KEY_2, "not an RFC 3339 time"),
         ("false URI", post_row(&["uri"], json!("at://x")), "at://x", "not the URI of a record"),
         ("hidden URI", post_row(&["uri"], json!("at://\u{202e}")), "at 1", "not the URI"),
@@ -166,6 +172,22 @@ fn feed_takes_a_record_with_other_faults_as_it_is() {
     assert_eq!((post.reply.is_none(), post.quote.is_none()), (true, true));
     assert_eq!((post.links.len(), post.langs.len()), (0, 0));
     assert_eq!(post.text, "nul \0 and \u{202e}bidi", "texts are stored as they are");
+}
+
+#[test]
+fn feed_reads_only_so_many_facets_of_a_text() {
+    let facet = json!({
+        "index": { "byteStart": 0, "byteEnd": 1 },
+        "features": vec![json!({ "$type": "app.bsky.richtext.facet#link", "uri": "at://x" }); 900],
+    });
+    let good = json!({
+        "index": { "byteStart": 0, "byteEnd": 1 },
+        "features": [{ "$type": "app.bsky.richtext.facet#link", "uri": "https://a.example" }],
+    });
+    for (facets, links) in [(json!([facet, good]), 0), (json!([good, facet]), 1)] {
+        let page = read_feed(&json!({ "feed": [post_row(&["record", "facets"], facets)] }));
+        assert_eq!(page.posts[0].post.links.len(), links);
+    }
 }
 
 #[test]

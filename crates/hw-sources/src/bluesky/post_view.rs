@@ -19,6 +19,8 @@ use crate::raw_json::RawNode;
 
 /// The part of an unreadable row that is stored.
 const MAX_RAW_BYTES: usize = 64 << 10;
+/// The links of one text that are read; a readable text has a handful.
+const MAX_FACETS: usize = 100;
 const LINK_FEATURE: &str = "app.bsky.richtext.facet#link";
 const EXTERNAL_EMBED: &str = "app.bsky.embed.external";
 const RECORD_EMBED: &str = "app.bsky.embed.record";
@@ -67,6 +69,7 @@ pub(super) fn read_post(node: RawNode<'_>) -> Result<PostWithAuthor, String> {
     let indexed_at = parse_time(&view.indexed_at)?;
     let record = view.record;
     let text = record.get("text").and_then(RawNode::as_text).ok_or("missing field `text`")?;
+    post::check_post_text(&text).map_err(|error| error.to_string())?;
     let created_at = record.get("createdAt").and_then(RawNode::as_text);
     let created_at = created_at.and_then(|time| SourceTime::parse(&time).ok());
     let embed = record.get("embed").map(read_embed).unwrap_or_default();
@@ -84,7 +87,6 @@ pub(super) fn read_post(node: RawNode<'_>) -> Result<PostWithAuthor, String> {
         links: links::extract_links(&text, &read_facets(record), &embed.urls),
         text,
     };
-    post::check_post(&post).map_err(|error| error.to_string())?;
     Ok(PostWithAuthor { post, author })
 }
 
@@ -155,7 +157,7 @@ fn read_quote(embed: RawNode<'_>) -> Option<RecordUri> {
 
 fn read_facets(record: RawNode<'_>) -> Vec<LinkFacet> {
     let facets = record.get("facets").and_then(RawNode::as_elements).unwrap_or_default();
-    facets.into_iter().flat_map(read_facet_links).collect()
+    facets.into_iter().flat_map(read_facet_links).take(MAX_FACETS).collect()
 }
 
 /// Reads the links of a facet, which can have several features.

@@ -21,7 +21,7 @@ fn posts_are_looked_up_beside_a_sibling() {
 fn posts_are_absent_only_if_the_answer_leaves_them_out() {
     let page = look_up(
         &["3k1", "3k2", "3k3"],
-        json!([post("3k1"), post("sibling"), {
+        &json!([post("3k1"), post("sibling"), {
             "uri": uri("3k3").as_str(), "record": 7,
         }]),
     );

@@ -1,6 +1,7 @@
 //! Profiles of accounts: one, or many at once. Their post counts show which feeds moved.
 
 use hw_rules::bluesky::account_ref::AccountRef;
+use hw_rules::bluesky::account_schedule::ProfileSign;
 use hw_rules::bluesky::did::Did;
 use hw_rules::bluesky::handle::Handle;
 use hw_rules::source_time::SourceInstant;
@@ -30,6 +31,15 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Returns what the profile shows about the account's feed.
+    pub fn sign(&self) -> ProfileSign {
+        if self.is_blocked {
+            ProfileSign::Unreadable
+        } else {
+            ProfileSign::Readable { posts_count: self.posts_count }
+        }
+    }
+
     fn read(node: RawNode<'_>) -> Result<Self, String> {
         let name = post_view::read_account_name(node)?;
         let posts_count = node.get("postsCount").and_then(RawNode::as_i64);

@@ -17,6 +17,7 @@ fn profile_shows_the_handle_and_the_number_of_posts() {
     assert_eq!((profile.did.as_str(), profile.handle.as_str()), (ALICE, "alice.test"));
     assert_eq!((profile.posts_count, profile.is_blocked), (Some(1_234), false));
     assert!(profile.is_for_logged_in);
+    assert_eq!(profile.sign(), ProfileSign::Readable { posts_count: Some(1_234) });
 }
 
 #[test]
@@ -41,7 +42,9 @@ fn profile_shows_blocks_in_both_directions() {
         let mut body = profile_json(ALICE);
         body["viewer"] = viewer;
         let profile = ProfileQuery { account: &account }.parse(&response_with_body(&body), 1);
-        assert_eq!(profile.unwrap().is_blocked, is_blocked);
+        let profile = profile.unwrap();
+        assert_eq!(profile.is_blocked, is_blocked);
+        assert_eq!(profile.sign() == ProfileSign::Unreadable, is_blocked);
     }
 }
 
