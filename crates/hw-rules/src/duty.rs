@@ -20,6 +20,8 @@ pub enum DutyName {
     /// The repositories and threads of everything that is followed at a host. One duty for all sources of the host: they
     /// share requests, and the brake counts their removals together.
     Pull(Host),
+    /// The feeds of all accounts that are followed at a host.
+    Accounts(Host),
 }
 
 /// A kind of duty.
@@ -27,6 +29,7 @@ pub enum DutyName {
 pub enum DutyKind {
     Repository,
     Pull,
+    Accounts,
 }
 
 impl DutyName {
@@ -34,9 +37,15 @@ impl DutyName {
         Self::Pull(host.into())
     }
 
-    /// Returns the duty that a lane belongs to: all comments of a repository to one, everything else to the pull.
+    pub fn accounts(host: impl Into<Host>) -> Self {
+        Self::Accounts(host.into())
+    }
+
+    /// Returns the duty that a lane belongs to: all comments of a repository to one, feeds to the one of all accounts,
+    /// everything else to the pull.
     pub fn for_lane(lane: &Lane) -> Self {
         match (lane.repository(), lane.surface) {
+            (_, Surface::Feed) => Self::Accounts(lane.host.clone()),
             (Some(repository), Surface::Comments(_)) => Self::Repository(repository),
             _ => Self::Pull(lane.host.clone()),
         }
@@ -46,6 +55,7 @@ impl DutyName {
         match self {
             Self::Repository(_) => DutyKind::Repository,
             Self::Pull(_) => DutyKind::Pull,
+            Self::Accounts(_) => DutyKind::Accounts,
         }
     }
 }
@@ -55,6 +65,7 @@ impl DutyKind {
     pub fn class(self) -> RequestClass {
         match self {
             Self::Repository | Self::Pull => RequestClass::Mirror,
+            Self::Accounts => RequestClass::Accounts,
         }
     }
 
@@ -62,7 +73,7 @@ impl DutyKind {
     pub fn max_concurrent(self) -> usize {
         match self {
             Self::Repository => 16,
-            Self::Pull => 1,
+            Self::Pull | Self::Accounts => 1,
         }
     }
 }
@@ -72,6 +83,7 @@ impl fmt::Display for DutyName {
         match self {
             Self::Repository(repository) => write!(f, "repository/{repository}"),
             Self::Pull(host) => write!(f, "pull/{host}"),
+            Self::Accounts(host) => write!(f, "accounts/{host}"),
         }
     }
 }
@@ -83,6 +95,7 @@ pub fn describe_duties(names: &[DutyName]) -> String {
     for name in names {
         match name {
             DutyName::Pull(host) => parts.push(format!("pull from {host}")),
+            DutyName::Accounts(host) => parts.push(format!("accounts at {host}")),
             DutyName::Repository(_) => repositories += 1,
         }
     }
@@ -103,6 +116,7 @@ impl FromStr for DutyName {
         let (kind, rest) = text.split_once('/').ok_or(UnknownDuty)?;
         match kind {
             "pull" => Ok(Self::pull(rest)),
+            "accounts" => Ok(Self::accounts(rest)),
             "repository" => {
                 let (host, id) = rest.rsplit_once('/').ok_or(UnknownDuty)?;
                 let id = id.parse().map_err(|_| UnknownDuty)?;
@@ -216,6 +230,7 @@ mod tests {
         for name in [
             DutyName::pull("github.com"),
             DutyName::Repository(RepositoryKey::new("ghe.local:8443", 42)),
+            DutyName::accounts("bsky.app"),
         ] {
             assert_eq!(name.to_string().parse(), Ok(name));
         }
@@ -226,6 +241,13 @@ mod tests {
         for text in ["", "pull", "repository/github.com", "repository/github.com/x", "hooks/a"] {
             assert_eq!(text.parse::<DutyName>(), Err(UnknownDuty), "{text:?}");
         }
+    }
+
+    #[test]
+    fn duty_of_a_feed_is_that_of_all_accounts_of_its_host() {
+        let lane = Lane::account_feed("bsky.app", "did:plc:alice".parse().unwrap());
+        assert_eq!(DutyName::for_lane(&lane), DutyName::accounts("bsky.app"));
+        assert_eq!(lane.to_string(), "bsky.app/account/did:plc:alice/feed");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod object_key;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bluesky::post::Post;
 use crate::cells::ObservedVersion;
 use crate::source_time::SourceTime;
 use crate::version::{ContentDigest, ItemVersion, ObservedAt};
@@ -112,6 +113,7 @@ pub enum MirrorItem {
     Repository(Repository),
     Thread(Thread),
     Comment(Comment),
+    Post(Post),
 }
 
 impl MirrorItem {
@@ -122,6 +124,7 @@ impl MirrorItem {
             }
             Self::Thread(thread) => thread.key(),
             Self::Comment(comment) => comment.key(),
+            Self::Post(post) => post.key(),
         }
     }
 
@@ -131,6 +134,7 @@ impl MirrorItem {
             Self::Repository(repository) => &repository.node_id,
             Self::Thread(thread) => &thread.node_id,
             Self::Comment(comment) => &comment.node_id,
+            Self::Post(post) => post.uri.as_str(),
         }
     }
 
@@ -139,6 +143,8 @@ impl MirrorItem {
             Self::Repository(repository) => &repository.updated_at,
             Self::Thread(thread) => &thread.updated_at,
             Self::Comment(comment) => &comment.updated_at,
+            // an edit leaves the times as they are: of two versions, the one that was read last is newer
+            Self::Post(post) => &post.sort_at,
         }
     }
 
@@ -147,6 +153,7 @@ impl MirrorItem {
             Self::Repository(repository) => repository.digest(),
             Self::Thread(thread) => thread.digest(),
             Self::Comment(comment) => comment.digest(),
+            Self::Post(post) => post.digest(),
         }
     }
 }
@@ -227,7 +234,7 @@ fn encode_flag(on: bool) -> &'static str {
 }
 
 /// Encodes an optional field as two: a missing text and an empty text are not the same.
-fn encode_optional(optional: Option<&str>) -> [&str; 2] {
+pub(crate) fn encode_optional(optional: Option<&str>) -> [&str; 2] {
     [encode_flag(optional.is_some()), optional.unwrap_or("")]
 }
 

@@ -50,9 +50,15 @@ impl ImpossibleItem {
 /// Returns true if two node ids with the same numeric id belong to two nodes. Ids of different formats may name one
 /// node, because sources change the format from time to time.
 pub fn is_different_node(stored: &str, observed: &str) -> bool {
-    stored != observed
-        && stored.len() == observed.len()
-        && node_id_prefix(stored) == node_id_prefix(observed)
+    let is_uri = observed.starts_with(RECORD_URI_PREFIX);
+    stored != observed && (is_uri || is_same_format(stored, observed))
+}
+
+/// Beginning of the id of a post: its URI, from which its number is computed.
+const RECORD_URI_PREFIX: &str = "at://";
+
+fn is_same_format(stored: &str, observed: &str) -> bool {
+    stored.len() == observed.len() && node_id_prefix(stored) == node_id_prefix(observed)
 }
 
 fn node_id_prefix(id: &str) -> Option<&str> {
@@ -159,7 +165,7 @@ fn check_author(login: Option<&str>, id: Option<i64>) -> Result<(), ImpossibleIt
 /// Checks the fields that no digest covers, in an item that was stored.
 pub fn check_undigested_fields(item: &MirrorItem) -> Result<(), ImpossibleItem> {
     match item {
-        MirrorItem::Repository(_) => Ok(()),
+        MirrorItem::Repository(_) | MirrorItem::Post(_) => Ok(()),
         MirrorItem::Thread(thread) => check_thread_words(thread),
         MirrorItem::Comment(comment) => {
             check_author_words(comment.author_kind.as_ref(), comment.association.as_deref())

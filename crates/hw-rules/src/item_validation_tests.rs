@@ -1,6 +1,14 @@
 use super::*;
+use crate::bluesky::post;
 use crate::item::{CommentKind, DiscussionDetails, PullRequestDetails};
 use crate::source_time::SourceTime;
+
+#[test]
+fn posts_with_one_number_and_two_uris_are_different() {
+    let uris = ["at://did:plc:alice/app.bsky.feed.post/1", "at://did:plc:bo/app.bsky.feed.post/22"];
+    assert!(is_different_node(uris[0], uris[1]));
+    assert!(!is_different_node(uris[0], uris[0]));
+}
 
 #[test]
 fn item_validation_accepts_ordinary_items() {
@@ -143,6 +151,7 @@ fn check_item(item: &MirrorItem) -> Result<(), ImpossibleItem> {
         MirrorItem::Repository(repository) => check_repository(repository),
         MirrorItem::Thread(thread) => check_thread(thread),
         MirrorItem::Comment(comment) => check_comment(comment),
+        MirrorItem::Post(post) => post::check_post(post),
     }
 }
 

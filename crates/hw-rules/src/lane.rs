@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::bluesky::did::Did;
 use crate::item::{CommentKind, ObjectKind, ThreadKind};
 use crate::login::Login;
 use crate::repository_key::{Host, RepositoryId, RepositoryKey};
@@ -15,6 +16,8 @@ pub enum Scope {
     Repository(RepositoryId),
     /// The repositories that are followed one by one, whoever owns them.
     SingleRepositories,
+    /// One account on Bluesky.
+    Account(Did),
 }
 
 /// One kind of listing.
@@ -23,6 +26,8 @@ pub enum Surface {
     Repositories,
     Threads(ThreadKind),
     Comments(CommentKind),
+    /// The posts and reposts of an account.
+    Feed,
 }
 
 /// The order in which a listing of a repository is read, with the kinds of rows that are read so.
@@ -94,7 +99,7 @@ impl From<CommentKind> for ReadStrategy {
 }
 
 impl Surface {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Repositories,
         Self::Threads(ThreadKind::Discussion),
         Self::Threads(ThreadKind::Issue),
@@ -103,6 +108,7 @@ impl Surface {
         Self::Comments(CommentKind::ReviewComment),
         Self::Comments(CommentKind::Review),
         Self::Comments(CommentKind::DiscussionComment),
+        Self::Feed,
     ];
     /// The listings of a repository's threads.
     pub const THREADS: [Self; 3] = [
@@ -122,7 +128,7 @@ impl Surface {
     pub fn commented_threads(self) -> &'static [ThreadKind] {
         match self {
             Self::Comments(kind) => kind.thread_kinds(),
-            Self::Repositories | Self::Threads(_) => &[],
+            Self::Repositories | Self::Threads(_) | Self::Feed => &[],
         }
     }
 
@@ -137,6 +143,7 @@ impl Surface {
             Self::Comments(CommentKind::ReviewComment) => "review-comments",
             Self::Comments(CommentKind::Review) => "reviews",
             Self::Comments(CommentKind::DiscussionComment) => "discussion-comments",
+            Self::Feed => "feed",
         }
     }
 
@@ -156,13 +163,14 @@ impl Surface {
             Self::Repositories => ObjectKind::Repository,
             Self::Threads(kind) => kind.into(),
             Self::Comments(kind) => kind.into(),
+            Self::Feed => ObjectKind::Post,
         }
     }
 
-    /// Returns the order in which the surface is read; none for repositories, which are no listing of a repository.
+    /// Returns the order in which a pull reads the surface; none for surfaces that are no listing of a repository.
     pub fn read_strategy(self) -> Option<ReadStrategy> {
         match self {
-            Self::Repositories => None,
+            Self::Repositories | Self::Feed => None,
             Self::Threads(kind) => Some(ReadStrategy::NewestFirst(kind)),
             Self::Comments(kind) => Some(kind.into()),
         }
@@ -195,6 +203,7 @@ impl Surface {
             Self::Threads(ThreadKind::Issue) => PullItem::Issues,
             Self::Threads(ThreadKind::PullRequest) => PullItem::PullRequests,
             Self::Comments(_) => PullItem::Comments,
+            Self::Feed => PullItem::Posts,
         }
     }
 
@@ -202,7 +211,7 @@ impl Surface {
     /// a per-thread surface goes as far back as its threads.
     pub fn has_window(self) -> bool {
         match self {
-            Self::Repositories => false,
+            Self::Repositories | Self::Feed => false,
             Self::Threads(kind) => kind != ThreadKind::Discussion,
             Self::Comments(_) => !self.is_per_thread(),
         }
@@ -217,6 +226,8 @@ pub enum PullItem {
     Issues,
     PullRequests,
     Comments,
+    /// Read by the polls of accounts, never by a pull.
+    Posts,
 }
 
 impl PullItem {
@@ -234,6 +245,7 @@ impl PullItem {
             Self::Issues => "issues",
             Self::PullRequests => "pull-requests",
             Self::Comments => "comments",
+            Self::Posts => "posts",
         }
     }
 
@@ -274,11 +286,24 @@ impl Lane {
         Self::for_repository(repository, Surface::Threads(ThreadKind::Issue))
     }
 
+    /// Returns the lane of an account's feed.
+    pub fn account_feed(host: impl Into<Host>, did: Did) -> Self {
+        Self { host: host.into(), scope: Scope::Account(did), surface: Surface::Feed }
+    }
+
+    /// Returns the account that the lane belongs to; none for lists of a code host.
+    pub fn account(&self) -> Option<&Did> {
+        match &self.scope {
+            Scope::Account(did) => Some(did),
+            Scope::Owner(_) | Scope::Repository(_) | Scope::SingleRepositories => None,
+        }
+    }
+
     /// Returns the repository that the lane belongs to; none for a list of repositories.
     pub fn repository(&self) -> Option<RepositoryKey> {
-        match self.scope {
-            Scope::Repository(id) => Some(RepositoryKey { host: self.host.clone(), id }),
-            Scope::Owner(_) | Scope::SingleRepositories => None,
+        match &self.scope {
+            Scope::Repository(id) => Some(RepositoryKey { host: self.host.clone(), id: *id }),
+            Scope::Owner(_) | Scope::SingleRepositories | Scope::Account(_) => None,
         }
     }
 }
@@ -294,6 +319,7 @@ impl fmt::Display for Lane {
             }
             Scope::Repository(id) => write!(f, "{}/repository/{id}/{surface}", self.host),
             Scope::SingleRepositories => write!(f, "{}/sources/single/{surface}", self.host),
+            Scope::Account(did) => write!(f, "{}/account/{did}/{surface}", self.host),
         }
     }
 }

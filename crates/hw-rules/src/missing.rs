@@ -48,12 +48,13 @@ pub struct RepositoryLanes {
 }
 
 impl RepositoryListing {
-    /// Returns the list of repositories that has this scope; `None` for a single repository.
+    /// Returns the list of repositories that has this scope; `None` for a single repository or
+    /// an account.
     pub fn from_scope(scope: &Scope) -> Option<Self> {
         match scope {
             Scope::Owner(login) => Some(Self::Owner(login.clone())),
             Scope::SingleRepositories => Some(Self::SingleRepositories),
-            Scope::Repository(_) => None,
+            Scope::Repository(_) | Scope::Account(_) => None,
         }
     }
 }

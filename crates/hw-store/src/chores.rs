@@ -188,9 +188,15 @@ pub(crate) fn request_index(tx: &mut Transaction<'_>) -> Result<(), StoreError> 
     queue::insert(tx, &params![ChoreKind::RebuildIndex.name(), "", 0, 0])
 }
 
-/// Records that the mirror has to be fetched again.
+/// Records that the mirror has to be fetched again. Posts stay, because their sources keep only the newest within reach;
+/// their search rows are emptied with all others, and built again.
 pub(crate) fn request_empty_mirror(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-    queue::insert(tx, &params![ChoreKind::EmptyMirror.name(), "", 0, 0])
+    const HAS_POSTS: Sql = Sql::portable("select 1 as found from posts limit 1");
+    queue::insert(tx, &params![ChoreKind::EmptyMirror.name(), "", 0, 0])?;
+    if tx.query_first(HAS_POSTS, &[], |mut row| row.int("found"))?.is_some() {
+        request_index(tx)?;
+    }
+    Ok(())
 }
 
 /// Works through the stages of a chore until it is done or has changed `max_rows` rows.
@@ -261,9 +267,8 @@ impl<'a> ChoreJob<'a> {
 
     fn stage_count(&self) -> usize {
         match self {
-            Self::RenameTexts { .. } | Self::RemoveTexts(_) | Self::RebuildIndex => {
-                ObjectKind::TEXTS.len()
-            }
+            Self::RenameTexts { .. } | Self::RemoveTexts(_) => ObjectKind::REPOSITORY_TEXTS.len(),
+            Self::RebuildIndex => ObjectKind::INDEXED.len(),
             Self::ClearLane { .. } => 1,
             Self::EmptyMirror => empty_mirror::TABLES.len(),
         }
@@ -276,24 +281,25 @@ impl<'a> ChoreJob<'a> {
         limit: i64,
     ) -> Result<TextBatch, StoreError> {
         // a position from another version may be beyond the last stage
-        let kind = ObjectKind::TEXTS.get(*stage).copied();
-        match (self, kind) {
-            (Self::RenameTexts { host, name }, Some(kind)) => {
-                repository_names::rename_texts(tx, host, name, kind, after.id, limit)
+        let nothing = TextBatch { texts: 0, last: None };
+        let texts = ObjectKind::REPOSITORY_TEXTS;
+        match self {
+            Self::RenameTexts { host, name } => texts.get(*stage).map_or(Ok(nothing), |kind| {
+                repository_names::rename_texts(tx, host, name, *kind, after.id, limit)
+            }),
+            // comments first: a thread takes all of its comments with it
+            Self::RemoveTexts(repository) => {
+                texts.iter().rev().nth(*stage).map_or(Ok(nothing), |kind| {
+                    tombstones::tombstone_repository_texts(tx, repository, *kind, after.id, limit)
+                })
             }
-            (Self::RemoveTexts(repository), Some(_)) => {
-                // comments first: a thread takes all of its comments with it
-                let kind = ObjectKind::TEXTS[ObjectKind::TEXTS.len() - 1 - *stage];
-                tombstones::tombstone_repository_texts(tx, repository, kind, after.id, limit)
-            }
-            (Self::RebuildIndex, Some(kind)) => reindex::reindex_texts(tx, kind, after, limit),
-            (Self::ClearLane { lane_id, host, kind }, _) => {
+            Self::RebuildIndex => ObjectKind::INDEXED
+                .get(*stage)
+                .map_or(Ok(nothing), |kind| reindex::reindex_texts(tx, *kind, after, limit)),
+            Self::ClearLane { lane_id, host, kind } => {
                 removals::clear_items(tx, *lane_id, host, *kind, after.id, limit)
             }
-            (Self::EmptyMirror, _) => empty_mirror::empty_table(tx, *stage, limit),
-            (Self::RenameTexts { .. } | Self::RemoveTexts(_) | Self::RebuildIndex, None) => {
-                Ok(TextBatch { texts: 0, last: None })
-            }
+            Self::EmptyMirror => empty_mirror::empty_table(tx, *stage, limit),
         }
     }
 }

@@ -118,7 +118,7 @@ impl LeasedStore {
 fn thread_scope(lane: &Lane) -> Option<(ThreadKind, i64)> {
     match lane.scope {
         Scope::Repository(id) => Some((lane.surface.per_thread_kind()?, id.0)),
-        Scope::Owner(_) | Scope::SingleRepositories => None,
+        Scope::Owner(_) | Scope::SingleRepositories | Scope::Account(_) => None,
     }
 }
 
@@ -172,7 +172,7 @@ fn queue_threads(
 fn threads_among<'a>(items: &[&'a MirrorItem]) -> impl Iterator<Item = &'a Thread> {
     items.iter().filter_map(|item| match item {
         MirrorItem::Thread(thread) => Some(thread),
-        MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+        MirrorItem::Repository(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
     })
 }
 

@@ -124,5 +124,6 @@ fn plural_name(kind: ObjectKind) -> &'static str {
         | ObjectKind::Comment(CommentKind::ReviewComment)
         | ObjectKind::Comment(CommentKind::DiscussionComment) => "comments",
         ObjectKind::Comment(CommentKind::Review) => "reviews",
+        ObjectKind::Post => "posts",
     }
 }

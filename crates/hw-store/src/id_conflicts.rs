@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::ingest::IngestPage;
 use crate::mirror::repository_names::{self, ThreadNumber};
 use crate::quarantine::UnreadableItem;
-use crate::sql::params;
+use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 
@@ -90,7 +90,13 @@ pub(crate) fn read_node_ids(
         "where host = $1 and id in (select value from json_each($2))",
         "where host = $1 and id = any($2)"
     );
-    let readable = tx.query_readable(NODE_IDS.for_kind(kind), &params![host, ids], |mut row| {
+    const POST_URIS: Sql = Sql::per_dialect(
+        "select id, uri as node_id from posts
+          where host = $1 and id in (select value from json_each($2))",
+        "select id, uri as node_id from posts where host = $1 and id = any($2)",
+    );
+    let node_ids = if kind == ObjectKind::Post { POST_URIS } else { NODE_IDS.for_kind(kind) };
+    let readable = tx.query_readable(node_ids, &params![host, ids], |mut row| {
         Ok((row.int("id")?, row.text("node_id")?))
     })?;
     Ok(readable.rows.into_iter().collect())

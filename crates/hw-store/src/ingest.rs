@@ -191,7 +191,7 @@ fn write_changes(
     cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
 }
 
-/// Writes threads and comments.
+/// Writes posts, threads and comments.
 fn store_texts<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
@@ -199,9 +199,10 @@ fn store_texts<'a>(
     items: &[&'a MirrorItem],
     prepared: &PreparedTexts<'a>,
 ) -> Result<WrittenTexts<'a>, StoreError> {
+    let posts = mirror::posts::store_posts(tx, host, &state.cells, items, prepared)?;
     let repositories = mirror::text_repositories(items.iter().copied());
     if repositories.is_empty() {
-        return Ok(WrittenTexts::new());
+        return Ok(posts);
     }
     // a repository of the same page may have been renamed since the state was read
     let is_renamed = items.iter().any(|item| matches!(item, MirrorItem::Repository(_)));
@@ -212,7 +213,8 @@ fn store_texts<'a>(
     };
     let names = renamed.as_ref().unwrap_or(&state.names);
     let cells = &state.cells;
-    let mut texts = mirror::threads::store_threads(tx, host, cells, names, items, prepared)?;
+    let mut texts = posts;
+    texts.extend(mirror::threads::store_threads(tx, host, cells, names, items, prepared)?);
     texts.extend(mirror::comments::store_comments(tx, host, cells, names, items, prepared)?);
     Ok(texts)
 }

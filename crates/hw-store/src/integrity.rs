@@ -132,7 +132,7 @@ fn rebuild_search_rows(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
     tx.execute_batch(
         "insert into search (search) values ('delete-all'); delete from search_documents",
     )?;
-    for kind in ObjectKind::TEXTS {
+    for kind in ObjectKind::INDEXED {
         let mut after = TextPosition { host: String::new(), id: i64::MIN };
         while let Some(last) = search::reindex::reindex_texts(tx, kind, &after, BATCH_TEXTS)?.last {
             after = last;

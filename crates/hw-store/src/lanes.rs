@@ -20,6 +20,7 @@ use crate::error::StoreError;
 use crate::ingest::Etag;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
+use crate::views::post_list::parse_identifier;
 use crate::{LeasedStore, StoreReader, StoreWriter};
 use crate::{leases, source_clocks, sweeps};
 
@@ -79,7 +80,7 @@ impl StoreReader {
     /// Returns all lanes by name. A lane whose row is damaged is left out, as if it had never been read.
     pub fn lanes(&self) -> Result<Vec<LaneRow>, StoreError> {
         const ALL: Sql = Sql::portable(
-            "select host, organization, repository_id, surface, last_error, coverage, due_ms,
+            "select host, organization, repository_id, account, surface, last_error, coverage, due_ms,
                     failure_count, coalesce(sweep_request_ms, sweep_due_ms) as sweep_due_ms,
                     sweep_started_at_ms, page_size, checked_at_ms
                from lanes order by name",
@@ -90,7 +91,7 @@ impl StoreReader {
     /// Returns the lanes of one use by name, as [`Self::lanes`] does.
     pub fn lanes_used_by(&self, lane_use: LaneUse) -> Result<Vec<LaneRow>, StoreError> {
         const USED: Sql = Sql::portable(
-            "select host, organization, repository_id, surface, last_error, coverage, due_ms,
+            "select host, organization, repository_id, account, surface, last_error, coverage, due_ms,
                     failure_count, coalesce(sweep_request_ms, sweep_due_ms) as sweep_due_ms,
                     sweep_started_at_ms, page_size, checked_at_ms
                from lanes join lane_uses on lane_uses.lane_id = lanes.id
@@ -334,7 +335,7 @@ fn serialize_coverage(coverage: &Coverage) -> String {
 
 /// Parses a coverage. A damaged one claims nothing, so every view reports the lane as incomplete, and the next pull
 /// reads it from the beginning.
-fn parse_coverage(text: &str) -> Coverage {
+pub(crate) fn parse_coverage(text: &str) -> Coverage {
     serde_json::from_str(text).unwrap_or_else(|error| {
         tracing::warn!(%error, "the coverage of a lane is damaged; reading the lane from the beginning");
         Coverage::default()
@@ -342,13 +343,13 @@ fn parse_coverage(text: &str) -> Coverage {
 }
 
 pub(crate) fn read_lane(row: &mut SqlRow) -> Result<Lane, StoreError> {
-    let scope = match (row.maybe_text("organization")?, row.maybe_int("repository_id")?) {
-        (Some(login), None) => Scope::Owner(Login::from_known(login)),
-        (None, Some(id)) => Scope::Repository(RepositoryId(id)),
-        (None, None) => Scope::SingleRepositories,
-        (Some(_), Some(_)) => {
-            return Err(StoreError::UnreadableRow("a lane with two scopes".to_owned()));
-        }
+    let (owner, repository) = (row.maybe_text("organization")?, row.maybe_int("repository_id")?);
+    let scope = match (owner, repository, row.maybe_text("account")?) {
+        (Some(login), None, None) => Scope::Owner(Login::from_known(login)),
+        (None, Some(id), None) => Scope::Repository(RepositoryId(id)),
+        (None, None, Some(did)) => Scope::Account(parse_identifier(&did)?),
+        (None, None, None) => Scope::SingleRepositories,
+        _ => return Err(StoreError::UnreadableRow("a lane with two scopes".to_owned())),
     };
     let name = row.text("surface")?;
     let surface = Surface::from_name(&name)

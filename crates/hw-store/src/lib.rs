@@ -16,6 +16,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+mod account_names;
+mod accounts;
 mod backup;
 mod cells;
 mod changes;
@@ -62,6 +64,8 @@ mod workspace;
 mod workspace_handle;
 mod workspace_removal;
 
+pub use account_names::AccountName;
+pub use accounts::{AccountRow, CheckedAccount, FeedProgress, FinishedFeed, SuspectPost};
 pub use changes::{ItemChange, ItemChangeKind};
 pub use chores::ChoreChunk;
 pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelection};
@@ -96,11 +100,13 @@ pub use views::counts::ObjectCounts;
 pub use views::cursor::{CommentCursor, InvalidListCursor, ThreadCursor};
 pub use views::health::BusyWorker;
 pub use views::lane_names::LaneNames;
+pub use views::post_list::{PostCursor, PostFilter, PostRow, RepostSelection};
 pub use views::pulls::{FailedPull, LastPull};
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
 pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
 pub use views::thread_view::ThreadView;
+pub use views::trending::TrendingLink;
 pub use workers::{DeadWorker, WorkerHandle, WorkerIdentity, WorkerRow};
 pub use workspace::Workspace;
 pub use workspace_handle::{OpenWorkspaceError, WorkspaceHandle};

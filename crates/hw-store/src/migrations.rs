@@ -158,6 +158,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0016_discovery.sql"),
         postgres: include_str!("../migrations/postgres/0016_discovery.sql"),
     },
+    Migration {
+        number: 17,
+        name: "bluesky",
+        sqlite: include_str!("../migrations/sqlite/0017_bluesky.sql"),
+        postgres: include_str!("../migrations/postgres/0017_bluesky.sql"),
+    },
 ];
 
 /// The number of the schema that this version reads and writes.

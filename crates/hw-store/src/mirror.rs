@@ -2,6 +2,7 @@
 
 pub(crate) mod comments;
 mod name_assignments;
+pub(crate) mod posts;
 pub(crate) mod repositories;
 pub(crate) mod repository_names;
 pub(crate) mod threads;
@@ -15,6 +16,9 @@ use hw_rules::item::{Comment, MirrorItem, ObjectId, Repository, Thread};
 use crate::search::{IndexText, SearchRow};
 use crate::sql::Dialect;
 use repository_names::repository_from_url;
+
+/// The repository of texts that belong to none.
+pub(crate) const NO_REPOSITORY: i64 = 0;
 
 /// A text that was written, under the current name of its repository.
 pub(crate) struct WrittenText<'a> {
@@ -31,7 +35,7 @@ pub(crate) struct WrittenText<'a> {
 pub(crate) type WrittenTexts<'a> = BTreeMap<ObjectId, WrittenText<'a>>;
 
 impl WrittenText<'_> {
-    /// Returns the searchable parts of a thread or a comment.
+    /// Returns the searchable parts of a text.
     pub(crate) fn search_row<'a>(&'a self, host: &'a str) -> Option<SearchRow<'a>> {
         let row = search_row(host, self.item, &self.repository)?;
         Some(SearchRow { prepared: self.prepared, ..row })
@@ -48,6 +52,7 @@ impl WrittenText<'_> {
             MirrorItem::Thread(Thread { url, .. }) | MirrorItem::Comment(Comment { url, .. }) => {
                 url.clone_from(&self.url);
             }
+            MirrorItem::Post(_) => {}
         }
         item
     }
@@ -58,7 +63,7 @@ pub(crate) fn text_repositories<'a>(items: impl IntoIterator<Item = &'a MirrorIt
     let ids: BTreeSet<_> = items
         .into_iter()
         .filter_map(|item| match item {
-            MirrorItem::Repository(_) => None,
+            MirrorItem::Repository(_) | MirrorItem::Post(_) => None,
             MirrorItem::Thread(thread) => Some(thread.repository_id),
             MirrorItem::Comment(comment) => Some(comment.repository_id),
         })
@@ -66,18 +71,19 @@ pub(crate) fn text_repositories<'a>(items: impl IntoIterator<Item = &'a MirrorIt
     ids.into_iter().collect()
 }
 
-/// Computes the search row of a thread or a comment, under the name of its repository that its URL contains.
+/// Computes the search row of a text, under the name of its repository that its URL contains.
 pub(crate) fn prepare_text(host: &str, item: &MirrorItem, dialect: Dialect) -> Option<IndexText> {
     let repository = match item {
         MirrorItem::Repository(_) => return None,
         MirrorItem::Thread(thread) => repository_from_url(&thread.url),
         MirrorItem::Comment(comment) => repository_from_url(&comment.url),
+        MirrorItem::Post(_) => "",
     };
     let row = search_row(host, item, repository)?;
     Some(IndexText::from_search_row(&row, dialect))
 }
 
-/// Returns the searchable parts of a thread or a comment in the repository of this name.
+/// Returns the searchable parts of a text in the repository of this name.
 fn search_row<'a>(
     host: &'a str,
     item: &'a MirrorItem,
@@ -87,5 +93,6 @@ fn search_row<'a>(
         MirrorItem::Repository(_) => None,
         MirrorItem::Thread(thread) => Some(threads::search_row(host, thread, repository)),
         MirrorItem::Comment(comment) => Some(comments::search_row(host, comment, repository)),
+        MirrorItem::Post(post) => Some(posts::search_row(host, post)),
     }
 }

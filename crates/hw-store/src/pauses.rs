@@ -55,8 +55,7 @@ impl PauseRow {
     /// means nothing to people.
     pub fn target(&self) -> String {
         let host = self.principal.host();
-        let apis = [ApiKind::Rest, ApiKind::Graphql];
-        match apis.into_iter().find(|api| api.bucket() == self.bucket) {
+        match ApiKind::ALL.into_iter().find(|api| api.bucket() == self.bucket) {
             Some(api) => format!("{host} ({})", api.name()),
             None if self.stops_all() => host.to_string(),
             None => format!("{host} ({})", self.bucket),

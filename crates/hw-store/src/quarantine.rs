@@ -52,7 +52,7 @@ pub struct QuarantinedItem {
 macro_rules! quarantined {
     ($rest:literal) => {
         Sql::portable(concat!(
-            "select lanes.host, lanes.organization, lanes.repository_id, lanes.surface, subject, reason, raw_json,
+            "select lanes.host, lanes.organization, lanes.repository_id, lanes.account, lanes.surface, subject, reason, raw_json,
                     attempts, observed_at_ms, observed_request, updated_at
                from quarantine join lanes on lanes.id = quarantine.lane_id ",
             $rest
@@ -101,7 +101,7 @@ impl StoreReader {
     /// [`StoreReader::lanes`].
     pub fn lanes_with_quarantine(&self) -> Result<BTreeSet<Lane>, StoreError> {
         const WAITING: Sql = Sql::portable(
-            "select host, organization, repository_id, surface from lanes
+            "select host, organization, repository_id, account, surface from lanes
               where id in (select lane_id from quarantine)",
         );
         self.read("quarantine", |tx| {

@@ -19,10 +19,10 @@ pub struct ItemTally {
 }
 
 impl ItemTally {
-    /// Adds items of one kind. Repositories have a brake of their own.
+    /// Adds items of one kind. Repositories and feeds have brakes of their own.
     pub fn add(&mut self, kind: ObjectKind, count: u64) {
         match kind {
-            ObjectKind::Repository => {}
+            ObjectKind::Repository | ObjectKind::Post => {}
             ObjectKind::Thread(_) => self.threads += count,
             ObjectKind::Comment(_) => {
                 self.comments += count;
@@ -62,7 +62,7 @@ impl StoreReader {
         );
         self.read("count items", |tx| {
             let mut tally = ItemTally::default();
-            for kind in kinds.iter().filter(|kind| ObjectKind::TEXTS.contains(kind)) {
+            for kind in kinds.iter().filter(|kind| ObjectKind::REPOSITORY_TEXTS.contains(kind)) {
                 tally.add(
                     *kind,
                     tx.query_count(COUNT.for_kind(*kind), &params![host, repositories])?,

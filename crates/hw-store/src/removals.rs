@@ -158,7 +158,9 @@ pub(crate) fn remove_confirmed(
     find_removals(tx, stored, gone, allow_mass_removal)?;
     let reason = match lane.surface.kind() {
         ObjectKind::Repository => RemovalReason::RepositoryGone,
-        ObjectKind::Thread(_) | ObjectKind::Comment(_) => RemovalReason::NotListed,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) | ObjectKind::Post => {
+            RemovalReason::NotListed
+        }
     };
     let removed = tombstones::tombstone_items(tx, &lane.host, id, gone, RemovalCause::new(reason))?;
     removal_tally::add_removals(tx, &lane.host, lane.surface.kind(), removed)?;
@@ -213,7 +215,9 @@ fn check_brake(
         [removed, present].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     let rule = match kind {
         ObjectKind::Repository => removal_brake::check_repository_removals,
-        ObjectKind::Thread(_) | ObjectKind::Comment(_) => removal_brake::check_removals,
+        ObjectKind::Thread(_) | ObjectKind::Comment(_) | ObjectKind::Post => {
+            removal_brake::check_removals
+        }
     };
     rule(removed, present, allow_mass_removal)
 }

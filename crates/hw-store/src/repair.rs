@@ -61,7 +61,7 @@ impl LeasedStore {
         const STRAY_CELLS: Sql = Sql::portable(
             "delete from cells
               where kind not in ('repository', 'discussion', 'issue', 'pull_request', 'issue_comment',
-                                 'review_comment', 'review', 'discussion_comment')",
+                                 'review_comment', 'review', 'discussion_comment', 'post')",
         );
         self.write_with_lease(REMOVE_STRAY_ROWS, |tx| {
             tx.execute(STRAY_CELLS, &[])?;
@@ -182,6 +182,8 @@ fn schedule_reread(
     let version = stored.cells.get(&id).and_then(|cell| cell.version.as_ref());
     let before = version.map_or(SourceInstant(0), |version| match key.kind {
         ObjectKind::Repository => version.updated_at.instant(),
+        // a post has one time for all of its versions, and the one that is read last wins
+        ObjectKind::Post => version.updated_at.instant(),
         ObjectKind::Thread(_) | ObjectKind::Comment(_) => {
             version.updated_at.instant().minus_ms(1_000)
         }

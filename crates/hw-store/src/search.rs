@@ -60,6 +60,8 @@ pub(crate) struct SearchRow<'a> {
     pub(crate) body: &'a str,
     pub(crate) repository: &'a str,
     pub(crate) author: Option<&'a str>,
+    /// The accounts of a post, which the author filter finds, too: names of accounts change.
+    pub(crate) accounts: [Option<&'a str>; 2],
     pub(crate) state: &'a str,
     pub(crate) labels: &'a [String],
     pub(crate) created_at: &'a SourceTime,

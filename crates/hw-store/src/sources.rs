@@ -47,11 +47,11 @@ impl StoreReader {
         ids: &[i64],
     ) -> Result<Vec<RepositoryList>, StoreError> {
         const LISTS: Sql = Sql::per_dialect(
-            "select lanes.host, lanes.organization, lanes.repository_id, lanes.surface, cells.id
+            "select lanes.host, lanes.organization, lanes.repository_id, lanes.account, lanes.surface, cells.id
                from cells join lanes on lanes.id = cells.lane_id
               where cells.host = $1 and cells.kind = 'repository'
                 and cells.id in (select value from json_each($2))",
-            "select lanes.host, lanes.organization, lanes.repository_id, lanes.surface, cells.id
+            "select lanes.host, lanes.organization, lanes.repository_id, lanes.account, lanes.surface, cells.id
                from cells join lanes on lanes.id = cells.lane_id
               where cells.host = $1 and cells.kind = 'repository' and cells.id = any($2)",
         );

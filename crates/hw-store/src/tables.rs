@@ -15,6 +15,7 @@ pub(crate) struct KindStatements {
     pub(crate) review_comments: Sql<'static>,
     pub(crate) reviews: Sql<'static>,
     pub(crate) discussion_comments: Sql<'static>,
+    pub(crate) posts: Sql<'static>,
 }
 
 impl KindStatements {
@@ -28,6 +29,7 @@ impl KindStatements {
             ObjectKind::Comment(CommentKind::ReviewComment) => self.review_comments,
             ObjectKind::Comment(CommentKind::Review) => self.reviews,
             ObjectKind::Comment(CommentKind::DiscussionComment) => self.discussion_comments,
+            ObjectKind::Post => self.posts,
         }
     }
 }
@@ -80,6 +82,7 @@ macro_rules! of_kind {
                 $sqlite,
                 $postgres
             ),
+            posts: $crate::tables::table_statement!("posts", $before, $sqlite, $postgres),
         }
     };
 }

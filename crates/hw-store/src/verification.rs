@@ -15,7 +15,7 @@ use crate::sql::{Dialect, Sql, SqlRow, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 use crate::views::thread_list::ThreadTable;
-use crate::views::{comment_list, repositories};
+use crate::views::{comment_list, post_list, repositories};
 
 /// The number of rows that are verified in one transaction.
 const PAGE_ROWS: i64 = 500;
@@ -188,6 +188,7 @@ impl TextTable {
             ObjectKind::Repository => Self::for_repositories(),
             ObjectKind::Thread(kind) => Self::for_threads(kind),
             ObjectKind::Comment(kind) => Self::for_comments(kind),
+            ObjectKind::Post => Self::for_posts(),
         }
     }
 
@@ -239,13 +240,22 @@ impl TextTable {
         Self { kind, name, columns, index, repository: "name", number: None }
     }
 
-    fn read_item(&self, row: SqlRow) -> Result<MirrorItem, StoreError> {
+    fn for_posts() -> Self {
+        let columns = "id, uri, cid, did, sharer, text, langs, created_at, indexed_at, sort_at, \
+                       reply_parent, reply_root, quote, repost_of, links, host, uri as url"
+            .to_owned();
+        let (kind, name, index) = (ObjectKind::Post, "posts", "posts_sort_ms");
+        Self { kind, name, columns, index, repository: "sharer", number: None }
+    }
+
+    fn read_item(&self, mut row: SqlRow) -> Result<MirrorItem, StoreError> {
         Ok(match self.kind {
             ObjectKind::Repository => MirrorItem::Repository(repositories::read_repository(row)?),
             ObjectKind::Thread(kind) => {
                 MirrorItem::Thread(ThreadTable::for_kind(kind).read_row(row)?.thread)
             }
             ObjectKind::Comment(_) => MirrorItem::Comment(comment_list::read_comment(row)?.comment),
+            ObjectKind::Post => MirrorItem::Post(post_list::read_plain_post(&mut row)?),
         })
     }
 

@@ -373,6 +373,6 @@ impl RepositoryDiscovery<'_> {
 fn observed_repository(observation: &ItemObservation) -> Option<Repository> {
     match &observation.item {
         MirrorItem::Repository(repository) => Some(repository.clone()),
-        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
+        MirrorItem::Thread(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
     }
 }

@@ -166,7 +166,7 @@ fn find_repository(page: &LookupPage, id: i64) -> Option<&Repository> {
 fn as_repository(observation: &ItemObservation) -> Option<&Repository> {
     match &observation.item {
         MirrorItem::Repository(repository) => Some(repository),
-        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
+        MirrorItem::Thread(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
     }
 }
 

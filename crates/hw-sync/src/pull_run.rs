@@ -444,7 +444,8 @@ impl DutyPerformer for PullRun<'_> {
                 async move { self.perform_repository_duty(store, &repository, task).await }
                     .boxed_local()
             }
-            (DutyName::Repository(_), None) => {
+            // a pull accepts no duty of accounts
+            (DutyName::Repository(_), None) | (DutyName::Accounts(_), _) => {
                 let end = self.duty_end(&store, None);
                 std::future::ready(Ok(PerformedDuty::Ended(end))).boxed_local()
             }

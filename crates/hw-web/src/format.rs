@@ -88,6 +88,7 @@ pub(crate) fn kind_label(kind: ObjectKind) -> &'static str {
         ObjectKind::Thread(ThreadKind::Discussion) => "discussion",
         ObjectKind::Repository => "repository",
         ObjectKind::Comment(_) => "comment",
+        ObjectKind::Post => "post",
     }
 }
 

@@ -6,8 +6,10 @@ use super::cid::Cid;
 use super::did::Did;
 use super::links::PostLink;
 use super::record_uri::{self, RecordUri};
+use crate::item::{ObjectId, ObjectKind, encode_optional};
 use crate::item_validation::ImpossibleItem;
 use crate::source_time::SourceTime;
+use crate::version::ContentDigest;
 
 /// One row of an account's feed: a post of the account, or a repost.
 ///
@@ -59,6 +61,35 @@ pub struct Repost {
 }
 
 impl Post {
+    pub fn key(&self) -> ObjectId {
+        ObjectId { kind: ObjectKind::Post, id: self.id() }
+    }
+
+    /// Hashes everything that the source sent. The links follow from the text and the embeds, which the CID covers, and
+    /// the rules that find them may change.
+    pub(crate) fn digest(&self) -> ContentDigest {
+        let langs = self.langs.join(" ");
+        let mut fields = vec![
+            self.uri.as_str(),
+            self.cid.as_str(),
+            self.did.as_str(),
+            &self.text,
+            &langs,
+            self.indexed_at.as_str(),
+            self.sort_at.as_str(),
+        ];
+        for optional in [
+            self.created_at.as_ref().map(SourceTime::as_str),
+            self.reply.as_ref().map(|reply| reply.parent.as_str()),
+            self.reply.as_ref().map(|reply| reply.root.as_str()),
+            self.quote.as_ref().map(RecordUri::as_str),
+            self.repost.as_ref().map(|repost| repost.subject.as_str()),
+        ] {
+            fields.extend(encode_optional(optional));
+        }
+        ContentDigest::from_fields(fields)
+    }
+
     /// Returns the number by which the item is stored.
     pub fn id(&self) -> i64 {
         record_uri::record_id(&self.uri)

@@ -1,4 +1,4 @@
-//! Names the kinds of objects: repositories, threads and comments.
+//! Names the kinds of objects: repositories, threads, comments and posts.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +8,8 @@ pub enum ObjectKind {
     Repository,
     Thread(ThreadKind),
     Comment(CommentKind),
+    /// A post on Bluesky, or a repost.
+    Post,
 }
 
 /// A kind of thread.
@@ -35,7 +37,7 @@ pub enum CommentKind {
 }
 
 impl ObjectKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Repository,
         Self::Thread(ThreadKind::Discussion),
         Self::Thread(ThreadKind::Issue),
@@ -44,9 +46,10 @@ impl ObjectKind {
         Self::Comment(CommentKind::ReviewComment),
         Self::Comment(CommentKind::Review),
         Self::Comment(CommentKind::DiscussionComment),
+        Self::Post,
     ];
-    /// The kinds that have a text.
-    pub const TEXTS: [Self; 7] = [
+    /// The kinds of the texts in a repository.
+    pub const REPOSITORY_TEXTS: [Self; 7] = [
         Self::Thread(ThreadKind::Discussion),
         Self::Thread(ThreadKind::Issue),
         Self::Thread(ThreadKind::PullRequest),
@@ -55,6 +58,17 @@ impl ObjectKind {
         Self::Comment(CommentKind::Review),
         Self::Comment(CommentKind::DiscussionComment),
     ];
+    /// The kinds that have a search row. New ones come last: a chore that is under way knows them by their number.
+    pub const INDEXED: [Self; 8] = [
+        Self::Thread(ThreadKind::Discussion),
+        Self::Thread(ThreadKind::Issue),
+        Self::Thread(ThreadKind::PullRequest),
+        Self::Comment(CommentKind::Conversation),
+        Self::Comment(CommentKind::ReviewComment),
+        Self::Comment(CommentKind::Review),
+        Self::Comment(CommentKind::DiscussionComment),
+        Self::Post,
+    ];
 
     /// Returns the name used in tables and messages.
     pub fn name(self) -> &'static str {
@@ -62,6 +76,7 @@ impl ObjectKind {
             Self::Repository => "repository",
             Self::Thread(kind) => kind.name(),
             Self::Comment(kind) => kind.name(),
+            Self::Post => "post",
         }
     }
 
@@ -82,7 +97,7 @@ impl ObjectKind {
     pub fn as_thread(self) -> Option<ThreadKind> {
         match self {
             Self::Thread(kind) => Some(kind),
-            Self::Repository | Self::Comment(_) => None,
+            Self::Repository | Self::Comment(_) | Self::Post => None,
         }
     }
 
@@ -90,7 +105,7 @@ impl ObjectKind {
     pub fn as_comment(self) -> Option<CommentKind> {
         match self {
             Self::Comment(kind) => Some(kind),
-            Self::Repository | Self::Thread(_) => None,
+            Self::Repository | Self::Thread(_) | Self::Post => None,
         }
     }
 }

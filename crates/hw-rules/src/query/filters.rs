@@ -35,6 +35,7 @@ pub struct RepositoryFilter {
 pub enum ItemTypeFilter {
     Thread(ThreadKind),
     Comment,
+    Post,
 }
 
 /// The number of repositories, authors and labels that count.
@@ -76,8 +77,8 @@ impl FilterName {
     pub(super) fn describe_values(self) -> &'static str {
         match self {
             Self::Repo => "a repository such as pump or acme/pump",
-            Self::Author => "a login",
-            Self::Type => "issue, pr, discussion or comment",
+            Self::Author => "a login or a handle",
+            Self::Type => "issue, pr, discussion, comment or post",
             Self::State => "open, closed or merged",
             Self::Is => "a state or a type, such as open or pr",
             Self::Label => "a label such as bug or \"help wanted\"",
@@ -238,6 +239,7 @@ fn parse_type(name: &str) -> Option<ItemTypeFilter> {
         | "pull-requests" => ItemTypeFilter::Thread(ThreadKind::PullRequest),
         "discussion" | "discussions" => ItemTypeFilter::Thread(ThreadKind::Discussion),
         "comment" | "comments" => ItemTypeFilter::Comment,
+        "post" | "posts" => ItemTypeFilter::Post,
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Empties the tables that can be fetched again.
+//! Empties the tables that can be fetched again. Posts, and what is known of their feeds, stay.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,9 @@ pub(super) const TABLES: [TableContent; 15] = [
     )),
     TableContent::Rows(Sql::portable(
         "delete from quarantine
-          where (lane_id, subject) in (select lane_id, subject from quarantine limit $1)",
+          where (lane_id, subject) in (select lane_id, subject from quarantine
+                                        where lane_id not in (select id from lanes where account is not null)
+                                        limit $1)",
     )),
     TableContent::Rows(Sql::portable(
         "delete from sweep_inventory
@@ -97,10 +99,10 @@ pub(super) const TABLES: [TableContent; 15] = [
     )),
     TableContent::Rows(Sql::portable(
         "delete from cells
-          where (host, kind, id) in (select host, kind, id from cells limit $1)",
+          where (host, kind, id) in (select host, kind, id from cells where kind <> 'post' limit $1)",
     )),
     TableContent::Rows(Sql::portable(
-        "delete from lanes where id in (select id from lanes limit $1)",
+        "delete from lanes where id in (select id from lanes where account is null limit $1)",
     )),
 ];
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hw_rules::item::{Comment, ObjectId, ObjectKey, ObjectKind};
 use hw_rules::query::Query;
+use hw_rules::safe_text::truncate_text;
 use hw_rules::snippet::{self, SnippetPiece};
 use hw_rules::source_time::SourceTime;
 
@@ -13,10 +14,11 @@ use crate::mirror::repository_names::{self, NamedRepository};
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 use crate::views::comment_list::{self, CommentRow};
+use crate::views::post_list::{self, PostRow};
 use crate::views::thread_list::{ThreadRow, ThreadTable};
 use crate::views::thread_view::{self, FoundThread};
 
-/// One search result: a thread, or a comment if the query asks for comments.
+/// One search result: a thread, a post, or a comment if the query asks for comments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     pub kind: ObjectKind,
@@ -25,13 +27,13 @@ pub struct Hit {
     pub owner: String,
     pub repository: String,
     pub number: i64,
-    /// The thread's title, also if the hit is a comment.
+    /// The thread's title, also if the hit is a comment; the beginning of a post.
     pub title: String,
     pub url: String,
     pub author: Option<String>,
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
-    /// The thread's state: `open`, `closed` or `merged`.
+    /// The thread's state: `open`, `closed` or `merged`; empty for a post.
     pub state: String,
     pub labels: Vec<String>,
     pub body: String,
@@ -50,7 +52,7 @@ pub struct MatchedComment {
 }
 
 impl Hit {
-    /// Returns `issue`, `pull_request`, `discussion` or `comment`.
+    /// Returns `issue`, `pull_request`, `discussion`, `comment` or `post`.
     pub fn type_name(&self) -> &'static str {
         if self.kind.is_comment() { "comment" } else { self.kind.name() }
     }
@@ -78,6 +80,7 @@ pub(super) enum HitTarget {
 pub(super) struct MatchedItem {
     owner: String,
     key: ObjectKey,
+    /// None for a post, and for a comment whose thread is not stored.
     thread: Option<ThreadRow>,
 }
 
@@ -129,6 +132,10 @@ pub(super) fn look_up_match(
 ) -> Result<MatchedItem, StoreError> {
     const OWNER: Sql = Sql::portable("select owner from repositories where host = $1 and id = $2");
     let ThreadKey { repository, number } = &candidate.thread;
+    if key.kind == ObjectKind::Post {
+        let key = key.at_host(&repository.host);
+        return Ok(MatchedItem { owner: String::new(), key, thread: None });
+    }
     let host = &repository.host;
     let owner =
         tx.query_first(OWNER, &params![host, repository.id], |mut row| row.text("owner"))?;
@@ -147,6 +154,10 @@ pub(super) fn build_hit(
     query: &Query,
 ) -> Result<Option<Hit>, StoreError> {
     let MatchedItem { owner, key, thread } = item;
+    if key.kind == ObjectKind::Post {
+        let found = post_list::posts_by_ids(tx, &key.host, &[key.id])?.into_iter().next();
+        return Ok(found.map(|row| post_hit(row, query)));
+    }
     if !key.kind.is_comment() {
         return Ok(thread.map(|row| thread_hit(owner, row, None, query)));
     }
@@ -198,6 +209,39 @@ fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Q
             created_at,
         }),
     }
+}
+
+/// Builds the hit of a post. The beginning of its text takes the place of a title.
+fn post_hit(row: PostRow, query: &Query) -> Hit {
+    let author = Some(row.author_name().to_owned());
+    let PostRow { host, post, .. } = row;
+    let title = post_title(&post.text);
+    Hit {
+        kind: ObjectKind::Post,
+        id: post.id(),
+        host,
+        owner: String::new(),
+        repository: String::new(),
+        number: 0,
+        marked_title: snippet::highlight_text(&title, query),
+        snippet: snippet::extract_snippet(&post.text, query),
+        title,
+        url: post.web_url(),
+        author,
+        created_at: post.sort_at.clone(),
+        updated_at: post.sort_at,
+        state: String::new(),
+        labels: Vec::new(),
+        body: post.text,
+        matched_comment: None,
+    }
+}
+
+/// Returns the first line of a text, shortened.
+fn post_title(text: &str) -> String {
+    const MAX_TITLE_BYTES: usize = 120;
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    truncate_text(line, MAX_TITLE_BYTES).into_owned()
 }
 
 fn comment_hit(owner: String, thread: Option<ThreadRow>, row: CommentRow, query: &Query) -> Hit {

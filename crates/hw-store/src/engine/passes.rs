@@ -18,6 +18,7 @@ use crate::search::facets::{self, FacetFilter};
 use crate::sql::{Dialect, Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
+use crate::views::post_list;
 use crate::views::repository_match::HostIds;
 use crate::views::skipped_rows::{ReadableRows, SkippedRows};
 use crate::views::thread_list::parse_list;
@@ -103,6 +104,7 @@ pub(super) fn search_passes(
     query: &Query,
     tier: QueryTier,
 ) -> Result<Vec<SearchPass>, StoreError> {
+    let query = &with_account_ids(tx, query)?;
     let filters = &query.filters;
     let repositories = owned_repository_ids(tx, filters)?;
     let planner = PassPlanner { query, tier, dialect: tx.dialect(), repositories };
@@ -110,21 +112,36 @@ pub(super) fn search_passes(
     let has_thread_filter =
         !filters.types.is_empty() || !filters.states.is_empty() || !filters.labels.is_empty();
     if !has_thread_filter && query.has_words() {
-        // no filter concerns threads alone, so one pass finds threads and comments
+        // no filter concerns threads alone, so one pass finds threads, comments and posts
         return Ok(vec![planner.thread_pass(&facets::common_facet_filter(filters))]);
     }
     let requests_comments = filters.types.contains(&ItemTypeFilter::Comment);
+    let requests_posts = filters.types.contains(&ItemTypeFilter::Post);
     let mut passes = Vec::new();
-    if !kinds.is_empty() || !requests_comments {
+    if requests_posts {
+        passes.push(planner.thread_pass(&facets::post_facet_filter(filters)));
+    }
+    let requests_others = requests_comments || requests_posts;
+    if !kinds.is_empty() || !requests_others {
         let kinds = if kinds.is_empty() { ThreadKind::ALL.into() } else { kinds.clone() };
         passes.push(planner.thread_pass(&facets::thread_facet_filter(filters, &kinds)));
     }
     if requests_comments {
         passes.push(planner.comment_pass(HitTarget::Comment, BTreeSet::new()));
-    } else if query.has_words() {
+    } else if query.has_words() && !(requests_posts && kinds.is_empty()) {
         passes.push(planner.comment_pass(HitTarget::Thread, kinds));
     }
     Ok(passes)
+}
+
+/// Adds the ids of the accounts that the author filter names: posts are indexed by them, because names change.
+fn with_account_ids(tx: &mut Transaction<'_>, query: &Query) -> Result<Query, StoreError> {
+    let mut query = query.clone();
+    if !query.filters.authors.is_empty() {
+        let names: Vec<String> = query.filters.authors.iter().cloned().collect();
+        query.filters.authors.extend(post_list::find_dids(tx, &names)?);
+    }
+    Ok(query)
 }
 
 /// The parts that all passes of a query share.
@@ -159,7 +176,7 @@ fn thread_kinds(filters: &QueryFilters) -> BTreeSet<ThreadKind> {
         .iter()
         .filter_map(|item_type| match item_type {
             ItemTypeFilter::Thread(kind) => Some(*kind),
-            ItemTypeFilter::Comment => None,
+            ItemTypeFilter::Comment | ItemTypeFilter::Post => None,
         })
         .collect()
 }

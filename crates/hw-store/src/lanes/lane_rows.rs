@@ -69,7 +69,7 @@ struct FoundLane {
 macro_rules! insert_lanes {
     ($rows:literal) => {
         concat!(
-            "insert into lanes (name, host, organization, repository_id, surface, coverage, page_size) ",
+            "insert into lanes (name, host, organization, repository_id, account, surface, coverage, page_size) ",
             $rows,
             " on conflict (name) do nothing"
         )
@@ -83,10 +83,10 @@ pub(super) fn insert_missing_lanes(
     lane_use: LaneUse,
 ) -> Result<(), StoreError> {
     const INSERT: Sql = Sql::per_dialect(
-        insert_lanes!("values ($1, $2, $3, $4, $5, $6, $7)"),
+        insert_lanes!("values ($1, $2, $3, $4, $5, $6, $7, $8)"),
         insert_lanes!(
             "select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[],
-                                  $6::text[], $7::bigint[])"
+                                  $6::text[], $7::text[], $8::bigint[])"
         ),
     );
     let coverage = serialize_coverage(&Coverage::default());
@@ -97,28 +97,31 @@ pub(super) fn insert_missing_lanes(
         .zip(names.iter().zip(&scopes))
         .map(|(lane, (name, scope))| {
             let (owner, repository) = (scope.organization.as_deref(), scope.repository_id);
-            let (surface, size) = (lane.surface.name(), i64::from(FIRST_PAGE_SIZE));
-            params![name, &lane.host, owner, repository, surface, &coverage, size].to_vec()
+            let (account, surface) = (scope.account.as_deref(), lane.surface.name());
+            let size = i64::from(FIRST_PAGE_SIZE);
+            params![name, &lane.host, owner, repository, account, surface, &coverage, size].to_vec()
         })
         .collect();
     tx.insert_rows(INSERT, &rows)?;
     add_lane_use(tx, &names, lane_use)
 }
 
-/// A lane's scope as columns; both are null for the repositories that are followed one by one.
+/// A lane's scope as columns; all are null for the repositories that are followed one by one.
 struct ScopeColumns {
     organization: Option<String>,
     repository_id: Option<i64>,
+    account: Option<String>,
 }
 
 impl ScopeColumns {
     fn from_scope(scope: &Scope) -> Self {
-        let (organization, repository_id) = match scope {
-            Scope::Owner(login) => (Some(login.to_key()), None),
-            Scope::Repository(id) => (None, Some(id.0)),
-            Scope::SingleRepositories => (None, None),
-        };
-        Self { organization, repository_id }
+        let none = Self { organization: None, repository_id: None, account: None };
+        match scope {
+            Scope::Owner(login) => Self { organization: Some(login.to_key()), ..none },
+            Scope::Repository(id) => Self { repository_id: Some(id.0), ..none },
+            Scope::SingleRepositories => none,
+            Scope::Account(did) => Self { account: Some(did.to_string()), ..none },
+        }
     }
 }
 

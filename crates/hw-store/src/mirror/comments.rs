@@ -214,6 +214,7 @@ pub(super) fn search_row<'a>(
         body: &comment.body,
         repository,
         author: comment.author.as_deref(),
+        accounts: [None; 2],
         state: comment.state.as_deref().unwrap_or_default(),
         labels: &[],
         created_at: &comment.created_at,

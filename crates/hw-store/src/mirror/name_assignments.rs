@@ -36,7 +36,7 @@ pub(super) fn repository_claim(observation: &ItemObservation) -> Option<ClaimedR
             let claim = NameClaim::new(repository, observation.observed_at);
             Some(ClaimedRepository { item: &observation.item, repository, claim })
         }
-        MirrorItem::Thread(_) | MirrorItem::Comment(_) => None,
+        MirrorItem::Thread(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
     }
 }
 

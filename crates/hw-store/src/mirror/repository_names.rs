@@ -165,7 +165,7 @@ pub(crate) fn repositories_with_strays<'a>(
     );
     let ids: Vec<_> = repositories.iter().map(|name| name.id).collect();
     let mut found = BTreeMap::new();
-    for kind in ObjectKind::TEXTS {
+    for kind in ObjectKind::REPOSITORY_TEXTS {
         let params = params![host, ids.as_slice()];
         let with_threads: BTreeSet<_> = tx
             .query(WITH_THREADS.for_kind(kind), &params, |mut row| row.int("repository_id"))?

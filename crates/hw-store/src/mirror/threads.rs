@@ -84,7 +84,7 @@ impl<'a> ObservedThread<'a> {
     fn from_item(item: &'a MirrorItem) -> Option<Self> {
         match item {
             MirrorItem::Thread(thread) => Some(Self { item, thread }),
-            MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+            MirrorItem::Repository(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
         }
     }
 }
@@ -281,6 +281,7 @@ pub(super) fn search_row<'a>(
         body: &thread.body,
         repository,
         author: thread.author.as_deref(),
+        accounts: [None; 2],
         state: &thread.state,
         labels: &thread.labels,
         created_at: &thread.created_at,

@@ -7,7 +7,7 @@ use hw_rules::item::{ObjectId, ObjectKind};
 use hw_rules::repository_key::{Host, RepositoryKey};
 use hw_rules::version::ObservedAt;
 
-use super::{comments, repository_names};
+use super::{comments, posts, repository_names};
 use crate::cells;
 use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::chores::TextBatch;
@@ -121,7 +121,7 @@ pub(crate) fn remove_dependents(
         ObjectKind::Thread(_) => {
             comments::tombstone_thread_comments(tx, host, key, cell, cause.with_root(key))
         }
-        ObjectKind::Comment(_) => Ok(()),
+        ObjectKind::Comment(_) | ObjectKind::Post => Ok(()),
     }
 }
 
@@ -137,6 +137,9 @@ pub(crate) fn delete_texts(
         "where host = $1 and id in (select value from json_each($2))",
         "where host = $1 and id = any($2)"
     );
+    if kind == ObjectKind::Post {
+        posts::delete_links(tx, host, ids)?;
+    }
     let numbers = repository_names::read_thread_numbers(tx, host, kind, ids)?;
     tx.send_statement(DELETE.for_kind(kind), &params![host, ids])?;
     repository_names::restore_thread_urls(tx, host, kind, &numbers)

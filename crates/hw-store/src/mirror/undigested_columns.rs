@@ -36,7 +36,7 @@ pub(crate) fn refresh_columns(
     let mut by_kind: BTreeMap<ObjectKind, Vec<Vec<SqlParam<'_>>>> = BTreeMap::new();
     for item in items {
         let (author_kind, association) = match item {
-            MirrorItem::Repository(_) => continue,
+            MirrorItem::Repository(_) | MirrorItem::Post(_) => continue,
             MirrorItem::Thread(thread) => (&thread.author_kind, &thread.association),
             MirrorItem::Comment(comment) => (&comment.author_kind, &comment.association),
         };
@@ -64,7 +64,10 @@ fn refresh_heads(
         MirrorItem::Thread(Thread { id, details: ThreadDetails::PullRequest(pull), .. }) => {
             Some(params![pull.head_sha.as_deref(), host, *id].to_vec())
         }
-        MirrorItem::Thread(_) | MirrorItem::Repository(_) | MirrorItem::Comment(_) => None,
+        MirrorItem::Thread(_)
+        | MirrorItem::Repository(_)
+        | MirrorItem::Comment(_)
+        | MirrorItem::Post(_) => None,
     });
     tx.insert_rows(REFRESH_HEAD, &heads.collect::<Vec<_>>())
 }

@@ -175,6 +175,7 @@ fn write_restored(
         PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
     let mut texts = mirror::threads::store_threads(tx, host, stored, &names, &items, &prepared)?;
     texts.extend(mirror::comments::store_comments(tx, host, stored, &names, &items, &prepared)?);
+    texts.extend(mirror::posts::store_posts(tx, host, stored, &items, &prepared)?);
     texts.extend(repositories.written);
     let mut by_lane: BTreeMap<Lane, Vec<RestoredCell>> = BTreeMap::new();
     for observation in gone {
@@ -228,6 +229,7 @@ fn item_lane(tx: &mut Transaction<'_>, host: &str, item: &MirrorItem) -> Result<
         }
         MirrorItem::Thread(thread) => (thread.repository_id, Surface::Threads(thread.kind())),
         MirrorItem::Comment(comment) => (comment.repository_id, Surface::Comments(comment.kind)),
+        MirrorItem::Post(post) => return Ok(Lane::account_feed(host, post.sharer().clone())),
     };
     Ok(Lane::for_repository(RepositoryKey::new(host, repository), surface))
 }

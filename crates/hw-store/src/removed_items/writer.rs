@@ -8,7 +8,7 @@ use hw_rules::item::{MirrorItem, ObjectId};
 use super::RemovalReason;
 use crate::changes::{ChangeBatch, ItemChangeKind};
 use crate::error::StoreError;
-use crate::mirror::repository_names;
+use crate::mirror::{NO_REPOSITORY, repository_names};
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
 
@@ -36,6 +36,8 @@ struct RemovedItemRow<'a> {
     item: &'a MirrorItem,
     cell: &'a ItemCell,
     json: String,
+    /// Empty for other items, which have a URL in a field.
+    post_url: String,
 }
 
 /// Stores the removed items with everything that a restore needs. Skips items without a text.
@@ -64,7 +66,13 @@ pub(crate) fn store_removed_items(
         .filter_map(|change| {
             let item = stored.get(&change.key)?;
             let json = serde_json::to_string(item).expect("an item is plain values, always JSON");
-            Some(RemovedItemRow { item, cell: change.cell?, json })
+            let post_url = match item {
+                MirrorItem::Post(post) => post.web_url(),
+                MirrorItem::Repository(_) | MirrorItem::Thread(_) | MirrorItem::Comment(_) => {
+                    String::new()
+                }
+            };
+            Some(RemovedItemRow { item, cell: change.cell?, json, post_url })
         })
         .collect();
     let names = read_names(tx, batch.host, rows.iter().map(|row| row.item))?;
@@ -111,11 +119,13 @@ fn read_removed_names(
     Ok(names.into_iter().collect())
 }
 
+/// Returns the repository of an item; 0 for a post, which has none.
 fn repository_id(item: &MirrorItem) -> i64 {
     match item {
         MirrorItem::Repository(repository) => repository.id,
         MirrorItem::Thread(thread) => thread.repository_id,
         MirrorItem::Comment(comment) => comment.repository_id,
+        MirrorItem::Post(_) => NO_REPOSITORY,
     }
 }
 
@@ -136,6 +146,7 @@ impl RemovedItemRow<'_> {
             MirrorItem::Repository(repository) => (None, "", &repository.url),
             MirrorItem::Thread(thread) => (Some(thread.number), thread.title.as_str(), &thread.url),
             MirrorItem::Comment(comment) => (Some(comment.thread), "", &comment.url),
+            MirrorItem::Post(_) => (None, "", &self.post_url),
         };
         let row = params![
             host,

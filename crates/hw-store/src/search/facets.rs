@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::ThreadKind;
+use hw_rules::item::{ObjectKind, ThreadKind};
 use hw_rules::query::QueryFilters;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::tokens::fold_case;
@@ -18,12 +18,24 @@ use super::tokens::RESERVED_CHAR;
 /// Type, state and label are also combined into one facet. The combination occurs in few rows and is found faster than
 /// three facets that each occur in many.
 pub(crate) fn row_facets(row: &SearchRow<'_>) -> Vec<String> {
-    let mut facets = vec![facet_token("repo", row.repository)];
+    let mut facets = Vec::new();
+    if row.kind != ObjectKind::Post {
+        facets.push(facet_token("repo", row.repository));
+    }
     facets.extend(row.author.map(|author| facet_token("author", author)));
+    let accounts: BTreeSet<&str> = row.accounts.into_iter().flatten().collect();
+    facets.extend(accounts.into_iter().map(|account| facet_token("author", account)));
     facets.extend(created_facets(row.created_at));
-    let Some(kind) = row.kind.as_thread() else {
-        facets.push(facet_token("type", COMMENT_TYPE));
-        return facets;
+    let kind = match row.kind {
+        ObjectKind::Thread(kind) => kind,
+        ObjectKind::Post => {
+            facets.push(facet_token("type", POST_TYPE));
+            return facets;
+        }
+        ObjectKind::Comment(_) | ObjectKind::Repository => {
+            facets.push(facet_token("type", COMMENT_TYPE));
+            return facets;
+        }
     };
     facets.push(facet_token("type", kind.name()));
     facets.push(type_state_facet(kind, row.state));
@@ -45,6 +57,7 @@ fn label_type_state_facet(label: &str, kind: ThreadKind, state: &str) -> String 
 }
 
 const COMMENT_TYPE: &str = "comment";
+const POST_TYPE: &str = "post";
 
 /// Returns the day, the month and the year, so that a range of time needs few facets.
 fn created_facets(at: &SourceTime) -> impl Iterator<Item = String> {
@@ -105,7 +118,12 @@ pub(crate) fn comment_facet_filter(filters: &QueryFilters) -> FacetFilter {
     add_common_facets(vec![vec![facet_token("type", COMMENT_TYPE)]], filters)
 }
 
-/// Selects threads and comments, for a query without filters that concern threads alone.
+/// Selects posts.
+pub(crate) fn post_facet_filter(filters: &QueryFilters) -> FacetFilter {
+    add_common_facets(vec![vec![facet_token("type", POST_TYPE)]], filters)
+}
+
+/// Selects threads, comments and posts, for a query without filters that concern threads alone.
 pub(crate) fn common_facet_filter(filters: &QueryFilters) -> FacetFilter {
     add_common_facets(Vec::new(), filters)
 }

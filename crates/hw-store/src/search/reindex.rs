@@ -8,7 +8,8 @@ use hw_rules::source_time::SourceTime;
 use super::{SearchRow, insert_rows, remove_rows};
 use crate::chores::{TextBatch, TextPosition};
 use crate::error::StoreError;
-use crate::sql::{SqlRow, params};
+use crate::mirror::NO_REPOSITORY;
+use crate::sql::{Sql, SqlRow, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 use crate::views::repositories::parse_time;
@@ -63,6 +64,7 @@ struct IndexedText {
     body: String,
     repository: String,
     author: Option<String>,
+    accounts: [Option<String>; 2],
     state: String,
     labels: Vec<String>,
     created_at: SourceTime,
@@ -80,6 +82,7 @@ impl IndexedText {
             body: &self.body,
             repository: &self.repository,
             author: self.author.as_deref(),
+            accounts: self.accounts.each_ref().map(|account| account.as_deref()),
             state: &self.state,
             labels: &self.labels,
             created_at: &self.created_at,
@@ -119,13 +122,32 @@ fn read_texts(
            join cells on cells.host = threads.host and cells.kind = $1 and cells.id = threads.id
           where threads.host = $2 and threads.id = any($3) and cells.search_rowid is not null"
     );
+    const POSTS: Sql = Sql::per_dialect(
+        "select cells.search_rowid, text as body, sort_at as created_at, posts.id as number, did, sharer
+           from posts
+           join cells on cells.host = posts.host and cells.kind = $1 and cells.id = posts.id
+          where posts.host = $2 and posts.id in (select value from json_each($3))
+            and cells.search_rowid is not null",
+        "select cells.search_rowid, text as body, sort_at as created_at, posts.id as number, did, sharer
+           from posts
+           join cells on cells.host = posts.host and cells.kind = $1 and cells.id = posts.id
+          where posts.host = $2 and posts.id = any($3) and cells.search_rowid is not null",
+    );
     let params = params![kind.name(), host, ids];
-    let sql = if kind.is_comment() { COMMENTS } else { THREADS };
-    Ok(tx.query_readable(sql.for_kind(kind), &params, read_text)?.rows)
+    let sql = match kind {
+        ObjectKind::Comment(_) => COMMENTS.for_kind(kind),
+        ObjectKind::Post => POSTS,
+        ObjectKind::Thread(_) | ObjectKind::Repository => THREADS.for_kind(kind),
+    };
+    Ok(tx.query_readable(sql, &params, |row| read_text(row, kind))?.rows)
 }
 
-fn read_text(mut row: SqlRow) -> Result<IndexedText, StoreError> {
+fn read_text(mut row: SqlRow, kind: ObjectKind) -> Result<IndexedText, StoreError> {
+    if kind == ObjectKind::Post {
+        return read_post_text(row);
+    }
     Ok(IndexedText {
+        accounts: [None, None],
         repository_id: row.int("repository_id")?,
         rowid: row.int("search_rowid")?,
         title: row.text("title")?,
@@ -134,6 +156,22 @@ fn read_text(mut row: SqlRow) -> Result<IndexedText, StoreError> {
         author: row.maybe_text("author")?,
         state: row.text("state")?,
         labels: parse_list(&row.text("labels")?)?,
+        created_at: parse_time(&row.text("created_at")?)?,
+        thread: row.int("number")?,
+    })
+}
+
+fn read_post_text(mut row: SqlRow) -> Result<IndexedText, StoreError> {
+    Ok(IndexedText {
+        repository_id: NO_REPOSITORY,
+        rowid: row.int("search_rowid")?,
+        title: String::new(),
+        body: row.text("body")?,
+        repository: String::new(),
+        author: None,
+        accounts: [Some(row.text("sharer")?), Some(row.text("did")?)],
+        state: String::new(),
+        labels: Vec::new(),
         created_at: parse_time(&row.text("created_at")?)?,
         thread: row.int("number")?,
     })

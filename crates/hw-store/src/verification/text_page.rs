@@ -241,7 +241,7 @@ impl ExpectedState {
     /// has only characters that a URL can have. A URL with `~` is displaced.
     fn has_right_address(&self, text: &TextRow, item: &MirrorItem) -> bool {
         let (url, ending) = match item {
-            MirrorItem::Repository(_) => return true,
+            MirrorItem::Repository(_) | MirrorItem::Post(_) => return true,
             MirrorItem::Thread(thread) => (&thread.url, format!("/{}", thread.number)),
             MirrorItem::Comment(comment) => (&comment.url, comment_url_ending(comment)),
         };
@@ -265,10 +265,10 @@ impl ExpectedState {
 }
 
 impl TextRow {
-    /// Returns the id of the item's repository; none for a repository.
+    /// Returns the id of the item's repository; none for a repository or a post.
     fn repository_id(&self) -> Option<i64> {
         match self.item.as_ref().ok()? {
-            MirrorItem::Repository(_) => None,
+            MirrorItem::Repository(_) | MirrorItem::Post(_) => None,
             MirrorItem::Thread(thread) => Some(thread.repository_id),
             MirrorItem::Comment(comment) => Some(comment.repository_id),
         }

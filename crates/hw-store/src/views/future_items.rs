@@ -26,7 +26,8 @@ impl StoreReader {
             let mut items = ItemNames::default();
             for (host, checked_at_ms) in checks {
                 let latest = SourceInstant(checked_at_ms).plus_ms(DATE_TOLERANCE_MS);
-                for kind in ObjectKind::ALL {
+                // the time of a post is never later than that of the server that showed it
+                for kind in ObjectKind::ALL.into_iter().filter(|kind| *kind != ObjectKind::Post) {
                     let ids = ids_dated_beyond(tx, &host, kind, latest)?;
                     items.extend(item_names::names_by_ids(tx, &host, kind, &ids)?);
                 }

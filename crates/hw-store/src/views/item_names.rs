@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
+use crate::views::post_list;
 
 impl StoreReader {
     /// Returns the names of items of one kind, as messages print them.
@@ -67,6 +68,10 @@ pub(crate) fn names_by_ids(
                 &row.text("title")?,
             ))
         })?,
+        ObjectKind::Post => {
+            let posts = post_list::posts_by_ids(tx, host, named_ids)?;
+            posts.into_iter().map(|row| row.post.web_url()).collect()
+        }
         ObjectKind::Comment(_) => {
             tx.query(COMMENTS.for_kind(kind), &params, |mut row| row.text("url"))?
         }

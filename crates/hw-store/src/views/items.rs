@@ -2,7 +2,7 @@
 
 use hw_rules::item::{CommentKind, MirrorItem, ObjectKind, ThreadKind};
 
-use super::{comment_list, repositories, thread_list};
+use super::{comment_list, post_list, repositories, thread_list};
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
@@ -21,6 +21,10 @@ pub(crate) fn items_by_ids(
         }
         ObjectKind::Thread(kind) => threads_by_ids(tx, host, kind, ids),
         ObjectKind::Comment(kind) => comments_by_ids(tx, host, kind, ids),
+        ObjectKind::Post => {
+            let rows = post_list::posts_by_ids(tx, host, ids)?;
+            Ok(rows.into_iter().map(|row| MirrorItem::Post(row.post)).collect())
+        }
     }
 }
 

@@ -3,18 +3,23 @@
 use std::collections::BTreeMap;
 
 use hw_rules::lane::{Lane, Scope, Surface};
-use hw_rules::repository_key::RepositoryKey;
+use hw_rules::repository_key::{Host, RepositoryKey};
 
 use crate::StoreReader;
 use crate::error::StoreError;
 use crate::sql::Sql;
+use crate::transaction::Transaction;
 
-/// The names of all stored repositories.
+/// The names of all stored repositories, and of the accounts that are followed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LaneNames(BTreeMap<RepositoryKey, String>);
+pub struct LaneNames {
+    repositories: BTreeMap<RepositoryKey, String>,
+    /// By host and DID.
+    accounts: BTreeMap<(Host, String), String>,
+}
 
 impl StoreReader {
-    /// Reads the names of all stored repositories.
+    /// Reads the names of all stored repositories and followed accounts.
     pub fn lane_names(&self) -> Result<LaneNames, StoreError> {
         const ALL: Sql = Sql::portable("select host, id, owner, name from repositories");
         let names = self.read("lane names", |tx| {
@@ -23,8 +28,24 @@ impl StoreReader {
                 Ok((RepositoryKey::new(row.text("host")?, row.int("id")?), name))
             })
         })?;
-        Ok(LaneNames(names.rows.into_iter().collect()))
+        let accounts = self.read("account names", read_account_names)?;
+        let repositories = names.rows.into_iter().collect();
+        Ok(LaneNames { repositories, accounts })
     }
+}
+
+fn read_account_names(
+    tx: &mut Transaction<'_>,
+) -> Result<BTreeMap<(Host, String), String>, StoreError> {
+    const NAMES: Sql = Sql::portable(
+        "select accounts.host, accounts.did, handle from accounts
+           join account_names on account_names.host = accounts.host and account_names.did = accounts.did
+          where handle is not null",
+    );
+    let names = tx.query_readable(NAMES, &[], |mut row| {
+        Ok(((row.text("host")?.into(), row.text("did")?), row.text("handle")?))
+    })?;
+    Ok(names.rows.into_iter().collect())
 }
 
 impl LaneNames {
@@ -36,12 +57,13 @@ impl LaneNames {
                 self.repository_name(&RepositoryKey { host: lane.host.clone(), id: *id })
             }
             Scope::SingleRepositories => "single repositories".to_owned(),
+            Scope::Account(did) => self.account_name(&lane.host, did.as_str()),
         }
     }
 
     /// Iterates over all repositories, with their full names.
     pub fn repositories(&self) -> impl Iterator<Item = (&RepositoryKey, &str)> {
-        self.0.iter().map(|(key, name)| (key, &**name))
+        self.repositories.iter().map(|(key, name)| (key, &**name))
     }
 
     /// Replaces lane keys in a message, as [`Lane`] formats them, with readable names.
@@ -71,6 +93,7 @@ impl LaneNames {
         let scope_name = match kind {
             "repository" => self.repository_name(&RepositoryKey::new(host, scope.parse().ok()?)),
             "org" | "sources" => scope.to_owned(),
+            "account" => self.account_name(&host.into(), scope),
             _ => return None,
         };
         Some(LaneKey {
@@ -82,8 +105,14 @@ impl LaneNames {
     }
 
     fn repository_name(&self, key: &RepositoryKey) -> String {
-        let name = self.0.get(key).cloned();
+        let name = self.repositories.get(key).cloned();
         name.unwrap_or_else(|| format!("repository {} (no longer stored)", key.id))
+    }
+
+    /// Returns the handle of an account, or its DID if it has none.
+    fn account_name(&self, host: &Host, did: &str) -> String {
+        let name = self.accounts.get(&(host.clone(), did.to_owned()));
+        name.cloned().unwrap_or_else(|| did.to_owned())
     }
 }
 
@@ -113,10 +142,14 @@ mod tests {
     #[test]
     fn lane_names_replace_every_key_in_a_message() {
         let pump = (RepositoryKey::new("github.com", 700_000_002), "acme/pump".to_owned());
-        let names = LaneNames(BTreeMap::from([pump]));
+        let alice = ("bsky.app".into(), "did:plc:alice".to_owned());
+        let accounts = BTreeMap::from([(alice, "alice.test".to_owned())]);
+        let names = LaneNames { repositories: BTreeMap::from([pump]), accounts };
         for (message, expected) in [
             ("github.com/repository/700000002/issues: timed out", "acme/pump issues: timed out"),
             ("é (github.com/repository/700000002/pull-requests)", "é (acme/pump pull requests)"),
+            ("bsky.app/account/did:plc:alice/feed: timed out", "alice.test feed: timed out"),
+            ("bsky.app/account/did:plc:bob/feed", "did:plc:bob feed"),
             ("github.com/org/acme/repositories: no", "acme repositories: no"),
             ("ghe.example:8443/repository/1/issues", "repository 1 (no longer stored) issues"),
             (

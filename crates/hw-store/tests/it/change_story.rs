@@ -162,7 +162,7 @@ impl Story {
             StoryStep::RemoveRepository => self.remove_repository(),
             StoryStep::Restore => self.restore_item(),
             StoryStep::ClearLane => {
-                let kind = self.choose(&ObjectKind::TEXTS);
+                let kind = self.choose(&ObjectKind::REPOSITORY_TEXTS);
                 self.clear_lane(kind);
             }
             StoryStep::ForgetRepository => self.forget_repository(),
@@ -291,7 +291,7 @@ impl Story {
 
     /// Stops following the repository.
     fn forget_repository(&mut self) {
-        ObjectKind::TEXTS.into_iter().for_each(|kind| self.clear_lane(kind));
+        ObjectKind::REPOSITORY_TEXTS.into_iter().for_each(|kind| self.clear_lane(kind));
         self.finish_chores();
         self.world.forget(|_| true);
         self.world.removed.clear();
@@ -387,6 +387,7 @@ fn text_word(item: &MirrorItem) -> Option<String> {
         MirrorItem::Repository(_) => return None,
         MirrorItem::Thread(thread) => &thread.body,
         MirrorItem::Comment(comment) => &comment.body,
+        MirrorItem::Post(post) => &post.text,
     };
     body.split(' ').next_back().map(str::to_owned)
 }
@@ -397,6 +398,7 @@ fn with_update_time(mut item: MirrorItem, like: &MirrorItem) -> MirrorItem {
         MirrorItem::Repository(repository) => &mut repository.updated_at,
         MirrorItem::Thread(thread) => &mut thread.updated_at,
         MirrorItem::Comment(comment) => &mut comment.updated_at,
+        MirrorItem::Post(post) => &mut post.sort_at,
     };
     *time = like.updated_at().clone();
     item

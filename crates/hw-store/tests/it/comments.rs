@@ -308,7 +308,9 @@ fn due_thread_ids(store: &StoreReader, lane: &Lane) -> Vec<i64> {
 fn as_comment_mut(observation: &mut ItemObservation) -> &mut hw_rules::item::Comment {
     match &mut observation.item {
         MirrorItem::Comment(comment) => comment,
-        MirrorItem::Repository(_) | MirrorItem::Thread(_) => panic!("expected a comment"),
+        MirrorItem::Repository(_) | MirrorItem::Thread(_) | MirrorItem::Post(_) => {
+            panic!("expected a comment")
+        }
     }
 }
 

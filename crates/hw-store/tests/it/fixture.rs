@@ -36,6 +36,8 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
 /// Undoes the migration that added the reasons to follow a repository.
 pub(crate) const UNDO_REASONS: &str =
     "drop table lane_uses; drop table follows; drop table discovery_pages;
+     drop view poll_state; drop table accounts; drop table account_names; drop table posts;
+     drop table post_links; alter table lanes drop column account;
      delete from migrations where number >= 14";
 
 /// Returns a script that undoes the migration that added the kind and the association of authors.
@@ -284,7 +286,9 @@ pub(crate) fn comment(
 pub(crate) fn as_thread_mut(observation: &mut ItemObservation) -> &mut Thread {
     match &mut observation.item {
         MirrorItem::Thread(thread) => thread,
-        MirrorItem::Repository(_) | MirrorItem::Comment(_) => panic!("expected a thread"),
+        MirrorItem::Repository(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => {
+            panic!("expected a thread")
+        }
     }
 }
 

@@ -20,6 +20,7 @@ macro_rules! both {
     };
 }
 
+mod accounts;
 mod change_story;
 mod changes;
 mod chores;
@@ -37,6 +38,7 @@ mod follows;
 mod hosts;
 mod ingest;
 mod lanes;
+mod posts;
 mod principals;
 mod proxy;
 mod quarantine;

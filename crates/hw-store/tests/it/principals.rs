@@ -260,7 +260,9 @@ fn pauses_of_an_older_version_end_by_the_readers_clock(location: &DatabaseLocati
              principal text, bucket text, cause text, until_ms bigint, reason text);
          insert into pauses values
              ('ada', 'core', 'limit', 500, 'a'), ('ada', 'graphql', 'reserve', 600, 'b');
-         drop table discovery_pages; delete from migrations where number >= 15",
+         drop table discovery_pages; drop view poll_state; drop table accounts;
+         drop table account_names; drop table posts; drop table post_links;
+         alter table lanes drop column account; delete from migrations where number >= 15",
     );
     let store = StoreWriter::open(location).unwrap();
     let found: Vec<_> = pending(&store, "anywhere", 400)

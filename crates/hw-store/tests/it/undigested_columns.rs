@@ -105,7 +105,7 @@ fn upgrade_from_older_version(store: LeasedStore, location: &DatabaseLocation) -
 /// Builds one item of each kind that has an author.
 fn every_kind(second: i64) -> impl Iterator<Item = ItemObservation> {
     ObjectKind::ALL.into_iter().filter_map(move |kind| match kind {
-        ObjectKind::Repository => None,
+        ObjectKind::Repository | ObjectKind::Post => None,
         ObjectKind::Thread(kind) => Some(thread(kind, 3, second, "leaks")),
         ObjectKind::Comment(kind) => Some(comment(kind, 5, 3, second, "drips")),
     })
@@ -128,7 +128,7 @@ fn with_undigested(
 ) -> ItemObservation {
     let association = association.map(str::to_owned);
     match &mut observation.item {
-        MirrorItem::Repository(_) => panic!("a repository has no author"),
+        MirrorItem::Repository(_) | MirrorItem::Post(_) => panic!("it has no such columns"),
         MirrorItem::Comment(comment) => {
             (comment.author_kind, comment.association) = (kind, association);
         }
@@ -149,7 +149,7 @@ fn ingest(store: &LeasedStore, item: &ItemObservation) -> IngestCounts {
 /// Returns the only stored item of the same kind.
 fn stored_item(store: &StoreReader, item: &ItemObservation) -> MirrorItem {
     let items: Vec<_> = match item.key().kind {
-        ObjectKind::Repository => panic!("a repository has no author"),
+        ObjectKind::Repository | ObjectKind::Post => panic!("it has no such columns"),
         ObjectKind::Thread(kind) => stored_threads(store, kind, &ThreadFilter::default())
             .into_iter()
             .map(|row| MirrorItem::Thread(row.thread))

@@ -40,6 +40,7 @@ pub(super) fn item_title(item: PullItem) -> &'static str {
         PullItem::Issues => "Issues",
         PullItem::PullRequests => "Pull Requests",
         PullItem::Comments => "Comments",
+        PullItem::Posts => "Posts",
     }
 }
 

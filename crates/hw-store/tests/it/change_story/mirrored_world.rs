@@ -113,7 +113,7 @@ impl MirroredWorld {
         let Some(name) = self.repository_name() else { return };
         for item in self.items.values_mut() {
             let url = match item {
-                MirrorItem::Repository(_) => continue,
+                MirrorItem::Repository(_) | MirrorItem::Post(_) => continue,
                 MirrorItem::Thread(thread) => &mut thread.url,
                 MirrorItem::Comment(comment) => &mut comment.url,
             };
@@ -165,7 +165,7 @@ fn belongs_to(item: &MirrorItem, parent: &MirrorItem) -> bool {
 
 fn thread_number(item: &MirrorItem) -> Option<i64> {
     match item {
-        MirrorItem::Repository(_) => None,
+        MirrorItem::Repository(_) | MirrorItem::Post(_) => None,
         MirrorItem::Thread(thread) => Some(thread.number),
         MirrorItem::Comment(comment) => Some(comment.thread),
     }
