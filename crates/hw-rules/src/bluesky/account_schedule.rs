@@ -17,7 +17,7 @@ const MIN_INTERVAL_MS: i64 = HOUR_MS;
 /// The delay before the first retry of an account that is unavailable.
 const FIRST_RETRY_MS: i64 = HOUR_MS;
 
-/// What is known about an account when a round begins.
+/// The state of an account and its feed when a round begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountFeed {
     pub did: Did,
@@ -39,7 +39,7 @@ pub struct AccountFeed {
     pub is_requested: bool,
 }
 
-/// What a round's answer about profiles shows of an account.
+/// The state of an account as its profile shows it in this round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProfileSign {
     /// The profile was not read, or the answer left it out.
@@ -50,7 +50,7 @@ pub enum ProfileSign {
     Unreadable,
 }
 
-/// Whether a feed is read in this round, and the reason.
+/// The reason to read a feed in this round, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeedDue {
     /// A user asked for it, and it was read before.

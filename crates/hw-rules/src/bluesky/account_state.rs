@@ -1,4 +1,4 @@
-//! Whether the posts of an account can be read, and if not, the reason.
+//! Names the states of accounts: active, or the reason why their posts cannot be read.
 
 /// The state of an account, as the server last reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -39,7 +39,7 @@ pub struct FeedRows {
     pub oldest: Option<SourceInstant>,
 }
 
-/// What follows a page of a feed.
+/// The rows that follow a page of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedEnd {
     /// Older rows, after this cursor.

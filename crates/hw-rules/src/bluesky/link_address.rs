@@ -81,10 +81,6 @@ fn has_plain_host(url: &Url) -> bool {
 /// pages depend on it.
 fn normalize_url(mut url: Url) -> String {
     strip_www(&mut url);
-    // fails only for URLs that cannot have them
-    url.set_username("").ok();
-    url.set_password(None).ok();
-    url.set_fragment(None);
     let path = url.path().trim_end_matches('/').to_owned();
     let query = url.query().map(strip_tracking).filter(|query| !query.is_empty());
     let origin = url.origin().ascii_serialization();

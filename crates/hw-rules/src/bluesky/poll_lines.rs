@@ -5,7 +5,7 @@
 use super::handle::Handle;
 use crate::safe_text;
 
-/// What a poll of one account brought.
+/// The result of a poll of one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PollCounts {
     /// New posts and reposts.

@@ -7,14 +7,14 @@ use crate::backoff::RetryDelays;
 /// The most pages that one poll reads of a feed that was read before. What is left is a gap, and the next poll's.
 pub const MAX_REGULAR_PAGES: u32 = 10;
 
-/// How accounts are polled.
+/// The user's choices for polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PollingSettings {
     /// The time between two rounds.
     pub interval_minutes: u32,
     /// The rows of a feed to request at once.
     pub posts_per_page: u32,
-    /// How far back a feed is read the first time, and each day.
+    /// The look-back: the part of a feed that is read the first time, and each day.
     pub initial_lookback_hours: u32,
     /// The number of times that a failed request is sent again.
     pub max_retries: u32,

@@ -49,7 +49,7 @@ pub struct PostReply {
     pub root: RecordUri,
 }
 
-/// What a repost adds to the post that it repeats.
+/// The fields that only a repost has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repost {
     /// The account that reposts.

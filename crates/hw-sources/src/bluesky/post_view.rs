@@ -126,7 +126,7 @@ fn read_uri(reference: RawNode<'_>) -> Option<RecordUri> {
     reference.get("uri")?.as_text()?.parse().ok()
 }
 
-/// What a post shows below its text.
+/// The card and the quote below a text.
 #[derive(Default)]
 struct PostEmbed {
     urls: Vec<String>,

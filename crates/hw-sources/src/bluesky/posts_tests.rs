@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::bluesky::sample_responses::{ALICE, alice_post, response_with_body};
+use crate::bluesky::sample_responses::{ALICE, BOB, alice_post, response_with_body};
 
 #[test]
 fn posts_are_looked_up_beside_a_sibling() {
@@ -37,6 +37,15 @@ fn posts_of_an_answer_without_the_sibling_are_not_vouched_for() {
     for posts in [json!([]), json!([post("3k1")])] {
         assert!(!look_up(&["3k1"], &posts).is_vouched_for);
     }
+}
+
+#[test]
+fn posts_under_the_name_of_another_account_are_not_believed() {
+    let mut foreign = post("3k1");
+    foreign["author"]["did"] = json!(BOB);
+    let page = look_up(&["3k1"], &json!([foreign, post("sibling")]));
+    assert_eq!((page.posts.len(), page.absent.len()), (0, 0));
+    assert!(page.unreadable[0].is_impossible(), "{:?}", page.unreadable);
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(super) fn error_from_response(response: &HttpResponse) -> Option<SourceError
     Some(error_from_name(status, &body).unwrap_or_else(|| match status {
         300..=399 => SourceError::InvalidRequest(headers::describe_redirect(response)),
         401 => SourceError::TokenRejected(body.describe()),
-        // a firewall in front of the server refuses everybody; the server itself refuses this account
+        // a firewall in front of the server refuses every request; the server itself refuses this account
         403 if !is_named => SourceError::Forbidden(body.describe()),
         403 => unavailable(AccountState::Refused, status, &body),
         404 | 410 | 451 if is_named => unavailable(AccountState::Gone, status, &body),
