@@ -151,7 +151,7 @@ fn check_item(item: &MirrorItem) -> Result<(), ImpossibleItem> {
         MirrorItem::Repository(repository) => check_repository(repository),
         MirrorItem::Thread(thread) => check_thread(thread),
         MirrorItem::Comment(comment) => check_comment(comment),
-        MirrorItem::Post(post) => post::check_post(post),
+        MirrorItem::Post(post) => post::check_post_text(&post.text),
     }
 }
 

@@ -342,6 +342,7 @@ fn lane_name(lane: &Lane, names: &RepositoryNameMap) -> String {
     let surface = lane.surface.name();
     match &lane.scope {
         Scope::Owner(login) => format!("{login} {surface}"),
+        Scope::Account(did) => format!("{did} {surface}"),
         Scope::SingleRepositories => "single repositories".to_owned(),
         Scope::Repository(id) => match names.get(&RepositoryKey::new(&lane.host, id.0)) {
             Some(name) => format!("{name} {surface}"),
