@@ -240,7 +240,7 @@ fn query_explains_an_invalid_filter_in_a_note() {
     assert_eq!(
         Query::parse("leaks Type:bug").notes,
         [
-            "`Type:bug` is not a valid filter (use issue, pr, discussion or comment); searching for it as text"
+            "`Type:bug` is not a valid filter (use issue, pr, discussion, comment or post); searching for it as text"
         ]
     );
     for text in

@@ -54,7 +54,7 @@ async fn search_notes_misread_filters() {
     let warning = page.element_text(".misread");
     assert_eq!(
         warning,
-        "type:bug is not a valid filter (use issue, pr, discussion or comment); searching for it as text"
+        "type:bug is not a valid filter (use issue, pr, discussion, comment or post); searching for it as text"
     );
     assert!(
         !open_page(&router, &search_url("/search", "bug type:issue")).await.has_element(".misread")
