@@ -95,6 +95,9 @@ impl ProgressFormatter {
             ProgressEvent::WaitingForPull { worker } => Some(format!(
                 "{worker} is pulling with other options; this pull starts when it finishes"
             )),
+            ProgressEvent::WaitingForPoll { worker } => {
+                Some(format!("{worker} is polling; this poll starts when it finishes"))
+            }
             ProgressEvent::TakingOverPull { worker } => {
                 Some(format!("{worker} ended unexpectedly; taking over"))
             }
@@ -300,6 +303,10 @@ mod tests {
             (
                 ProgressEvent::WaitingForPull { worker: worker() },
                 "process 7 on vm is pulling with other options; this pull starts when it finishes",
+            ),
+            (
+                ProgressEvent::WaitingForPoll { worker: worker() },
+                "process 7 on vm is polling; this poll starts when it finishes",
             ),
             (
                 ProgressEvent::TakingOverPull { worker: worker() },

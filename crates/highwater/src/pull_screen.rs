@@ -77,6 +77,7 @@ fn mask_event(mut event: ProgressEvent) -> ProgressEvent {
     | ProgressEvent::RequestsPaused { reason: text, .. }
     | ProgressEvent::FollowingPull { worker: text }
     | ProgressEvent::WaitingForPull { worker: text }
+    | ProgressEvent::WaitingForPoll { worker: text }
     | ProgressEvent::TakingOverPull { worker: text }
     | ProgressEvent::LaneFailed { message: text, .. } = &mut event
     {

@@ -5,6 +5,7 @@ pub mod account_schedule;
 pub mod account_state;
 pub mod cid;
 pub mod did;
+pub mod feed_coverage;
 pub mod feed_end;
 pub mod handle;
 pub mod identifier;

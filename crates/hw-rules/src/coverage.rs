@@ -43,6 +43,9 @@ pub struct CoverageGap {
     pub target: SourceInstant,
     pub floor: ListingFloor,
     pub cursor: Option<PageCursor>,
+    /// True if the range above the gap can lack nothing below its target any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_settled: bool,
 }
 
 /// The side of [from, through] that a gap is on.
@@ -110,6 +113,7 @@ impl Coverage {
             target,
             floor: window,
             cursor: self.bottom.clone(),
+            is_settled: false,
         })
     }
 
@@ -138,6 +142,15 @@ impl Coverage {
             _ => self.through,
         };
         top.map_or(window, |top| ListingFloor::At(top.minus_ms(OVERLAP_MS)))
+    }
+
+    /// Returns the point from which on rows may be new, if nothing older can appear late: the end of the complete range, or
+    /// of what was read above the gap. None while that was read too soon to be final.
+    pub fn settled_top(&self) -> Option<SourceInstant> {
+        match &self.gap {
+            Some(gap) if gap.side == GapSide::Above => gap.is_settled.then_some(gap.target),
+            _ => self.through.filter(|_| self.head.as_ref().is_some_and(ListingHead::is_settled)),
+        }
     }
 
     /// Returns the coverage after one page.
@@ -207,7 +220,10 @@ impl Coverage {
         // a gap without a cursor starts at the top: a walk that reached its floor has filled it
         self.gap.take_if(|gap| gap.is_filled_by(&closed));
         match &mut self.gap {
-            Some(gap) if gap.side == GapSide::Above => gap.target = gap.target.max(through),
+            Some(gap) if gap.side == GapSide::Above => {
+                gap.target = gap.target.max(through);
+                gap.is_settled = closed.head.is_settled();
+            }
             _ => self.raise_watermark(through),
         }
         if self.from.is_none() && self.gap.is_none() {
@@ -260,7 +276,8 @@ impl Coverage {
         self.walk = None;
         self.head = None;
         let floor = ListingFloor::At(through.minus_ms(OVERLAP_MS));
-        self.gap = Some(CoverageGap { side: GapSide::Above, target: through, floor, cursor: None });
+        let (side, target) = (GapSide::Above, through);
+        self.gap = Some(CoverageGap { side, target, floor, cursor: None, is_settled: false });
         self
     }
 
@@ -321,7 +338,8 @@ impl CoverageGap {
     fn from_unfinished_walk(walk: NewestFirstWalk) -> Self {
         let target =
             walk.head.as_ref().map_or(SourceInstant::BEGINNING, ListingHead::claimable_through);
-        Self { side: GapSide::Above, target, floor: walk.stop, cursor: walk.cursor }
+        let is_settled = walk.head.as_ref().is_some_and(ListingHead::is_settled);
+        Self { side: GapSide::Above, target, floor: walk.stop, cursor: walk.cursor, is_settled }
     }
 }
 

@@ -16,6 +16,8 @@ pub enum ProgressEvent {
     FollowingPull { worker: String },
     /// Another process pulls with other options; this one waits for its end, and then pulls.
     WaitingForPull { worker: String },
+    /// Another process polls the accounts; this one waits for its end, and then polls.
+    WaitingForPoll { worker: String },
     /// The process that this one followed or waited for has died; this one pulls in its place.
     TakingOverPull { worker: String },
     /// A page is requested: of an organization's listing, or of a repository's.

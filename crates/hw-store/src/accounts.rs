@@ -10,6 +10,7 @@ use hw_rules::item::ObjectKind;
 use hw_rules::lane::Lane;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
+use hw_rules::walk::ListingFloor;
 
 use crate::account_names::{self, AccountName};
 use crate::error::StoreError;
@@ -27,6 +28,7 @@ const REQUEST: TransactionStep = step!("request accounts", durable);
 const CHECK: TransactionStep = step!("check accounts");
 const RESTART: TransactionStep = step!("restart feed");
 const INGEST: TransactionStep = step!("ingest");
+const DAILY_READ: TransactionStep = step!("record daily read");
 const REMOVE: TransactionStep = step!("remove posts");
 
 /// A followed account.
@@ -47,6 +49,8 @@ pub struct AccountRow {
     pub posts_fetched: u64,
     /// True if its next poll starts over.
     pub is_reset: bool,
+    /// The time from which on the stored feed is complete; none before it was read, or while a part is unread.
+    pub complete_from: Option<ListingFloor>,
 }
 
 impl AccountRow {
@@ -68,8 +72,6 @@ pub struct FeedProgress {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedFeed {
     pub read_ms: i64,
-    /// True if the walk went down to the look-back.
-    pub is_daily: bool,
     pub posts_count: Option<i64>,
     pub interval_ms: i64,
 }
@@ -333,6 +335,15 @@ impl LeasedStore {
         })
     }
 
+    /// Records that a feed was read down to the look-back, and that what it no longer lists was looked up.
+    pub fn record_daily_read(&self, host: &str, did: &Did, read_ms: i64) -> Result<(), StoreError> {
+        const DAILY: Sql =
+            Sql::portable("update accounts set daily_read_ms = $1 where host = $2 and did = $3");
+        self.write_with_lease(DAILY_READ, |tx| {
+            tx.send_statement(DAILY, &params![read_ms, host, did.as_str()])
+        })
+    }
+
     /// Removes posts that a lookup confirmed gone, unless the brake stops it. Returns the number of removed ones.
     pub fn remove_posts(
         &self,
@@ -391,22 +402,18 @@ fn finish_feed(
                 head_at = coalesce($5, head_at)
           where host = $6 and did = $7",
     );
-    const DAILY: Sql =
-        Sql::portable("update accounts set daily_read_ms = $1 where host = $2 and did = $3");
     let head_at = coverage.and_then(|coverage| coverage.through).map(|head| head.to_string());
-    let FinishedFeed { read_ms, is_daily, posts_count, interval_ms } = *finished;
+    let FinishedFeed { read_ms, posts_count, interval_ms } = *finished;
     let did = did.as_str();
     let params = params![false, read_ms, posts_count, interval_ms, head_at.as_deref(), host, did];
-    tx.send_statement(FINISH, &params)?;
-    if is_daily {
-        tx.send_statement(DAILY, &params![read_ms, host, did])?;
-    }
-    Ok(())
+    tx.send_statement(FINISH, &params)
 }
 
 fn read_account(mut row: SqlRow) -> Result<AccountRow, StoreError> {
     let state = row.text("state")?;
     let coverage = row.maybe_text("coverage")?.map(|text| lanes::parse_coverage(&text));
+    let complete = coverage.as_ref().filter(|coverage| coverage.is_complete());
+    let complete_from = complete.and_then(|coverage| coverage.from);
     let read_ms = row.maybe_int("read_ms")?;
     let is_reset = row.flag("is_reset")?;
     let failures = row.int("failures")?;
@@ -435,5 +442,6 @@ fn read_account(mut row: SqlRow) -> Result<AccountRow, StoreError> {
         polled_at_ms: row.maybe_int("polled_at_ms")?,
         posts_fetched: row.int("posts_fetched")?.unsigned_abs(),
         is_reset,
+        complete_from: complete_from.filter(|_| !is_reset),
     })
 }

@@ -93,6 +93,8 @@ pub struct IngestCounts {
     pub removed: u64,
     pub unchanged: u64,
     pub quarantined: u64,
+    /// The links of posts that were created or revived.
+    pub links: u64,
 }
 
 const INGEST: TransactionStep = step!("ingest");
@@ -146,7 +148,8 @@ pub(crate) fn write_page(
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, state.lane, page)?;
-    Ok(count_changes(&writes, page.quarantined.len() as u64))
+    let quarantined = page.quarantined.len() as u64;
+    Ok(IngestCounts { links: count_links(page, &writes), ..count_changes(&writes, quarantined) })
 }
 
 /// Writes texts and cells, and everything derived from their changes.
@@ -229,6 +232,21 @@ fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Resul
     }
     lanes::record_checks(tx, &page.checked_lanes)?;
     tx.send_statement(PAGE_SIZE, &params![i64::from(page.page_size), lane])
+}
+
+fn count_links(page: &IngestPage, writes: &[CellWrite]) -> u64 {
+    let is_new =
+        |write: &&CellWrite| matches!(write.change, CellChange::Created | CellChange::Revived);
+    let items = writes
+        .iter()
+        .filter(is_new)
+        .filter_map(|write| Some(&page.observations.get(write.text_index?)?.item));
+    items
+        .map(|item| match item {
+            MirrorItem::Post(post) => post.links.len() as u64,
+            _ => 0,
+        })
+        .sum()
 }
 
 fn count_changes(writes: &[CellWrite], quarantined: u64) -> IngestCounts {

@@ -1,6 +1,10 @@
-//! Decides how long to wait for a database server that becomes unreachable during a pull.
+//! Waits for a database server that becomes unreachable during a pull or a poll.
 
 use hw_rules::backoff;
+
+use crate::SyncError;
+use crate::clock::Clock;
+use crate::progress::{ProgressEvent, ProgressSink};
 
 /// An outage in progress, and the attempts to reconnect.
 #[derive(Default)]
@@ -34,6 +38,31 @@ impl DatabaseOutage {
         self.attempts += 1;
         let since_ms = *self.since_ms.get_or_insert(now_ms);
         backoff::lost_database_delay_ms(self.attempts, now_ms.saturating_sub(since_ms))
+    }
+}
+
+/// Repeats work whose connection to the database is lost, once there is a new one.
+///
+/// This is safe because pages are stored with their progress, and a page that may or may not have been stored is simply
+/// stored again.
+pub(crate) async fn outlive_outages<T>(
+    clock: &dyn Clock,
+    progress: &ProgressSink,
+    mut work: impl AsyncFnMut() -> Result<T, SyncError>,
+) -> Result<T, SyncError> {
+    let mut outage = DatabaseOutage::default();
+    loop {
+        let began_ms = clock.now_ms();
+        let error = match work().await {
+            Err(SyncError::Store(error)) => error,
+            other => return other,
+        };
+        let Some(wait_ms) = outage.next_delay(&error, began_ms, clock.now_ms()) else {
+            return Err(error.into());
+        };
+        tracing::warn!(%error, wait_ms, "lost the connection to the database; starting over");
+        progress.emit(|| ProgressEvent::RetryScheduled { reason: error.to_string(), wait_ms });
+        clock.sleep_until(clock.now_ms() + wait_ms).await;
     }
 }
 

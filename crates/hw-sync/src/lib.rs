@@ -4,6 +4,7 @@
 //! Branches live in the rules; this crate is a straight line with waits.
 
 pub mod api_client;
+pub mod bluesky;
 pub mod checkup;
 pub mod clock;
 pub mod crash_points;

@@ -10,8 +10,7 @@ use hw_store::{StoreWriter, WorkerIdentity};
 
 use crate::SyncError;
 use crate::api_client::GithubClient;
-use crate::database_outage::DatabaseOutage;
-use crate::progress::ProgressEvent;
+use crate::database_outage::outlive_outages;
 use crate::pull_run::PullRun;
 use crate::scheduler::run_duties;
 use crate::summary::PullSummary;
@@ -59,30 +58,13 @@ impl From<FollowedSource> for PullSource {
 
 /// Pulls everything that is followed, once. While another process pulls the same, it helps with the comments, and reports
 /// that pull's end as its own.
-///
-/// A pull that loses its connection to the database restarts once there is a new one. This is safe because pages
-/// are stored with their progress, and a page that may or may not have been stored is simply stored again.
 pub async fn run_pull(
     store: &StoreWriter,
     client: &GithubClient,
     pull: &PullSpec,
 ) -> Result<PullSummary, SyncError> {
-    let mut outage = DatabaseOutage::default();
-    loop {
-        let began_ms = client.clock().now_ms();
-        let error = match pull_once(store, client, pull).await {
-            Err(SyncError::Store(error)) => error,
-            other => return other,
-        };
-        let Some(wait_ms) = outage.next_delay(&error, began_ms, client.clock().now_ms()) else {
-            return Err(error.into());
-        };
-        tracing::warn!(%error, wait_ms, "lost the connection to the database; restarting the pull");
-        client
-            .progress()
-            .emit(|| ProgressEvent::RetryScheduled { reason: error.to_string(), wait_ms });
-        client.clock().sleep_until(client.clock().now_ms() + wait_ms).await;
-    }
+    let pull_once = async || pull_once(store, client, pull).await;
+    outlive_outages(client.clock(), client.progress(), pull_once).await
 }
 
 async fn pull_once(

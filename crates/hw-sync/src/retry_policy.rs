@@ -95,6 +95,8 @@ impl RequestOptions<'static> {
         Self { class: RequestClass::Mirror, effort: RequestEffort::Full, repository_budget: None };
     /// For a page of a sweep.
     pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
+    /// For everything that concerns accounts and their feeds.
+    pub(crate) const FEED: Self = Self { class: RequestClass::Accounts, ..Self::PAGE };
     /// For one row among others.
     pub(crate) const ROW: Self = Self { effort: RequestEffort::Low, ..Self::PAGE };
 

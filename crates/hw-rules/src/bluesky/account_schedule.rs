@@ -63,7 +63,7 @@ pub enum FeedDue {
     Returned,
     /// The account is unavailable, and it is time to try again.
     Retry,
-    /// The count of its posts differs from the last one.
+    /// Its profile shows that something changed.
     Moved,
     /// It was not read down to the look-back since its time of the day.
     Daily,
@@ -125,7 +125,8 @@ fn judge_read_feed(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -> 
 }
 
 fn judge_unavailable(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -> FeedDue {
-    if matches!(profile, ProfileSign::Readable { .. }) {
+    let is_shown = matches!(profile, ProfileSign::Readable { .. });
+    if is_shown && account.state.is_shown_by_profile() {
         return FeedDue::Returned;
     }
     let delay_ms = unavailable_delay_ms(account.failures);
@@ -134,13 +135,13 @@ fn judge_unavailable(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -
     if has_to_wait { FeedDue::NotDue } else { FeedDue::Retry }
 }
 
-/// Returns true if the count of posts changed. A count that shrank is a sign, too: something was deleted.
+/// Returns true if the count of posts changed, or the account is blocked: the read shows what that means. A count that
+/// shrank is a sign, too: something was deleted.
 fn has_moved(account: &AccountFeed, profile: ProfileSign) -> bool {
     match profile {
         ProfileSign::Readable { posts_count: Some(count) } => account.posts_count != Some(count),
-        ProfileSign::Readable { posts_count: None }
-        | ProfileSign::Unknown
-        | ProfileSign::Unreadable => false,
+        ProfileSign::Unreadable => true,
+        ProfileSign::Readable { posts_count: None } | ProfileSign::Unknown => false,
     }
 }
 
@@ -158,6 +159,14 @@ pub fn last_daily_time_ms(did: &Did, now_ms: i64) -> i64 {
     now_ms - now_ms.saturating_sub(daily_offset_ms(did)).rem_euclid(DAY_MS)
 }
 
+/// Returns how far back the daily read of a feed reaches: over the time since the last one, and the look-back before
+/// that. So it finds whatever was dated back by no more than the look-back, and every deletion of a post that was no older
+/// than that.
+pub fn daily_read_span_ms(account: &AccountFeed, lookback_ms: i64, now_ms: i64) -> i64 {
+    let since_last_ms = account.daily_read_ms.map_or(0, |read_ms| now_ms.saturating_sub(read_ms));
+    lookback_ms.saturating_add(since_last_ms.max(0))
+}
+
 fn daily_offset_ms(did: &Did) -> i64 {
     let digest = Sha256::digest(did.as_str());
     let first = digest.first_chunk().expect("a SHA-256 has 32 bytes");
@@ -167,12 +176,13 @@ fn daily_offset_ms(did: &Did) -> i64 {
 /// Returns the time after which a feed is read without a sign: that in which half a page is expected, but at least an
 /// hour. A day leaves it to the daily read.
 ///
-/// `rows` is the number of rows of the feed in the last `span_ms`, silence up to now included.
+/// `rows` is the number of rows of the feed in the last `span_ms`, silence up to now included. Fewer rows than half a page
+/// are all that a young feed has, and say nothing about its rate.
 pub fn feed_interval_ms(rows: u32, span_ms: i64, posts_per_page: u32) -> i64 {
-    if rows == 0 {
+    let expected_rows = i64::from(posts_per_page / 2).max(1);
+    if i64::from(rows) < expected_rows {
         return DAY_MS;
     }
-    let expected_rows = i64::from(posts_per_page / 2).max(1);
     let interval_ms = span_ms.max(0).saturating_mul(expected_rows) / i64::from(rows);
     interval_ms.clamp(MIN_INTERVAL_MS, DAY_MS)
 }

@@ -12,7 +12,7 @@ fn feed_is_due_for_the_first_reason_that_applies() {
     for (account, profile, due) in [
         (base.clone(), SAME_COUNT, FeedDue::NotDue),
         (base.clone(), ProfileSign::Unknown, FeedDue::NotDue),
-        (base.clone(), ProfileSign::Unreadable, FeedDue::NotDue),
+        (base.clone(), ProfileSign::Unreadable, FeedDue::Moved),
         (base.clone(), ProfileSign::Readable { posts_count: None }, FeedDue::NotDue),
         (base.clone(), moved, FeedDue::Moved),
         (base.clone(), ProfileSign::Readable { posts_count: Some(6) }, FeedDue::Moved),
@@ -69,6 +69,12 @@ fn feed_of_an_account_that_returned_is_read_in_the_same_round() {
     let account = unavailable_account(9, NOW - 1);
     assert_eq!(judge_feed_due(&account, SAME_COUNT, NOW), FeedDue::Returned);
     assert_eq!(judge_feed_due(&account, ProfileSign::Unreadable, NOW), FeedDue::NotDue, "blocked");
+    let refused = AccountFeed { state: AccountState::Refused, ..account };
+    assert_eq!(
+        judge_feed_due(&refused, SAME_COUNT, NOW),
+        FeedDue::NotDue,
+        "it always has a profile"
+    );
 }
 
 #[test]
@@ -90,6 +96,7 @@ fn feed_interval_follows_the_posting_rate() {
     for (rows, span_ms, hours) in [
         (0, DAY_MS, 24),
         (1, DAY_MS, 24),
+        (24, HOUR_MS, 24),
         (25, DAY_MS, 24),
         (50, DAY_MS, 12),
         (100, DAY_MS, 6),
@@ -102,6 +109,20 @@ fn feed_interval_follows_the_posting_rate() {
         assert_eq!(feed_interval_ms(rows, span_ms, 50), hours * HOUR_MS, "{rows} in {span_ms} ms");
     }
     assert_eq!(feed_interval_ms(50, DAY_MS, 1), HOUR_MS);
+}
+
+#[test]
+fn daily_reads_overlap() {
+    let account = quiet_account();
+    for (hours, lookback_hours, span_hours) in
+        [(24, 24, 48), (24, 72, 96), (240, 24, 264), (-1, 24, 24)]
+    {
+        let now_ms = NOW + hours * HOUR_MS;
+        let span_ms = daily_read_span_ms(&account, lookback_hours * HOUR_MS, now_ms);
+        assert_eq!(span_ms, span_hours * HOUR_MS, "{hours} h after the last one");
+    }
+    let never = AccountFeed { daily_read_ms: None, ..account };
+    assert_eq!(daily_read_span_ms(&never, DAY_MS, NOW), DAY_MS);
 }
 
 #[test]

@@ -52,6 +52,15 @@ impl AccountState {
         self == Self::Active
     }
 
+    /// Returns true if a profile that can be read shows that this state is over. Other accounts have a profile, and
+    /// their feed is refused all the same.
+    pub fn is_shown_by_profile(self) -> bool {
+        match self {
+            Self::Gone | Self::Suspended | Self::Deactivated | Self::Blocked => true,
+            Self::Active | Self::Private | Self::Refused => false,
+        }
+    }
+
     /// Explains the state in a list of accounts; empty for an active one.
     pub fn describe(self) -> &'static str {
         match self {

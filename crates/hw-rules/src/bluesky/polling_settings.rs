@@ -64,6 +64,15 @@ impl PollingSettings {
         }
     }
 
+    /// Returns the rows to request at once when a known feed is read again, down to the look-back.
+    ///
+    /// Cursors are times, so items with the time of a page's last row are lost to the next page. Pages of another size end
+    /// elsewhere.
+    pub fn second_page_size(&self) -> u32 {
+        let size = self.posts_per_page;
+        if size > 66 { size * 2 / 3 } else { size * 3 / 2 + 1 }
+    }
+
     /// Returns the delays between the attempts at a request: 1, 2 and 4 s unless they are set.
     pub fn retry_delays(&self) -> RetryDelays {
         let first_ms = i64::from(self.retry_backoff_ms);
@@ -196,6 +205,15 @@ mod tests {
         settings.max_pages_per_user = 3;
         assert_eq!(settings.max_pages(PollKind::Regular), 3);
         assert_eq!((settings.interval_ms(), settings.lookback_ms()), (900_000, 86_400_000));
+    }
+
+    #[test]
+    fn second_read_has_pages_of_another_size() {
+        for posts_per_page in PollingSetting::PostsPerPage.range() {
+            let settings = PollingSettings { posts_per_page, ..PollingSettings::default() };
+            assert_ne!(settings.second_page_size(), posts_per_page);
+            assert!(PollingSetting::PostsPerPage.range().contains(&settings.second_page_size()));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::item_validation::ImpossibleItem;
 use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::{SourceInstant, SourceTime};
-use hw_rules::version::ContentDigest;
+use hw_rules::version::{ContentDigest, ObservedAt};
 use hw_rules::walk::{ListingEntry, ListingFloor, ListingPage, PageCursor};
 use serde::Deserialize;
 
@@ -58,6 +58,7 @@ impl Query for AuthorFeedQuery<'_> {
 /// One page of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedPage {
+    pub observed_at: ObservedAt,
     /// In the order of the feed.
     pub posts: Vec<PostObservation>,
     /// The cursor of each entry is the one that the page was requested with, because rows have none of their own: after
@@ -123,6 +124,7 @@ impl<'a> FeedReader<'a> {
     fn new(query: &'a AuthorFeedQuery<'a>, response: &'a XrpcResponse) -> Self {
         let (date, entries) = (response.date(), Vec::new());
         let page = FeedPage {
+            observed_at: response.observed_at(),
             posts: Vec::new(),
             listing: ListingPage { date, entries, total_count: None, next: None },
             rows: FeedRows { count: 0, oldest: None },

@@ -31,6 +31,14 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Returns true if this is the profile of an account that was asked for like this.
+    pub fn is_of(&self, account: &AccountRef) -> bool {
+        match account {
+            AccountRef::Did(did) => *did == self.did,
+            AccountRef::Handle(handle) => *handle == self.handle,
+        }
+    }
+
     /// Returns what the profile shows about the account's feed.
     pub fn sign(&self) -> ProfileSign {
         if self.is_blocked {
@@ -97,13 +105,13 @@ impl Query for ProfileQuery<'_> {
 /// Requests the profiles of many accounts: the first ones, up to [`MAX_PROFILES`].
 #[derive(Debug, Clone, Copy)]
 pub struct ProfilesQuery<'a> {
-    pub dids: &'a [Did],
+    pub accounts: &'a [AccountRef],
 }
 
 impl<'a> ProfilesQuery<'a> {
     /// Returns the accounts that a request of this size asks for: the first ones.
-    pub fn requested(&self, size: u32) -> &'a [Did] {
-        &self.dids[..self.dids.len().min(size as usize).min(MAX_PROFILES)]
+    pub fn requested(&self, size: u32) -> &'a [AccountRef] {
+        &self.accounts[..self.accounts.len().min(size as usize).min(MAX_PROFILES)]
     }
 }
 
@@ -112,7 +120,8 @@ impl Query for ProfilesQuery<'_> {
     type Page = ProfilesPage;
 
     fn request(&self, size: u32) -> XrpcRequest {
-        let params = self.requested(size).iter().map(|did| ("actors", did.to_string())).collect();
+        let accounts = self.requested(size).iter();
+        let params = accounts.map(|account| ("actors", account.to_string())).collect();
         XrpcRequest::new("app.bsky.actor.getProfiles", params)
     }
 
@@ -120,9 +129,11 @@ impl Query for ProfilesQuery<'_> {
         let requested = self.requested(size);
         let rows = response.require_rows("profiles")?;
         let read = rows.into_iter().filter_map(|row| Profile::read(row).ok());
-        let profiles: Vec<Profile> =
-            read.filter(|profile| requested.contains(&profile.did)).collect();
-        let is_missing = |did: &&Did| !profiles.iter().any(|profile| profile.did == **did);
+        let is_requested =
+            |profile: &Profile| requested.iter().any(|account| profile.is_of(account));
+        let profiles: Vec<Profile> = read.filter(is_requested).collect();
+        let is_missing =
+            |account: &&AccountRef| !profiles.iter().any(|profile| profile.is_of(account));
         let missing = requested.iter().filter(is_missing).cloned().collect();
         Ok(ProfilesPage { date: response.date(), profiles, missing })
     }
@@ -134,7 +145,7 @@ pub struct ProfilesPage {
     pub date: SourceInstant,
     pub profiles: Vec<Profile>,
     /// Accounts that the answer leaves out, or whose profile cannot be read. [`ProfileQuery`] shows the reason.
-    pub missing: Vec<Did>,
+    pub missing: Vec<AccountRef>,
 }
 
 #[cfg(test)]

@@ -50,9 +50,9 @@ fn profile_shows_blocks_in_both_directions() {
 
 #[test]
 fn profiles_are_read_25_at_a_time_and_name_the_missing_ones() {
-    let dids: Vec<Did> =
+    let accounts: Vec<AccountRef> =
         (0..30).map(|number| format!("did:plc:a{number}").parse().unwrap()).collect();
-    let query = ProfilesQuery { dids: &dids };
+    let query = ProfilesQuery { accounts: &accounts };
     assert_eq!(query.request(100).params.len(), MAX_PROFILES);
     assert_eq!(query.request(2).params[1], ("actors", "did:plc:a1".to_owned()));
     let rows = json!([profile_json("did:plc:a0"), { "did": "did:plc:a1", "postsCount": -1 }, {
@@ -63,7 +63,17 @@ fn profiles_are_read_25_at_a_time_and_name_the_missing_ones() {
         page.profiles.iter().map(|profile| (profile.did.as_str(), profile.posts_count)).collect();
     assert_eq!(counts, [("did:plc:a0", Some(7)), ("did:plc:a1", None)]);
     assert!(page.profiles[1].handle.is_placeholder());
-    assert_eq!(page.missing, dids[2..3]);
+    assert_eq!(page.missing, accounts[2..3]);
+}
+
+#[test]
+fn profiles_are_found_by_handle() {
+    let accounts: Vec<AccountRef> =
+        ["any.test", "other.test"].map(|handle| handle.parse().unwrap()).to_vec();
+    let query = ProfilesQuery { accounts: &accounts };
+    let body = json!({ "profiles": [profile_json(ALICE)] });
+    let page = query.parse(&response_with_body(&body), 25).unwrap();
+    assert_eq!((page.profiles.len(), page.missing.as_slice()), (1, &accounts[1..]));
 }
 
 fn profile_json(did: &str) -> Value {

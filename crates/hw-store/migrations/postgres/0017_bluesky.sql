@@ -79,6 +79,26 @@ create table post_links (
 );
 create index post_links_sort_ms on post_links (sort_ms, normal, sharer);
 
+-- the last polls of all accounts
+create table poll_rounds (
+    host text collate "C" not null,
+    began_ms bigint not null,
+    took_ms bigint not null,
+    accounts bigint not null,
+    -- feeds that were read, and those among them with new posts, or read for the first time
+    feeds bigint not null,
+    active bigint not null,
+    initial bigint not null,
+    -- accounts that are unavailable, and those that failed
+    skipped bigint not null,
+    failed bigint not null,
+    posts bigint not null,
+    links bigint not null,
+    removed bigint not null,
+    requests bigint not null,
+    primary key (host, began_ms)
+);
+
 create view poll_state as
 select coalesce(account_names.handle, accounts.did) as user_handle,
        case when accounts.is_reset then null else accounts.head_at end as last_cursor,

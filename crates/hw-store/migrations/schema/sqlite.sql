@@ -628,6 +628,26 @@ create table post_links (
 ) without rowid;
 create index post_links_sort_ms on post_links (sort_ms, normal, sharer);
 
+-- the last polls of all accounts
+create table poll_rounds (
+    host text not null,
+    began_ms integer not null,
+    took_ms integer not null,
+    accounts integer not null,
+    -- feeds that were read, and those among them with new posts, or read for the first time
+    feeds integer not null,
+    active integer not null,
+    initial integer not null,
+    -- accounts that are unavailable, and those that failed
+    skipped integer not null,
+    failed integer not null,
+    posts integer not null,
+    links integer not null,
+    removed integer not null,
+    requests integer not null,
+    primary key (host, began_ms)
+);
+
 create view poll_state as
 select coalesce(account_names.handle, accounts.did) as user_handle,
        case when accounts.is_reset <> 0 then null else accounts.head_at end as last_cursor,

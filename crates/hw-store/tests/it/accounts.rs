@@ -3,9 +3,10 @@
 use hw_rules::bluesky::account_state::AccountState;
 use hw_rules::coverage::Coverage;
 use hw_rules::source_time::SourceInstant;
+use hw_rules::walk::ListingFloor;
 use hw_store::{
     AccountRow, CheckedAccount, DatabaseLocation, FeedProgress, FinishedFeed, IngestPage,
-    LeasedStore, StoreReader,
+    LeasedStore, PollRound, StoreReader,
 };
 
 use crate::databases::{execute_raw, query_raw};
@@ -19,6 +20,7 @@ both![
     account_that_is_reset_starts_over,
     account_that_is_removed_keeps_its_posts,
     posts_that_a_walk_did_not_see_are_suspects,
+    polls_are_kept_for_a_week,
     poll_state_has_the_columns_and_answers_the_queries_of_its_documentation,
 ];
 
@@ -50,7 +52,10 @@ fn account_whose_feed_was_read_shows_its_head(location: &DatabaseLocation) {
     assert_eq!((before.head_at, before.feed.read_ms), (None, None));
     ingest_at(&store, "alice", &[post("alice", "a1", 10, "first")], 300);
     finish(&store, "alice", 100);
+    assert_eq!(only_account(&store).feed.daily_read_ms, None, "not before it was checked");
+    store.record_daily_read(HOST, &did("alice"), 1_000).unwrap();
     let row = only_account(&store);
+    assert_eq!(row.complete_from, Some(ListingFloor::Beginning));
     assert_eq!(row.head_at.as_deref(), Some("1970-01-01T00:01:40Z"));
     let feed = &row.feed;
     assert_eq!(
@@ -158,16 +163,43 @@ fn follow(store: &LeasedStore, name: &str, handle: Option<&str>) -> u64 {
     store.follow_accounts(HOST, &[CheckedAccount { did: did(name), handle }], 5).unwrap()
 }
 
+fn polls_are_kept_for_a_week(location: &DatabaseLocation) {
+    const DAY_MS: i64 = 86_400_000;
+    let store = open_accounts(location);
+    let round = |day: i64| PollRound {
+        began_ms: day * DAY_MS,
+        took_ms: 900,
+        accounts: 342,
+        feeds: 31,
+        active: 20,
+        initial: 1,
+        skipped: 2,
+        failed: 3,
+        posts: 45,
+        links: 12,
+        removed: 4,
+        requests: 46,
+    };
+    for day in [1, 2, 10] {
+        store.record_poll(HOST, &round(day)).unwrap();
+    }
+    assert_eq!(store.poll_rounds(HOST, 10).unwrap(), [round(10), round(2)]);
+    assert_eq!(store.poll_rounds(HOST, 1).unwrap(), [round(10)]);
+    assert_eq!(store.poll_rounds("other", 1).unwrap(), []);
+    // the clock was set back
+    store.record_poll(HOST, &round(3)).unwrap();
+    assert_eq!(store.poll_rounds(HOST, 10).unwrap(), [round(3), round(2)]);
+}
+
 /// Ends a walk of a feed whose newest item is of this second.
 fn finish(store: &LeasedStore, name: &str, head_second: i64) {
     let coverage = Coverage {
-        from: Some(hw_rules::walk::ListingFloor::Beginning),
+        from: Some(ListingFloor::Beginning),
         through: Some(SourceInstant(head_second * 1_000)),
         ..Coverage::default()
     };
     let page = IngestPage { coverage: Some(coverage), ..IngestPage::new(feed(name), 50) };
-    let finished =
-        FinishedFeed { read_ms: 1_000, is_daily: true, posts_count: Some(7), interval_ms: 60 };
+    let finished = FinishedFeed { read_ms: 1_000, posts_count: Some(7), interval_ms: 60 };
     let progress = FeedProgress { names: Vec::new(), finished: Some(finished) };
     store.ingest_feed_page(&store.page_preparer().prepare_page(page), &progress).unwrap();
 }

@@ -37,7 +37,7 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
 pub(crate) const UNDO_REASONS: &str =
     "drop table lane_uses; drop table follows; drop table discovery_pages;
      drop view poll_state; drop table accounts; drop table account_names; drop table posts;
-     drop table post_links; alter table lanes drop column account;
+     drop table post_links; drop table poll_rounds; alter table lanes drop column account;
      delete from migrations where number >= 14";
 
 /// Returns a script that undoes the migration that added the kind and the association of authors.

@@ -57,8 +57,13 @@ fn lane_reset_opens_a_gap(location: &DatabaseLocation) {
     let coverage = store.lane_state(&issue_lane()).unwrap().coverage;
     assert_eq!(coverage.through, Some(SourceInstant(300_000)));
     let floor = ListingFloor::At(SourceInstant(240_000));
-    let gap =
-        CoverageGap { side: GapSide::Above, target: SourceInstant(300_000), floor, cursor: None };
+    let gap = CoverageGap {
+        side: GapSide::Above,
+        target: SourceInstant(300_000),
+        floor,
+        cursor: None,
+        is_settled: false,
+    };
     assert_eq!(coverage.gap, Some(gap));
     store.ingest_page(&issues_page_through(vec![], 400)).unwrap();
     assert_eq!(store.lane_state(&issue_lane()).unwrap().coverage, coverage_through(400));

@@ -261,7 +261,7 @@ fn pauses_of_an_older_version_end_by_the_readers_clock(location: &DatabaseLocati
          insert into pauses values
              ('ada', 'core', 'limit', 500, 'a'), ('ada', 'graphql', 'reserve', 600, 'b');
          drop table discovery_pages; drop view poll_state; drop table accounts;
-         drop table account_names; drop table posts; drop table post_links;
+         drop table account_names; drop table posts; drop table post_links; drop table poll_rounds; 
          alter table lanes drop column account; delete from migrations where number >= 15",
     );
     let store = StoreWriter::open(location).unwrap();

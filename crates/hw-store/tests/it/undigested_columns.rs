@@ -22,8 +22,16 @@ both![
     undigested_columns_that_are_missing_are_found_by_a_sweep,
 ];
 
-const ONE_UNCHANGED: IngestCounts =
-    IngestCounts { created: 0, edited: 0, revived: 0, removed: 0, unchanged: 1, quarantined: 0 };
+const ONE_UNCHANGED: IngestCounts = IngestCounts { unchanged: 1, ..NOTHING };
+const NOTHING: IngestCounts = IngestCounts {
+    created: 0,
+    edited: 0,
+    revived: 0,
+    removed: 0,
+    unchanged: 0,
+    quarantined: 0,
+    links: 0,
+};
 
 fn undigested_columns_are_stored_with_every_kind_of_item(location: &DatabaseLocation) {
     let store = open_store(location);

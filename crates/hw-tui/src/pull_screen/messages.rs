@@ -41,6 +41,11 @@ pub(super) fn describe_awaited_pull(worker: &str) -> String {
     format!("{worker} is pulling with other options; waiting for it")
 }
 
+/// Describes the poll of another process that this one waits for.
+pub(super) fn describe_awaited_poll(worker: &str) -> String {
+    format!("{worker} is polling; waiting for it")
+}
+
 /// Describes the pull of a process that died.
 pub(super) fn describe_takeover(worker: &str) -> String {
     format!("{worker} ended unexpectedly; taking over")

@@ -111,6 +111,9 @@ impl ScreenState {
             ProgressEvent::WaitingForPull { worker } => {
                 self.add_message(now_ms, messages::describe_awaited_pull(&worker));
             }
+            ProgressEvent::WaitingForPoll { worker } => {
+                self.add_message(now_ms, messages::describe_awaited_poll(&worker));
+            }
             ProgressEvent::TakingOverPull { worker } => {
                 self.add_message(now_ms, messages::describe_takeover(&worker));
             }

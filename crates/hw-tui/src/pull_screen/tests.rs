@@ -354,6 +354,10 @@ fn screen_reports_the_pull_of_another_process() {
             "process 7 on vm is pulling with other options; waiting for it",
         ),
         (
+            ProgressEvent::WaitingForPoll { worker: worker() },
+            "process 7 on vm is polling; waiting for it",
+        ),
+        (
             ProgressEvent::TakingOverPull { worker: worker() },
             "process 7 on vm ended unexpectedly; taking over",
         ),

@@ -31,7 +31,7 @@ use hw_sync::progress::ProgressSink;
 use hw_sync::pull::{PullSource, PullSpec, run_pull};
 use hw_sync::work_threads::WorkThreads;
 
-pub(crate) use app_view_fixture::AppViewFixture;
+pub(crate) use app_view_fixture::{APP_VIEW_URL, AppViewFixture};
 pub(crate) use comment_check::{check_comments, missing_comments};
 pub(crate) use completeness_check::check_complete_pull;
 pub(crate) use mirror_check::{CheckLevel, RegressionWatch, check_mirror, stored_rows};
