@@ -149,7 +149,9 @@ async fn read_again(
     // rows with the time of the stop itself may be on the next page
     let stop = ListingFloor::At(oldest.minus_ms(1));
     let (mut reading, mut cursor) = (SecondReading::default(), None::<PageCursor>);
-    for _ in 0..turn.max_pages {
+    // as many rows as the first reading may have had
+    let max_pages = (turn.max_pages * first_size).div_ceil(page_size);
+    for _ in 0..max_pages {
         let position = cursor.as_ref().map_or(FeedPosition::Top, FeedPosition::After);
         let query = AuthorFeedQuery { did: &turn.account.feed.did, position };
         let page = turn.round.client.fetch(&query, page_size).await?;

@@ -75,14 +75,15 @@ fn is_removal_due(feed: &TrueFeed, row: &PostRow, check: &FeedCheck) -> bool {
     check.is_daily && sort_ms >= check.since_ms && !is_unprovable
 }
 
-/// Returns true if a poll need not see an item before the daily read.
+/// Returns true if a poll need not see an item before the daily read. An edit can move a post within its feed.
 fn is_left_to_the_day(feed: &TrueFeed, item: &TrueFeedItem) -> bool {
     // a post and a deletion between two polls leave the number of posts as it was
     const LONGEST_PAUSE_MS: i64 = 3_600_000;
     let is_masked = feed.deleted.values().any(|deleted| {
         deleted.deleted_ms.abs_diff(item.visible_from_ms) < LONGEST_PAUSE_MS.unsigned_abs()
     });
-    item.kind == FeedItemKind::Repost || item.is_backdated || is_masked
+    let is_moved = item.edited_ms.is_some();
+    item.kind == FeedItemKind::Repost || item.is_backdated || is_masked || is_moved
 }
 
 fn compare_item(item: &TrueFeedItem, row: &PostRow, check: &FeedCheck) -> Result<(), String> {
