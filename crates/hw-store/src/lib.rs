@@ -103,6 +103,7 @@ pub use views::cursor::{CommentCursor, InvalidListCursor, ThreadCursor};
 pub use views::health::BusyWorker;
 pub use views::lane_names::LaneNames;
 pub use views::post_list::{PostCursor, PostFilter, PostRow, RepostSelection};
+pub use views::post_pages::ReplySelection;
 pub use views::pulls::{FailedPull, LastPull};
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
 pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};

@@ -43,10 +43,10 @@ impl StoreReader {
 }
 
 /// Receives the rows of a page, with `None` for each row that cannot be read.
-type RowSink<'a, R> = dyn FnMut(Option<R>) -> ControlFlow<()> + 'a;
+pub(super) type RowSink<'a, R> = dyn FnMut(Option<R>) -> ControlFlow<()> + 'a;
 
 /// A filter whose rows can be read in pages.
-trait PagedFilter: Clone {
+pub(super) trait PagedFilter: Clone {
     type Row;
 
     fn limit_mut(&mut self) -> &mut Option<u64>;
@@ -81,7 +81,7 @@ impl PagedFilter for CommentFilter {
 ///
 /// Each page continues after the last readable row of the previous one. An unreadable row has no known position, so a
 /// page of unreadable rows only is read again with twice the size.
-fn read_in_pages<F: PagedFilter, E: From<StoreError>>(
+pub(super) fn read_in_pages<F: PagedFilter, E: From<StoreError>>(
     filter: &F,
     size: u64,
     read_page: impl Fn(&F, &mut RowSink<'_, F::Row>) -> Result<(), StoreError>,

@@ -9,6 +9,7 @@ use hw_rules::date_range::DateRange;
 use serde::de::DeserializeOwned;
 
 use super::conditions::limit_or_max;
+use super::post_pages::ReplySelection;
 use super::repositories::parse_time;
 use super::skipped_rows::SkippedRows;
 use crate::StoreReader;
@@ -26,6 +27,7 @@ pub struct PostFilter {
     pub created: DateRange,
     /// Whether reposts are listed.
     pub reposts: RepostSelection,
+    pub replies: ReplySelection,
     /// Only posts after this one, which are older.
     pub after: Option<PostCursor>,
     pub limit: Option<u64>,
@@ -75,11 +77,11 @@ impl PostRow {
     }
 }
 
-const POST_COLUMNS: &str =
+pub(super) const POST_COLUMNS: &str =
     "posts.host, posts.id, uri, cid, posts.did, sharer, text, langs, created_at, indexed_at,
     sort_at, reply_parent, reply_root, quote, repost_of, links,
     authors.handle as author_handle, sharers.handle as sharer_handle";
-const POST_TABLES: &str = "posts
+pub(super) const POST_TABLES: &str = "posts
     left join account_names as authors on authors.host = posts.host and authors.did = posts.did
     left join account_names as sharers on sharers.host = posts.host and sharers.did = posts.sharer";
 
@@ -122,6 +124,9 @@ impl StoreReader {
                     .to_vec();
             if filter.reposts == RepostSelection::Excluded {
                 conditions.push("repost_of is null".to_owned());
+            }
+            if filter.replies.excludes() {
+                conditions.push("reply_parent is null".to_owned());
             }
             if let Some(list) = &list {
                 values.push(SqlParam::from(list));

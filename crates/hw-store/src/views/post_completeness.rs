@@ -1,0 +1,59 @@
+//! Reports how fresh an answer from posts is, and what may be missing from it.
+
+use hw_rules::lane::Surface;
+use hw_rules::missing::{Missing, RepositoryLanes};
+use hw_rules::source_time::SourceInstant;
+
+use super::completeness::Completeness;
+use crate::StoreReader;
+use crate::accounts::AccountRow;
+use crate::error::StoreError;
+
+impl StoreReader {
+    /// Reports how complete an answer from the posts of accounts with these handles or DIDs is; without names, from all
+    /// posts.
+    ///
+    /// An account whose posts cannot be read, because it is gone or private, is a lasting state. So it is reported only
+    /// if it is named.
+    pub fn post_completeness(&self, names: &[String]) -> Result<Completeness, StoreError> {
+        let mut accounts = self.accounts()?;
+        if names.is_empty() {
+            accounts.retain(|account| account.feed.state.is_active());
+        } else {
+            let dids = self.dids_of(names)?;
+            accounts.retain(|account| dids.contains(&account.feed.did));
+        }
+        Ok(describe_accounts(&accounts))
+    }
+}
+
+fn describe_accounts(accounts: &[AccountRow]) -> Completeness {
+    let unread =
+        select_feeds(accounts, |account| account.feed.read_ms.is_none() && !has_failed(account));
+    let unfinished = select_feeds(accounts, |account| {
+        account.feed.read_ms.is_some() && account.feed.is_unfinished
+    });
+    let failed = select_feeds(accounts, has_failed);
+    let missing = unread.map(Missing::NeverPulledLanes).into_iter();
+    let missing = missing.chain(unfinished.map(Missing::IncompleteLanes));
+    // none is less than every time
+    let earliest = accounts.iter().map(|account| account.feed.read_ms).min().flatten();
+    Completeness {
+        fresh_through: earliest.map(SourceInstant),
+        missing: missing.chain(failed.map(Missing::FailedLanes)).collect(),
+    }
+}
+
+/// Names the feeds of some accounts; `None` if there are none.
+fn select_feeds(
+    accounts: &[AccountRow],
+    is_selected: impl Fn(&AccountRow) -> bool,
+) -> Option<RepositoryLanes> {
+    let selected = accounts.iter().filter(|account| is_selected(account));
+    let names = selected.map(|account| account.name().to_owned()).collect();
+    RepositoryLanes::new(Surface::Feed, names)
+}
+
+fn has_failed(account: &AccountRow) -> bool {
+    account.last_error.is_some() || !account.feed.state.is_active()
+}
