@@ -3,6 +3,7 @@
 //! Arguments can carry a token or a database password, so none of these types implements `Debug`.
 
 mod backup;
+mod bluesky;
 mod config;
 mod doctor;
 mod export;
@@ -29,11 +30,12 @@ use crate::config::{LogFormat, parse_port};
 use crate::github_names;
 
 pub(crate) use backup::BackupArgs;
+pub(crate) use bluesky::{BlueskyArgs, BlueskyCommand, TrendingArgs};
 pub(crate) use config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
 pub(crate) use doctor::{DoctorArgs, DoctorPart};
 pub(crate) use export::ExportArgs;
 pub(crate) use list::{
-    CommonListArgs, ListArgs, ListCommand, ListCommentsArgs, ListPullRequestsArgs,
+    CommonListArgs, ListArgs, ListCommand, ListCommentsArgs, ListPostsArgs, ListPullRequestsArgs,
     ListRepositoriesArgs, ListThreadsArgs,
 };
 pub(crate) use mcp::McpArgs;
@@ -109,6 +111,7 @@ pub(crate) enum CliCommand {
     Ui(UiArgs),
     Doctor(Box<DoctorArgs>),
     Backup(BackupArgs),
+    Bluesky(BlueskyArgs),
     Sources(SourcesArgs),
     Workspaces(WorkspacesArgs),
     Demo(DemoArgs),

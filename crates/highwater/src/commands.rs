@@ -1,6 +1,7 @@
 //! The commands, one file each. `run` of each executes it.
 
 mod backup;
+mod bluesky;
 mod completions;
 mod config;
 mod demo;
@@ -46,6 +47,7 @@ pub(crate) fn run(
         CliCommand::Demo(args) => resolved.to_settings().and_then(|_| demo::run(&args)),
         CliCommand::Doctor(args) => doctor::run(&args, &resolved.to_settings()?),
         CliCommand::Backup(args) => backup::run(&args, &resolved.to_settings()?),
+        CliCommand::Bluesky(args) => bluesky::run(args.command, &resolved.to_settings()?),
         CliCommand::Sources(args) => sources::run(&args, &resolved.to_settings()?),
         CliCommand::Workspaces(args) => workspaces::run(&args, &resolved.to_settings()?),
         CliCommand::Completions(args) => completions::run(&args),
@@ -67,6 +69,7 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
         | CliCommand::Ui(_)
         | CliCommand::Doctor(_)
         | CliCommand::Backup(_)
+        | CliCommand::Bluesky(_)
         | CliCommand::Sources(_)
         | CliCommand::Workspaces(_)
         | CliCommand::Demo(_)

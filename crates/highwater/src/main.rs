@@ -16,6 +16,7 @@ mod interrupt;
 mod listen_address;
 mod logging;
 mod markdown;
+mod post_text;
 mod private_files;
 mod progress;
 mod proxy_url;

@@ -26,6 +26,9 @@ impl Cli {
             CliCommand::Ui(args) => set_ui_flags(&mut flags, args),
             CliCommand::Doctor(args) => set_doctor_flags(&mut flags, args),
             CliCommand::Backup(args) => set_workspace_flags(&mut flags, &args.workspace),
+            CliCommand::Bluesky(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
             CliCommand::Sources(args) => set_workspace_flags(&mut flags, args.workspace_flags()),
             CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),
             CliCommand::Completions(_) | CliCommand::Man(_) => {}

@@ -1,6 +1,8 @@
 //! The arguments of `highwater list`.
 
 use clap::{Args, Subcommand};
+use hw_rules::bluesky::account_ref::AccountRef;
+use hw_rules::bluesky::identifier::InvalidIdentifier;
 use hw_rules::date_range::{self, DateRange};
 use hw_rules::source_time::SourceInstant;
 
@@ -21,6 +23,7 @@ use crate::report::UsageError;
 ///   highwater list prs --author anchor,beacon --merged-from 2026-01-01 --csv
 ///   highwater list issues --closed-to 2026-01-31T18:00:00+01:00 --fields title
 ///   highwater list comments --repository pump --thread 12
+///   highwater list posts --account alice.bsky.social --since 2026-01-31
 ///   highwater list repos --database ./somewhere.db --json
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
@@ -40,6 +43,8 @@ pub(crate) enum ListCommand {
     Discussions(ListThreadsArgs),
     /// Lists comments, reviews and replies, oldest first.
     Comments(ListCommentsArgs),
+    /// Lists posts and reposts of accounts on Bluesky, newest first.
+    Posts(ListPostsArgs),
     /// Lists repositories by name.
     #[command(visible_alias = "repositories")]
     Repos(ListRepositoriesArgs),
@@ -51,6 +56,7 @@ impl ListCommand {
             Self::Issues(args) | Self::Discussions(args) => &args.listing.workspace,
             Self::Prs(args) => &args.threads.listing.workspace,
             Self::Comments(args) => &args.listing.workspace,
+            Self::Posts(args) => &args.workspace,
             Self::Repos(args) => &args.workspace,
         }
     }
@@ -141,6 +147,54 @@ pub(crate) struct ListCommentsArgs {
     /// Only from the thread with this number; best combined with --repository.
     #[arg(long, value_name = "NUMBER", value_parser = parse_thread_number, allow_negative_numbers = true)]
     pub(crate) thread: Option<i64>,
+}
+
+#[derive(Args)]
+pub(crate) struct ListPostsArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    /// Only posted or reposted by this account: a handle, a DID or the URL of a profile; separate
+    /// several with commas or repeat the flag.
+    #[arg(long = "account", value_name = "HANDLE", value_delimiter = ',', value_parser = parse_account)]
+    pub(crate) accounts: Vec<AccountRef>,
+
+    /// Posted or reposted on or after this date.
+    #[arg(long, visible_alias = "created-from", value_name = "DATE", value_parser = date_range::parse_first_instant)]
+    since: Option<SourceInstant>,
+
+    /// Posted or reposted on or before this date.
+    #[arg(long, visible_alias = "created-to", value_name = "DATE", value_parser = date_range::parse_last_instant)]
+    until: Option<SourceInstant>,
+
+    /// Leave out reposts.
+    #[arg(long)]
+    pub(crate) no_reposts: bool,
+
+    /// Leave out replies.
+    #[arg(long)]
+    pub(crate) no_replies: bool,
+
+    /// Maximum number of results.
+    #[arg(long, value_name = "NUMBER", value_parser = parse_limit, allow_negative_numbers = true)]
+    pub(crate) limit: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceFlags,
+}
+
+impl ListPostsArgs {
+    pub(crate) fn posted_range(&self) -> Result<DateRange, UsageError> {
+        let range = DateRange { from: self.since, to: self.until };
+        if range.is_backwards() {
+            return Err(UsageError("--since is later than --until".to_owned()));
+        }
+        Ok(range)
+    }
+}
+
+fn parse_account(text: &str) -> Result<AccountRef, InvalidIdentifier> {
+    text.trim().parse()
 }
 
 #[derive(Args)]

@@ -2,6 +2,7 @@
 
 mod comments;
 mod owners;
+mod posts;
 mod repositories;
 mod threads;
 
@@ -24,6 +25,7 @@ fn run_list(command: &ListCommand, store: &StoreReader) -> anyhow::Result<()> {
         ListCommand::Prs(args) => threads::run_pull_requests(args, store),
         ListCommand::Discussions(args) => threads::run(args, ThreadKind::Discussion, store),
         ListCommand::Comments(args) => comments::run(args, store),
+        ListCommand::Posts(args) => posts::run(args, store),
         ListCommand::Repos(args) => repositories::run(args, store),
     }
 }

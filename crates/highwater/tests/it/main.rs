@@ -28,6 +28,8 @@ mod mcp;
 mod mirror_assertions;
 mod nasty_queries;
 mod owners;
+mod post_fixture;
+mod posts;
 mod proxy;
 mod pseudo_terminal;
 mod pull;
