@@ -8,7 +8,7 @@ use clap::Args;
 use super::{OutputArgs, WorkspaceFlags};
 use crate::config::parse_limit;
 
-/// Searches discussions, issues and pull requests, including their comments.
+/// Searches discussions, issues, pull requests with their comments, and posts.
 ///
 /// Works offline. Any text is a valid query. All words must match; the last one
 /// may be the beginning of a word.
@@ -18,7 +18,7 @@ use crate::config::parse_limit;
 ///   crash -panic    crash, but not panic; also `crash NOT panic`
 /// Filters narrow the results and also work without words. Put `-` before a
 /// filter to exclude its matches:
-///   repo:pump  author:anchor  label:bug  type:issue|pr|discussion|comment
+///   repo:pump  author:anchor  label:bug  type:issue|pr|discussion|comment|post
 ///   state:open|closed|merged  created:>=2026-01-01  updated:<2026-02-01
 /// The best match comes first.
 ///
@@ -27,6 +27,7 @@ use crate::config::parse_limit;
 ///   highwater search crash -panic -label:wontfix
 ///   highwater search 'repo:pump "last reading" state:open' --limit 3
 ///   highwater search node.js --json --fields title,url
+///   highwater search 'type:post author:alice.bsky.social pump'
 ///   highwater search --csv -- '"-Werror"'
 #[derive(Args)]
 #[command(verbatim_doc_comment)]

@@ -1,21 +1,22 @@
 //! The fields of search hits.
 
+use hw_rules::item::ObjectKind;
 use hw_rules::snippet::SnippetPiece;
 use hw_store::Hit;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::row_writer::OutputColumn;
 
 const HIT_COLUMNS: [OutputColumn<Hit>; 15] = [
     OutputColumn::new("title", |hit| json!(hit.title)),
     OutputColumn::new("url", |hit| json!(hit.url)),
-    OutputColumn::new("repository", |hit| json!(hit.repository)),
+    OutputColumn::new("repository", |hit| thread_value(hit, json!(hit.repository))),
     OutputColumn::new("created_at", |hit| json!(hit.created_at)),
     OutputColumn::new("author", |hit| json!(hit.author)),
     OutputColumn::new("type", |hit| json!(hit.type_name())),
-    OutputColumn::new("state", |hit| json!(hit.state)),
-    OutputColumn::new("owner", |hit| json!(hit.owner)),
-    OutputColumn::new("number", |hit| json!(hit.number)),
+    OutputColumn::new("state", |hit| thread_value(hit, json!(hit.state))),
+    OutputColumn::new("owner", |hit| thread_value(hit, json!(hit.owner))),
+    OutputColumn::new("number", |hit| thread_value(hit, json!(hit.number))),
     OutputColumn::new("updated_at", |hit| json!(hit.updated_at)),
     OutputColumn::new("labels", |hit| json!(hit.labels)),
     OutputColumn::new("comment_url", |hit| {
@@ -28,6 +29,11 @@ const HIT_COLUMNS: [OutputColumn<Hit>; 15] = [
 
 pub(crate) fn hit_columns() -> Vec<OutputColumn<Hit>> {
     HIT_COLUMNS.to_vec()
+}
+
+/// Returns a value that a post does not have.
+fn thread_value(hit: &Hit, value: Value) -> Value {
+    if hit.kind == ObjectKind::Post { Value::Null } else { value }
 }
 
 fn snippet_text(pieces: &[SnippetPiece]) -> String {

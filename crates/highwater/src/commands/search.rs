@@ -1,6 +1,7 @@
 //! `highwater search`
 
 use hw_rules::format::group_digits;
+use hw_rules::item::ObjectKind;
 use hw_rules::snippet::SnippetPiece;
 use hw_store::{
     Hit, MatchCount, RankedMatches, SearchEngine, SearchResults, StoreReader, Workspace,
@@ -39,18 +40,29 @@ fn run_search(args: &SearchArgs, store: &StoreReader, style: MatchStyle) -> anyh
     read_command::check_none_skipped(results.skipped)
 }
 
-/// Prints a hit: its kind, name, title and URL, and the text around the match.
+/// Prints a hit: its name, title and URL, and the text around the match.
 fn print_hit(out: &mut StdoutWriter, hit: &Hit, style: MatchStyle) -> Result<(), OutputError> {
-    let Hit { owner, repository, number, state, .. } = hit;
-    let kind = hit.type_name().replace('_', " ");
-    let facts = plain_piece(format!("{kind} {owner}/{repository}#{number} {state}: "));
+    let facts = plain_piece(format!("{}: ", describe_hit(hit)));
     out.write_pieces(&[vec![facts], hit.marked_title.clone()].concat(), style)?;
     let url = hit.matched_comment.as_ref().map_or(&hit.url, |comment| &comment.url);
     out.write_line(&format!("  {url}"))?;
-    if hit.snippet.is_empty() {
+    // the line of a short post is its whole text
+    if hit.snippet.is_empty() || (hit.kind == ObjectKind::Post && hit.title == hit.body.trim()) {
         return Ok(());
     }
     out.write_pieces(&[vec![plain_piece(snippet_prefix(hit))], hit.snippet.clone()].concat(), style)
+}
+
+/// Names a hit: a thread by its address and state, a post by its author and day.
+fn describe_hit(hit: &Hit) -> String {
+    if hit.kind == ObjectKind::Post {
+        let author = crate::markdown::author_name(hit.author.as_deref());
+        let time = hit.created_at.instant().to_string();
+        return format!("post by {author}, {}", time.get(..10).unwrap_or(&time));
+    }
+    let Hit { owner, repository, number, state, .. } = hit;
+    let kind = hit.type_name().replace('_', " ");
+    format!("{kind} {owner}/{repository}#{number} {state}")
 }
 
 /// Returns the text before a snippet: the author of the comment, if the match is in one.

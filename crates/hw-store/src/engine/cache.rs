@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hw_rules::lane::Surface;
-use hw_rules::query::QueryFilters;
+use hw_rules::query::{ItemTypeFilter, QueryFilters};
 
 use super::scoring::ThreadKey;
 use crate::StoreReader;
@@ -24,6 +24,7 @@ pub(super) struct CachedFacts {
     store: StoreReader,
     completeness: Completeness,
     comment_completeness: Completeness,
+    post_completeness: Completeness,
     /// The repositories in which a viewer has opened a thread, by host.
     preferred_repositories: BTreeMap<String, BTreeSet<i64>>,
     pub(super) recent: RecentSample,
@@ -33,9 +34,15 @@ pub(super) struct CachedFacts {
 const PREFERRED_BOOST: f64 = 2.0;
 
 impl CachedFacts {
-    /// Returns the completeness of an answer: that of the comments if the query asks for nothing else.
+    /// Returns the completeness of an answer: that of the comments, or posts, if the query asks for nothing else.
     pub(super) fn completeness_for(&self, filters: &QueryFilters) -> &Completeness {
-        if filters.is_comments_only() { &self.comment_completeness } else { &self.completeness }
+        if filters.is_comments_only() {
+            &self.comment_completeness
+        } else if filters.types.iter().eq(&[ItemTypeFilter::Post]) {
+            &self.post_completeness
+        } else {
+            &self.completeness
+        }
     }
 
     pub(super) fn thread_boost(&self, thread: &ThreadKey) -> f64 {
@@ -62,6 +69,7 @@ impl EngineCache {
             store: store.clone(),
             completeness: store.completeness(&surfaces, None)?,
             comment_completeness: store.completeness(&Surface::COMMENTS, None)?,
+            post_completeness: store.post_completeness(&[])?,
             preferred_repositories: store.read("viewers", viewers::preferred_repositories)?,
             recent: store.read("recent", RecentSample::read)?,
         });
