@@ -43,7 +43,7 @@ pub(crate) use output::OutputArgs;
 pub(crate) use pull::PullArgs;
 pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
 pub(crate) use search::SearchArgs;
-pub(crate) use show::ShowThreadArgs;
+pub(crate) use show::ShowArgs;
 pub(crate) use sources::{RemoveSourceArgs, SourcesArgs, SourcesCommand};
 pub(crate) use ui::UiArgs;
 pub(crate) use workspaces::{
@@ -104,7 +104,7 @@ pub(crate) enum CliCommand {
     Pull(Box<PullArgs>),
     Search(SearchArgs),
     List(ListArgs),
-    Show(ShowThreadArgs),
+    Show(ShowArgs),
     Export(ExportArgs),
     Removed(RemovedArgs),
     Mcp(McpArgs),

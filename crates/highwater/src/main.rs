@@ -25,6 +25,7 @@ mod pull_screen;
 mod removed_ref;
 mod report;
 mod row_writer;
+mod show_target;
 mod terminal;
 mod web_server;
 mod workspace;

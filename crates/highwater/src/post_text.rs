@@ -1,5 +1,7 @@
 //! Words posts for people: marks, links, one-line excerpts.
 
+pub(crate) mod post_page;
+
 use std::collections::BTreeSet;
 
 use hw_rules::bluesky::post::Post;

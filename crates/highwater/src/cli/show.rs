@@ -1,11 +1,11 @@
 //! The arguments of `highwater show`.
 
 use clap::Args;
-use hw_rules::thread_address::ThreadAddress;
 
 use super::WorkspaceFlags;
+use crate::show_target::ShowTarget;
 
-/// Shows one thread with its comments, as Markdown. Works offline.
+/// Shows one thread with its comments, as Markdown, or one post. Works offline.
 ///
 /// Control characters that could affect a terminal are removed, even when the
 /// output goes to a pipe or a file; `--json` and `highwater export` keep them.
@@ -14,14 +14,16 @@ use super::WorkspaceFlags;
 ///   highwater show acme/pump#12
 ///   highwater show pump#12 --json
 ///   highwater show https://github.com/acme/pump/pull/7 | less
+///   highwater show https://bsky.app/profile/alice.bsky.social/post/3k44deefqdk2g
 #[derive(Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct ShowThreadArgs {
-    /// URL of the thread or of a comment in it, or OWNER/REPOSITORY#NUMBER, or REPOSITORY#NUMBER.
-    #[arg(value_name = "THREAD", value_parser = ThreadAddress::parse)]
-    pub(crate) thread: ThreadAddress,
+pub(crate) struct ShowArgs {
+    /// URL of the thread or of a comment in it, or OWNER/REPOSITORY#NUMBER, or REPOSITORY#NUMBER;
+    /// or the URL or the at:// URI of a post.
+    #[arg(value_name = "THREAD", value_parser = ShowTarget::parse)]
+    pub(crate) target: ShowTarget,
 
-    /// Print one JSON object that includes the comments.
+    /// Print one JSON object that includes the comments, or the reposts.
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -1,31 +1,41 @@
 //! `highwater show`
 
+mod post;
+
 use hw_rules::item::Repository;
 use hw_rules::lane::Surface;
 use hw_rules::thread_address::ThreadAddress;
 use hw_store::{StoreReader, ThreadView};
 
 use super::read_command;
-use crate::cli::ShowThreadArgs;
+use crate::cli::ShowArgs;
 use crate::columns::{RowWithOwner, comment_columns, thread_columns};
 use crate::config::AppSettings;
 use crate::markdown;
 use crate::report::ErrorHint;
 use crate::row_writer::{object_json, row_json};
+use crate::show_target::ShowTarget;
 use crate::terminal::{StdoutWriter, print_result};
 
-pub(crate) fn run(args: &ShowThreadArgs, settings: &AppSettings) -> anyhow::Result<()> {
-    read_command::with_reader(settings, |store| show_thread(args, store))
+pub(crate) fn run(args: &ShowArgs, settings: &AppSettings) -> anyhow::Result<()> {
+    read_command::with_reader(settings, |store| match &args.target {
+        ShowTarget::Thread(thread) => show_thread(thread, args, store),
+        ShowTarget::Post(post) => post::show_post(post, args, store),
+    })
 }
 
-fn show_thread(args: &ShowThreadArgs, store: &StoreReader) -> anyhow::Result<()> {
-    if let urls @ [_, _, ..] = store.thread_urls(&args.thread)?.as_slice() {
-        let error = anyhow::anyhow!("{} matches several threads: {}", args.thread, urls.join(", "));
+fn show_thread(
+    address: &ThreadAddress,
+    args: &ShowArgs,
+    store: &StoreReader,
+) -> anyhow::Result<()> {
+    if let urls @ [_, _, ..] = store.thread_urls(address)?.as_slice() {
+        let error = anyhow::anyhow!("{address} matches several threads: {}", urls.join(", "));
         let hint = "include the owner, as in owner/repo#12, or pass the URL";
         return Err(error.context(ErrorHint(hint.to_owned())));
     }
-    let Some(view) = store.find_thread(&args.thread)? else {
-        return Err(not_found_error(store, &args.thread)?);
+    let Some(view) = store.find_thread(address)? else {
+        return Err(not_found_error(store, address)?);
     };
     if args.json {
         let mut out = StdoutWriter::new();

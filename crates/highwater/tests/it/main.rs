@@ -44,6 +44,7 @@ mod server_load;
 mod shared_pull;
 mod shell_and_man;
 mod show;
+mod show_post;
 mod source_tree;
 mod sources;
 mod stopped_pull;
