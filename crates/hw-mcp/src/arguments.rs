@@ -23,6 +23,7 @@ pub(crate) enum ParameterType {
     Text,
     TextList,
     Count,
+    Flag,
 }
 
 impl ToolParameter {
@@ -36,6 +37,10 @@ impl ToolParameter {
 
     pub(crate) const fn count(name: &'static str, about: &'static str) -> Self {
         Self::new(name, about, ParameterType::Count)
+    }
+
+    pub(crate) const fn flag(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, about, ParameterType::Flag)
     }
 
     const fn new(name: &'static str, description: &'static str, value_type: ParameterType) -> Self {
@@ -119,6 +124,15 @@ impl<'a> ToolArguments<'a> {
                 Some(count) if count > 0 => Ok(Some(count)),
                 _ => Err(wrong_type(name, "a whole number of at least 1", value)),
             },
+        }
+    }
+
+    /// Returns a flag; false if it is absent.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ToolError> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(other) => Err(wrong_type(name, "true or false", other)),
         }
     }
 
@@ -209,6 +223,19 @@ mod tests {
         let expected = "`from` is later than `to`, so the range is empty";
         assert_eq!(error_text(arguments.date_span("from", "to")), expected);
         assert!(arguments.date_span("to", "from").is_ok());
+    }
+
+    #[test]
+    fn flag_is_false_unless_it_is_true() {
+        let arguments = json!({ "on": true, "off": false, "null": null, "text": "true" });
+        let arguments = ToolArguments(arguments.as_object().unwrap());
+        for (name, expected) in [("on", true), ("off", false), ("null", false), ("absent", false)] {
+            assert_eq!(arguments.flag(name), Ok(expected), "{name}");
+        }
+        assert_eq!(
+            error_text(arguments.flag("text")),
+            "`text` must be true or false; got a string"
+        );
     }
 
     #[test]

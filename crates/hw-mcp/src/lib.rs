@@ -18,6 +18,6 @@ mod tool_error;
 mod tools;
 
 pub use http::{HttpListener, HttpOptions, ListenError};
-pub use server::McpServer;
+pub use server::{McpServer, NowFn};
 pub use stdio::{StdioError, serve_over_stdio};
 pub use tools::Toolset;

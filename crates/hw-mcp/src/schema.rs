@@ -31,6 +31,7 @@ fn property_schema(parameter: &ToolParameter) -> Value {
         ParameterType::TextList => {
             json!({ "type": "array", "items": { "type": "string" }, "description": description })
         }
+        ParameterType::Flag => json!({ "type": "boolean", "description": description }),
         ParameterType::Count => {
             json!({ "type": "integer", "minimum": 1, "description": description })
         }
@@ -67,23 +68,36 @@ pub(crate) fn output_schema(own_properties: &Value) -> JsonObject {
 fn item_schema() -> Value {
     let text = json!({ "type": "string" });
     let nullable = json!({ "type": ["string", "null"] });
-    json!({
-        "type": "object",
-        "properties": {
-            "type": text, "number": { "type": "integer" }, "title": text, "url": text, "repository": text,
-            "created_at": text, "updated_at": text, "closed_at": nullable, "merged_at": nullable,
-            "author": nullable, "status": text, "state": text,
-            "labels": { "type": "array", "items": text }, "node_id": text,
-            "comment": {
-                "type": "object",
-                "description": "The comment that matched, where it matched better than the item's own text.",
-                "properties": {
-                    "url": text, "author": nullable, "created_at": text,
-                    "snippet": { "type": "string", "description": "The part of the comment that matched." }
-                }
+    let mut properties = into_object(json!({
+        "type": text, "number": { "type": "integer" }, "title": text, "url": text, "repository": text,
+        "created_at": text, "updated_at": text, "closed_at": nullable, "merged_at": nullable,
+        "author": nullable, "status": text, "state": text,
+        "labels": { "type": "array", "items": text }, "node_id": text,
+        "comment": {
+            "type": "object",
+            "description": "The comment that matched, where it matched better than the item's own text.",
+            "properties": {
+                "url": text, "author": nullable, "created_at": text,
+                "snippet": { "type": "string", "description": "The part of the comment that matched." }
             }
         }
-    })
+    }));
+    properties.extend(post_properties());
+    json!({ "type": "object", "properties": properties })
+}
+
+/// Returns the schema of what only posts and links have.
+fn post_properties() -> JsonObject {
+    let text = json!({ "type": "string" });
+    let nullable = json!({ "type": ["string", "null"] });
+    let texts = json!({ "type": "array", "items": text });
+    into_object(json!({
+        "kind": text, "uri": text, "account": text, "account_did": text, "author_did": text,
+        "posted_at": text, "reply_to": nullable, "quote": nullable, "repost_of": nullable,
+        "langs": texts, "links": texts,
+        "accounts": { "type": "integer" }, "posts": { "type": "integer" }, "shared_by": texts,
+        "newest_url": text, "newest_at": text, "newest_author": text,
+    }))
 }
 
 pub(crate) fn count_schema(description: &str) -> Value {

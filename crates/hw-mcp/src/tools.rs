@@ -3,11 +3,14 @@
 mod get_thread;
 mod list_discussions;
 mod list_issues;
+mod list_posts;
 mod list_pull_requests;
 mod search;
+mod trending_links;
 
 use std::sync::Arc;
 
+use hw_rules::source_time::SourceInstant;
 use hw_store::WorkspaceHandle;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
@@ -23,7 +26,14 @@ pub(crate) struct ToolDefinition {
     description: &'static str,
     parameters: &'static [ToolParameter],
     output_schema: fn() -> JsonObject,
-    handler: fn(&WorkspaceHandle, &ToolArguments<'_>) -> Result<ToolAnswer, ToolError>,
+    handler: fn(&ToolContext<'_>, &ToolArguments<'_>) -> Result<ToolAnswer, ToolError>,
+}
+
+/// What a tool reads besides its arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct ToolContext<'a> {
+    pub(crate) workspace: &'a WorkspaceHandle,
+    pub(crate) now: SourceInstant,
 }
 
 /// Tools that are always offered.
@@ -37,19 +47,25 @@ static DEFAULT_TOOLS: [&ToolDefinition; 4] = [
 /// Tools of the toolset `threads`.
 static THREAD_TOOLS: [&ToolDefinition; 1] = [&get_thread::DEFINITION];
 
+/// Tools of the toolset `bluesky`.
+static BLUESKY_TOOLS: [&ToolDefinition; 2] = [&list_posts::DEFINITION, &trending_links::DEFINITION];
+
 /// A group of tools that is offered on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
     /// `get_thread`
     Threads,
+    /// `list_posts` and `trending_links`
+    Bluesky,
 }
 
 impl Toolset {
-    pub const ALL: [Self; 1] = [Self::Threads];
+    pub const ALL: [Self; 2] = [Self::Threads, Self::Bluesky];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
+            Self::Bluesky => "bluesky",
         }
     }
 
@@ -61,6 +77,7 @@ impl Toolset {
     fn tools(self) -> &'static [&'static ToolDefinition] {
         match self {
             Self::Threads => &THREAD_TOOLS,
+            Self::Bluesky => &BLUESKY_TOOLS,
         }
     }
 }
@@ -87,10 +104,10 @@ impl ToolDefinition {
 
     pub(crate) fn call_tool(
         &self,
-        workspace: &WorkspaceHandle,
+        context: &ToolContext<'_>,
         arguments: &JsonObject,
     ) -> Result<ToolAnswer, ToolError> {
-        (self.handler)(workspace, &ToolArguments::from_object(arguments, self.parameters)?)
+        (self.handler)(context, &ToolArguments::from_object(arguments, self.parameters)?)
     }
 }
 

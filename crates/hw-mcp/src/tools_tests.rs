@@ -89,6 +89,8 @@ fn tools_of_a_toolset_are_offered_on_request() {
     let usual = ["list_discussions", "list_issues", "list_pull_requests", "search"];
     assert_eq!(tool_names(&[]), usual);
     assert_eq!(tool_names(&[Toolset::Threads]), [&usual[..], &["get_thread"]].concat());
+    let posts = [&usual[..], &["list_posts", "trending_links"]].concat();
+    assert_eq!(tool_names(&[Toolset::Bluesky]), posts);
 }
 
 #[test]

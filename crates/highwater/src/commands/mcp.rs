@@ -1,7 +1,10 @@
 //! `highwater mcp`
 
+use std::sync::Arc;
+
 use hw_mcp::{HttpListener, HttpOptions, ListenError, McpServer, serve_over_stdio};
 use hw_store::{StoreError, WorkspaceHandle};
+use hw_sync::clock::{Clock as _, MachineClock};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
@@ -20,8 +23,12 @@ pub(crate) fn run(args: McpArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let find = workspace::workspace_finder(settings)?;
     let store = find()
         .and_then(|workspace| workspace.open_store().map_err(|error| describe_open_error(&error)));
-    let server =
-        McpServer::new(WorkspaceHandle::new(find), &args.toolsets, env!("CARGO_PKG_VERSION"));
+    let server = McpServer::new(
+        WorkspaceHandle::new(find),
+        &args.toolsets,
+        env!("CARGO_PKG_VERSION"),
+        Arc::new(|| MachineClock.now_ms()),
+    );
     // a missing workspace is only a warning: a pull may create it later
     let warning = store.err();
     match http {

@@ -28,6 +28,7 @@ mod mcp;
 mod mirror_assertions;
 mod nasty_queries;
 mod owners;
+mod mcp_posts;
 mod post_fixture;
 mod posts;
 mod proxy;

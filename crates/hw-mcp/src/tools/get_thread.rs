@@ -7,11 +7,11 @@ use hw_rules::lane::Surface;
 use hw_rules::safe_text::{sanitize_for_display, truncate_echo};
 use hw_rules::thread_address::ThreadAddress;
 use hw_rules::thread_order::{self, CommentLinks};
-use hw_store::{CommentRow, Completeness, ThreadView, WorkspaceHandle};
+use hw_store::{CommentRow, Completeness, ThreadView};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::ToolDefinition;
+use super::{ToolContext, ToolDefinition};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{AnswerText, BoundedText, MAX_ANSWER_BYTES};
 use crate::item_template::{ITEM_RULE, ItemTemplate, single_line};
@@ -79,14 +79,14 @@ fn thread_schema() -> JsonObject {
 }
 
 fn answer_call(
-    workspace: &WorkspaceHandle,
+    context: &ToolContext<'_>,
     arguments: &ToolArguments<'_>,
 ) -> Result<ToolAnswer, ToolError> {
     let name = arguments.required_text("thread")?;
     let address =
         ThreadAddress::parse(name).map_err(|error| ToolError(format!("`thread`: {error}")))?;
     let name = truncate_echo(&single_line(name)).into_owned();
-    let store = workspace.store()?;
+    let store = context.workspace.store()?;
     if let urls @ [_, _, ..] = store.thread_urls(&address)?.as_slice() {
         let urls = urls.join(", ");
         return Err(ToolError(format!("{name} names several threads; pass one of these: {urls}")));

@@ -47,7 +47,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
         CURSOR,
     ],
     output_schema: list_schema,
-    handler: |workspace, arguments| LIST_TOOL.answer_call(workspace, arguments),
+    handler: |context, arguments| LIST_TOOL.answer_call(context.workspace, arguments),
 };
 
 pub(super) static LIST_TOOL: ListTool = ListTool {

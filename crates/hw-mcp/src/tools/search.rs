@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use hw_rules::item::{ObjectKind, ThreadKind};
 use hw_rules::safe_text::truncate_echo;
-use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults, WorkspaceHandle};
+use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::ToolDefinition;
+use super::{ToolContext, ToolDefinition};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{AnswerText, BoundedText};
 use crate::item_template::{FieldSelection, ItemTemplate, single_line};
@@ -83,12 +83,12 @@ fn search_schema() -> JsonObject {
 }
 
 fn answer_call(
-    workspace: &WorkspaceHandle,
+    context: &ToolContext<'_>,
     arguments: &ToolArguments<'_>,
 ) -> Result<ToolAnswer, ToolError> {
     let query = arguments.required_text("query")?;
     let selection = HIT_TEMPLATE.select_fields(&arguments.text_list("fields")?)?;
-    let engine = workspace.search_engine()?;
+    let engine = context.workspace.search_engine()?;
     let results = engine.search(&SearchRequest::new(query))?;
     let explanation =
         if results.hits.is_empty() { missing_words::explain_no_hits(engine, query)? } else { None };
@@ -186,16 +186,18 @@ fn text_state(hit: &Hit) -> &str {
 fn hit_object(hit: &Hit) -> Value {
     let mut object = json!({
         "type": hit.type_name(),
-        "number": hit.number,
         "title": single_line(&hit.title),
         "url": hit.url,
-        "repository": hit.repository,
         "created_at": hit.created_at.as_str(),
         "updated_at": hit.updated_at.as_str(),
         "author": hit.author,
-        "state": hit.state,
         "labels": hit.labels.iter().map(|label| single_line(label)).collect::<Vec<_>>(),
     });
+    if hit.kind != ObjectKind::Post {
+        object["number"] = json!(hit.number);
+        object["repository"] = json!(hit.repository);
+        object["state"] = json!(hit.state);
+    }
     if let Some(comment) = &hit.matched_comment {
         object["comment"] = json!({
             "url": comment.url,
