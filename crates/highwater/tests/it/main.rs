@@ -19,6 +19,7 @@ mod doctor;
 mod echoed_token;
 mod export;
 mod fixture;
+mod hostile_posts;
 mod incomplete_answers;
 mod init;
 mod killed_pull;

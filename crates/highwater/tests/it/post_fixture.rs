@@ -11,8 +11,8 @@ use hw_rules::lane::Lane;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 use hw_rules::version::ObservedAt;
 use hw_store::{
-    AccountName, CheckedAccount, DatabaseLocation, FeedProgress, FinishedFeed, IngestPage,
-    LeasedStore, StoreWriter,
+    CheckedAccount, DatabaseLocation, FeedProgress, FinishedFeed, IngestPage, LeasedStore,
+    StoreWriter,
 };
 use hw_sync::clock::{Clock as _, MachineClock};
 use tempfile::TempDir;
@@ -63,15 +63,6 @@ impl PostFixture {
         };
         let progress = FeedProgress { names: Vec::new(), finished: Some(finished) };
         let page = self.store.page_preparer().prepare_page(page);
-        self.store.ingest_feed_page(&page, &progress).unwrap();
-    }
-
-    /// Stores the name of an account.
-    pub(crate) fn name_account(&self, account: &str, handle: &str) {
-        let name = AccountName { did: did(account), handle: handle.parse().unwrap() };
-        let lane = Lane::account_feed(HOST, did(account));
-        let page = self.store.page_preparer().prepare_page(IngestPage::new(lane, 50));
-        let progress = FeedProgress { names: vec![name], finished: None };
         self.store.ingest_feed_page(&page, &progress).unwrap();
     }
 

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{ToolContext, ToolDefinition, list_schema};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{BoundedText, ListWording};
-use crate::item_template::{FieldSelection, ItemTemplate};
+use crate::item_template::{FieldSelection, ItemTemplate, single_line};
 use crate::list_tool::{CURSOR, LIMIT};
 use crate::tool_answer::ToolAnswer;
 use crate::tool_error::ToolError;
@@ -261,7 +261,7 @@ fn post_object(row: &PostRow) -> Value {
         "quote": post.quote,
         "repost_of": post.repost.as_ref().map(|repost| &repost.subject),
         "langs": post.langs,
-        "links": distinct_links(post),
+        "links": distinct_links(post).into_iter().map(single_line).collect::<Vec<_>>(),
     })
 }
 

@@ -10,7 +10,7 @@ use super::list_posts::NO_ACCOUNTS;
 use super::{ToolContext, ToolDefinition, list_schema};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{BoundedText, ListWording};
-use crate::item_template::ItemTemplate;
+use crate::item_template::{ItemTemplate, single_line};
 use crate::tool_answer::ToolAnswer;
 use crate::tool_error::ToolError;
 
@@ -118,7 +118,7 @@ fn link_object(link: &TrendingLink) -> Value {
     let newest = &link.newest;
     json!({
         "type": "link",
-        "url": link.url,
+        "url": single_line(&link.url),
         "accounts": link.sharer_count,
         "posts": link.post_count,
         "shared_by": link.sharers,
