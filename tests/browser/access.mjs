@@ -26,6 +26,8 @@ const STATES = [
     await page.locator('.hit-link').first().click();
     await page.locator('#thread h1').waitFor();
   }],
+  ['posts', demo, '/posts'],
+  ['trending', demo, '/trending'],
   ['health', demo, '/health'],
   ['page not found', demo, '/nowhere'],
   ['no workspace', async () => serve(await folder()), '/'],

@@ -24,6 +24,7 @@ const GROUP_SPECS: [GroupSpec; 2] = [
             ChipSpec { value: "pull_request", label: "pull request" },
             ChipSpec { value: "discussion", label: "discussion" },
             ChipSpec { value: "comment", label: "comment" },
+            ChipSpec { value: "post", label: "post" },
         ],
     },
     GroupSpec {
@@ -208,7 +209,7 @@ mod tests {
         for word in ["type:pr", "type:prs", "TYPE:Pull-Request", "type:pull_requests"] {
             let chips = &build_groups(&format!("leak {word} state:open"))[0].chips;
             let pressed: Vec<_> = chips.iter().map(|chip| chip.is_pressed).collect();
-            assert_eq!(pressed, [false, true, false, false], "{word}");
+            assert_eq!(pressed, [false, true, false, false, false], "{word}");
             assert_eq!(chips[1].query, "leak state:open", "{word}");
         }
     }

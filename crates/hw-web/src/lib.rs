@@ -16,6 +16,7 @@ mod markdown;
 mod page_error;
 mod page_frame;
 mod pages;
+mod post_view;
 mod query_params;
 mod sse;
 mod thread_links;
@@ -40,6 +41,8 @@ pub fn build_router(site: SiteOptions) -> Router {
         .route("/", get(pages::search::show_search))
         .route("/search", get(pages::search::show_results))
         .route("/threads/{owner}/{repository}/{number}", get(pages::thread::show_thread))
+        .route("/posts", get(pages::posts::show_posts))
+        .route("/trending", get(pages::trending::show_trending))
         .route("/health", get(pages::health::show_health))
         .route("/events", get(sse::stream_changes))
         .route("/assets/{*name}", get(assets::serve_asset))

@@ -14,6 +14,8 @@ use crate::page_error::PageError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MenuEntry {
     Search,
+    Posts,
+    Trending,
     Health,
 }
 
@@ -43,6 +45,14 @@ impl PageFrame {
 
     pub(crate) fn is_search(&self) -> bool {
         self.menu_entry == Some(MenuEntry::Search)
+    }
+
+    pub(crate) fn is_posts(&self) -> bool {
+        self.menu_entry == Some(MenuEntry::Posts)
+    }
+
+    pub(crate) fn is_trending(&self) -> bool {
+        self.menu_entry == Some(MenuEntry::Trending)
     }
 
     pub(crate) fn is_health(&self) -> bool {

@@ -5,6 +5,7 @@ use scraper::ElementRef;
 
 use crate::browser::{BrowserPage, open_page, search_url};
 use crate::fixture::{WebFixture, sample_comment};
+use crate::post_fixture::{PostFixture, post_at, with_links};
 
 /// The limit for any page, in bytes.
 const MAX_PAGE: usize = 3_000_000;
@@ -55,6 +56,26 @@ async fn thread_page_updates_the_page_that_it_shows() {
     let live = page.select_all("#thread")[0].attr("hx-get").unwrap().to_owned();
     assert_eq!(live, format!("{THREAD}?live=true&page=3"));
     assert_eq!(comment_anchors(&open_page(&router, &live).await), comment_anchors(&page));
+}
+
+#[tokio::test]
+async fn posts_of_any_size_come_in_bounded_pages() {
+    let fixture = PostFixture::new();
+    let urls: Vec<String> =
+        (0..32).map(|number| format!("https://{number}.test/{}", "&".repeat(480))).collect();
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let text = "<".repeat(64 << 10);
+    let posts: Vec<_> = (0..60)
+        .map(|number| with_links(post_at("alice", &format!("a{number}"), number, &text), &urls))
+        .collect();
+    fixture.read_feed("alice", &posts);
+    let router = fixture.router();
+    for path in ["/posts", "/trending", "/?q=type:post"] {
+        let page = open_page(&router, path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.text.len() < MAX_PAGE, "{path}: {}", page.text.len());
+    }
+    assert_eq!(open_page(&router, "/posts").await.select_all(".post").len(), 50);
 }
 
 #[tokio::test]

@@ -15,6 +15,8 @@ async fn responses_carry_security_headers() {
         "/threads/acme/pump/1",
         "/threads/acme/pump/2",
         "/health",
+        "/posts",
+        "/trending",
         "/nowhere",
         "/assets/highwater.css",
         "/assets/nothing",

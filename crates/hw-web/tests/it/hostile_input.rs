@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::bluesky::post::Post;
+
 use crate::browser::{BrowserPage, open_page, search_url};
 use crate::fixture::{WebFixture, sample_comment};
+use crate::post_fixture::{PostFixture, post_at, with_links};
 
 const HOSTILE_TEXTS: [&str; 34] = [
     "<script>alert(1)</script>",
@@ -40,6 +43,15 @@ const HOSTILE_TEXTS: [&str; 34] = [
     "@ada\" onmouseover=alert(1) #1\"><script>alert(1)</script> acme/pump#1<img src=x onerror=alert(1)>",
     "<p title=\"<!--\"><img title=\"--><img src=x onerror=alert(1)>\"> <!--><script>alert(1)</script>-->",
     "<https://github.com/acme/pump/issues/1#x\"onclick=alert(1)> https://github.com/acme/pump/issues/1#<script>",
+];
+
+const HOSTILE_LINKS: [&str; 6] = [
+    "javascript:alert(1)",
+    "JaVaScRiPt://example.com/%0aalert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "//evil.example/",
+    "https://one.test/\" onmouseover=alert(1) x=\"",
+    "https://one.test/<script>",
 ];
 
 /// Elements that our own templates and the sanitizer write.
@@ -85,6 +97,44 @@ async fn hostile_texts_are_rendered_as_text_on_every_page() {
         page.element_text("#body").contains("<script>alert(1)</script>"),
         "readers still see it"
     );
+}
+
+#[tokio::test]
+async fn hostile_posts_are_rendered_as_text_on_every_page() {
+    let fixture = PostFixture::new();
+    let hostile =
+        HOSTILE_TEXTS.into_iter().chain(HOSTILE_LINKS).chain(["\u{202e}\u{0}\u{1b}[2J\u{200b}"]);
+    let posts: Vec<Post> = (1..)
+        .zip(hostile)
+        .map(|(number, text)| {
+            let post = post_at("alice", &format!("a{number}"), number, &format!("needle {text}"));
+            with_links(post, &[&HOSTILE_LINKS[..], &[text]].concat())
+        })
+        .collect();
+    fixture.read_feed("alice", &posts);
+    let long = post_at("bob", "b1", 500, &"x".repeat(10_000));
+    fixture.read_feed("bob", &[with_links(long, &[&format!("https://{}/", "y".repeat(10_000))])]);
+    let router = fixture.router();
+    for path in
+        ["/posts", "/posts?after=3_1_bsky.app", "/trending", "/?q=needle", "/search?q=needle"]
+    {
+        let page = open_page(&router, path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert_harmless(&page, path);
+        assert!(!page.text.contains(['\u{202e}', '\u{0}', '\u{1b}', '\u{200b}']), "{path}");
+    }
+    let page = open_page(&router, "/posts").await;
+    assert!(page.text.contains("javascript:alert(1)"), "readers still see it");
+    for text in HOSTILE_TEXTS {
+        for path in [
+            search_url("/posts", text).replace("?q=", "?account="),
+            search_url("/posts", text).replace("?q=", "?after="),
+        ] {
+            let page = open_page(&router, &path).await;
+            assert_eq!(page.status, 200, "{path}");
+            assert_harmless(&page, &path);
+        }
+    }
 }
 
 #[tokio::test]
@@ -144,7 +194,11 @@ fn is_safe_link(name: &str, value: &str) -> bool {
 
 /// Checks whether our templates give the element `hx-get` or `sse-connect`.
 fn is_own_element(id: Option<&str>, name: &str) -> bool {
-    name == "body" || matches!(id, Some("q" | "search" | "results" | "thread" | "health"))
+    name == "body"
+        || matches!(
+            id,
+            Some("q" | "search" | "results" | "thread" | "health" | "posts" | "trending")
+        )
 }
 
 #[tokio::test]

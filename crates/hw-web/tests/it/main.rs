@@ -9,5 +9,7 @@ mod guard;
 mod hostile_input;
 mod markdown_samples;
 mod pages;
+mod post_fixture;
+mod posts;
 mod queries;
 mod sse;

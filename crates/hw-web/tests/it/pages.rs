@@ -12,7 +12,7 @@ use crate::fixture::{MACHINE, WebFixture, empty_site, sample_comment};
 #[tokio::test]
 async fn pages_without_a_workspace_explain_how_to_pull() {
     let router = hw_web::build_router(empty_site());
-    for path in ["/", "/?q=leak", "/search?q=leak", "/health"] {
+    for path in ["/", "/?q=leak", "/search?q=leak", "/health", "/posts", "/trending"] {
         let page = open_page(&router, path).await;
         assert_eq!(page.status, 200, "{path}");
         let text = page.element_text("#no-workspace");

@@ -1,5 +1,6 @@
 //! A search hit on the results page.
 
+use hw_rules::item::ObjectKind;
 use hw_rules::snippet::SnippetPiece;
 use hw_store::{Hit, MatchedComment};
 
@@ -17,8 +18,10 @@ pub(super) struct HitView {
     /// The id of its link, which stays the same across updates so that the link keeps the focus.
     pub(super) id: String,
     pub(super) href: String,
+    /// The link leads to another site.
+    pub(super) is_external: bool,
     pub(super) kind: &'static str,
-    /// `owner/repository#number`
+    /// `owner/repository#number`; the author of a post.
     pub(super) address: String,
     pub(super) state: String,
     pub(super) title: Vec<TitlePart>,
@@ -40,6 +43,9 @@ pub(super) struct Facet {
 
 impl HitView {
     pub(super) fn new(hit: Hit, query: &str) -> Self {
+        if hit.kind == ObjectKind::Post {
+            return Self::from_post(hit, query);
+        }
         let address =
             format!("{}/{}#{}", format_name(&hit.owner), format_name(&hit.repository), hit.number);
         let url = hit.matched_comment.as_ref().map_or(&hit.url, |comment| &comment.url);
@@ -56,6 +62,7 @@ impl HitView {
         Self {
             id,
             href: format!("{path}{at}{fragment}"),
+            is_external: false,
             kind: kind_label(hit.kind),
             state: format_name(&hit.state),
             title: marked_title_parts(truncate_pieces(hit.marked_title)),
@@ -71,6 +78,33 @@ impl HitView {
                 .matched_comment
                 .map(|MatchedComment { author, .. }| format_author(author.as_deref())),
             address,
+        }
+    }
+}
+
+impl HitView {
+    /// Shows a post, whose page is at its source.
+    fn from_post(hit: Hit, query: &str) -> Self {
+        let author = hit.author.unwrap_or_default();
+        Self {
+            id: format!("hit-post-{}", hit.id),
+            href: format::external_url(&hit.url).unwrap_or_else(|| "/posts".to_owned()),
+            is_external: true,
+            kind: kind_label(hit.kind),
+            address: format_name(&author),
+            state: String::new(),
+            title: marked_title_parts(truncate_pieces(hit.marked_title)),
+            // the line of a short post is its whole text
+            snippet: if hit.title == hit.body.trim() {
+                Vec::new()
+            } else {
+                truncate_pieces(hit.snippet)
+            },
+            labels: Vec::new(),
+            created: DisplayTime::new(hit.created_at.instant()),
+            repository: Facet { name: String::new(), query: None },
+            author: build_facet(query, "author", &author),
+            comment_author: None,
         }
     }
 }
