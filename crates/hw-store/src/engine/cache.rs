@@ -63,11 +63,10 @@ impl EngineCache {
         {
             return Ok(Arc::clone(facts));
         }
-        let surfaces: Vec<_> = Surface::THREADS.into_iter().chain(Surface::COMMENTS).collect();
         let facts = Arc::new(CachedFacts {
             change_counter,
             store: store.clone(),
-            completeness: store.completeness(&surfaces, None)?,
+            completeness: store.overall_completeness()?,
             comment_completeness: store.completeness(&Surface::COMMENTS, None)?,
             post_completeness: store.post_completeness(&[])?,
             preferred_repositories: store.read("viewers", viewers::preferred_repositories)?,

@@ -10,6 +10,24 @@ use crate::accounts::AccountRow;
 use crate::error::StoreError;
 
 impl StoreReader {
+    /// Reports how complete an answer from everything that is stored is: of the mirror, and of posts if accounts are
+    /// followed. A workspace without a mirror misses nothing of one.
+    pub fn overall_completeness(&self) -> Result<Completeness, StoreError> {
+        let has_accounts = !self.accounts()?.is_empty();
+        let posts = self.post_completeness(&[])?;
+        if has_accounts && self.sources()?.is_empty() {
+            return Ok(posts);
+        }
+        let surfaces: Vec<_> = Surface::THREADS.into_iter().chain(Surface::COMMENTS).collect();
+        let mut completeness = self.completeness(&surfaces, None)?;
+        if has_accounts {
+            completeness.add_missing(posts.missing);
+            // none is less than every time
+            completeness.fresh_through = completeness.fresh_through.min(posts.fresh_through);
+        }
+        Ok(completeness)
+    }
+
     /// Reports how complete an answer from the posts of accounts with these handles or DIDs is; without names, from all
     /// posts.
     ///

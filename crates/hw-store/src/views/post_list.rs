@@ -183,7 +183,7 @@ pub(crate) fn find_dids(
 }
 
 /// Returns the condition that a column is in a JSON list, which is the parameter with this number.
-fn in_json_list(tx: &Transaction<'_>, number: usize) -> String {
+pub(super) fn in_json_list(tx: &Transaction<'_>, number: usize) -> String {
     match tx.dialect() {
         crate::sql::Dialect::Sqlite => format!("in (select value from json_each(${number}))"),
         crate::sql::Dialect::Postgres => {

@@ -8,12 +8,13 @@ use hw_rules::bluesky::record_uri::RecordUri;
 use super::cursor::InvalidListCursor;
 use super::paging::{PagedFilter, read_in_pages};
 use super::post_list::{
-    POST_COLUMNS, POST_TABLES, PostCursor, PostFilter, PostRow, RepostSelection, read_post,
+    POST_COLUMNS, POST_TABLES, PostCursor, PostFilter, PostRow, RepostSelection, find_dids,
+    in_json_list, read_post,
 };
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use crate::StoreReader;
 use crate::error::StoreError;
-use crate::sql::{Sql, params};
+use crate::sql::{Sql, SqlParam, params};
 
 /// Lists replies, or leaves them out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +40,39 @@ impl StoreReader {
         each: &mut dyn FnMut(PostRow) -> Result<(), E>,
     ) -> Result<SkippedRows, E> {
         read_in_pages(filter, size, |filter, sink| self.each_post_or_gap(filter, sink), each)
+    }
+
+    /// Counts the posts that a filter selects, whatever its limit.
+    pub fn count_posts(&self, filter: &PostFilter) -> Result<u64, StoreError> {
+        self.read("posts", |tx| {
+            let (from, to) = (filter.created.from, filter.created.to);
+            let (from, to) = (from.map_or(i64::MIN, |from| from.0), to.map_or(i64::MAX, |to| to.0));
+            let mut values = params![from, to].to_vec();
+            let mut text =
+                "select count(*) as matching from posts where sort_ms between $1 and $2".to_owned();
+            if filter.reposts == RepostSelection::Excluded {
+                text.push_str(" and repost_of is null");
+            }
+            if filter.replies.excludes() {
+                text.push_str(" and reply_parent is null");
+            }
+            let list = match filter.accounts.as_slice() {
+                [] => None,
+                names => Some(find_dids(tx, names)?),
+            };
+            let list = list.map(|dids| serde_json::to_string(&dids).expect("texts are JSON"));
+            if let Some(list) = &list {
+                values.push(SqlParam::from(list));
+                text.push_str(&format!(" and sharer {}", in_json_list(tx, values.len())));
+            }
+            if let Some(PostCursor { sort_ms, host, id }) = &filter.after {
+                values.extend(params![*sort_ms, host, *id]);
+                let last = values.len();
+                let [sort, host, id] = [last - 2, last - 1, last];
+                text.push_str(&format!(" and (sort_ms, host, id) < (${sort}, ${host}, ${id})"));
+            }
+            tx.query_count(Sql::portable(&text), &values)
+        })
     }
 
     /// Returns the stored reposts of a post, newest first.

@@ -1,12 +1,16 @@
 //! Posts: read in pages, without replies, with what may be missing from them, and their reposts.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
 use hw_rules::bluesky::account_state::AccountState;
 use hw_rules::bluesky::post::{Post, PostReply, Repost};
+use hw_rules::date_range::DateRange;
 use hw_rules::missing_text::describe_missing;
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
     CheckedAccount, DatabaseLocation, FeedProgress, FinishedFeed, IngestPage, LeasedStore,
-    PostFilter, ReplySelection, StoreError,
+    PostCursor, PostFilter, ReplySelection, RepostSelection, StoreError,
 };
 
 use crate::databases::execute_raw;
@@ -17,6 +21,8 @@ both![
     posts_that_are_damaged_are_counted_once_over_all_pages,
     posts_are_listed_without_replies,
     reposts_of_a_post_are_found,
+    posts_are_counted_as_they_are_listed,
+    completeness_of_everything_has_the_feeds_and_no_mirror_that_was_not_pulled,
     post_completeness_names_feeds_that_were_not_read_or_failed,
 ];
 
@@ -55,6 +61,71 @@ fn posts_are_listed_without_replies(location: &DatabaseLocation) {
     let filter = PostFilter { replies: ReplySelection::Excluded, ..PostFilter::default() };
     assert_eq!(read_pages(&store, &filter, 100).0, ["first"]);
     assert!(!filter.is_unfiltered() && PostFilter::default().is_unfiltered());
+}
+
+fn posts_are_counted_as_they_are_listed(location: &DatabaseLocation) {
+    let store = open_accounts(location);
+    let first = post("alice", "a1", 10, "first");
+    let mut reply = post("bob", "b1", 20, "reply");
+    reply.reply = Some(PostReply { parent: first.uri.clone(), root: first.uri.clone() });
+    let repost = Post {
+        uri: "at://did:plc:bob/app.bsky.feed.repost/r1".parse().unwrap(),
+        sort_at: crate::fixture::source_time(30),
+        repost: Some(Repost {
+            by: did("bob"),
+            subject: first.uri.clone(),
+            reposted_at: crate::fixture::source_time(30),
+        }),
+        ..first.clone()
+    };
+    ingest_at(&store, "alice", &[first], 300);
+    ingest_at(&store, "bob", &[reply, repost], 300);
+    let mut counts = BTreeSet::new();
+    for accounts in
+        [&[][..], &["alice.test"], &["did:plc:bob"], &["@Alice.test", "did:plc:bob"], &["x.test"]]
+    {
+        for reposts in [RepostSelection::Included, RepostSelection::Excluded] {
+            for replies in [ReplySelection::Included, ReplySelection::Excluded] {
+                for from in [None, Some(SourceInstant(20_000))] {
+                    let filter = PostFilter {
+                        accounts: accounts.iter().map(|name| (*name).to_owned()).collect(),
+                        created: DateRange { from, to: None },
+                        reposts,
+                        replies,
+                        ..PostFilter::default()
+                    };
+                    let count = store.count_posts(&filter).unwrap();
+                    assert_eq!(count, read_pages(&store, &filter, 9).0.len() as u64, "{filter:?}");
+                    let limited = PostFilter { limit: Some(1), ..filter.clone() };
+                    assert_eq!(store.count_posts(&limited).unwrap(), count);
+                    let after = first_cursor(&store, &filter);
+                    let rest = PostFilter { after, ..filter };
+                    let rest = store.count_posts(&rest).unwrap();
+                    assert_eq!(rest, count.saturating_sub(1));
+                    counts.insert(count);
+                }
+            }
+        }
+    }
+    assert_eq!(counts, BTreeSet::from([0, 1, 2, 3]), "the filters differ");
+}
+
+fn completeness_of_everything_has_the_feeds_and_no_mirror_that_was_not_pulled(
+    location: &DatabaseLocation,
+) {
+    let store = open_accounts(location);
+    let overall = |store: &LeasedStore| {
+        let missing = store.overall_completeness().unwrap().missing;
+        missing.iter().map(describe_missing).collect::<Vec<_>>()
+    };
+    let unpulled = overall(&store);
+    assert!(unpulled.contains(&"no issues have been pulled into this workspace".to_owned()));
+    let alice = CheckedAccount { did: did("alice"), handle: None };
+    store.follow_accounts(HOST, &[alice], 0).unwrap();
+    assert_eq!(overall(&store), ["the posts of alice.test were never pulled"]);
+    finish_feed(&store, "alice", 50_000);
+    let overall = store.overall_completeness().unwrap();
+    assert_eq!((overall.fresh_through, overall.missing), (Some(SourceInstant(50_000)), vec![]));
 }
 
 fn reposts_of_a_post_are_found(location: &DatabaseLocation) {
@@ -115,6 +186,16 @@ fn finish_feed(store: &LeasedStore, account: &str, read_ms: i64) {
     let progress = FeedProgress { names: Vec::new(), finished: Some(finished) };
     let page = store.page_preparer().prepare_page(IngestPage::new(feed(account), 50));
     store.ingest_feed_page(&page, &progress).unwrap();
+}
+
+fn first_cursor(store: &LeasedStore, filter: &PostFilter) -> Option<PostCursor> {
+    let mut first = None;
+    let done = store.each_post(filter, &mut |row| {
+        first = Some(PostCursor::from_row(&row));
+        ControlFlow::Break(())
+    });
+    done.unwrap();
+    first
 }
 
 /// Returns the texts of all pages, and the number of damaged posts.

@@ -10,9 +10,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use hw_rules::lane::Surface;
 use hw_rules::query::Query;
-use hw_store::{HitOrder, MatchCount, SearchRequest, SearchResults};
+use hw_store::{HitOrder, MatchCount, SearchRequest, SearchResults, StoreReader};
 
 use crate::app_state::{AppState, run_blocking};
 use crate::filter_chips::{self, ChipGroup, DroppableFilter};
@@ -123,7 +122,7 @@ fn build_template(frame: PageFrame, query: &str, answer: SearchAnswer) -> Search
 async fn run_search(site: &AppState, params: &QueryParams) -> Result<SearchAnswer, PageError> {
     let query = params.search_query();
     let answer = if query.trim().is_empty() {
-        site.query_store(|store| store.completeness(&Surface::THREADS, None))
+        site.query_store(StoreReader::overall_completeness)
             .await
             .map(|completeness| SearchAnswer::from(ResultsView::NoQuery(completeness.into())))
     } else {

@@ -1,5 +1,7 @@
 //! The pages of posts and of trending links, and posts among the search results.
 
+use std::collections::BTreeSet;
+
 use hw_rules::bluesky::post::{Post, PostReply};
 
 use crate::browser::{BrowserPage, open_page};
@@ -185,6 +187,31 @@ async fn search_result_that_is_a_post_has_its_author_and_its_own_page() {
     let router = hw_web::build_router(fixture.site_options());
     let page = open_page(&router, "/?q=narwhal").await;
     assert_eq!(page.select_all(".hit-link")[0].attr("rel"), None, "a thread has a local page");
+}
+
+#[tokio::test]
+async fn posts_have_ids_that_are_unique_and_outlive_an_update() {
+    let fixture = PostFixture::new();
+    let links = ["https://one.test/?a", "https://one.test/#a", "https://two.test/"];
+    let first = with_links(post_at("alice", "a1", 100, "first"), &links);
+    fixture.read_feed("alice", &[first.clone(), repost_of(&first, "alice", "r1")]);
+    fixture.read_feed("bob", &[repost_of(&first, "bob", "r2")]);
+    let router = fixture.router();
+    for path in ["/posts", "/trending"] {
+        let before = ids(&open_page(&router, path).await);
+        let unique: BTreeSet<&String> = before.iter().collect();
+        assert_eq!(unique.len(), before.len(), "{path}: {before:?}");
+        let newer = with_links(post_at("bob", "b1", 900, "newer"), &["https://three.test/"]);
+        fixture.read_feed("bob", &[newer]);
+        let after = ids(&open_page(&router, path).await);
+        let lost: Vec<_> = before.iter().filter(|id| !after.contains(id)).collect();
+        assert!(lost.is_empty(), "{path}: {lost:?}");
+    }
+}
+
+fn ids(page: &BrowserPage) -> Vec<String> {
+    let elements = page.select_all("[id]").into_iter();
+    elements.map(|element| element.attr("id").unwrap().to_owned()).collect()
 }
 
 fn texts(page: &BrowserPage, selector: &str) -> Vec<String> {
