@@ -91,7 +91,10 @@ fn answer_call(
     let store = context.workspace.store()?;
     let ListedPosts { text, mut items, cursors, found, skipped } =
         collect_posts(&store, &selection, &filter)?;
-    let total = if filter.after.is_some() { count_posts(&store, &filter)? } else { found };
+    let total = match &filter.after {
+        Some(_) => store.count_posts(&PostFilter { after: None, ..filter.clone() })?,
+        None => found,
+    };
     let mut completeness = store.post_completeness(&filter.accounts)?;
     completeness.missing.extend(skipped.to_missing());
     let page = text.finish_list(&WORDING, found, total);
@@ -172,31 +175,20 @@ fn collect_posts(
     filter: &PostFilter,
 ) -> Result<ListedPosts, ToolError> {
     let mut listed = ListedPosts::default();
-    let (limit, mut is_full) = (filter.limit.unwrap_or(u64::MAX), false);
-    let all = PostFilter { limit: None, ..filter.clone() };
-    let skipped = store.each_post(&all, &mut |row| {
-        is_full = is_full
-            || listed.found >= limit
-            || !listed.text.push_item(&selection.render_item(&|name| post_field(&row, name)));
-        if !is_full {
-            listed.items.push(selection.narrow_item(post_object(&row)));
-            listed.cursors.push(PostCursor::from_row(&row));
+    let mut is_cut = false;
+    let skipped = store.each_post(filter, &mut |row| {
+        if !listed.text.push_item(&selection.render_item(&|name| post_field(&row, name))) {
+            is_cut = true;
+            return ControlFlow::Break(());
         }
-        listed.found += 1;
+        listed.items.push(selection.narrow_item(post_object(&row)));
+        listed.cursors.push(PostCursor::from_row(&row));
         ControlFlow::Continue(())
     })?;
-    Ok(ListedPosts { skipped, ..listed })
-}
-
-/// Counts the matches on all pages.
-fn count_posts(store: &StoreReader, filter: &PostFilter) -> Result<u64, ToolError> {
-    let all = PostFilter { after: None, limit: None, ..filter.clone() };
-    let mut count = 0;
-    store.each_post(&all, &mut |_| {
-        count += 1;
-        ControlFlow::Continue(())
-    })?;
-    Ok(count)
+    let listed_count = listed.items.len() as u64;
+    let is_at_end = !is_cut && filter.limit.is_none_or(|limit| listed_count + skipped.0 < limit);
+    let found = if is_at_end { listed_count } else { store.count_posts(filter)? };
+    Ok(ListedPosts { found, skipped, ..listed })
 }
 
 /// Returns a field of a post for the text; null becomes empty.
