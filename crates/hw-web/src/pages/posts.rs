@@ -38,7 +38,7 @@ struct PostsTemplate {
 enum PostsView {
     /// There is no database at this location yet.
     NoWorkspace(String),
-    /// Nobody is followed, and no posts are stored.
+    /// No account is followed, and no post is stored.
     NoAccounts,
     /// The text in the form cannot be an account, for this reason.
     InvalidAccount(String),

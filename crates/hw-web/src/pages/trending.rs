@@ -49,7 +49,7 @@ struct TrendingTemplate {
 enum TrendingView {
     /// There is no database at this location yet.
     NoWorkspace(String),
-    /// Nobody is followed, and no links are stored.
+    /// No account is followed, and no link is stored.
     NoAccounts,
     NoLinks(FreshnessBanner),
     Links {

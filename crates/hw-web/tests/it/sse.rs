@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::browser::{open_page, send_request};
 use crate::fixture::{WebFixture, empty_site};
+use crate::post_fixture::{PostFixture, post_at};
 
 /// Long enough for a busy machine.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -37,6 +38,20 @@ async fn sse_reports_changes_between_the_page_and_its_stream_at_once() {
     fixture.add_issue(1, "leak", "");
     let mut events = send_request(&router, "GET", &stream, &[]).await;
     assert!(next_event(&mut events).await.unwrap().contains("event: changed"));
+}
+
+#[tokio::test]
+async fn sse_notifies_the_pages_of_posts_when_a_feed_is_read() {
+    let fixture = PostFixture::new();
+    let router = fixture.router();
+    for path in ["/posts", "/trending"] {
+        let page = open_page(&router, path).await;
+        let stream = page.select_all("body")[0].attr("sse-connect").unwrap().to_owned();
+        let mut events = send_request(&router, "GET", &stream, &[]).await;
+        fixture.read_feed("alice", &[post_at("alice", path.trim_start_matches('/'), 100, "new")]);
+        let event = next_event(&mut events).await.unwrap();
+        assert!(event.contains("event: changed"), "{path}: {event}");
+    }
 }
 
 #[tokio::test]
