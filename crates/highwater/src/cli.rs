@@ -30,7 +30,10 @@ use crate::config::{LogFormat, parse_port};
 use crate::github_names;
 
 pub(crate) use backup::BackupArgs;
-pub(crate) use bluesky::{BlueskyArgs, BlueskyCommand, TrendingArgs};
+pub(crate) use bluesky::{
+    AddAccountsArgs, BlueskyArgs, BlueskyCommand, ListAccountsArgs, PollArgs, PollStatusArgs,
+    RemoveAccountsArgs, ResetAccountsArgs, TrendingArgs,
+};
 pub(crate) use config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
 pub(crate) use doctor::{DoctorArgs, DoctorPart};
 pub(crate) use export::ExportArgs;

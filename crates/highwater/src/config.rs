@@ -33,8 +33,8 @@ pub(crate) use resolved_settings::{FlagSettings, ResolvedSettings};
 pub(crate) use settings::{AppSettings, LogSettings};
 pub(crate) use suggestion::did_you_mean;
 pub(crate) use value_kind::{
-    LogFormat, PACE_NAMES, SettingKind, parse_days, parse_limit, parse_percent, parse_port,
-    parse_token,
+    LogFormat, PACE_NAMES, SettingKind, parse_account, parse_days, parse_limit, parse_percent,
+    parse_port, parse_token,
 };
 
 /// The name of the settings file in the home directory.

@@ -2,6 +2,7 @@
 
 use hw_sources::error::SourceError;
 use hw_store::{DatabaseLocation, StoreError};
+use hw_sync::SyncError;
 
 use crate::report::ErrorHint;
 
@@ -107,6 +108,40 @@ pub(crate) fn source_hint(error: &SourceError) -> &'static str {
         SourceError::InvalidRequest(_) => {
             "check the URL (--api-url, --graphql-url); if it is right, this is a bug in highwater"
         }
+    }
+}
+
+/// Returns the hint for an error of Bluesky.
+pub(crate) fn bluesky_hint(error: &SourceError) -> &'static str {
+    match error {
+        SourceError::TokenRejected(_) | SourceError::Forbidden(_) => {
+            "check BLUESKY_HANDLE and BLUESKY_APP_PASSWORD; app passwords are in the account's settings, \
+             \"Privacy and security\""
+        }
+        SourceError::Network(_) | SourceError::Unreachable(_) => {
+            "check the network and the URL (--bluesky-url, github.proxy)"
+        }
+        SourceError::TlsFailed(_) | SourceError::InvalidRequest(_) | SourceError::Hidden(_) => {
+            "check the URL (--bluesky-url, BLUESKY_URL)"
+        }
+        SourceError::AccountUnavailable(_) => "check the spelling of the account",
+        SourceError::SessionExpired(_)
+        | SourceError::RateLimited(_)
+        | SourceError::TooExpensive(_)
+        | SourceError::Server(_)
+        | SourceError::InvalidResponse(_)
+        | SourceError::InvalidCursor(_) => RETRY_HINT,
+    }
+}
+
+/// Returns why something failed at Bluesky. There are no tokens in its errors: a refused login says so itself.
+pub(crate) fn bluesky_reason(error: &SyncError) -> String {
+    match error {
+        SyncError::Source {
+            error: SourceError::TokenRejected(reason) | SourceError::Forbidden(reason),
+            ..
+        } => reason.clone(),
+        error => error.reason(),
     }
 }
 

@@ -12,6 +12,7 @@ pub mod identifier;
 pub mod link_address;
 pub mod links;
 pub mod poll_lines;
+pub mod poll_signs;
 pub mod polling_settings;
 pub mod post;
 pub mod record_uri;

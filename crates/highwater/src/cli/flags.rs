@@ -28,6 +28,7 @@ impl Cli {
             CliCommand::Backup(args) => set_workspace_flags(&mut flags, &args.workspace),
             CliCommand::Bluesky(args) => {
                 set_workspace_flags(&mut flags, args.command.workspace_flags());
+                flags.set(&config::BLUESKY_URL, args.command.url());
             }
             CliCommand::Sources(args) => set_workspace_flags(&mut flags, args.workspace_flags()),
             CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),

@@ -1,5 +1,6 @@
 //! `highwater doctor`
 
+mod bluesky;
 mod finding;
 mod github;
 mod store;

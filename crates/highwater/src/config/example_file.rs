@@ -14,7 +14,7 @@ pub(crate) fn example_settings(organization: Option<&str>) -> String {
     let mut text = FILE_HEADER.to_owned();
     let mut table = "";
     for key in keys::ALL_KEYS.into_iter().filter(|key| key.allowed_in == AllowedFiles::BothFiles) {
-        let (above, name) = key.name.split_once('.').unwrap_or(("", key.name));
+        let (above, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if above != table {
             text.push_str(&format!("\n[{above}]\n"));
             table = above;

@@ -1,5 +1,7 @@
 //! The table of settings. Parsing, `config show`, `init`, the example file and the documentation derive from it.
 
+use hw_rules::bluesky::polling_settings::PollingSetting;
+
 use super::value_kind::SettingKind;
 use crate::api_endpoints;
 
@@ -142,7 +144,7 @@ pub(crate) static PROXY: SettingKey = SettingKey {
     default: SettingDefault::Description("none"),
     allowed_in: AllowedFiles::BothFiles,
     example: "\"http://proxy.example:3128\"",
-    description: "HTTP proxy for all requests to GitHub, http:// or https://; HTTPS_PROXY and similar variables are ignored.",
+    description: "HTTP proxy for all requests to GitHub and Bluesky, http:// or https://; HTTPS_PROXY and similar variables are ignored.",
 };
 
 pub(crate) static DATABASE: SettingKey = SettingKey {
@@ -211,6 +213,106 @@ pub(crate) static RESERVE: SettingKey = SettingKey {
     description: "Share of the hourly rate limit to leave for other tools, in percent.",
 };
 
+pub(crate) static BLUESKY_URL: SettingKey = SettingKey {
+    name: "bluesky.url",
+    variable: "BLUESKY_URL",
+    flag: Some("--bluesky-url"),
+    kind: SettingKind::Address,
+    default: SettingDefault::Description(
+        "https://public.api.bsky.app, or https://bsky.social with a handle",
+    ),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "\"https://public.api.bsky.app\"",
+    description: "Server to read Bluesky from.",
+};
+
+pub(crate) static BLUESKY_HANDLE: SettingKey = SettingKey {
+    name: "bluesky.handle",
+    variable: "BLUESKY_HANDLE",
+    flag: None,
+    kind: SettingKind::Account,
+    default: SettingDefault::Description("none: public posts need no account"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "\"alice.bsky.social\"",
+    description: "Account to log in with, for servers that require it.",
+};
+
+pub(crate) static BLUESKY_APP_PASSWORD: SettingKey = SettingKey {
+    name: "bluesky.app_password",
+    variable: "BLUESKY_APP_PASSWORD",
+    flag: None,
+    kind: SettingKind::Token,
+    default: SettingDefault::Description("none"),
+    allowed_in: AllowedFiles::DotenvOnly,
+    example: "",
+    description: "App password of that account, from its settings on Bluesky.",
+};
+
+/// Returns a setting of polls.
+const fn polling_key(
+    setting: PollingSetting,
+    name: &'static str,
+    variable: &'static str,
+    default: &'static str,
+    description: &'static str,
+) -> SettingKey {
+    SettingKey {
+        name,
+        variable,
+        flag: None,
+        kind: SettingKind::Polling(setting),
+        default: SettingDefault::Value(default),
+        allowed_in: AllowedFiles::BothFiles,
+        example: default,
+        description,
+    }
+}
+
+pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
+    polling_key(
+        PollingSetting::IntervalMinutes,
+        "bluesky.polling.interval_minutes",
+        "BLUESKY_INTERVAL_MINUTES",
+        "15",
+        "Minutes between two polls.",
+    ),
+    polling_key(
+        PollingSetting::PostsPerPage,
+        "bluesky.polling.posts_per_page",
+        "BLUESKY_POSTS_PER_PAGE",
+        "50",
+        "Posts to request at once.",
+    ),
+    polling_key(
+        PollingSetting::InitialLookbackHours,
+        "bluesky.polling.initial_lookback_hours",
+        "BLUESKY_INITIAL_LOOKBACK_HOURS",
+        "24",
+        "Hours of posts to read of a new account; edits and deletions are found among posts of this age.",
+    ),
+    polling_key(
+        PollingSetting::MaxRetries,
+        "bluesky.polling.max_retries",
+        "BLUESKY_MAX_RETRIES",
+        "3",
+        "How often a failed request is repeated.",
+    ),
+    polling_key(
+        PollingSetting::RetryBackoffMs,
+        "bluesky.polling.retry_backoff_ms",
+        "BLUESKY_RETRY_BACKOFF_MS",
+        "1000",
+        "Milliseconds before the first repetition; the delay doubles each time.",
+    ),
+    polling_key(
+        PollingSetting::MaxPagesPerUser,
+        "bluesky.polling.max_pages_per_user",
+        "BLUESKY_MAX_PAGES_PER_USER",
+        "100",
+        "Pages to read of a new account at once, and at most 10 of one that was read before; the next poll goes on.",
+    ),
+];
+
 pub(crate) static MCP_TOKEN: SettingKey = SettingKey {
     name: "mcp.token",
     variable: "HIGHWATER_MCP_TOKEN",
@@ -256,7 +358,7 @@ pub(crate) static LOG_FORMAT: SettingKey = SettingKey {
 };
 
 /// All settings, in the order of the documentation.
-pub(crate) static ALL_KEYS: [&SettingKey; 19] = [
+pub(crate) static ALL_KEYS: [&SettingKey; 28] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -272,6 +374,15 @@ pub(crate) static ALL_KEYS: [&SettingKey; 19] = [
     &WINDOW_DAYS,
     &PACE,
     &RESERVE,
+    &BLUESKY_URL,
+    &BLUESKY_HANDLE,
+    &BLUESKY_APP_PASSWORD,
+    &POLLING_KEYS[0],
+    &POLLING_KEYS[1],
+    &POLLING_KEYS[2],
+    &POLLING_KEYS[3],
+    &POLLING_KEYS[4],
+    &POLLING_KEYS[5],
     &MCP_TOKEN,
     &UI_PORT,
     &LOG_LEVEL,

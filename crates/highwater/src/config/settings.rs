@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use hw_rules::bluesky::account_ref::AccountRef;
+use hw_rules::bluesky::polling_settings::PollingSettings;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
@@ -14,7 +16,7 @@ use super::environment::TerminalEnv;
 use super::keys::{self, SettingKey};
 use super::layer::SettingOrigin;
 use super::resolved_settings::ResolvedSettings;
-use super::value_kind::{self, LogFormat, LogLevels};
+use super::value_kind::{self, LogFormat, LogLevels, SettingKind};
 use crate::api_endpoints::ApiEndpoints;
 use crate::github_names::{self, RepositorySelector};
 use crate::proxy_url;
@@ -43,6 +45,12 @@ pub(crate) struct AppSettings {
     pub(crate) reserve_percent: i64,
     /// The token that HTTP clients of the MCP server must send.
     pub(crate) mcp_token: Option<SecretString>,
+    /// The server to read Bluesky from, if one is set.
+    pub(crate) bluesky_url: Option<String>,
+    /// The account to log in with at Bluesky.
+    pub(crate) bluesky_account: Option<AccountRef>,
+    pub(crate) bluesky_app_password: Option<SecretString>,
+    pub(crate) polling: PollingSettings,
     pub(crate) ui_port: u16,
     pub(crate) terminal: TerminalEnv,
 }
@@ -80,6 +88,12 @@ impl AppSettings {
             pace: parse_setting(resolved, &keys::PACE, value_kind::parse_pace),
             reserve_percent: parse_setting(resolved, &keys::RESERVE, value_kind::parse_percent),
             mcp_token: parse_optional_token(resolved, &keys::MCP_TOKEN),
+            bluesky_url: resolved.text(&keys::BLUESKY_URL).map(str::to_owned),
+            bluesky_account: resolved
+                .text(&keys::BLUESKY_HANDLE)
+                .and_then(|text| value_kind::parse_account(text).ok()),
+            bluesky_app_password: parse_optional_token(resolved, &keys::BLUESKY_APP_PASSWORD),
+            polling: parse_polling(resolved),
             ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
             terminal: resolved.terminal.clone(),
         }
@@ -104,6 +118,18 @@ impl LogSettings {
 
 fn parse_optional_token(resolved: &ResolvedSettings, key: &SettingKey) -> Option<SecretString> {
     resolved.text(key).and_then(|text| value_kind::parse_token(text).ok())
+}
+
+fn parse_polling(resolved: &ResolvedSettings) -> PollingSettings {
+    let mut settings = PollingSettings::default();
+    for key in &keys::POLLING_KEYS {
+        if let SettingKind::Polling(setting) = key.kind
+            && let Some(value) = resolved.text(key).and_then(|text| setting.parse(text).ok())
+        {
+            settings.set(setting, value);
+        }
+    }
+    settings
 }
 
 /// Parses a setting with a default, which therefore always has a text.

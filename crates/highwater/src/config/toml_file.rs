@@ -91,7 +91,7 @@ impl TomlReader<'_> {
             .unwrap_or(&keys::TOKEN)
             .variable;
         let reason =
-            format!("tokens are not allowed here; put {variable}=… in .env next to this file");
+            format!("secrets are not allowed here; put {variable}=… in .env next to this file");
         self.add_problem(at, name, &reason);
     }
 
@@ -129,7 +129,8 @@ fn value_text(toml_type: TomlType, value: &DeValue<'_>) -> Option<String> {
 }
 
 fn is_token_name(name: &str) -> bool {
-    last_part(name).to_ascii_lowercase().contains("token")
+    let name = last_part(name).to_ascii_lowercase();
+    name.contains("token") || name.contains("password")
 }
 
 /// Names the type of a value.
@@ -166,10 +167,12 @@ fn is_table_name(name: &str) -> bool {
     table_names().any(|table| table == name)
 }
 
-/// Returns the table names, including those of tables that only contain secrets, so that a token in one is refused
-/// by its name.
+/// Returns the names of tables and of the tables around them, including those that only contain secrets, so that a token
+/// in one is refused by its name.
 fn table_names() -> impl Iterator<Item = &'static str> {
-    keys::ALL_KEYS.into_iter().filter_map(|key| Some(key.name.split_once('.')?.0))
+    keys::ALL_KEYS
+        .into_iter()
+        .flat_map(|key| key.name.match_indices('.').map(|(end, _)| &key.name[..end]))
 }
 
 /// Returns the settings that are allowed in this file.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::bluesky::account_ref::AccountRef;
+use hw_rules::bluesky::identifier::InvalidIdentifier;
+use hw_rules::bluesky::polling_settings::PollingSetting;
 use hw_rules::lane::PullItem;
 use hw_rules::pace::RequestPace;
 use secrecy::SecretString;
@@ -30,6 +33,9 @@ pub(crate) enum SettingKind {
     Port,
     Levels,
     Format,
+    /// A handle or a DID.
+    Account,
+    Polling(PollingSetting),
 }
 
 /// The type of a setting in `highwater.toml`.
@@ -56,7 +62,7 @@ impl SettingKind {
     pub(crate) fn toml_type(self) -> TomlType {
         match self {
             Self::Repositories | Self::Sources | Self::Items => TomlType::List,
-            Self::Days | Self::Percent | Self::Port => TomlType::Number,
+            Self::Days | Self::Percent | Self::Port | Self::Polling(_) => TomlType::Number,
             Self::Boolean => TomlType::Boolean,
             Self::Folder
             | Self::Workspace
@@ -67,7 +73,8 @@ impl SettingKind {
             | Self::Database
             | Self::Pace
             | Self::Levels
-            | Self::Format => TomlType::Text,
+            | Self::Format
+            | Self::Account => TomlType::Text,
         }
     }
 
@@ -91,6 +98,10 @@ impl SettingKind {
             Self::Port => parse_port(text).map(drop),
             Self::Levels => LogLevels::parse(text).map(drop),
             Self::Format => LogFormat::parse(text).map(drop),
+            Self::Account => parse_account(text).map(drop),
+            Self::Polling(setting) => {
+                setting.parse(text).map(drop).map_err(|error| error.to_string())
+            }
         }
     }
 }
@@ -102,6 +113,11 @@ pub(crate) fn parse_token(text: &str) -> Result<SecretString, String> {
         return Err("not a token: expected printable ASCII without spaces".to_owned());
     }
     Ok(SecretString::from(text.to_owned()))
+}
+
+/// Parses an account on Bluesky: a handle, a DID, or the URL of its profile.
+pub(crate) fn parse_account(text: &str) -> Result<AccountRef, String> {
+    text.trim().parse().map_err(|error: InvalidIdentifier| error.to_string())
 }
 
 pub(crate) fn parse_items(text: &str) -> Result<BTreeSet<PullItem>, String> {

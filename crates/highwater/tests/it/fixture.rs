@@ -113,6 +113,9 @@ pub(crate) fn program_command(args: &[&str]) -> Command {
         "SSL_CERT_FILE",
         "SSL_CERT_DIR",
         "UI_PORT",
+        "BLUESKY_URL",
+        "BLUESKY_HANDLE",
+        "BLUESKY_APP_PASSWORD",
     ] {
         command.env_remove(name);
     }

@@ -10,6 +10,7 @@
 // One module per subject, in alphabetical order.
 mod architecture_journey;
 mod bench_page;
+mod bluesky;
 mod cli;
 mod cli_docs;
 mod comments;
@@ -26,10 +27,10 @@ mod killed_pull;
 mod list;
 mod logging;
 mod mcp;
+mod mcp_posts;
 mod mirror_assertions;
 mod nasty_queries;
 mod owners;
-mod mcp_posts;
 mod post_fixture;
 mod posts;
 mod proxy;

@@ -46,7 +46,6 @@ impl PostFixture {
         let page = IngestPage { observations: observations.collect(), ..IngestPage::new(lane, 50) };
         let finished = FinishedFeed {
             read_ms: 1_000_000,
-            is_daily: true,
             posts_count: None,
             interval_ms: 3_600_000,
         };

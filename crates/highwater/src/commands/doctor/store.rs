@@ -12,6 +12,7 @@ use hw_store::{
 };
 use hw_sync::clock::{Clock as _, MachineClock};
 
+use super::bluesky;
 use super::finding::DoctorFinding;
 use super::github::WAIT_ADVICE;
 use super::stored_texts;
@@ -61,6 +62,7 @@ fn run_store_checks(store: &StoreReader, name: &str, depth: IntegrityCheck) -> V
         check_lanes,
         check_workers,
         check_pauses,
+        bluesky::check_bluesky,
     ]);
     let mut findings = vec![DoctorFinding::ok("database", format!("{name} can be opened"))];
     for check in checks {
