@@ -96,10 +96,7 @@ fn bluesky_accounts_are_added_polled_and_listed() {
     let first = format!("@{}", handles[0]);
     let added = server.stdout(&["add", &first, &handles[1], &handles[1].to_uppercase()]);
     assert_eq!(added, "added 2 accounts\n");
-    assert_eq!(
-        server.stdout(&["add", &handles[0]]),
-        "added 0 accounts (1 already followed)\n"
-    );
+    assert_eq!(server.stdout(&["add", &handles[0]]), "added 0 accounts (1 already followed)\n");
     let lines = server.stdout(&["poll"]);
     let initial = lines.lines().filter(|line| line.starts_with("[INITIAL] ")).count();
     assert_eq!(initial, 2, "{lines}");

@@ -181,8 +181,7 @@ fn missing(store: &LeasedStore, names: &[&str]) -> Vec<String> {
 }
 
 fn finish_feed(store: &LeasedStore, account: &str, read_ms: i64) {
-    let finished =
-        FinishedFeed { read_ms, posts_count: Some(1), interval_ms: 60_000 };
+    let finished = FinishedFeed { read_ms, posts_count: Some(1), interval_ms: 60_000 };
     let progress = FeedProgress { names: Vec::new(), finished: Some(finished) };
     let page = store.page_preparer().prepare_page(IngestPage::new(feed(account), 50));
     store.ingest_feed_page(&page, &progress).unwrap();

@@ -158,11 +158,10 @@ async fn read_again(
         reading.began.get_or_insert(page.observed_at);
         reading.listed.extend(page.posts.iter().map(|seen| seen.post.id()));
         let end = page.judge_end(position, stop);
-        if let Some(reached) = end.reached_floor(stop) {
-            reading.reached = Some(reached);
-        } else if let Some(oldest) = page.rows.oldest {
-            reading.reached = Some(ListingFloor::At(oldest));
-        }
+        let oldest = page.rows.oldest.map(ListingFloor::At);
+        // a post that was edited may show a later time than its place in the feed
+        reading.reached =
+            reading.reached.into_iter().chain(end.reached_floor(stop)).chain(oldest).min();
         match end {
             FeedEnd::Continues(next) => cursor = Some(next),
             FeedEnd::ReachedStop

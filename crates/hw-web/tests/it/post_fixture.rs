@@ -44,11 +44,8 @@ impl PostFixture {
         });
         let lane = Lane::account_feed(HOST, did(account));
         let page = IngestPage { observations: observations.collect(), ..IngestPage::new(lane, 50) };
-        let finished = FinishedFeed {
-            read_ms: 1_000_000,
-            posts_count: None,
-            interval_ms: 3_600_000,
-        };
+        let finished =
+            FinishedFeed { read_ms: 1_000_000, posts_count: None, interval_ms: 3_600_000 };
         let progress = FeedProgress { names: Vec::new(), finished: Some(finished) };
         let page = self.store.page_preparer().prepare_page(page);
         self.store.ingest_feed_page(&page, &progress).unwrap();
