@@ -149,13 +149,15 @@ fn publish(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result<(), Stor
     CONSUMERS.iter().try_for_each(|consume| consume(tx, batch))
 }
 
+/// Returns the number of items that a lane gains with changes of its cells.
+pub(crate) fn gained_items(changes: impl IntoIterator<Item = CellChange>) -> i64 {
+    let kinds = changes.into_iter().filter_map(ItemChangeKind::from_cell_change);
+    kinds.map(ItemChangeKind::gained_items).sum()
+}
+
 fn count_lane_items(tx: &mut Transaction<'_>, batch: &ChangeBatch<'_>) -> Result<(), StoreError> {
     let Some(lane) = batch.counted_lane else { return Ok(()) };
-    let gained = batch.changes.iter().map(|change| match change.kind {
-        ItemChangeKind::Created | ItemChangeKind::Revived => 1,
-        ItemChangeKind::Removed | ItemChangeKind::Cleared => -1,
-        ItemChangeKind::Edited | ItemChangeKind::Bumped | ItemChangeKind::Renamed => 0,
-    });
+    let gained = batch.changes.iter().map(|change| change.kind.gained_items());
     lanes::object_count::add_objects(tx, lane, gained.sum())
 }
 

@@ -11,8 +11,9 @@ use hw_rules::repository_key::RepositoryKey;
 
 use crate::changes::{BatchChange, ChangeBatch};
 use crate::error::StoreError;
-use crate::lanes;
+use crate::lanes::lane_progress::PendingProgress;
 use crate::lanes::lane_rows::FollowedLanes;
+use crate::lanes::{self, StoredLane};
 use crate::sql::{Sql, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::{Transaction, TransactionStep, step};
@@ -104,13 +105,14 @@ impl LeasedStore {
         let Some((kind, repository)) = thread_scope(lane) else { return Ok(()) };
         self.write_with_lease(QUEUE, |tx| {
             let id = lanes::ensure_lane_id(tx, lane)?;
-            let coverage = lanes::read_coverage(tx, id)?;
-            if coverage.from.is_some() {
+            let stored = PendingProgress::send_for_id(tx, id)?.read(tx)?;
+            if stored.coverage.from.is_some() {
                 return Ok(());
             }
             let params = params![kind.name(), &lane.host, repository];
             tx.send_statement(ALL.for_kind(kind), &params)?;
-            lanes::advance_coverage(tx, id, lane, &coverage.open_per_thread())
+            let opened = stored.coverage.clone().open_per_thread();
+            lanes::advance_coverage(tx, StoredLane { id, lane }, &opened, &stored)
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::comment_queue;
 use crate::error::StoreError;
 use crate::follows;
 use crate::id_conflicts;
-use crate::lanes;
+use crate::lanes::{self, StoredLane};
 use crate::mirror::{self, WrittenTexts, repository_names};
 use crate::quarantine::{self, UnreadableItem};
 use crate::removed_items::{RemovalCause, RemovalReason};
@@ -141,13 +141,13 @@ pub(crate) fn write_page(
     }
     let writes = rule::diff_cells(&state.cells.cells, &prepared.versions);
     let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
-    write_changes(tx, &state, &writes, prepared)?;
+    write_changes(tx, &mut state, &writes, prepared)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
     id_conflicts::reclaim_urls(tx, host, &writes)?;
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
-    advance_lane(tx, state.lane, page)?;
+    advance_lane(tx, &state, page, &writes)?;
     let quarantined = page.quarantined.len() as u64;
     Ok(IngestCounts { links: count_links(page, &writes), ..count_changes(&writes, quarantined) })
 }
@@ -155,7 +155,7 @@ pub(crate) fn write_page(
 /// Writes texts and cells, and everything derived from their changes.
 fn write_changes(
     tx: &mut Transaction<'_>,
-    state: &PageState,
+    state: &mut PageState,
     writes: &[CellWrite],
     prepared: &PreparedPage<'_>,
 ) -> Result<(), StoreError> {
@@ -198,11 +198,12 @@ fn write_changes(
 fn store_texts<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
-    state: &PageState,
+    state: &mut PageState,
     items: &[&'a MirrorItem],
     prepared: &PreparedTexts<'a>,
 ) -> Result<WrittenTexts<'a>, StoreError> {
-    let posts = mirror::posts::store_posts(tx, host, &state.cells, items, prepared)?;
+    let PageState { cells, names, places, .. } = state;
+    let posts = mirror::posts::store_posts(tx, host, cells, places, items, prepared)?;
     let repositories = mirror::text_repositories(items.iter().copied());
     if repositories.is_empty() {
         return Ok(posts);
@@ -214,18 +215,26 @@ fn store_texts<'a>(
     } else {
         None
     };
-    let names = renamed.as_ref().unwrap_or(&state.names);
-    let cells = &state.cells;
+    let names = renamed.as_ref().unwrap_or(names);
     let mut texts = posts;
-    texts.extend(mirror::threads::store_threads(tx, host, cells, names, items, prepared)?);
-    texts.extend(mirror::comments::store_comments(tx, host, cells, names, items, prepared)?);
+    texts.extend(mirror::threads::store_threads(tx, host, cells, names, places, items, prepared)?);
+    texts
+        .extend(mirror::comments::store_comments(tx, host, cells, names, places, items, prepared)?);
     Ok(texts)
 }
 
-fn advance_lane(tx: &mut Transaction<'_>, lane: i64, page: &IngestPage) -> Result<(), StoreError> {
+fn advance_lane(
+    tx: &mut Transaction<'_>,
+    state: &PageState,
+    page: &IngestPage,
+    writes: &[CellWrite],
+) -> Result<(), StoreError> {
     const PAGE_SIZE: Sql = Sql::portable("update lanes set page_size = $1 where id = $2");
+    let lane = state.lane;
     if let Some(coverage) = &page.coverage {
-        lanes::advance_coverage(tx, lane, &page.lane, coverage)?;
+        let progress = state.read_progress(tx, page, writes)?;
+        let stored = StoredLane { id: lane, lane: &page.lane };
+        lanes::advance_coverage(tx, stored, coverage, &progress)?;
     }
     if let Some(etag) = &page.etag {
         lanes::store_etag(tx, lane, etag)?;

@@ -15,7 +15,6 @@ use hw_rules::safe_text;
 use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
 
-use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::Etag;
 use crate::sql::{Sql, SqlRow, params};
@@ -24,10 +23,12 @@ use crate::views::post_list::parse_identifier;
 use crate::{LeasedStore, StoreReader, StoreWriter};
 use crate::{leases, source_clocks, sweeps};
 
+pub(crate) mod lane_progress;
 pub(crate) mod lane_rows;
 pub(crate) mod object_count;
 pub(crate) mod restart;
 
+use lane_progress::{LaneProgress, PendingProgress};
 use lane_rows::insert_missing_lanes;
 pub(crate) use lane_rows::{ensure_lane_id, find_lane_id};
 
@@ -231,45 +232,31 @@ pub(crate) fn find_lane_kind(
 }
 
 pub(crate) fn read_coverage(tx: &mut Transaction<'_>, id: i64) -> Result<Coverage, StoreError> {
-    PendingCoverage::send(tx, id)?.read(tx)
+    const COVERAGE: Sql = Sql::portable("select coverage from lanes where id = $1");
+    let text = tx.query_first(COVERAGE, &params![id], |mut row| row.text("coverage"))?;
+    Ok(parse_coverage(&text.unwrap_or_default()))
 }
 
-/// A lane's coverage that was requested.
-struct PendingCoverage(PendingRows);
-
-impl PendingCoverage {
-    fn send(tx: &mut Transaction<'_>, id: i64) -> Result<Self, StoreError> {
-        const COVERAGE: Sql = Sql::portable("select coverage from lanes where id = $1");
-        Ok(Self(tx.send_query(COVERAGE, &params![id])?))
-    }
-
-    fn read(self, tx: &mut Transaction<'_>) -> Result<Coverage, StoreError> {
-        let text = tx.read_pending(self.0, |mut row| row.text("coverage"))?.into_iter().next();
-        Ok(parse_coverage(&text.unwrap_or_default()))
-    }
-}
-
-/// Advances a lane's coverage. A watermark that would move back is a bug and is rejected.
+/// Advances a lane's coverage. `stored` is its progress, which includes the items of this transaction. A watermark that
+/// would move back is a bug and is rejected.
 ///
 /// A listing that became shorter lost an item, which a scan cannot notice. One that grew by more than was stored
 /// contains an item that no scan found. Both make a sweep due.
 pub(crate) fn advance_coverage(
     tx: &mut Transaction<'_>,
-    id: i64,
-    lane: &Lane,
+    StoredLane { id, lane }: StoredLane<'_>,
     coverage: &Coverage,
+    stored: &LaneProgress,
 ) -> Result<(), StoreError> {
-    let stored = PendingCoverage::send(tx, id)?;
-    let total = object_count::PendingTotal::send(tx, id)?;
-    let stored = stored.read(tx)?;
+    let LaneProgress { coverage: stored, total } = stored;
     if let Some(from) = stored.through.filter(|from| coverage.through < Some(*from)) {
         let lane = Box::new(lane.clone());
         return Err(StoreError::WatermarkRegression { lane, from, to: coverage.through });
     }
     let mut coverage = coverage.clone();
     let is_new = coverage.head != stored.head || coverage.is_complete() != stored.is_complete();
-    let has_more_listed = is_new && coverage.record_stored_count(&stored, total.read(tx)?);
-    if has_more_listed || coverage.has_shrunk_since(&stored) {
+    let has_more_listed = is_new && coverage.record_stored_count(stored, *total);
+    if has_more_listed || coverage.has_shrunk_since(stored) {
         // the staged pages may list items that were removed since
         sweeps::discard_staged_sweep(tx, id)?;
         make_sweep_due(tx, id)?;
@@ -285,11 +272,9 @@ pub(crate) fn settle_object_count(
     listed: u64,
     began: SourceInstant,
 ) -> Result<bool, StoreError> {
-    let coverage = PendingCoverage::send(tx, id)?;
-    let total = object_count::PendingTotal::send(tx, id)?;
-    let mut coverage = coverage.read(tx)?;
+    let LaneProgress { mut coverage, total } = PendingProgress::send_for_id(tx, id)?.read(tx)?;
     let listed = i64::try_from(listed).unwrap_or(i64::MAX);
-    let is_whole = coverage.settle_stored_count(listed, total.read(tx)?, began);
+    let is_whole = coverage.settle_stored_count(listed, total, began);
     write_coverage(tx, id, &coverage)?;
     Ok(is_whole)
 }

@@ -8,14 +8,18 @@ pub(crate) mod repository_names;
 pub(crate) mod threads;
 pub(crate) mod tombstones;
 pub(crate) mod undigested_columns;
+pub(crate) mod url_holders;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{Comment, MirrorItem, ObjectId, Repository, Thread};
 
-use crate::search::{IndexText, SearchRow};
+use crate::error::StoreError;
+use crate::search::{DatedItem, IndexText, PendingRowids, RowidAssigner, SearchRow};
 use crate::sql::Dialect;
+use crate::transaction::Transaction;
 use repository_names::repository_from_url;
+use url_holders::{PendingHolders, UrlHolders};
 
 /// The repository of texts that belong to none.
 pub(crate) const NO_REPOSITORY: i64 = 0;
@@ -33,6 +37,40 @@ pub(crate) struct WrittenText<'a> {
 
 /// The texts that a transaction wrote.
 pub(crate) type WrittenTexts<'a> = BTreeMap<ObjectId, WrittenText<'a>>;
+
+/// The row ids and URLs that may belong to other texts than those that are written.
+#[derive(Default)]
+pub(crate) struct TextPlaces {
+    pub(crate) rowids: RowidAssigner,
+    pub(crate) urls: UrlHolders,
+}
+
+/// The places that texts may take, requested.
+pub(crate) struct PendingPlaces {
+    rowids: PendingRowids,
+    urls: PendingHolders,
+}
+
+impl PendingPlaces {
+    /// Looks up the places that these items take if they are new or changed.
+    pub(crate) fn send<'a>(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        items: impl Iterator<Item = &'a MirrorItem> + Clone,
+    ) -> Result<Self, StoreError> {
+        let threads = items.clone().filter_map(|item| match item {
+            MirrorItem::Thread(thread) => Some(thread),
+            MirrorItem::Repository(_) | MirrorItem::Comment(_) | MirrorItem::Post(_) => None,
+        });
+        let urls = PendingHolders::send(tx, host, threads)?;
+        let rowids = PendingRowids::send(tx, items.filter_map(dated_text))?;
+        Ok(Self { rowids, urls })
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<TextPlaces, StoreError> {
+        Ok(TextPlaces { rowids: self.rowids.read(tx)?, urls: self.urls.read(tx)? })
+    }
+}
 
 impl WrittenText<'_> {
     /// Returns the searchable parts of a text.
@@ -56,6 +94,17 @@ impl WrittenText<'_> {
         }
         item
     }
+}
+
+/// Returns a text with the time that its search row is sorted by; none for a repository, which has no such row.
+pub(crate) fn dated_text(item: &MirrorItem) -> Option<DatedItem> {
+    let updated_at = match item {
+        MirrorItem::Repository(_) => return None,
+        MirrorItem::Thread(thread) => thread.updated_at.instant(),
+        MirrorItem::Comment(comment) => comment.updated_at.instant(),
+        MirrorItem::Post(post) => post.sort_at.instant(),
+    };
+    Some(DatedItem { key: item.key(), updated_at })
 }
 
 /// Returns the ids of the repositories that the threads and comments among these items belong to.

@@ -3,29 +3,28 @@
 //! Both databases index the tokens of `hw_rules::tokens` unchanged, so they find the same rows. Row ids follow the
 //! order of `updated_at`, so the newest matches are the last rows of the index.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use hw_rules::date_range::DateRange;
-use hw_rules::item::{ObjectId, ObjectKind};
+use hw_rules::item::ObjectKind;
 use hw_rules::source_time::{SourceInstant, SourceTime};
 
-use crate::cells::StoredCells;
 use crate::changes::{ChangeBatch, ItemChangeKind};
-use crate::driver::PendingRows;
 use crate::error::StoreError;
-use crate::sql::{Sql, SqlParam, params};
+use crate::sql::{Sql, SqlParam};
 use crate::transaction::Transaction;
 
 mod date_units;
 pub(crate) mod facets;
 mod index_row;
 pub(crate) mod reindex;
+mod rowids;
 pub(crate) mod tokens;
 
 use index_row::insert_rows;
 
 pub(crate) use index_row::IndexText;
+pub(crate) use rowids::{DatedItem, PendingRowids, RowidAssigner};
 
 /// The indexed part of a text, as tokens: a PostgreSQL `tsvector` is limited to a megabyte, word positions included.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -75,81 +74,6 @@ impl SearchRow<'_> {
     }
 }
 
-/// Ids of search rows for items, requested.
-pub(crate) struct PendingRowids {
-    requests: Vec<RowidRequest>,
-    taken: PendingRows,
-}
-
-/// An item that needs a row id.
-struct RowidRequest {
-    key: ObjectId,
-    /// The next id to try.
-    rowid: i64,
-    /// The id that the item has now, and may keep.
-    current: Option<i64>,
-}
-
-impl PendingRowids {
-    /// Requests row ids that follow the `updated_at` of these items.
-    pub(crate) fn send(
-        tx: &mut Transaction<'_>,
-        stored: &StoredCells,
-        items: impl IntoIterator<Item = (ObjectId, SourceInstant)>,
-    ) -> Result<Self, StoreError> {
-        let requests: Vec<_> = items
-            .into_iter()
-            .map(|(key, updated_at)| RowidRequest {
-                key,
-                rowid: first_rowid(key, updated_at),
-                current: stored.search_rowids.get(&key).copied(),
-            })
-            .collect();
-        let taken = send_taken_rowids(tx, &requests)?;
-        Ok(Self { requests, taken })
-    }
-
-    /// Finds a free row id for each item, in the order of `updated_at`.
-    pub(crate) fn assign(
-        self,
-        tx: &mut Transaction<'_>,
-    ) -> Result<BTreeMap<ObjectId, i64>, StoreError> {
-        let Self { mut requests, mut taken } = self;
-        let mut assigned = BTreeMap::new();
-        let mut used = BTreeSet::new();
-        loop {
-            let rows = tx.read_pending(taken, |mut row| row.int("search_rowid"))?;
-            let taken_rowids: BTreeSet<_> = rows.into_iter().collect();
-            requests.retain_mut(|RowidRequest { key, rowid, current }| {
-                let is_free = *current == Some(*rowid) || !taken_rowids.contains(rowid);
-                if is_free && used.insert(*rowid) {
-                    assigned.insert(*key, *rowid);
-                    return false;
-                }
-                *rowid = next_rowid(*rowid);
-                true
-            });
-            if requests.is_empty() {
-                return Ok(assigned);
-            }
-            taken = send_taken_rowids(tx, &requests)?;
-        }
-    }
-}
-
-fn send_taken_rowids(
-    tx: &mut Transaction<'_>,
-    requests: &[RowidRequest],
-) -> Result<PendingRows, StoreError> {
-    const TAKEN: Sql = Sql::per_dialect(
-        "select search_rowid from cells
-          where search_rowid in (select value from json_each($1))",
-        "select search_rowid from cells where search_rowid = any($1)",
-    );
-    let rowids: Vec<_> = requests.iter().map(|request| request.rowid).collect();
-    tx.send_query(TAKEN, &params![rowids.as_slice()])
-}
-
 /// Keeps the search rows of changed items: those of new texts take the place of the rows that the items have had.
 pub(crate) fn update_rows(
     tx: &mut Transaction<'_>,
@@ -164,15 +88,6 @@ pub(crate) fn update_rows(
     insert_rows(tx, &rows)?;
     let renamed = batch.ids_by_kind(|change| change.kind == ItemChangeKind::Renamed);
     renamed.iter().try_for_each(|(kind, ids)| reindex::reindex_ids(tx, batch.host, *kind, ids))
-}
-
-fn first_rowid(key: ObjectId, updated_at: SourceInstant) -> i64 {
-    (unix_seconds(updated_at) << LOW_BITS) | (key.id & LOW_MASK)
-}
-
-/// Returns the next row id within the same second.
-fn next_rowid(rowid: i64) -> i64 {
-    (rowid & !LOW_MASK) | ((rowid + 1) & LOW_MASK)
 }
 
 pub(crate) fn remove_rows(tx: &mut Transaction<'_>, rowids: &[i64]) -> Result<(), StoreError> {

@@ -45,7 +45,7 @@ pub enum ItemChangeKind {
 
 impl ItemChangeKind {
     /// Returns the kind of change that a cell shows; `None` if the item itself did not change.
-    fn from_cell_change(change: CellChange) -> Option<Self> {
+    pub(super) fn from_cell_change(change: CellChange) -> Option<Self> {
         match change {
             CellChange::Created => Some(Self::Created),
             CellChange::Edited => Some(Self::Edited),
@@ -53,6 +53,15 @@ impl ItemChangeKind {
             CellChange::Revived => Some(Self::Revived),
             CellChange::Removed => Some(Self::Removed),
             CellChange::Touched | CellChange::Unchanged => None,
+        }
+    }
+
+    /// Returns how many items more a lane has after the change.
+    pub(super) fn gained_items(self) -> i64 {
+        match self {
+            Self::Created | Self::Revived => 1,
+            Self::Removed | Self::Cleared => -1,
+            Self::Edited | Self::Bumped | Self::Renamed => 0,
         }
     }
 }

@@ -9,12 +9,12 @@ use hw_rules::version::ObservedAt;
 
 use super::repository_names::{self, NamedRepository};
 use super::tombstones::{self, ConfirmedAbsence};
-use super::{WrittenText, WrittenTexts};
+use super::{TextPlaces, WrittenText, WrittenTexts, dated_text};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
 use crate::removed_items::RemovalCause;
-use crate::search::{PendingRowids, SearchRow};
+use crate::search::SearchRow;
 use crate::sql::{SqlParam, params};
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
@@ -90,6 +90,7 @@ pub(crate) fn store_comments<'a>(
     host: &str,
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
+    places: &mut TextPlaces,
     items: &[&'a MirrorItem],
     prepared: &PreparedTexts<'a>,
 ) -> Result<WrittenTexts<'a>, StoreError> {
@@ -97,10 +98,8 @@ pub(crate) fn store_comments<'a>(
     if comments.is_empty() {
         return Ok(WrittenTexts::new());
     }
-    let times = comments
-        .iter()
-        .map(|StoredComment { comment, .. }| (comment.key(), comment.updated_at.instant()));
-    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
+    let dated = comments.iter().filter_map(|row| dated_text(row.item));
+    let rowids = places.rowids.assign(tx, stored, dated)?;
     write_comments(tx, host, &comments)?;
     let written = comments.into_iter().map(|StoredComment { item, repository, url, .. }| {
         let key = item.key();

@@ -5,11 +5,11 @@ use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::item::{MirrorItem, ObjectKind};
 use hw_rules::source_time::SourceTime;
 
-use super::{NO_REPOSITORY, WrittenText, WrittenTexts};
+use super::{NO_REPOSITORY, TextPlaces, WrittenText, WrittenTexts, dated_text};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
-use crate::search::{PendingRowids, SearchRow};
+use crate::search::SearchRow;
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
 
@@ -35,6 +35,7 @@ pub(crate) fn store_posts<'a>(
     tx: &mut Transaction<'_>,
     host: &str,
     stored: &StoredCells,
+    places: &mut TextPlaces,
     items: &[&'a MirrorItem],
     prepared: &PreparedTexts<'a>,
 ) -> Result<WrittenTexts<'a>, StoreError> {
@@ -42,8 +43,8 @@ pub(crate) fn store_posts<'a>(
     if posts.is_empty() {
         return Ok(WrittenTexts::new());
     }
-    let times = posts.iter().map(|row| (row.post.key(), row.post.sort_at.instant()));
-    let rowids = PendingRowids::send(tx, stored, times)?.assign(tx)?;
+    let dated = posts.iter().filter_map(|row| dated_text(row.item));
+    let rowids = places.rowids.assign(tx, stored, dated)?;
     write_posts(tx, host, &posts)?;
     let written = posts.into_iter().map(|StoredPost { item, .. }| {
         let key = item.key();

@@ -6,14 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::item::{ObjectKind, Repository, ThreadKind};
-use hw_rules::repository_key::RepositoryKey;
 
+use super::url_holders::{UrlHolders, free_urls};
 use crate::changes;
 use crate::chores::TextBatch;
 use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, params};
-use crate::sweeps;
 use crate::tables::{KindStatements, of_kind};
 use crate::transaction::Transaction;
 
@@ -57,6 +56,7 @@ impl NamedRepository {
 }
 
 /// The URL of a thread or comment.
+#[derive(Debug, Clone)]
 pub(crate) struct ThreadUrl {
     pub(crate) id: i64,
     pub(crate) repository_id: i64,
@@ -118,7 +118,8 @@ pub(crate) fn rename_texts(
         of_kind!("update", "set repository = $1, url = $2 where host = $3 and id = $4");
     let urls = next_urls(tx, host, name, kind, after, limit)?;
     // URLs of comments contain their ids, so no two are equal
-    kind.as_thread().map_or(Ok(()), |kind| free_urls(tx, host, kind, &urls))?;
+    kind.as_thread()
+        .map_or(Ok(()), |kind| free_urls(tx, host, kind, &urls, &UrlHolders::default()))?;
     let rows: Vec<_> = urls
         .iter()
         .map(|ThreadUrl { id, url, .. }| params![&name.name, url, host, *id].to_vec())
@@ -208,47 +209,6 @@ pub(crate) fn make_urls_unique(urls: Vec<ThreadUrl>) -> Vec<ThreadUrl> {
             ThreadUrl { id, repository_id, url }
         })
         .collect()
-}
-
-/// Displaces other threads from these URLs: a name was reused, and the previous owner of the URL is stale.
-///
-/// A repository never gives a number to a second thread. Two threads of one repository with one URL are the same thread
-/// under two ids, and a sweep decides which of them is right.
-pub(crate) fn free_urls(
-    tx: &mut Transaction<'_>,
-    host: &str,
-    kind: ThreadKind,
-    wanted: &[ThreadUrl],
-) -> Result<(), StoreError> {
-    const HOLDERS: KindStatements = of_kind!(
-        "select id, repository_id, url from",
-        "where host = $1 and url in (select value from json_each($2))",
-        "where host = $1 and url = any($2)"
-    );
-    const DISPLACE: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
-    let owners: BTreeMap<_, _> = wanted.iter().map(|owner| (owner.url.as_str(), owner)).collect();
-    let urls: Vec<_> = owners.keys().copied().collect();
-    let mut stale =
-        tx.query(HOLDERS.for_kind(kind), &params![host, urls.as_slice()], |mut row| {
-            Ok(ThreadUrl {
-                id: row.int("id")?,
-                repository_id: row.int("repository_id")?,
-                url: row.text("url")?,
-            })
-        })?;
-    stale.retain(|holder| owners.get(holder.url.as_str()).is_some_and(|own| own.id != holder.id));
-    let marked = stale.iter().map(|holder| format!("{}~{}", holder.url, holder.id));
-    let marked: Vec<String> = marked.collect();
-    let rows = stale.iter().zip(&marked);
-    let rows: Vec<_> = rows.map(|(holder, url)| params![url, host, holder.id].to_vec()).collect();
-    tx.execute_each(DISPLACE.for_kind(kind), &rows)?;
-    let doubled: BTreeSet<i64> = stale
-        .iter()
-        .filter(|holder| owners[holder.url.as_str()].repository_id == holder.repository_id)
-        .map(|holder| holder.repository_id)
-        .collect();
-    let mut doubled = doubled.into_iter().map(|id| RepositoryKey::new(host, id));
-    doubled.try_for_each(|repository| sweeps::restart_thread_sweep(tx, &repository, kind))
 }
 
 /// The number of a thread in its repository, which identifies it even under a wrong id.
@@ -346,7 +306,8 @@ pub(crate) fn reclaim_thread_urls(
     })?;
     for ThreadUrl { id, repository_id, url } in rows {
         let Some(own) = url.strip_suffix(&format!("~{id}")) else { continue };
-        free_urls(tx, host, kind, &[ThreadUrl { id, repository_id, url: own.to_owned() }])?;
+        let wanted = ThreadUrl { id, repository_id, url: own.to_owned() };
+        free_urls(tx, host, kind, &[wanted], &UrlHolders::default())?;
         tx.execute(RECLAIM.for_kind(kind), &params![own, host, id])?;
     }
     Ok(())

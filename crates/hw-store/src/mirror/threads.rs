@@ -9,11 +9,11 @@ use hw_rules::item::{
 use hw_rules::source_time::SourceTime;
 
 use super::repository_names::{self, NamedRepository, ThreadUrl};
-use super::{WrittenText, WrittenTexts};
+use super::{TextPlaces, WrittenText, WrittenTexts, dated_text, url_holders};
 use crate::cells::StoredCells;
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
-use crate::search::{PendingRowids, SearchRow};
+use crate::search::SearchRow;
 use crate::sql::{Sql, SqlParam, params};
 use crate::transaction::Transaction;
 
@@ -40,6 +40,7 @@ pub(crate) fn store_threads<'a>(
     host: &str,
     stored: &StoredCells,
     names: &BTreeMap<i64, NamedRepository>,
+    places: &mut TextPlaces,
     items: &[&'a MirrorItem],
     prepared: &PreparedTexts<'a>,
 ) -> Result<WrittenTexts<'a>, StoreError> {
@@ -50,20 +51,17 @@ pub(crate) fn store_threads<'a>(
     if by_kind.is_empty() {
         return Ok(WrittenTexts::new());
     }
-    let times = by_kind
-        .values()
-        .flatten()
-        .map(|ObservedThread { thread, .. }| (thread.key(), thread.updated_at.instant()));
-    let rowids = PendingRowids::send(tx, stored, times)?;
+    let observed = by_kind.values().flatten();
+    let dated = observed.filter_map(|ObservedThread { item, .. }| dated_text(item));
+    // assigned before the first write is sent, which would have to be awaited as well
+    let rowids = places.rowids.assign(tx, stored, dated)?;
     let mut all = Vec::new();
     for (kind, threads) in &by_kind {
         let rows = to_stored_threads(threads, names);
         let urls: Vec<_> = rows.iter().map(StoredThread::thread_url).collect();
-        repository_names::free_urls(tx, host, *kind, &urls)?;
+        url_holders::free_urls(tx, host, *kind, &urls, &places.urls)?;
         all.push(rows);
     }
-    // read before the first write is sent, which would have to be awaited as well
-    let rowids = rowids.assign(tx)?;
     all.iter().try_for_each(|rows| write_threads(tx, host, rows))?;
     let written =
         all.into_iter().flatten().map(|StoredThread { item, repository, url, .. }| {

@@ -14,7 +14,7 @@ use crate::changes::{self, CellUpdate, ChangeTarget, LaneCounting};
 use crate::error::StoreError;
 use crate::ingest::PreparedTexts;
 use crate::lanes::lane_rows::PendingLanes;
-use crate::mirror::{self, repository_names};
+use crate::mirror::{self, TextPlaces, repository_names};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader, comment_queue, follows, lanes, sources};
@@ -173,9 +173,13 @@ fn write_restored(
     let prepared = PreparedTexts::new();
     let followed =
         PendingLanes::send(tx, comment_queue::per_thread_lanes(host, &items))?.read(tx)?;
-    let mut texts = mirror::threads::store_threads(tx, host, stored, &names, &items, &prepared)?;
-    texts.extend(mirror::comments::store_comments(tx, host, stored, &names, &items, &prepared)?);
-    texts.extend(mirror::posts::store_posts(tx, host, stored, &items, &prepared)?);
+    let places = &mut TextPlaces::default();
+    let mut texts =
+        mirror::threads::store_threads(tx, host, stored, &names, places, &items, &prepared)?;
+    texts.extend(mirror::comments::store_comments(
+        tx, host, stored, &names, places, &items, &prepared,
+    )?);
+    texts.extend(mirror::posts::store_posts(tx, host, stored, places, &items, &prepared)?);
     texts.extend(repositories.written);
     let mut by_lane: BTreeMap<Lane, Vec<RestoredCell>> = BTreeMap::new();
     for observation in gone {
