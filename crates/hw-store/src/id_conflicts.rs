@@ -1,5 +1,6 @@
 //! Detects items that arrive under the id of another node. They go to quarantine and never replace the stored node.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::{CellChange, CellWrite};
@@ -9,6 +10,7 @@ use hw_rules::row_subject::RowSubject;
 
 use crate::StoreReader;
 use crate::cells::StoredCells;
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::ingest::IngestPage;
 use crate::mirror::repository_names::{self, ThreadNumber};
@@ -35,6 +37,7 @@ pub(crate) fn claim_ids(
     tx: &mut Transaction<'_>,
     cells: &mut StoredCells,
     page: &IngestPage,
+    nodes: &StoredNodes,
 ) -> Result<IdClaims, StoreError> {
     let mut ids: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
     for observation in page.observations.iter().filter(|seen| has_moved(cells, seen)) {
@@ -43,8 +46,16 @@ pub(crate) fn claim_ids(
     }
     let mut claims = IdClaims::default();
     for (kind, ids) in ids {
-        let stored = read_node_ids(tx, &page.lane.host, kind, &ids)?;
-        for observation in page.observations.iter().filter(|seen| seen.key().kind == kind) {
+        let stored = match nodes.0.get(&kind) {
+            Some(known) => Cow::Borrowed(known),
+            None => Cow::Owned(read_node_ids(tx, &page.lane.host, kind, &ids)?),
+        };
+        let is_compared: BTreeSet<i64> = ids.into_iter().collect();
+        for observation in page
+            .observations
+            .iter()
+            .filter(|seen| seen.key().kind == kind && is_compared.contains(&seen.key().id))
+        {
             let Some(stored) = find_other_node(&stored, observation) else { continue };
             if is_free(page, observation.key(), stored) {
                 cells.accept_any_version(observation.key());
@@ -78,6 +89,32 @@ fn is_free(page: &IngestPage, key: ObjectId, node_id: &String) -> bool {
         || page.observations.iter().any(|seen| seen.item.node_id() == node_id && seen.key() != key)
 }
 
+/// The node ids of stored items, of those kinds that were read in advance.
+#[derive(Default)]
+pub(crate) struct StoredNodes(BTreeMap<ObjectKind, BTreeMap<i64, String>>);
+
+/// The node ids of stored items, requested.
+pub(crate) struct PendingStoredNodes(BTreeMap<ObjectKind, PendingRows>);
+
+impl PendingStoredNodes {
+    /// Requests the nodes that are stored under the ids of a page's items.
+    pub(crate) fn send(tx: &mut Transaction<'_>, page: &IngestPage) -> Result<Self, StoreError> {
+        let mut by_kind: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
+        for ObjectId { kind, id } in page.observations.iter().map(ItemObservation::key) {
+            by_kind.entry(kind).or_default().push(id);
+        }
+        let sent = by_kind
+            .into_iter()
+            .map(|(kind, ids)| Ok((kind, send_node_ids(tx, &page.lane.host, kind, &ids)?)));
+        Ok(Self(sent.collect::<Result<_, StoreError>>()?))
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<StoredNodes, StoreError> {
+        let read = self.0.into_iter().map(|(kind, rows)| Ok((kind, receive_node_ids(tx, rows)?)));
+        Ok(StoredNodes(read.collect::<Result<_, StoreError>>()?))
+    }
+}
+
 /// Returns the node ids of stored items, by id.
 pub(crate) fn read_node_ids(
     tx: &mut Transaction<'_>,
@@ -85,6 +122,25 @@ pub(crate) fn read_node_ids(
     kind: ObjectKind,
     ids: &[i64],
 ) -> Result<BTreeMap<i64, String>, StoreError> {
+    let rows = send_node_ids(tx, host, kind, ids)?;
+    receive_node_ids(tx, rows)
+}
+
+fn receive_node_ids(
+    tx: &mut Transaction<'_>,
+    rows: PendingRows,
+) -> Result<BTreeMap<i64, String>, StoreError> {
+    let readable =
+        tx.read_pending_readable(rows, |mut row| Ok((row.int("id")?, row.text("node_id")?)))?;
+    Ok(readable.rows.into_iter().collect())
+}
+
+fn send_node_ids(
+    tx: &mut Transaction<'_>,
+    host: &str,
+    kind: ObjectKind,
+    ids: &[i64],
+) -> Result<PendingRows, StoreError> {
     const NODE_IDS: KindStatements = of_kind!(
         "select id, node_id from",
         "where host = $1 and id in (select value from json_each($2))",
@@ -96,10 +152,7 @@ pub(crate) fn read_node_ids(
         "select id, uri as node_id from posts where host = $1 and id = any($2)",
     );
     let node_ids = if kind == ObjectKind::Post { POST_URIS } else { NODE_IDS.for_kind(kind) };
-    let readable = tx.query_readable(node_ids, &params![host, ids], |mut row| {
-        Ok((row.int("id")?, row.text("node_id")?))
-    })?;
-    Ok(readable.rows.into_iter().collect())
+    tx.send_query(node_ids, &params![host, ids])
 }
 
 impl StoreReader {

@@ -1,5 +1,7 @@
 //! Ingests pages: writes a page's items and the lane's progress in one transaction.
 
+use std::collections::BTreeSet;
+
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
 use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind};
@@ -23,10 +25,12 @@ use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
 
+mod page_group;
 mod page_state;
 mod prepared_page;
 
-use page_state::PageState;
+use page_group::leading_group;
+use page_state::{PageState, PendingState};
 pub(crate) use prepared_page::PreparedTexts;
 pub use prepared_page::{PagePreparer, PreparedPage};
 
@@ -117,7 +121,7 @@ impl LeasedStore {
         &self,
         pages: &[PreparedPage<'_>],
     ) -> Result<Vec<IngestCounts>, StoreError> {
-        self.write_with_lease(INGEST, |tx| pages.iter().map(|page| write_page(tx, page)).collect())
+        self.write_with_lease(INGEST, |tx| write_pages(tx, pages))
     }
 
     /// Returns the preparation of pages for this database, which needs no connection to it.
@@ -126,30 +130,98 @@ impl LeasedStore {
     }
 }
 
-/// Compares a page with the stored items, including those from earlier pages of the same response.
+/// Compares pages with the stored items, including those from earlier ones of these pages.
+fn write_pages(
+    tx: &mut Transaction<'_>,
+    mut pages: &[PreparedPage<'_>],
+) -> Result<Vec<IngestCounts>, StoreError> {
+    let mut counts = Vec::with_capacity(pages.len());
+    while !pages.is_empty() {
+        let group = leading_group(pages, tx.dialect());
+        let written = write_group(tx, group)?;
+        pages = pages.get(written.len()..).unwrap_or_default();
+        counts.extend(written);
+    }
+    Ok(counts)
+}
+
+/// Writes pages whose state is read at once, up to the first one that the others may depend on.
+fn write_group(
+    tx: &mut Transaction<'_>,
+    group: &[PreparedPage<'_>],
+) -> Result<Vec<IngestCounts>, StoreError> {
+    let pending: Vec<_> = group
+        .iter()
+        .map(|page| PendingState::send(tx, page.page()))
+        .collect::<Result<_, StoreError>>()?;
+    let states: Vec<_> =
+        pending.into_iter().map(|state| state.read(tx)).collect::<Result<_, StoreError>>()?;
+    let (mut counts, mut assigned) = (Vec::with_capacity(group.len()), BTreeSet::new());
+    for (page, state) in group.iter().zip(states) {
+        let is_current = state.is_ordinary && !state.places.rowids.is_outdated_by(&assigned);
+        if !counts.is_empty() && !is_current {
+            break;
+        }
+        let written = write_with_state(tx, page, state)?;
+        counts.push(written.counts);
+        if !written.is_ordinary {
+            break;
+        }
+        assigned.extend(written.rowids);
+    }
+    Ok(counts)
+}
+
+/// Compares a page with the stored items.
 pub(crate) fn write_page(
     tx: &mut Transaction<'_>,
     prepared: &PreparedPage<'_>,
 ) -> Result<IngestCounts, StoreError> {
+    let state = PageState::read(tx, prepared.page())?;
+    Ok(write_with_state(tx, prepared, state)?.counts)
+}
+
+/// A page that was written.
+struct WrittenPage {
+    counts: IngestCounts,
+    /// True if only the rows of its items and of its lane have changed.
+    is_ordinary: bool,
+    /// The row ids that it assigned.
+    rowids: BTreeSet<i64>,
+}
+
+fn write_with_state(
+    tx: &mut Transaction<'_>,
+    prepared: &PreparedPage<'_>,
+    mut state: PageState,
+) -> Result<WrittenPage, StoreError> {
     let page = prepared.page();
     let host = page.lane.host.as_str();
-    let mut state = PageState::read(tx, page)?;
-    let claims = id_conflicts::claim_ids(tx, &mut state.cells, page)?;
+    let claims = id_conflicts::claim_ids(tx, &mut state.cells, page, &state.nodes)?;
     if !claims.taken.is_empty() {
         let page = id_conflicts::quarantine_taken_ids(page, &claims.taken);
-        return write_page(tx, &PreparedPage::without_texts(&page));
+        let counts = write_page(tx, &PreparedPage::without_texts(&page))?;
+        return Ok(WrittenPage { counts, is_ordinary: false, rowids: BTreeSet::new() });
     }
     let writes = rule::diff_cells(&state.cells.cells, &prepared.versions);
     let vacated = id_conflicts::vacated_numbers(tx, host, &claims.free)?;
     write_changes(tx, &mut state, &writes, prepared)?;
     id_conflicts::restore_urls(tx, host, &vacated)?;
-    id_conflicts::reclaim_urls(tx, host, &writes)?;
+    if !state.is_ordinary {
+        id_conflicts::reclaim_urls(tx, host, &writes)?;
+    }
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, &state, page, &writes)?;
-    let quarantined = page.quarantined.len() as u64;
-    Ok(IngestCounts { links: count_links(page, &writes), ..count_changes(&writes, quarantined) })
+    Ok(WrittenPage {
+        counts: IngestCounts {
+            links: count_links(page, &writes),
+            ..count_changes(&writes, page.quarantined.len() as u64)
+        },
+        is_ordinary: state.is_ordinary && claims.free.is_empty(),
+        rowids: state.places.rowids.into_assigned(),
+    })
 }
 
 /// Writes texts and cells, and everything derived from their changes.

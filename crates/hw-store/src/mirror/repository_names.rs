@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{ObjectKind, Repository, ThreadKind};
+use hw_rules::item::{MirrorItem, ObjectKind, Repository, ThreadKind};
 
 use super::url_holders::{UrlHolders, free_urls};
 use crate::changes;
@@ -288,11 +288,6 @@ pub(crate) fn reclaim_thread_urls(
     kind: ThreadKind,
     ids: &[i64],
 ) -> Result<(), StoreError> {
-    const DISPLACED: KindStatements = of_kind!(
-        "select id, repository_id, url from",
-        "where host = $1 and id in (select value from json_each($2)) and url like '%~%'",
-        "where host = $1 and id = any($2) and url like '%~%'"
-    );
     const RECLAIM: KindStatements = of_kind!("update", "set url = $1 where host = $2 and id = $3");
     if ids.is_empty() {
         return Ok(());
@@ -312,6 +307,43 @@ pub(crate) fn reclaim_thread_urls(
     }
     Ok(())
 }
+
+/// Whether any of some threads lost its URL to another one, requested.
+pub(crate) struct PendingDisplaced(Vec<PendingRows>);
+
+impl PendingDisplaced {
+    pub(crate) fn send<'a>(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        items: impl Iterator<Item = &'a MirrorItem>,
+    ) -> Result<Self, StoreError> {
+        let mut by_kind: BTreeMap<ThreadKind, Vec<i64>> = BTreeMap::new();
+        for item in items {
+            if let MirrorItem::Thread(thread) = item {
+                by_kind.entry(thread.kind()).or_default().push(thread.id);
+            }
+        }
+        let sent = by_kind.into_iter().map(|(kind, ids)| {
+            tx.send_query(DISPLACED.for_kind(kind), &params![host, ids.as_slice()])
+        });
+        Ok(Self(sent.collect::<Result<_, StoreError>>()?))
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<bool, StoreError> {
+        let mut is_any = false;
+        for rows in self.0 {
+            is_any |= !tx.read_pending(rows, |mut row| row.int("id"))?.is_empty();
+        }
+        Ok(is_any)
+    }
+}
+
+/// Selects those of some threads that lost their URLs.
+const DISPLACED: KindStatements = of_kind!(
+    "select id, repository_id, url from",
+    "where host = $1 and id in (select value from json_each($2)) and url like '%~%'",
+    "where host = $1 and id = any($2) and url like '%~%'"
+);
 
 /// Returns a thread's URL under that of its repository: the last two parts stay, without the mark of a displaced URL.
 pub(crate) fn thread_url(repository_url: &str, url: &str) -> String {

@@ -62,6 +62,14 @@ impl PendingHolders {
 }
 
 impl UrlHolders {
+    /// Returns true if each thread that has one of the URLs is the one that it belongs to.
+    pub(crate) fn belong_to(&self, owners: &BTreeMap<(ThreadKind, &str), i64>) -> bool {
+        self.0.iter().all(|(kind, known)| {
+            let mut holders = known.holders.iter();
+            holders.all(|holder| owners.get(&(*kind, holder.url.as_str())) == Some(&holder.id))
+        })
+    }
+
     /// Returns the threads that have these URLs.
     fn find(
         &self,

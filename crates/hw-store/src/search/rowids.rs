@@ -82,6 +82,16 @@ impl PendingRowids {
 }
 
 impl RowidAssigner {
+    /// Returns true if one of these ids was looked up, and has been assigned since.
+    pub(crate) fn is_outdated_by(&self, assigned: &BTreeSet<i64>) -> bool {
+        self.looked_up.iter().any(|rowid| assigned.contains(rowid))
+    }
+
+    /// Returns the ids that it assigned.
+    pub(crate) fn into_assigned(self) -> BTreeSet<i64> {
+        self.assigned
+    }
+
     /// Finds a free row id for each item, in the order of `updated_at`.
     pub(crate) fn assign(
         &mut self,

@@ -38,6 +38,7 @@ mod follows;
 mod hosts;
 mod ingest;
 mod lanes;
+mod page_groups;
 mod post_pages;
 mod posts;
 mod principals;

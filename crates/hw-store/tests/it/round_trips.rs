@@ -6,12 +6,12 @@ use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{CommentKind, ItemObservation, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::repository_key::RepositoryKey;
-use hw_store::{LeasedStore, StoreError, StoreWriter, SweepPage};
+use hw_store::{IngestPage, LeasedStore, StoreError, StoreWriter, SweepPage};
 
 use crate::fixture::{
-    HOST, SchemaDatabase, comment, execute_raw, finish_chores, issue, issue_bodies, issue_lane,
-    issues_page_through, lane_for_kind, observed_at, open_store, pump_repository,
-    repositories_page, threads_page,
+    HOST, SchemaDatabase, comment, coverage_through, execute_raw, finish_chores, issue,
+    issue_bodies, issue_in, issue_lane, issues_page_through, lane_for_kind, observed_at,
+    open_store, pump_repository, repositories_page, threads_page,
 };
 
 #[test]
@@ -23,6 +23,42 @@ fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
         assert_eq!(trips, 2, "lease and stored state, commit");
     }
     assert_eq!(issue_bodies(&database.store).len(), 102);
+}
+
+#[test]
+fn round_trips_of_an_ingest_do_not_grow_with_its_pages() {
+    let database = WarmDatabase::new();
+    let pages: Vec<_> = (10..20)
+        .map(|repository| {
+            let name = format!("r{repository}");
+            let issues =
+                (1..=9).map(|n| issue_in(repository, &name, repository * 10 + n, n, "text"));
+            let lane = Lane::repository_issues(RepositoryKey::new(HOST, repository));
+            IngestPage {
+                observations: issues.collect(),
+                coverage: Some(coverage_through(300)),
+                ..IngestPage::new(lane, 100)
+            }
+        })
+        .collect();
+    let lanes: Vec<_> = pages.iter().map(|page| &page.lane).collect();
+    database.store.follow_lanes(&lanes, LaneUse::Mirror).unwrap();
+    let trips = database.count_trips(|store| store.ingest_pages(&pages).map(drop));
+    assert_eq!(trips, 2, "lease and stored state of all pages, commit");
+    let trips = database.count_trips(|store| store.ingest_pages(&pages).map(drop));
+    assert_eq!(trips, 2, "nothing changed");
+    assert_eq!(issue_bodies(&database.store).len(), 90 + 1);
+}
+
+#[test]
+fn round_trips_of_edits_are_those_of_new_items() {
+    let database = WarmDatabase::new();
+    let issues = |text| (1..=9).map(|id| issue(id, text, &format!("text {text}"))).collect();
+    database.store.ingest_page(&issues_page_through(issues(20), 300)).unwrap();
+    let page = issues_page_through(issues(30), 300);
+    let trips = database.count_trips(|store| store.ingest_page(&page).map(drop));
+    assert_eq!(trips, 2, "lease and stored state, commit");
+    assert!(issue_bodies(&database.store).iter().all(|body| body == "body text 30"));
 }
 
 /// The types of a statement's parameters are not asked for, and nothing waits until it is prepared.
