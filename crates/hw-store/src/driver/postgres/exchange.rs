@@ -99,6 +99,11 @@ impl<'a> Exchange<'a> {
         self.pooled.take().filter(|_| !self.has_timed_out)
     }
 
+    /// Counts a write transaction, and returns true if the server is to make its plans again.
+    pub(super) fn renew_plans(&mut self) -> bool {
+        self.pooled_mut().statements.renew_plans()
+    }
+
     /// Continues on a new connection, where nothing was sent yet.
     pub(super) fn reconnect(&mut self) -> Result<(), DriverError> {
         self.pooled = Some(self.driver.connect()?);

@@ -145,8 +145,9 @@ impl DatabaseSession for PostgresSession<'_> {
             Durability::Usual => "",
             Durability::Durable => "; set local synchronous_commit = on",
         };
+        let renew_plans = if self.exchange.renew_plans() { "; discard plans" } else { "" };
         self.begin_transaction(format!(
-            "begin isolation level read committed{wait_for_disk}; select pg_advisory_xact_lock({lock})"
+            "begin isolation level read committed{wait_for_disk}{renew_plans}; select pg_advisory_xact_lock({lock})"
         ));
         Ok(())
     }
