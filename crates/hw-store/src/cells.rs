@@ -73,18 +73,20 @@ impl PendingCells {
             "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
                     updated_at_ms, search_rowid
                from cells
-              where host = $1 and kind = $2 and id in (select value from json_each($3))",
-            "select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms, tombstone_request,
-                    updated_at_ms, search_rowid
-               from cells
-              where host = $1 and kind = $2 and id = any($3)",
+              where id in (select value from json_each($1)) and host = $2 and kind = $3",
+            // one key at a time: for `any`, a server without statistics reads all cells of the kind
+            "select found.* from unnest($1::bigint[]) as wanted (key)
+               cross join lateral
+                    (select id, updated_at, observed_at_ms, observed_request, digest, tombstone_at_ms,
+                            tombstone_request, updated_at_ms, search_rowid
+                       from cells where host = $2 and kind = $3 and id = wanted.key limit 1) as found",
         );
         let mut by_kind: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
         for key in keys {
             by_kind.entry(key.kind).or_default().push(key.id);
         }
         let sent = by_kind.into_iter().map(|(kind, ids)| {
-            let params = params![host, kind.name(), ids.as_slice()];
+            let params = params![ids.as_slice(), host, kind.name()];
             Ok((kind, tx.send_query(SELECT_CELLS, &params)?))
         });
         Ok(Self(sent.collect::<Result<_, StoreError>>()?))
