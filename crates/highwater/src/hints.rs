@@ -136,13 +136,14 @@ pub(crate) fn bluesky_hint(error: &SourceError) -> &'static str {
 
 /// Returns why something failed at Bluesky. There are no tokens in its errors: a refused login says so itself.
 pub(crate) fn bluesky_reason(error: &SyncError) -> String {
-    match error {
-        SyncError::Source {
-            error: SourceError::TokenRejected(reason) | SourceError::Forbidden(reason),
-            ..
-        } => reason.clone(),
-        error => error.reason(),
+    if let SyncError::Source {
+        error: SourceError::TokenRejected(reason) | SourceError::Forbidden(reason),
+        ..
+    } = error
+    {
+        return reason.clone();
     }
+    error.reason()
 }
 
 /// Returns an error about a file or directory that cannot be written or created, with a hint.

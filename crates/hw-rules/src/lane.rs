@@ -149,7 +149,7 @@ impl Surface {
 
     /// Returns the name as sentences use it, without hyphens: `pull requests`.
     pub fn label(self) -> String {
-        if self == Self::Feed { "posts".to_owned() } else { self.name().replace('-', " ") }
+        self.name().replace('-', " ")
     }
 
     /// Returns the surface with this name.

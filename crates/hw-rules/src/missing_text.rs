@@ -1,5 +1,6 @@
 //! Words what may be missing from an answer: the sentences that all frontends share.
 
+use crate::lane::Surface;
 use crate::missing::{Missing, RepositoryLanes, RepositoryListing};
 
 /// The number of repositories that a sentence names.
@@ -59,14 +60,15 @@ fn describe_listing(list: &RepositoryListing) -> String {
 fn describe_lanes(RepositoryLanes { surface, repositories }: &RepositoryLanes) -> String {
     let (named, rest) = repositories.split_at(repositories.len().min(MAX_NAMES));
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    format!("{} of {}{more}", surface.label(), named.join(", "))
+    // a feed is read as a whole, and what is missing from it are posts
+    let items = if *surface == Surface::Feed { "posts".to_owned() } else { surface.label() };
+    format!("{items} of {}{more}", named.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::item::{CommentKind, ThreadKind};
-    use crate::lane::Surface;
     use crate::login::Login;
 
     #[test]
@@ -96,6 +98,10 @@ mod tests {
             (
                 Missing::NeverPulledLanes(lanes(Surface::Threads(ThreadKind::Issue), 1)),
                 "the issues of acme/r0 were never pulled",
+            ),
+            (
+                Missing::NeverPulledLanes(lanes(Surface::Feed, 1)),
+                "the posts of acme/r0 were never pulled",
             ),
             (
                 Missing::UnknownRepository { name: "pumps".into() },

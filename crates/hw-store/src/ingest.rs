@@ -25,6 +25,7 @@ use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
 
+mod counts;
 mod page_group;
 mod page_state;
 mod prepared_page;
@@ -215,10 +216,7 @@ fn write_with_state(
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, &state, page, &writes)?;
     Ok(WrittenPage {
-        counts: IngestCounts {
-            links: count_links(page, &writes),
-            ..count_changes(&writes, page.quarantined.len() as u64)
-        },
+        counts: counts::count_changes(page, &writes),
         is_ordinary: state.is_ordinary && claims.free.is_empty(),
         rowids: state.places.rowids.into_assigned(),
     })
@@ -313,35 +311,4 @@ fn advance_lane(
     }
     lanes::record_checks(tx, &page.checked_lanes)?;
     tx.send_statement(PAGE_SIZE, &params![i64::from(page.page_size), lane])
-}
-
-fn count_links(page: &IngestPage, writes: &[CellWrite]) -> u64 {
-    let is_new =
-        |write: &&CellWrite| matches!(write.change, CellChange::Created | CellChange::Revived);
-    let items = writes
-        .iter()
-        .filter(is_new)
-        .filter_map(|write| Some(&page.observations.get(write.text_index?)?.item));
-    items
-        .map(|item| match item {
-            MirrorItem::Post(post) => post.links.len() as u64,
-            _ => 0,
-        })
-        .sum()
-}
-
-fn count_changes(writes: &[CellWrite], quarantined: u64) -> IngestCounts {
-    let mut counts = IngestCounts { quarantined, ..IngestCounts::default() };
-    for write in writes {
-        match write.change {
-            CellChange::Created => counts.created += 1,
-            CellChange::Edited => counts.edited += 1,
-            CellChange::Revived => counts.revived += 1,
-            CellChange::Removed => counts.removed += 1,
-            CellChange::Bumped | CellChange::Touched | CellChange::Unchanged => {
-                counts.unchanged += 1;
-            }
-        }
-    }
-    counts
 }

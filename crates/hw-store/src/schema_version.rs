@@ -39,17 +39,13 @@ pub(crate) fn refuse_newer_index(found: i64) -> Result<(), StoreError> {
 impl StoreReader {
     /// Returns the reason for a failed question: the tables of a newer version may lack what this one asks for.
     pub(crate) fn explain_failure(&self, error: StoreError) -> StoreError {
-        match error {
-            StoreError::Database { .. } => {
-                let version = self.read_unexplained("version", refuse_newer_version);
-                match version {
-                    Err(
-                        newer @ (StoreError::NewerSchema { .. } | StoreError::NewerIndex { .. }),
-                    ) => newer,
-                    Ok(()) | Err(_) => error,
-                }
-            }
-            _ => error,
+        if !matches!(error, StoreError::Database { .. }) {
+            return error;
+        }
+        let version = self.read_unexplained("version", refuse_newer_version);
+        match version {
+            Err(newer @ (StoreError::NewerSchema { .. } | StoreError::NewerIndex { .. })) => newer,
+            Ok(()) | Err(_) => error,
         }
     }
 }

@@ -30,11 +30,11 @@ pub(super) enum PageDistortion {
 /// Restricts the rows of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FeedFilter {
-    PostsWithReplies,
-    PostsNoReplies,
-    PostsWithMedia,
-    PostsAndAuthorThreads,
-    PostsWithVideo,
+    WithReplies,
+    NoReplies,
+    WithMedia,
+    AuthorThreads,
+    WithVideo,
 }
 
 /// A part of a feed to be read.
@@ -161,36 +161,36 @@ impl FeedFilter {
     /// Returns the filter of that name; an unknown one filters nothing.
     fn from_name(name: Option<&str>) -> Self {
         match name {
-            Some("posts_no_replies") => Self::PostsNoReplies,
-            Some("posts_with_media") => Self::PostsWithMedia,
-            Some("posts_and_author_threads") => Self::PostsAndAuthorThreads,
-            Some("posts_with_video") => Self::PostsWithVideo,
-            _ => Self::PostsWithReplies,
+            Some("posts_no_replies") => Self::NoReplies,
+            Some("posts_with_media") => Self::WithMedia,
+            Some("posts_and_author_threads") => Self::AuthorThreads,
+            Some("posts_with_video") => Self::WithVideo,
+            _ => Self::WithReplies,
         }
     }
 
     fn is_match(self, world: &BlueskyWorld, account: &SimAccount, row: FeedRow) -> bool {
         match row {
             FeedRow::Post(index) => self.is_post_match(account, world.post_at(index)),
-            FeedRow::Repost(_) => !matches!(self, Self::PostsWithMedia | Self::PostsWithVideo),
+            FeedRow::Repost(_) => !matches!(self, Self::WithMedia | Self::WithVideo),
         }
     }
 
     fn is_post_match(self, account: &SimAccount, post: &SimPost) -> bool {
         let reply = post.draft.reply.as_ref();
         match self {
-            Self::PostsWithReplies => true,
-            Self::PostsNoReplies => reply.is_none(),
-            Self::PostsAndAuthorThreads => reply.is_none_or(|reply| {
+            Self::WithReplies => true,
+            Self::NoReplies => reply.is_none(),
+            Self::AuthorThreads => reply.is_none_or(|reply| {
                 let root = reply.root.uri.strip_prefix("at://");
                 root.and_then(|root| root.strip_prefix(&*account.did)).is_some()
             }),
-            Self::PostsWithMedia => {
+            Self::WithMedia => {
                 let media = post.draft.embed.as_ref().and_then(PostEmbed::media);
                 matches!(media, Some(MediaEmbed::Images(_)))
             }
             // nobody in this world posts videos
-            Self::PostsWithVideo => false,
+            Self::WithVideo => false,
         }
     }
 }

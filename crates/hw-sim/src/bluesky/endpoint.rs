@@ -86,13 +86,10 @@ impl<'a> XrpcCall<'a> {
 
     /// Checks that the method of HTTP fits the endpoint.
     pub(super) fn check_method(&self) -> Result<(), XrpcError> {
-        let expected = match self.endpoint {
-            XrpcEndpoint::Unknown => {
-                return Err(XrpcError::new(501, "MethodNotImplemented", "Method Not Implemented"));
-            }
-            endpoint if endpoint.is_procedure() => "POST",
-            _ => "GET",
-        };
+        if self.endpoint == XrpcEndpoint::Unknown {
+            return Err(XrpcError::new(501, "MethodNotImplemented", "Method Not Implemented"));
+        }
+        let expected = if self.endpoint.is_procedure() { "POST" } else { "GET" };
         if self.request.method == expected {
             return Ok(());
         }
@@ -103,10 +100,8 @@ impl<'a> XrpcCall<'a> {
 
     /// Returns the actor of the request, for the log.
     pub(super) fn actor(&self) -> Option<String> {
-        let name = match self.endpoint {
-            XrpcEndpoint::ResolveHandle => "handle",
-            _ => "actor",
-        };
+        let is_by_handle = self.endpoint == XrpcEndpoint::ResolveHandle;
+        let name = if is_by_handle { "handle" } else { "actor" };
         self.request.parameter(name)
     }
 

@@ -118,11 +118,8 @@ impl SimulatedAppView {
     }
 
     fn serve_without_one_entry(&mut self, call: &XrpcCall<'_>) -> Option<ServedReply> {
-        let field = match call.endpoint {
-            XrpcEndpoint::Profiles => "profiles",
-            XrpcEndpoint::Posts => "posts",
-            _ => return None,
-        };
+        let fields = [(XrpcEndpoint::Profiles, "profiles"), (XrpcEndpoint::Posts, "posts")];
+        let (_, field) = fields.into_iter().find(|(endpoint, _)| *endpoint == call.endpoint)?;
         let mut body = self.answer(call).ok()?;
         let entries = body[field].as_array_mut().filter(|entries| !entries.is_empty())?;
         entries.remove(self.rng.usize(0..entries.len()));

@@ -151,7 +151,7 @@ impl BlueskyWorld {
         let mut shown = HashSet::new();
         let mut below = None;
         loop {
-            let filter = FeedFilter::PostsWithReplies;
+            let filter = FeedFilter::WithReplies;
             let request = FeedRequest { limit: page_size, below, filter };
             let end = FeedEnd::EmptyPage;
             let page = read_feed_page(self, snapshot.account, &request, end, now_ms);

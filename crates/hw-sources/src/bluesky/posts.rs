@@ -19,6 +19,8 @@ use crate::raw_json::RawNode;
 
 /// The most posts that one request looks up.
 pub const MAX_POSTS: usize = 25;
+/// The same, as the size of a request.
+pub const POSTS_SIZE: u32 = 25;
 
 /// Looks up posts, together with siblings that must be there.
 ///

@@ -14,6 +14,8 @@ use crate::raw_json::RawNode;
 
 /// The most profiles that one request reads.
 pub const MAX_PROFILES: usize = 25;
+/// The same, as the size of a request.
+pub const PROFILES_SIZE: u32 = 25;
 /// The label by which an account asks to be shown only to people who are logged in.
 const LOGGED_IN_ONLY_LABEL: &str = "!no-unauthenticated";
 

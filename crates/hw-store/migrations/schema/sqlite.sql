@@ -627,6 +627,7 @@ create table post_links (
     primary key (host, post_id, position)
 ) without rowid;
 create index post_links_sort_ms on post_links (sort_ms, normal, sharer);
+create index post_links_normal on post_links (normal, sort_ms);
 
 -- the last polls of all accounts
 create table poll_rounds (

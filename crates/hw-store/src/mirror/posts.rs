@@ -163,7 +163,7 @@ pub(super) fn search_row<'a>(host: &'a str, post: &'a Post) -> SearchRow<'a> {
         body: &post.text,
         repository: "",
         author: None,
-        accounts: [Some(post.sharer()), Some(&post.did)].map(|did| did.map(|did| did.as_str())),
+        accounts: [Some(post.sharer().as_str()), Some(post.did.as_str())],
         state: "",
         labels: &[],
         created_at: &post.sort_at,

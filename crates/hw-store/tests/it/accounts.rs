@@ -103,7 +103,7 @@ fn account_that_is_removed_keeps_its_posts(location: &DatabaseLocation) {
     let store = open_accounts(location);
     follow(&store, "alice", None);
     let written = post("alice", "a1", 10, "first");
-    ingest_at(&store, "alice", &[written.clone()], 300);
+    ingest_at(&store, "alice", std::slice::from_ref(&written), 300);
     finish(&store, "alice", 100);
     assert_eq!(store.unfollow_accounts(HOST, &[did("alice"), did("bob")]).unwrap(), 1);
     assert_eq!(store.accounts().unwrap(), []);
@@ -117,7 +117,7 @@ fn posts_that_a_walk_did_not_see_are_suspects(location: &DatabaseLocation) {
         [10, 20, 30, 40].map(|second| post("alice", &format!("a{second}"), second, "x"));
     ingest_at(&store, "alice", &[low, old.clone(), seen.clone(), high], 300);
     ingest_at(&store, "bob", &[post("bob", "b1", 25, "x")], 300);
-    ingest_at(&store, "alice", &[seen.clone()], 400);
+    ingest_at(&store, "alice", std::slice::from_ref(&seen), 400);
     let [from, to, since] = [10_000, 40_000, 400_000].map(SourceInstant);
     let suspects = store.unlisted_posts(HOST, &did("alice"), from, to, since).unwrap();
     let uris: Vec<_> = suspects.into_iter().map(|suspect| suspect.uri).collect();

@@ -98,7 +98,7 @@ fn post_that_is_edited_has_its_newest_text_and_links(location: &DatabaseLocation
 fn post_is_found_by_its_words_and_by_the_name_of_its_account(location: &DatabaseLocation) {
     let store = open_accounts(location);
     let pump = post("alice", "a1", 10, "the foo-bar pump leaks\nbadly");
-    ingest(&store, "alice", &[pump.clone()]);
+    ingest(&store, "alice", std::slice::from_ref(&pump));
     ingest(&store, "bob", &[post("bob", "b1", 20, "another foo-bar")]);
     let urls = |query: &str| -> Vec<String> {
         search_hits(&store, query, 9).into_iter().map(|hit| hit.url).collect()

@@ -4,7 +4,7 @@ use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::account_state::AccountState;
 use hw_rules::walk::PageCursor;
 use hw_sources::bluesky::follows::{FollowsQuery, MAX_FOLLOWS};
-use hw_sources::bluesky::profiles::{MAX_PROFILES, ProfileQuery, ProfilesQuery};
+use hw_sources::bluesky::profiles::{PROFILES_SIZE, ProfileQuery, ProfilesQuery};
 use hw_sources::error::SourceError;
 use hw_store::CheckedAccount;
 
@@ -31,7 +31,7 @@ pub async fn find_accounts(
     let (mut result, mut rest) = (FoundAccounts::default(), accounts);
     while !rest.is_empty() {
         let query = ProfilesQuery { accounts: rest };
-        let page = client.fetch(&query, MAX_PROFILES as u32).await;
+        let page = client.fetch(&query, PROFILES_SIZE).await;
         let page = page.map_err(|error| into_sync_error(error, "profiles"))?;
         let found = page.profiles.len();
         result.found.extend(

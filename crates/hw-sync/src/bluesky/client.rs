@@ -131,34 +131,27 @@ impl BlueskyClient {
 
 /// Says how to log in at a server that requires it.
 fn explain_login(error: FetchError) -> FetchError {
-    match error {
-        FetchError::Source(SourceError::TokenRejected(reason)) => {
-            let advice = "set BLUESKY_HANDLE and BLUESKY_APP_PASSWORD";
-            FetchError::Source(SourceError::TokenRejected(format!("{reason}; {advice}")))
-        }
-        error => error,
+    if let FetchError::Source(SourceError::TokenRejected(reason)) = error {
+        let advice = "set BLUESKY_HANDLE and BLUESKY_APP_PASSWORD";
+        return FetchError::Source(SourceError::TokenRejected(format!("{reason}; {advice}")));
     }
+    error
 }
 
 /// Makes every refusal of a login end the poll: no request would succeed without it.
 fn refuse_login(error: FetchError, account: &AccountRef) -> FetchError {
-    match error {
+    let reason = match &error {
+        FetchError::Source(SourceError::TokenRejected(reason)) => reason.clone(),
         FetchError::Source(
-            error @ (SourceError::TokenRejected(_)
-            | SourceError::SessionExpired(_)
+            refusal @ (SourceError::SessionExpired(_)
             | SourceError::AccountUnavailable(_)
             | SourceError::InvalidRequest(_)
             | SourceError::Hidden(_)),
-        ) => {
-            let reason = match error {
-                SourceError::TokenRejected(reason) => reason,
-                error => error.to_string(),
-            };
-            let reason = format!("cannot log in as {account}: {reason}");
-            FetchError::Source(SourceError::TokenRejected(reason))
-        }
-        error => error,
-    }
+        ) => refusal.to_string(),
+        FetchError::Source(_) | FetchError::Sync(_) => return error,
+    };
+    let reason = format!("cannot log in as {account}: {reason}");
+    FetchError::Source(SourceError::TokenRejected(reason))
 }
 
 /// Returns the error of a request that was not about a single account.

@@ -75,9 +75,10 @@ impl<'a> FeedTurn<'a> {
                 lookback: round.lookback_floor(&account.feed),
                 is_whole: due.is_whole_read(),
             },
-            page_size: match due {
-                FeedDue::Daily => settings.second_page_size(),
-                _ => settings.posts_per_page,
+            page_size: if due == FeedDue::Daily {
+                settings.second_page_size()
+            } else {
+                settings.posts_per_page
             },
             max_pages: settings.max_pages(kind),
             posts_count,

@@ -6,7 +6,9 @@ use futures_util::stream::{self, StreamExt as _};
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::account_schedule::{self, FeedDue, ProfileSign};
 use hw_rules::bluesky::did::Did;
-use hw_sources::bluesky::profiles::{MAX_PROFILES, Profile, ProfileQuery, ProfilesQuery};
+use hw_sources::bluesky::profiles::{
+    MAX_PROFILES, PROFILES_SIZE, Profile, ProfileQuery, ProfilesQuery,
+};
 use hw_sources::error::{SourceError, UnavailableAccount};
 use hw_store::{AccountRow, CheckedAccount};
 
@@ -72,7 +74,7 @@ async fn check_batch(
     let (mut checked, mut rest) = (CheckedProfiles::default(), refs.as_slice());
     while !rest.is_empty() {
         let query = ProfilesQuery { accounts: rest };
-        let page = match round.client.fetch(&query, MAX_PROFILES as u32).await {
+        let page = match round.client.fetch(&query, PROFILES_SIZE).await {
             Ok(page) => page,
             Err(error) => {
                 let error = tolerate(into_sync_error(error, "profiles"))?;

@@ -12,7 +12,7 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::bluesky::feed::AuthorFeedQuery;
-use hw_sources::bluesky::posts::{MAX_POSTS, PostsPage, PostsQuery};
+use hw_sources::bluesky::posts::{POSTS_SIZE, PostsPage, PostsQuery};
 use hw_store::{FeedProgress, IngestPage, SuspectPost};
 
 use super::feed_turn::{FeedTurn, WholeRange};
@@ -60,7 +60,7 @@ async fn look_up_posts(
     let (mut gone, mut rest) = (Vec::new(), uris.as_slice());
     while !rest.is_empty() {
         let query = PostsQuery { uris: rest, siblings: &siblings };
-        let page = turn.round.client.fetch(&query, MAX_POSTS as u32).await?;
+        let page = turn.round.client.fetch(&query, POSTS_SIZE).await?;
         rest = rest.get(page.requested_count.max(1)..).unwrap_or_default();
         // an account without any post has no sibling, and its profile vouches for the answer
         if page.is_vouched_for || turn.posts_count == Some(0) {

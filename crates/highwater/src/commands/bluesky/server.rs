@@ -112,11 +112,10 @@ pub(super) fn sync_error(
         | SyncError::Crashed(_) => hints::RETRY_HINT,
     };
     let reason = hints::bluesky_reason(&error);
-    let cause = match error {
-        SyncError::Store(error) => {
-            anyhow::Error::new(error).context(format!("cannot use {}", location.display_name()))
-        }
-        _ => anyhow::anyhow!(reason),
+    let cause = if let SyncError::Store(error) = error {
+        anyhow::Error::new(error).context(format!("cannot use {}", location.display_name()))
+    } else {
+        anyhow::anyhow!(reason)
     };
     cause.context(failed).context(ErrorHint(hint.to_owned()))
 }

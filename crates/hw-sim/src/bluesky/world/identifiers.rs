@@ -19,7 +19,7 @@ pub(super) fn generate_cid(rng: &mut fastrand::Rng) -> Arc<str> {
 /// Returns the record key of a time: microseconds, and a clock id that makes it unique.
 pub(super) fn record_key(at_ms: i64, clock_id: u64) -> String {
     let micros = u64::try_from(at_ms).unwrap_or(0) * 1000 + clock_id / 1024 % 1000;
-    let number = (micros << 10 | clock_id % 1024) & (u64::MAX >> 1);
+    let number = ((micros << 10) | (clock_id % 1024)) & (u64::MAX >> 1);
     (0..13).rev().map(|digit| base32_digit(SORTABLE_BASE32, number >> (5 * digit))).collect()
 }
 
