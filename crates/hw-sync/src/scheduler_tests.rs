@@ -127,6 +127,7 @@ async fn run_for(ms: i64, work: impl Future<Output = Result<(), SyncError>>) {
     assert!(ended.is_err(), "it ended: {ended:?}");
 }
 
+#[expect(clippy::disallowed_methods, reason = "the runtime's paused clock, not the machine's")]
 fn open_store() -> (StoreWriter, PausedClock) {
     (StoreWriter::open(&DatabaseLocation::Memory).unwrap(), PausedClock(Instant::now()))
 }

@@ -10,7 +10,7 @@ fn feed_lists_posts_newest_first_with_their_records() {
     let posts = publish_posts(&mut app_view, &did, 3);
     let page = read_page(&mut app_view, &did, "");
     let newest_first: Vec<String> = posts.iter().rev().map(|post| post.uri.to_string()).collect();
-    assert_eq!(item_uris(&[page.clone()]), newest_first);
+    assert_eq!(item_uris(std::slice::from_ref(&page)), newest_first);
     let first = &page["feed"][0]["post"];
     assert_eq!(first["cid"], *posts[2].cid);
     assert_eq!(first["author"]["did"], *did);
@@ -192,7 +192,7 @@ fn pin_comes_first_beyond_the_limit_and_again_at_its_place() {
     let posts = publish_posts(&mut app_view, &did, 4);
     app_view.world_mut().pin_post(&posts[0].uri);
     let first = read_page(&mut app_view, &did, "&limit=2&includePins=true");
-    let uris = item_uris(&[first.clone()]);
+    let uris = item_uris(std::slice::from_ref(&first));
     assert_eq!(uris, [&*posts[0].uri, &*posts[3].uri, &*posts[2].uri]);
     assert_eq!(first["feed"][0]["reason"]["$type"], "app.bsky.feed.defs#reasonPin");
     let cursor = first["cursor"].as_str().unwrap();

@@ -10,11 +10,12 @@ fn fault_that_is_armed_fires_once_and_is_counted() {
         let (mut app_view, did) = one_account();
         publish_posts(&mut app_view, &did, 9);
         let session = log_in(&mut app_view, &did);
-        let target = match fault {
-            AppViewFault::MissingEntry => format!("app.bsky.actor.getProfiles?actors={did}"),
-            _ => format!(
+        let target = if fault == AppViewFault::MissingEntry {
+            format!("app.bsky.actor.getProfiles?actors={did}")
+        } else {
+            format!(
                 "app.bsky.feed.getAuthorFeed?actor={did}&limit=5&cursor=2026-01-02T03%3A04%3A06.000Z"
-            ),
+            )
         };
         let request =
             format!("GET /xrpc/{target} HTTP/1.1\r\nAuthorization: Bearer {session}\r\n\r\n");
@@ -64,7 +65,7 @@ fn cursor_that_is_missing_hides_what_follows() {
     publish_posts(&mut app_view, &did, 10);
     app_view.arm_fault(AppViewFault::MissingCursor, 1);
     let page = read_page(&mut app_view, &did, "&limit=4");
-    assert_eq!((item_uris(&[page.clone()]).len(), &page["cursor"]), (4, &Value::Null));
+    assert_eq!((item_uris(std::slice::from_ref(&page)).len(), &page["cursor"]), (4, &Value::Null));
     app_view.arm_fault(AppViewFault::MissingCursor, 1);
     let last = read_page(&mut app_view, &did, "&limit=10");
     assert!(last["cursor"].is_string(), "nothing follows this page, so nothing can be hidden");
@@ -77,7 +78,7 @@ fn cursor_faults_spare_the_first_page() {
     app_view.arm_fault(AppViewFault::CursorToNothing, 1);
     app_view.arm_fault(AppViewFault::CursorError, 1);
     let first = read_page(&mut app_view, &did, "&limit=4");
-    assert_eq!(item_uris(&[first.clone()]).len(), 4);
+    assert_eq!(item_uris(std::slice::from_ref(&first)).len(), 4);
     let parameters = format!("&limit=4&cursor={}", first["cursor"].as_str().unwrap());
     let nothing = read_page(&mut app_view, &did, &parameters);
     assert_eq!(nothing, serde_json::json!({ "feed": [] }));

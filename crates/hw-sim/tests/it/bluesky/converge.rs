@@ -112,7 +112,7 @@ fn survive(
         }
         for _ in 0..26 {
             fixture.pass_minutes(59).await;
-            count_poll(fixture.poll().await, trouble);
+            count_poll(&fixture.poll().await, trouble);
         }
         check_feeds(fixture, &FeedCheck { is_daily: true, ..check })
     })?;
@@ -143,11 +143,11 @@ async fn disturb_poll(
             }
             Err(error) if is_outage(&error) => {}
             Err(error) => return Err(format!("the poll failed: {error}")),
-            Ok(summary) => count_poll(summary, trouble),
+            Ok(summary) => count_poll(&summary, trouble),
         }
     }
     match fixture.try_poll(None).await {
-        Ok(summary) => count_poll(summary, trouble),
+        Ok(summary) => count_poll(&summary, trouble),
         Err(error) if is_outage(&error) => {}
         Err(error) => return Err(format!("the poll failed: {error}")),
     }
@@ -163,7 +163,7 @@ async fn poll_until_finished(
         fixture.pass_minutes(15).await;
         let summary = fixture.poll().await;
         let is_finished = summary.unfinished == 0;
-        count_poll(summary, trouble);
+        count_poll(&summary, trouble);
         if is_finished {
             return Ok(());
         }
@@ -171,7 +171,7 @@ async fn poll_until_finished(
     Err("the gaps do not close".to_owned())
 }
 
-fn count_poll(summary: hw_sync::bluesky::PollSummary, trouble: &mut TroubleTally) {
+fn count_poll(summary: &hw_sync::bluesky::PollSummary, trouble: &mut TroubleTally) {
     trouble.removed += summary.round.removed;
     trouble.edited += summary.edited;
     trouble.skipped += summary.round.skipped;

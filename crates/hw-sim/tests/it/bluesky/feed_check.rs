@@ -69,7 +69,9 @@ fn check_feed(feed: &TrueFeed, stored: &[PostRow], check: &FeedCheck) -> Result<
 fn is_removal_due(feed: &TrueFeed, row: &PostRow, check: &FeedCheck) -> bool {
     let sort_ms = row.post.sort_at.instant().0;
     // a feed that ends without proof does not show that a repost below its end is gone, and reposts cannot be looked up
-    let is_below_end = feed.items.values().all(|item| sort_ms < item.sort_ms);
+    // an edited post shows another time than its place in the feed
+    let mut placed = feed.items.values().filter(|item| item.edited_ms.is_none());
+    let is_below_end = placed.all(|item| sort_ms < item.sort_ms);
     let is_unprovable =
         check.feed_end == FeedEnd::MissingCursor && row.post.repost.is_some() && is_below_end;
     check.is_daily && sort_ms >= check.since_ms && !is_unprovable
@@ -104,7 +106,7 @@ fn compare_item(item: &TrueFeedItem, row: &PostRow, check: &FeedCheck) -> Result
         }
     }
     let parent = post.reply.as_ref().map(|reply| reply.parent.as_str());
-    let quote = post.quote.as_ref().map(|quote| quote.as_str());
+    let quote = post.quote.as_ref().map(hw_rules::bluesky::record_uri::RecordUri::as_str);
     let references = [(parent, item.reply_parent.as_deref()), (quote, item.quote.as_deref())];
     if references.iter().any(|(stored, real)| stored != real) {
         return Err(format!("{}: {references:?}", item.uri));

@@ -423,7 +423,7 @@ fn limit_is_obeyed_with_and_without_headers() {
         let fixture = PollFixture::new(&BlueskySpec::small(), 1);
         on_virtual_time(async {
             fixture.world.with_app_view(|app_view| {
-                app_view.script_fault(XrpcEndpoint::AuthorFeed, 2, fault)
+                app_view.script_fault(XrpcEndpoint::AuthorFeed, 2, fault);
             });
             let summary = fixture.poll().await;
             assert_eq!((summary.round.initial, summary.round.failed), (6, 0), "{fault:?}");

@@ -19,7 +19,7 @@ fn saved_cursor_never_leads_to_a_new_post() {
     ] {
         let spec = BlueskySpec { cursor_format, feed_end, ..BlueskySpec::silent(1) };
         let fixture = AppViewFixture::new(&spec, 1);
-        let (did, handle) = fixture.with_app_view(|app_view| fill_three_days(app_view));
+        let (did, handle) = fixture.with_app_view(fill_three_days);
         on_virtual_time(async {
             let mut poller = ReferencePoller::new(&fixture, INTERVAL_MS);
             let first = poller.poll_account(&handle).await;
@@ -44,7 +44,7 @@ fn saved_cursor_never_leads_to_a_new_post() {
 #[test]
 fn saved_cursor_turns_a_regular_poll_into_a_walk_through_the_past() {
     let fixture = AppViewFixture::new(&BlueskySpec::silent(1), 1);
-    let (_, handle) = fixture.with_app_view(|app_view| fill_three_days(app_view));
+    let (_, handle) = fixture.with_app_view(fill_three_days);
     on_virtual_time(async {
         let mut poller = ReferencePoller::new(&fixture, INTERVAL_MS);
         poller.poll_account(&handle).await;
@@ -69,7 +69,7 @@ fn account_without_posts_has_no_last_post_to_compare() {
 #[test]
 fn account_that_is_deactivated_is_skipped_and_transient_errors_are_retried() {
     let fixture = AppViewFixture::new(&BlueskySpec::silent(1), 1);
-    let (did, handle) = fixture.with_app_view(|app_view| fill_three_days(app_view));
+    let (did, handle) = fixture.with_app_view(fill_three_days);
     on_virtual_time(async {
         let mut poller = ReferencePoller::new(&fixture, INTERVAL_MS);
         fixture.with_app_view(|app_view| app_view.world_mut().deactivate(&did));
