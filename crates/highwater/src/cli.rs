@@ -128,8 +128,9 @@ pub(crate) enum CliCommand {
 ///
 /// Starts a simulated GitHub on this machine, pulls its repositories, discussions,
 /// issues, pull requests and comments into a temporary workspace, and compares
-/// every stored text with the simulated original. Then it serves the workspace to
-/// your browser and keeps pulling what the simulated users write, until Ctrl-C.
+/// every stored text with the simulated original. It also polls a dozen accounts of
+/// a simulated Bluesky. Then it serves the workspace to your browser and keeps
+/// reading what the simulated users write, until Ctrl-C.
 ///
 /// Examples:
 ///   highwater demo            pulls, then serves http://127.0.0.1:8080/

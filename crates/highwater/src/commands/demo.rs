@@ -1,5 +1,6 @@
 //! `highwater demo`
 
+mod bluesky;
 mod comparison;
 mod home;
 mod server;
@@ -12,8 +13,9 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::format::{format_count, group_digits};
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
-use hw_store::{DatabaseLocation, StoreWriter, Workspace, WorkspaceHandle};
+use hw_store::{DatabaseLocation, PollRound, StoreWriter, Workspace, WorkspaceHandle};
 use hw_sync::api_client::GithubClient;
+use hw_sync::bluesky::PollSummary;
 use hw_sync::clock::{Clock as _, MachineClock};
 use hw_sync::pull::{PullSpec, run_pull};
 use serde_json::{Value, json};
@@ -25,6 +27,7 @@ use crate::report::{ErrorHint, InterruptedError};
 use crate::terminal::{print_json, print_result, print_status};
 use crate::web_server::WebServer;
 use crate::{config, interrupt, workspace};
+use bluesky::DemoAccounts;
 use comparison::{ComparedCount, MirrorComparison};
 use home::DemoHome;
 use server::{DemoServer, SimulatedWriters};
@@ -55,12 +58,15 @@ async fn run_demo(args: &DemoArgs) -> anyhow::Result<()> {
     let summary = run_pull(&store, &client, &spec).await.context("the pull failed")?;
     let duration_ms = MachineClock.now_ms() - start_ms;
     let comparison = MirrorComparison::from_store(&store, &server)?;
+    let accounts = DemoAccounts::start(args.seed, writers, &store).await?;
+    let polled = accounts.poll().await?;
     let organization = &server.organization;
     let report = PullReport { organization: Some(organization), summary: &summary, duration_ms };
     if args.json {
-        print_json(&summary_json(&report, &comparison))?;
+        print_json(&summary_json(&report, &comparison, &polled))?;
     } else {
         print_result(&summary_text(&server, &report, &comparison))?;
+        print_result(&accounts_text(&polled))?;
         print_result(&next_step(args, &home, &database))?;
     }
     let Some(web_server) = web_server else { return comparison.check_equal() };
@@ -72,7 +78,7 @@ async fn run_demo(args: &DemoArgs) -> anyhow::Result<()> {
     let workspace = Workspace::at_location(DatabaseLocation::File(database));
     let workspace = WorkspaceHandle::new(move || Ok(workspace.clone()));
     tokio::select! {
-        result = pull_repeatedly(&store, &client, &spec) => result,
+        result = pull_repeatedly(&store, &client, &spec, &accounts) => result,
         () = web_server.serve(workspace, &[], CancellationToken::new()) => Ok(()),
     }
 }
@@ -108,14 +114,18 @@ async fn pull_repeatedly(
     store: &StoreWriter,
     client: &GithubClient,
     spec: &PullSpec,
+    accounts: &DemoAccounts,
 ) -> anyhow::Result<()> {
     print_result("\npulling new activity of the simulated users; press Ctrl-C to stop")?;
     loop {
         MachineClock.sleep_until(MachineClock.now_ms() + PULL_INTERVAL_MS).await;
         let before = client.cost().requests;
         let total = run_pull(store, client, spec).await.context("the pull failed")?.total_tally();
-        let requests = format_count(client.cost().requests - before, "request");
-        print_result(&format!("  {} new or changed, {requests}", total.stored))?;
+        let polled = accounts.poll().await?.round;
+        let requests = client.cost().requests - before + polled.requests;
+        let requests = format_count(requests, "request");
+        let posts = format_count(polled.posts, "new post");
+        print_result(&format!("  {} new or changed, {posts}, {requests}", total.stored))?;
     }
 }
 
@@ -136,11 +146,17 @@ fn pull_spec(server: &DemoServer) -> PullSpec {
 }
 
 /// Returns the summary as JSON; `docs/json.md` is the contract.
-fn summary_json(report: &PullReport<'_>, comparison: &MirrorComparison) -> Value {
+fn summary_json(
+    report: &PullReport<'_>,
+    comparison: &MirrorComparison,
+    polled: &PollSummary,
+) -> Value {
     let mut object = Value::Object(report.to_json());
     object["complete"] = json!(report.is_complete() && comparison.is_equal());
     object["held"] = counts_json(comparison, |count| count.stored);
     object["world"] = counts_json(comparison, |count| count.simulated);
+    object["bluesky"] =
+        json!({ "accounts": polled.round.accounts, "posts": polled.round.posts, "links": polled.round.links });
     object
 }
 
@@ -170,6 +186,15 @@ fn summary_text(
         format!("  THE MIRROR DIFFERS: {}", comparison.differences.join("; "))
     });
     lines.join("\n")
+}
+
+/// Returns what was read of the simulated accounts.
+fn accounts_text(polled: &PollSummary) -> String {
+    let PollRound { accounts, posts, links, requests, .. } = polled.round;
+    let accounts = format_count(accounts, "account");
+    let (posts, links) = (format_count(posts, "post"), format_count(links, "link"));
+    let requests = format_count(requests, "request");
+    format!("polled {accounts} of a simulated Bluesky: {posts} with {links}, {requests}")
 }
 
 fn format_count_row(name: &str, stored: &str, simulated: &str) -> String {
