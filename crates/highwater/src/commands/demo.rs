@@ -155,8 +155,7 @@ fn summary_json(
     object["complete"] = json!(report.is_complete() && comparison.is_equal());
     object["held"] = counts_json(comparison, |count| count.stored);
     object["world"] = counts_json(comparison, |count| count.simulated);
-    object["bluesky"] =
-        json!({ "accounts": polled.round.accounts, "posts": polled.round.posts, "links": polled.round.links });
+    object["bluesky"] = json!({ "accounts": polled.round.accounts, "posts": polled.round.posts, "links": polled.round.links });
     object
 }
 

@@ -154,7 +154,7 @@ fn config_error_is_reported_with_its_line_and_stops_all_but_show() {
         (
             "highwater.toml",
             "github.token = \"t0ken-in-toml\"\n",
-            "highwater.toml:1: github.token: tokens are not allowed here; put GITHUB_TOKEN=… in .env",
+            "highwater.toml:1: github.token: secrets are not allowed here; put GITHUB_TOKEN=… in .env",
         ),
         (
             ".env",

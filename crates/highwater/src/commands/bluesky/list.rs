@@ -40,7 +40,7 @@ fn describe_state(account: &AccountRow) -> String {
     let feed = &account.feed;
     if feed.state != AccountState::Active {
         let since = feed.failed_ms.map_or_else(String::new, |failed_ms| {
-            format!("; last tried {}", SourceInstant(failed_ms))
+            format!("; last tried {}", whole_second(failed_ms))
         });
         return format!("unavailable: {}{since}", feed.state.describe());
     }
@@ -50,8 +50,13 @@ fn describe_state(account: &AccountRow) -> String {
     match feed.read_ms {
         None => "never read".to_owned(),
         Some(_) if feed.is_unfinished => "read in part; the next poll goes on".to_owned(),
-        Some(read_ms) => format!("read {}", SourceInstant(read_ms)),
+        Some(read_ms) => format!("read {}", whole_second(read_ms)),
     }
+}
+
+/// Returns a time for people, who need no milliseconds.
+fn whole_second(ms: i64) -> SourceInstant {
+    SourceInstant(ms - ms.rem_euclid(1_000))
 }
 
 /// Returns the account as JSON; `docs/json.md` is the contract.

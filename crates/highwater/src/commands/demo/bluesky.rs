@@ -44,8 +44,7 @@ impl DemoAccounts {
             SimulatedWriters::Active => BlueskyActivity::busy(6, i64::MAX),
             SimulatedWriters::Idle => BlueskyActivity::none(),
         };
-        let spec =
-            BlueskySpec { start_ms: MachineClock.now_ms(), activity, ..BlueskySpec::demo() };
+        let spec = BlueskySpec { start_ms: MachineClock.now_ms(), activity, ..BlueskySpec::demo() };
         let app_view = Arc::new(Mutex::new(SimulatedAppView::new(&spec, seed)));
         let listener =
             TcpListener::bind("127.0.0.1:0").await.context("cannot open a loopback port")?;

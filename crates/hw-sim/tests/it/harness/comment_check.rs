@@ -28,7 +28,7 @@ pub(crate) fn check_comments(fixture: &SimFixture, level: CheckLevel) -> Result<
         let is_thread_late = thread.is_some_and(|thread| thread.was_hidden);
         check_comment(&stored, comment, level, comment.was_hidden || was_hidden || is_thread_late)?;
     }
-    if level == CheckLevel::Everything {
+    if level.is_final() {
         check_no_extra_comments(&stored, &truth)?;
     }
     Ok(())
@@ -63,7 +63,7 @@ fn check_comment(
     let is_read_by_thread =
         matches!(key.0, item::CommentKind::Review | item::CommentKind::DiscussionComment);
     let may_lag = comes_late || (is_read_by_thread && comment.created_at != comment.updated_at);
-    let is_true = is_row_true(row, comment);
+    let is_true = is_row_true(row, comment, level);
     if is_true || (level == CheckLevel::CreationsAndEdits && may_lag) {
         return Ok(());
     }
@@ -71,9 +71,14 @@ fn check_comment(
 }
 
 /// Compares a row with the world. Deleting an account changes no time, so a row may keep the author it was read with.
-fn is_row_true(row: &CommentRow, comment: &TrueComment) -> bool {
+fn is_row_true(row: &CommentRow, comment: &TrueComment, level: CheckLevel) -> bool {
     let Comment { reply_to, review_id, author_id, .. } = &row.comment;
-    let is_author = comment.author.is_none() || is_author_true(&row.comment, comment);
+    let is_author = match level {
+        CheckLevel::Digested => comment.author.is_none() || row.comment.author == comment.author,
+        CheckLevel::Everything | CheckLevel::CreationsAndEdits => {
+            comment.author.is_none() || is_author_true(&row.comment, comment)
+        }
+    };
     let is_numbered = comment.author_id.is_none() || *author_id == comment.author_id;
     is_author
         && is_numbered
