@@ -102,6 +102,8 @@ impl NewestFirstWalk {
 
     /// Returns the walk after one more page.
     pub fn apply_page(self, page: &ListingPage) -> Result<WalkStep, CursorLoop> {
+        // a page whose rows are all left out says nothing about the head
+        let is_head_known = self.head.is_some() || !page.entries.is_empty();
         let head = self.head.unwrap_or_else(|| ListingHead::from_page(page));
         let within =
             page.entries.iter().take_while(|entry| !self.stop.is_above(entry.updated_at.instant()));
@@ -117,7 +119,7 @@ impl NewestFirstWalk {
             Some(next) if Some(next) == self.cursor.as_ref() => Err(CursorLoop(next.clone())),
             Some(next) => Ok(WalkStep::Open(Self {
                 stop: self.stop,
-                head: Some(head),
+                head: is_head_known.then_some(head),
                 cursor: Some(next.clone()),
             })),
         }

@@ -300,7 +300,7 @@ impl LeasedStore {
         const IS_RESET: Sql =
             Sql::portable("select is_reset from accounts where host = $1 and did = $2");
         const RESTARTED: Sql = Sql::portable(
-            "update accounts set is_reset = $1, head_at = null, read_ms = null, daily_read_ms = null
+            "update accounts set is_reset = $1, head_at = null, read_ms = null
               where host = $2 and did = $3",
         );
         self.write_with_lease(RESTART, |tx| {
@@ -402,7 +402,10 @@ fn finish_feed(
                 head_at = coalesce($5, head_at)
           where host = $6 and did = $7",
     );
-    let head_at = coverage.and_then(|coverage| coverage.through).map(|head| head.to_string());
+    let head = coverage.and_then(|coverage| coverage.through);
+    // an empty feed has no newest item
+    let head_at =
+        head.filter(|head| *head != SourceInstant::BEGINNING).map(|head| head.to_string());
     let FinishedFeed { read_ms, posts_count, interval_ms } = *finished;
     let did = did.as_str();
     let params = params![false, read_ms, posts_count, interval_ms, head_at.as_deref(), host, did];
@@ -425,7 +428,8 @@ fn read_account(mut row: SqlRow) -> Result<AccountRow, StoreError> {
         failed_ms: row.maybe_int("failed_ms")?,
         posts_count: row.maybe_int("posts_count")?,
         read_ms: read_ms.filter(|_| !is_reset),
-        daily_read_ms: row.maybe_int("daily_read_ms")?.filter(|_| !is_reset),
+        // after a reset, the feed is read down to where the last daily read began
+        daily_read_ms: row.maybe_int("daily_read_ms")?,
         interval_ms: row.maybe_int("interval_ms")?.unwrap_or(DAY_MS),
         is_unfinished: coverage
             .is_some_and(|coverage| coverage.gap.is_some() || coverage.walk.is_some()),

@@ -8,7 +8,7 @@ use hw_rules::bluesky::account_ref::AccountRef;
 use super::{OutputArgs, WorkspaceFlags};
 use crate::config::{parse_account, parse_limit};
 
-/// Follows accounts on Bluesky: every new post, for few requests.
+/// Follows accounts on Bluesky: every new post, with few requests.
 ///
 /// `add` follows accounts, and `poll` reads what they have posted since the last
 /// poll. Public posts need no account; for a server that requires one, set
@@ -131,7 +131,8 @@ pub(crate) struct ListAccountsArgs {
 
 /// Has the next poll read accounts as if for the first time. Works offline.
 ///
-/// Nothing that is stored is lost: posts that are stored already count as known.
+/// Nothing that is stored is lost, and stored posts are not new again. The feed is
+/// read down to the look-back before its last daily read.
 ///
 /// Examples:
 ///   highwater bluesky reset alice.bsky.social
@@ -163,7 +164,7 @@ pub(crate) struct PollArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Remove posts even if most of an account's are gone.
+    /// Remove posts even if more than a fifth of an account's posts are gone.
     #[arg(long)]
     pub(crate) allow_mass_removal: bool,
 
@@ -191,10 +192,10 @@ pub(crate) struct PollStatusArgs {
     pub(crate) workspace: WorkspaceFlags,
 }
 
-/// Lists the links that most accounts shared. Works offline.
+/// Lists the links shared by the most accounts. Works offline.
 ///
 /// Counts each account once, whether it posted a link or reposted a post with it.
-/// Of links with equally many accounts, the one that was shared last comes first.
+/// On a tie, the link shared last comes first.
 ///
 /// Examples:
 ///   highwater bluesky trending

@@ -105,7 +105,7 @@ fn bluesky_accounts_are_added_polled_and_listed() {
     let lines = server.stdout(&["poll"]);
     let poll_line = format!("[POLL] {}: 1 posts, 1 URLs\n", handles[1]);
     assert!(lines.starts_with(&poll_line), "{lines}");
-    assert!(lines.contains(": 1 feed read, 1 new posts with 1 link, 2 requests\n"), "{lines}");
+    assert!(lines.contains(": 1 feed read, 1 new post with 1 link, 2 requests\n"), "{lines}");
     let listed = server.stdout(&["list"]);
     assert_eq!(listed.lines().count(), 2);
     assert!(listed.contains(" posts, read 20"), "{listed}");
@@ -155,7 +155,7 @@ fn bluesky_accounts_are_removed_and_reset_by_name() {
     assert_eq!(reset, "the next poll reads 1 account as if for the first time\n");
     assert!(server.stdout(&["poll"]).starts_with(&format!("[INITIAL] {}: 0 posts", handles[0])));
     let removed = server.stdout(&["remove", &handles[1]]);
-    assert_eq!(removed, "no longer following 1 account; their posts stay\n");
+    assert_eq!(removed, "no longer following 1 account; stored posts stay\n");
     assert_eq!(server.stdout(&["list"]).lines().count(), 1);
     let (code, stderr) = server.failure(&["remove", "stranger.example"]);
     assert_eq!(code, Some(1));
@@ -201,7 +201,7 @@ fn bluesky_poll_that_fails_for_an_account_says_so_and_exits_with_an_error() {
     let output = poll.env("BLUESKY_MAX_RETRIES", "0").output().unwrap();
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &json["failed"]), (Some(1), &1.into()));
-    assert!(stderr_text(&output).contains("1 account could not be read\nhint: "));
+    assert!(stderr_text(&output).contains("not read completely: 1 account\nhint: "));
     let listed = server.stdout(&["list"]);
     assert!(listed.contains("failed: server error: status 502"), "{listed}");
     assert!(server.stdout(&["poll"]).contains("[INITIAL] "));

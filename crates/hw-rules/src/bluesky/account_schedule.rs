@@ -100,24 +100,28 @@ pub fn judge_feed_due(account: &AccountFeed, profile: ProfileSign, now_ms: i64) 
     }
 }
 
-/// Decides about a feed as if it had been read before.
+/// Decides about a feed as if it had been read before. A daily read comes first, because it finds whatever the others
+/// would: an account that always has something new would never have one otherwise.
 fn judge_read_feed(account: &AccountFeed, profile: ProfileSign, now_ms: i64) -> FeedDue {
+    if !account.state.is_active() {
+        return match account.is_requested {
+            true => FeedDue::Requested,
+            false => judge_unavailable(account, profile, now_ms),
+        };
+    }
+    let Some(read_ms) = account.read_ms else { return FeedDue::First };
+    let daily_ms = last_daily_time_ms(&account.did, now_ms);
+    if account.daily_read_ms.is_none_or(|read_ms| !(daily_ms..=now_ms).contains(&read_ms)) {
+        return FeedDue::Daily;
+    }
     if account.is_requested {
         return FeedDue::Requested;
     }
-    if !account.state.is_active() {
-        return judge_unavailable(account, profile, now_ms);
-    }
-    let Some(read_ms) = account.read_ms else { return FeedDue::First };
     if account.is_unfinished {
         return FeedDue::Unfinished;
     }
     if has_moved(account, profile) {
         return FeedDue::Moved;
-    }
-    let daily_ms = last_daily_time_ms(&account.did, now_ms);
-    if account.daily_read_ms.is_none_or(|read_ms| !(daily_ms..=now_ms).contains(&read_ms)) {
-        return FeedDue::Daily;
     }
     // a time in the future is from a clock that was set back since
     let is_recent = (0..account.interval_ms).contains(&now_ms.saturating_sub(read_ms));

@@ -165,14 +165,17 @@ proptest! {
     }
 
     #[test]
-    fn feed_of_an_active_account_is_read_at_least_once_a_day(
+    fn feed_of_an_active_account_is_read_whole_at_least_once_a_day(
         read_ms in 0..NOW, daily_read_ms in 0..NOW, interval_ms in HOUR_MS..=DAY_MS, late_ms in 0..DAY_MS,
+        is_unfinished: bool, is_requested: bool, posts_count in 0_i64..20,
     ) {
         let account = AccountFeed {
-            read_ms: Some(read_ms), daily_read_ms: Some(daily_read_ms), interval_ms, ..quiet_account()
+            read_ms: Some(read_ms), daily_read_ms: Some(daily_read_ms), interval_ms, is_unfinished, is_requested,
+            ..quiet_account()
         };
         let now_ms = daily_read_ms + DAY_MS + late_ms;
-        prop_assert!(judge_feed_due(&account, ProfileSign::Unknown, now_ms).is_due());
+        let profile = ProfileSign::Readable { posts_count: Some(posts_count) };
+        prop_assert!(judge_feed_due(&account, profile, now_ms).is_whole_read());
     }
 }
 

@@ -62,6 +62,8 @@ pub fn apply_feed_page(
     match end.reached_floor(request.stop) {
         None => {}
         Some(reached) if reached <= request.stop => {
+            // an empty answer may be a fault: what is known already does not begin earlier because of it
+            let reached = if old_from.is_some() { request.stop } else { reached };
             let from = old_from.map_or(reached, |from| from.min(reached));
             applied.from = applied.from.map(|_| from);
         }
@@ -104,6 +106,21 @@ mod tests {
         let coverage = read(Coverage::default(), first(), &[], &FeedEnd::Empty);
         assert!(coverage.is_complete());
         assert_eq!(coverage.from, Some(ListingFloor::Beginning));
+    }
+
+    #[test]
+    fn empty_answer_changes_nothing_about_what_is_known() {
+        let known = read(Coverage::default(), first(), &[90, 40], &FeedEnd::ReachedStop);
+        let coverage = read(known.clone(), REGULAR, &[], &FeedEnd::Empty);
+        assert_eq!((coverage.from, coverage.through), (known.from, known.through));
+    }
+
+    #[test]
+    fn empty_page_before_the_first_rows_is_not_the_head() {
+        let end = FeedEnd::Continues(PageCursor("below".into()));
+        let open = read(Coverage::default(), first(), &[], &end);
+        let coverage = read(open, first(), &[90, 40], &FeedEnd::ReachedStop);
+        assert_eq!(coverage.through, Some(instant(90)));
     }
 
     #[test]

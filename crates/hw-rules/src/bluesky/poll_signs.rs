@@ -6,6 +6,8 @@ use crate::format::{format_count, format_duration};
 const SLOW_POLL_MS: i64 = 30_000;
 /// The number of accounts that one poll may fail to read before that is more than an accident.
 const FAILED_PERCENT: u64 = 5;
+/// Posts that are dated back, or removed, may be missed after such a pause.
+const LONG_PAUSE_MS: i64 = 24 * 3_600_000;
 
 /// How polls went.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub struct PollSigns {
     pub accounts: u64,
     /// Accounts that were ever read.
     pub read_accounts: u64,
+    /// The time since the last poll began.
+    pub age_ms: i64,
     /// Newest first.
     pub rounds: Vec<RoundSigns>,
 }
@@ -31,6 +35,12 @@ pub struct RoundSigns {
 pub fn warning_signs(signs: &PollSigns) -> Vec<String> {
     let Some(last) = signs.rounds.first() else { return Vec::new() };
     let mut warnings = Vec::new();
+    if signs.age_ms > LONG_PAUSE_MS {
+        let age = format_duration(signs.age_ms);
+        warnings.push(format!(
+            "the last poll that was completed began {age} ago; `highwater bluesky poll` runs one"
+        ));
+    }
     if last.took_ms > SLOW_POLL_MS && last.initial == 0 {
         let took = format_duration(last.took_ms);
         warnings.push(format!("the last poll took {took}: the server is slow, or limits requests"));
@@ -48,7 +58,7 @@ pub fn warning_signs(signs: &PollSigns) -> Vec<String> {
     let unread = last.accounts.min(signs.accounts).saturating_sub(signs.read_accounts);
     if unread * 100 > signs.accounts * FAILED_PERCENT {
         let unread = format_count(unread, "account");
-        warnings.push(format!("{unread} were never read; `highwater bluesky list` shows why"));
+        warnings.push(format!("never read: {unread}; `highwater bluesky list` shows why"));
     }
     warnings
 }
@@ -62,8 +72,12 @@ mod tests {
         assert_eq!(warning_signs(&PollSigns::default()), Vec::<String>::new());
         let first = RoundSigns { took_ms: 60_000, accounts: 342, initial: 325, failed: 0 };
         let next = RoundSigns { took_ms: 900, accounts: 342, initial: 0, failed: 17 };
-        let signs =
-            PollSigns { accounts: 342, read_accounts: 325, rounds: vec![next, next, first] };
+        let signs = PollSigns {
+            accounts: 342,
+            read_accounts: 325,
+            age_ms: 900_000,
+            rounds: vec![next, next, first],
+        };
         assert_eq!(warning_signs(&signs), Vec::<String>::new());
         assert_eq!(
             warning_signs(&PollSigns { rounds: vec![first], ..signs }),
@@ -76,15 +90,19 @@ mod tests {
     fn polls_that_go_badly_say_how() {
         let bad = RoundSigns { took_ms: 61_000, accounts: 100, initial: 0, failed: 6 };
         let again = RoundSigns { initial: 100, ..bad };
-        let signs =
-            PollSigns { accounts: 100, read_accounts: 90, rounds: vec![bad, again, again, again] };
+        let signs = PollSigns {
+            accounts: 100,
+            read_accounts: 90,
+            age_ms: 2 * LONG_PAUSE_MS,
+            rounds: vec![bad, again, again, again],
+        };
         let warnings = warning_signs(&signs);
-        for (warning, part) in warnings.iter().zip(["61 s", "6 accounts", "10 accounts were never"])
-        {
-            let slow = part == "61 s" && warning.contains("the last poll took");
-            assert!(slow || warning.contains(part), "{warning}");
+        let parts =
+            ["began 2 days ago", "the last poll took", "6 accounts", "never read: 10 accounts"];
+        for (warning, part) in warnings.iter().zip(parts) {
+            assert!(warning.contains(part), "{warning}");
         }
-        assert_eq!(warnings.len(), 3);
+        assert_eq!(warnings.len(), 4);
         let rounds = vec![again, again, again];
         let warnings = warning_signs(&PollSigns { rounds, ..signs });
         assert!(warnings.iter().any(|warning| warning.contains("again and again")), "{warnings:?}");

@@ -158,7 +158,8 @@ impl PollingSetting {
             Self::InitialLookbackHours => 1..=8_784,
             Self::MaxRetries => 0..=10,
             Self::RetryBackoffMs => 0..=60_000,
-            Self::MaxPagesPerUser => 1..=1_000,
+            // one for what is new, and one for what an earlier poll has left
+            Self::MaxPagesPerUser => 2..=1_000,
         }
     }
 

@@ -137,7 +137,8 @@ impl Query for ProfilesQuery<'_> {
         let is_missing =
             |account: &&AccountRef| !profiles.iter().any(|profile| profile.is_of(account));
         let missing = requested.iter().filter(is_missing).cloned().collect();
-        Ok(ProfilesPage { date: response.date(), profiles, missing })
+        let requested_count = requested.len();
+        Ok(ProfilesPage { date: response.date(), requested_count, profiles, missing })
     }
 }
 
@@ -145,6 +146,8 @@ impl Query for ProfilesQuery<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfilesPage {
     pub date: SourceInstant,
+    /// The number of accounts that the request asked for.
+    pub requested_count: usize,
     pub profiles: Vec<Profile>,
     /// Accounts that the answer leaves out, or whose profile cannot be read. [`ProfileQuery`] shows the reason.
     pub missing: Vec<AccountRef>,

@@ -33,7 +33,6 @@ pub async fn find_accounts(
         let query = ProfilesQuery { accounts: rest };
         let page = client.fetch(&query, PROFILES_SIZE).await;
         let page = page.map_err(|error| into_sync_error(error, "profiles"))?;
-        let found = page.profiles.len();
         result.found.extend(
             page.profiles
                 .into_iter()
@@ -42,7 +41,7 @@ pub async fn find_accounts(
         for account in &page.missing {
             find_alone(client, account, &mut result).await?;
         }
-        rest = rest.get((found + page.missing.len()).max(1)..).unwrap_or_default();
+        rest = rest.get(page.requested_count.max(1)..).unwrap_or_default();
     }
     Ok(result)
 }

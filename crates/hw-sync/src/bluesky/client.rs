@@ -49,6 +49,10 @@ impl BlueskyClient {
         &self.api
     }
 
+    pub(crate) fn has_credentials(&self) -> bool {
+        self.credentials.is_some()
+    }
+
     /// Sends a query, logged in if there are credentials. An expired session is renewed once.
     pub(crate) async fn fetch<Q>(&self, query: &Q, size: u32) -> Result<Q::Page, FetchError>
     where
@@ -116,8 +120,6 @@ impl BlueskyClient {
     async fn log_in(&self, credentials: &Credentials) -> Result<Session, FetchError> {
         let Credentials { account, app_password } = credentials;
         let query = CreateSessionQuery { account, app_password };
-        // reads must not carry the token of the session that is replaced
-        self.source.end_session();
         let session = self.api.fetch(&query, RequestOptions::FEED, &mut 1).await;
         session.map_err(|error| refuse_login(error, account))
     }

@@ -42,6 +42,8 @@ pub(super) struct FeedTurn<'a> {
     /// The number of posts in the profile; none if it is unknown.
     pub(super) posts_count: Option<i64>,
     pub(super) counts: FeedCounts,
+    /// True if the feed had items when it was read before.
+    had_head: bool,
     rows: SeenRows,
 }
 
@@ -83,6 +85,7 @@ impl<'a> FeedTurn<'a> {
             max_pages: settings.max_pages(kind),
             posts_count,
             counts: FeedCounts::default(),
+            had_head: false,
             rows: SeenRows::default(),
         }
     }
@@ -105,6 +108,11 @@ impl<'a> FeedTurn<'a> {
         };
         let state = self.round.write(state).await?;
         let coverage = self.depth.open_turn(state.coverage);
+        if coverage.gap.is_some() {
+            // what an earlier turn has left comes first; the whole read is due again in the next round
+            self.depth.is_whole = false;
+        }
+        self.had_head = coverage.through.is_some_and(|head| head != SourceInstant::BEGINNING);
         let walk = FeedWalk::new(self, coverage).run().await?;
         self.counts.is_unfinished = !walk.is_finished;
         if let Some(range) = walk.whole_range {
@@ -142,9 +150,13 @@ impl<'a> FeedTurn<'a> {
             _ => 0,
         };
         let posts_per_page = self.round.spec.settings.posts_per_page;
+        let known_count = self.account.feed.posts_count;
+        // an empty answer may be a fault: the count still shows that there is something to read
+        let is_doubtful = count == 0 && self.had_head;
+        let posts_count = self.posts_count.filter(|count| !is_doubtful || *count == 0);
         FinishedFeed {
             read_ms: self.round.now_ms(),
-            posts_count: self.posts_count.or(self.account.feed.posts_count),
+            posts_count: posts_count.or(known_count),
             interval_ms: account_schedule::feed_interval_ms(count, span_ms, posts_per_page),
         }
     }

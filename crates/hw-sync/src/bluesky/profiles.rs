@@ -1,6 +1,6 @@
 //! Reads the profiles of all accounts: their names, and the signs that their feeds moved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, StreamExt as _};
 use hw_rules::bluesky::account_ref::AccountRef;
@@ -32,7 +32,8 @@ pub(super) struct ProfileSigns {
 struct CheckedProfiles {
     profiles: Vec<Profile>,
     unavailable: Vec<(Did, UnavailableAccount)>,
-    unread: u64,
+    /// Accounts whose profile could not be read.
+    unread: BTreeSet<Did>,
 }
 
 /// Reads the profiles of all accounts, and stores the names.
@@ -44,10 +45,10 @@ pub(super) async fn check_profiles(
     let mut batches = stream::iter(accounts.chunks(MAX_PROFILES))
         .map(|batch| check_batch(round, batch))
         .buffer_unordered(MAX_CONCURRENT_REQUESTS);
-    let mut names = Vec::new();
+    let (mut names, mut all_unread) = (Vec::new(), BTreeSet::new());
     while let Some(checked) = batches.next().await {
         let CheckedProfiles { profiles, unavailable, unread } = checked?;
-        round.summary().unread_profiles += unread;
+        all_unread.extend(unread);
         signs.unavailable.extend(unavailable);
         for profile in profiles {
             signs.signs.insert(profile.did.clone(), profile.sign());
@@ -55,7 +56,9 @@ pub(super) async fn check_profiles(
         }
     }
     drop(batches);
-    let polled: Vec<Did> = accounts.iter().map(|account| account.feed.did.clone()).collect();
+    round.count_unread_profiles(all_unread.len() as u64);
+    let dids = accounts.iter().map(|account| account.feed.did.clone());
+    let polled: Vec<Did> = dids.filter(|did| !all_unread.contains(did)).collect();
     let (host, now_ms) = (round.spec.host.clone(), round.now_ms());
     let record = move |store: &hw_store::LeasedStore| {
         store.record_checked_accounts(&host, &names, &polled, now_ms)
@@ -79,11 +82,13 @@ async fn check_batch(
             Err(error) => {
                 let error = tolerate(into_sync_error(error, "profiles"))?;
                 tracing::warn!(%error, "cannot read profiles");
-                checked.unread += rest.len() as u64;
+                let known: BTreeSet<&str> = rest.iter().map(AccountRef::as_str).collect();
+                let dids = accounts.iter().map(|row| &row.feed.did);
+                checked.unread.extend(dids.filter(|did| known.contains(did.as_str())).cloned());
                 return Ok(checked);
             }
         };
-        rest = rest.get(page.profiles.len() + page.missing.len()..).unwrap_or_default();
+        rest = rest.get(page.requested_count.max(1)..).unwrap_or_default();
         checked.profiles.extend(page.profiles);
         for account in &page.missing {
             let row = accounts.iter().find(|row| row.feed.did.as_str() == account.as_str());
@@ -117,7 +122,9 @@ async fn check_one(
         (Err(error), _) => {
             let error = tolerate(into_sync_error(error, "profile"))?;
             tracing::warn!(%error, %account, "cannot read a profile");
-            checked.unread += 1;
+            if let AccountRef::Did(did) = account {
+                checked.unread.insert(did.clone());
+            }
         }
     }
     Ok(())

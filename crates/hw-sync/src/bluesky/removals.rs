@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::feed_end::{FeedEnd, FeedPosition};
 use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::item::{ItemObservation, MirrorItem};
@@ -13,6 +14,7 @@ use hw_rules::version::ObservedAt;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::bluesky::feed::AuthorFeedQuery;
 use hw_sources::bluesky::posts::{POSTS_SIZE, PostsPage, PostsQuery};
+use hw_sources::bluesky::profiles::ProfileQuery;
 use hw_store::{FeedProgress, IngestPage, SuspectPost};
 
 use super::feed_turn::{FeedTurn, WholeRange};
@@ -28,10 +30,11 @@ pub(super) async fn remove_unlisted(
     if suspects.is_empty() {
         return Ok(0);
     }
+    let witness = find_witness(turn, range).await?;
     let (posts, others): (Vec<_>, Vec<_>) =
         suspects.into_iter().partition(|suspect| suspect.uri.is_post());
-    let mut gone = look_up_posts(turn, &posts, range).await?;
-    gone.extend(look_for_reposts(turn, &others).await?);
+    let LookedUp { mut gone, found } = look_up_posts(turn, &posts, &witness).await?;
+    gone.extend(look_for_reposts(turn, &others, &found).await?);
     turn.round.client.api().crash_points().pass_point(crash_points::SUSPECTS_RECHECKED)?;
     if gone.is_empty() {
         return Ok(0);
@@ -39,6 +42,29 @@ pub(super) async fn remove_unlisted(
     let (lane, is_allowed) = (turn.lane.clone(), turn.round.spec.allow_mass_removal);
     let remove = move |store: &hw_store::LeasedStore| store.remove_posts(&lane, &gone, is_allowed);
     Ok(turn.round.write(remove).await?)
+}
+
+/// What shows that an account can be read, and that the server answers lookups.
+struct Witness {
+    /// Posts that must be there, in an answer that is believed.
+    siblings: Vec<RecordUri>,
+    /// True if the account has no posts at all.
+    is_empty_account: bool,
+}
+
+/// Finds posts that must be there: of the same feed, or else of another one, if the profile of this account can be read
+/// now. An account that was switched off since the round began would look as if it had deleted everything.
+async fn find_witness(turn: &FeedTurn<'_>, range: WholeRange) -> Result<Witness, FetchError> {
+    let (host, did) = (&turn.round.spec.host, &turn.account.feed.did);
+    let siblings = turn.round.store.listed_posts(host, did, range.began, 1)?;
+    if !siblings.is_empty() {
+        return Ok(Witness { siblings, is_empty_account: false });
+    }
+    let account = AccountRef::Did(did.clone());
+    let profile = turn.round.client.fetch(&ProfileQuery { account: &account }, 1).await?;
+    let siblings = turn.round.seen_post().filter(|_| !profile.is_blocked);
+    let is_empty_account = profile.posts_count == Some(0);
+    Ok(Witness { siblings: siblings.into_iter().collect(), is_empty_account })
 }
 
 fn load_suspects(
@@ -49,34 +75,34 @@ fn load_suspects(
     Ok(turn.round.store.unlisted_posts(host, did, floor, began, began)?)
 }
 
-/// Returns the posts that the server does not know any more.
+/// The result of looking posts up.
+#[derive(Default)]
+struct LookedUp {
+    /// Posts that the server does not know any more.
+    gone: Vec<(i64, ObservedAt)>,
+    /// Posts that are there, although their feed did not show them.
+    found: BTreeSet<i64>,
+}
+
 async fn look_up_posts(
     turn: &FeedTurn<'_>,
     suspects: &[SuspectPost],
-    range: WholeRange,
-) -> Result<Vec<(i64, ObservedAt)>, FetchError> {
-    let siblings = find_siblings(turn, range)?;
+    witness: &Witness,
+) -> Result<LookedUp, FetchError> {
     let uris: Vec<RecordUri> = suspects.iter().map(|suspect| suspect.uri.clone()).collect();
-    let (mut gone, mut rest) = (Vec::new(), uris.as_slice());
+    let (mut result, mut rest) = (LookedUp::default(), uris.as_slice());
     while !rest.is_empty() {
-        let query = PostsQuery { uris: rest, siblings: &siblings };
+        let query = PostsQuery { uris: rest, siblings: &witness.siblings };
         let page = turn.round.client.fetch(&query, POSTS_SIZE).await?;
         rest = rest.get(page.requested_count.max(1)..).unwrap_or_default();
-        // an account without any post has no sibling, and its profile vouches for the answer
-        if page.is_vouched_for || turn.posts_count == Some(0) {
+        if page.is_vouched_for || witness.is_empty_account {
             let absent = suspects.iter().filter(|suspect| page.absent.contains(&suspect.uri));
-            gone.extend(absent.map(|suspect| (suspect.id, page.observed_at)));
+            result.gone.extend(absent.map(|suspect| (suspect.id, page.observed_at)));
         }
+        result.found.extend(page.posts.iter().map(|found| found.post.id()));
         store_found(turn, page).await?;
     }
-    Ok(gone)
-}
-
-/// Returns posts that must be there: of the same feed, or else of another one.
-fn find_siblings(turn: &FeedTurn<'_>, range: WholeRange) -> Result<Vec<RecordUri>, FetchError> {
-    let (host, did) = (&turn.round.spec.host, &turn.account.feed.did);
-    let listed = turn.round.store.listed_posts(host, did, range.began, 1)?;
-    Ok(if listed.is_empty() { turn.round.seen_post().into_iter().collect() } else { listed })
+    Ok(result)
 }
 
 /// Stores posts that are there although their feed did not show them.
@@ -101,16 +127,20 @@ async fn store_found(turn: &FeedTurn<'_>, page: PostsPage) -> Result<(), FetchEr
     Ok(())
 }
 
-/// Returns the reposts that a second reading of the feed does not show, either.
+/// Returns the reposts that a second reading of the feed does not show, either. A reading that leaves out many posts
+/// which are there is not believed.
 async fn look_for_reposts(
     turn: &FeedTurn<'_>,
     suspects: &[SuspectPost],
+    found: &BTreeSet<i64>,
 ) -> Result<Vec<(i64, ObservedAt)>, FetchError> {
     let Some(oldest) = suspects.iter().map(|suspect| suspect.sort_at).min() else {
         return Ok(Vec::new());
     };
     let reading = read_again(turn, oldest).await?;
-    let Some(began) = reading.began else { return Ok(Vec::new()) };
+    let Some(began) = reading.began.filter(|_| reading.is_believed(found)) else {
+        return Ok(Vec::new());
+    };
     let gone = suspects.iter().filter(|suspect| {
         !reading.listed.contains(&suspect.id) && reading.has_passed(suspect.sort_at)
     });
@@ -128,6 +158,11 @@ struct SecondReading {
 }
 
 impl SecondReading {
+    /// Returns true if it lists most of what is there. A post or two may have the time of a page's last row.
+    fn is_believed(&self, found: &BTreeSet<i64>) -> bool {
+        4 * found.difference(&self.listed).count() <= self.listed.len()
+    }
+
     /// Returns true if an item of this time would have been listed.
     fn has_passed(&self, sort_at: SourceInstant) -> bool {
         self.reached.is_some_and(|reached| match reached {

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use futures_util::stream::{self, StreamExt as _};
 use hw_rules::bluesky::account_schedule::{self, AccountFeed, FeedDue, ProfileSign};
+use hw_rules::bluesky::account_state::AccountState;
 use hw_rules::bluesky::poll_lines::{self, PollCounts};
 use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::source_time::SourceInstant;
@@ -106,7 +107,14 @@ impl<'a> Round<'a> {
                 Ok(())
             }
             Err(FetchError::Source(SourceError::AccountUnavailable(unavailable))) => {
-                self.skip_account(account, &unavailable)
+                self.skip_account(account, &judge_unavailable(unavailable, sign))
+            }
+            // everything else can be read without a session
+            Err(FetchError::Source(SourceError::TokenRejected(reason)))
+                if sign != ProfileSign::Unknown && !self.client.has_credentials() =>
+            {
+                let (state, reason) = (AccountState::Private, format!(", {reason}"));
+                self.skip_account(account, &UnavailableAccount { state, status: 401, reason })
             }
             Err(FetchError::Source(error)) => {
                 let lane = turn.lane().to_string();
@@ -131,6 +139,13 @@ impl<'a> Round<'a> {
             drop(summary);
             self.print(&poll_lines::poll_line(account.name(), line_counts));
         }
+    }
+
+    /// Counts profiles that could not be read. Each is a failure, too: whether the feed moved is unknown.
+    pub(super) fn count_unread_profiles(&self, count: u64) {
+        let mut summary = self.summary();
+        summary.unread_profiles += count;
+        summary.round.failed += count;
     }
 
     fn count_read(&self, counts: &FeedCounts) {
@@ -239,4 +254,12 @@ impl<'a> Round<'a> {
         drop(turn);
         Ok(written?)
     }
+}
+
+/// Returns the state of an account whose feed was refused. One whose profile is shown all the same does not come back
+/// with its profile, so it is tried again at growing intervals.
+fn judge_unavailable(unavailable: UnavailableAccount, sign: ProfileSign) -> UnavailableAccount {
+    let is_shown = matches!(sign, ProfileSign::Readable { .. });
+    let state = if is_shown { AccountState::Refused } else { unavailable.state };
+    UnavailableAccount { state, ..unavailable }
 }

@@ -17,7 +17,7 @@ use crate::{hints, workspace};
 pub(super) fn remove(args: &RemoveAccountsArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let removed = change(settings, &args.accounts, StoreWriter::unfollow_accounts)?;
     let removed = format_count(removed, "account");
-    Ok(print_result(&format!("no longer following {removed}; their posts stay"))?)
+    Ok(print_result(&format!("no longer following {removed}; stored posts stay"))?)
 }
 
 pub(super) fn reset(args: &ResetAccountsArgs, settings: &AppSettings) -> anyhow::Result<()> {

@@ -9,7 +9,6 @@ use hw_sync::progress::ProgressSink;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::NO_ACCOUNTS;
 use super::server::{BlueskyServer, sync_error};
 use crate::cli::PollArgs;
 use crate::commands::read_command;
@@ -17,6 +16,8 @@ use crate::config::{self, AppSettings};
 use crate::report::ErrorHint;
 use crate::terminal::{print_json, print_result, print_status, print_warning};
 use crate::{hints, interrupt, progress, workspace};
+
+const ADVICE: &str = "`highwater bluesky add HANDLE` adds one";
 
 pub(super) fn run(args: &PollArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let server = BlueskyServer::from_settings(settings)?;
@@ -37,7 +38,7 @@ pub(super) fn run(args: &PollArgs, settings: &AppSettings) -> anyhow::Result<()>
         let client = server.open_client(settings, &store, sink, &stop)?;
         let polled = poll_accounts(&store, &client, &spec).await;
         let summary = polled.map_err(|error| poll_error(error, &location))?;
-        report(args, &summary)
+        report(args, &spec.host, &summary)
     })
 }
 
@@ -57,11 +58,11 @@ fn line_printer(is_json: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     })
 }
 
-fn report(args: &PollArgs, summary: &PollSummary) -> anyhow::Result<()> {
+fn report(args: &PollArgs, host: &str, summary: &PollSummary) -> anyhow::Result<()> {
     if args.json {
         print_json(&to_json(summary))?;
     } else if summary.round.accounts == 0 {
-        print_status(NO_ACCOUNTS);
+        print_status(&format!("no accounts of {host} are followed; {ADVICE}"));
     } else {
         print_result(&to_line(summary))?;
     }
@@ -78,10 +79,9 @@ fn to_line(summary: &PollSummary) -> String {
     let PollRound { accounts, feeds, posts, links, removed, requests, took_ms, .. } = *round;
     let mut parts = vec![
         format!("{} read", format_count(feeds, "feed")),
-        format!("{posts} new posts with {}", format_count(links, "link")),
+        format!("{} with {}", format_count(posts, "new post"), format_count(links, "link")),
     ];
-    for (count, name) in [(*edited, "edited"), (removed, "removed"), (*unfinished, "to go on with")]
-    {
+    for (count, name) in [(*edited, "edited"), (removed, "removed"), (*unfinished, "unfinished")] {
         if count > 0 {
             parts.push(format!("{count} {name}"));
         }
@@ -118,16 +118,18 @@ fn to_json(summary: &PollSummary) -> Value {
     })
 }
 
-/// Fails if an account could not be read, so that scripts notice. An account that is unavailable is no failure.
+/// Fails if an account was not read completely, so that scripts notice. An account that is unavailable is no failure.
 fn check_complete(summary: &PollSummary) -> anyhow::Result<()> {
-    if summary.failures.is_empty() {
+    let failed = summary.failures.len() as u64 + summary.unread_profiles;
+    if failed == 0 {
         return Ok(());
     }
     let hint = if summary.failures.iter().any(|failure| failure.is_brake) {
-        "if these posts are really gone, pass --allow-mass-removal"
+        "if the posts named above are really gone, pass --allow-mass-removal"
     } else {
         "everything else is saved; the next poll tries again"
     };
-    let failed = format_count(summary.failures.len() as u64, "account");
-    Err(anyhow::anyhow!("{failed} could not be read").context(ErrorHint(hint.to_owned())))
+    let failed = format_count(failed, "account");
+    let message = format!("not read completely: {failed}");
+    Err(anyhow::Error::msg(message).context(ErrorHint(hint.to_owned())))
 }

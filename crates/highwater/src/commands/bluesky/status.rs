@@ -1,6 +1,6 @@
 //! `highwater bluesky status`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::bluesky::poll_signs::{PollSigns, RoundSigns, warning_signs};
 use hw_rules::format::{format_count, format_duration};
@@ -46,8 +46,7 @@ pub(crate) struct PollHealth {
 impl PollHealth {
     pub(crate) fn read(store: &StoreReader) -> Result<Self, StoreError> {
         let accounts = store.accounts()?;
-        let mut hosts: Vec<&str> = accounts.iter().map(|account| account.host.as_str()).collect();
-        hosts.dedup();
+        let hosts: BTreeSet<&str> = accounts.iter().map(|account| account.host.as_str()).collect();
         let mut rounds = Vec::new();
         for host in hosts {
             rounds.extend(store.poll_rounds(host, MAX_ROUNDS)?);
@@ -77,6 +76,7 @@ impl PollHealth {
         PollSigns {
             accounts: self.accounts.len() as u64,
             read_accounts: read.count() as u64,
+            age_ms: self.rounds.first().map_or(0, |last| MachineClock.now_ms() - last.began_ms),
             rounds: self
                 .rounds
                 .iter()
