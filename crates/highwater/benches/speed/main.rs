@@ -1,19 +1,21 @@
 //! `cargo bench --bench speed`: measures the speed, the processor time and the memory of the program, offline.
 //!
-//! `-- NAME …` measures only the parts with these names: `ingest`, `cold`, `chores`, `reconcile`, `postgres`. `--postgres
-//! postgres://user@host:port/database` also measures that server, in `ingest` and in `postgres`, and `--comments 50000`
-//! shortens `reconcile`. Each part has a table of its own in `docs/bench.md`. The simulated GitHub is another process; on a machine with other work, compare processor
-//! times.
+//! `-- NAME …` measures only the parts with these names: `ingest`, `cold`, `chores`, `feeds`, `reconcile`, `postgres`.
+//! `--postgres postgres://user@host:port/database` also measures that server, in `ingest` and in `postgres`, and
+//! `--comments 50000` shortens `reconcile`. Each part has a table of its own in `docs/bench.md`. The simulated GitHub and the
+//! simulated Bluesky are other processes; on a machine with other work, compare processor times.
 
 #![expect(clippy::unwrap_used, reason = "a bench may panic")]
 #![expect(clippy::print_stdout, reason = "the tables are the result")]
 #![expect(clippy::print_stderr, reason = "progress for a run of several minutes")]
 #![expect(clippy::disallowed_methods, reason = "a bench measures real time")]
 
+mod app_view_process;
 mod chores;
 mod cold_pull;
 #[path = "../shared/doc_page.rs"]
 mod doc_page;
+mod feeds;
 mod ingest;
 #[path = "../shared/markdown_table.rs"]
 mod markdown_table;
@@ -52,12 +54,13 @@ const PARTS: &[BenchPart] = &[
     BenchPart { name: "ingest", measure: ingest::measure },
     BenchPart { name: "cold", measure: cold_pull::measure },
     BenchPart { name: "chores", measure: chores::measure },
+    BenchPart { name: "feeds", measure: feeds::measure },
     BenchPart { name: "reconcile", measure: reconcile::measure },
     BenchPart { name: "postgres", measure: postgres::measure },
 ];
 
 fn main() {
-    if sim_process::serve_if_requested() {
+    if sim_process::serve_if_requested() || app_view_process::serve_if_requested() {
         return;
     }
     let BenchArguments { names, options } = read_arguments();

@@ -1,13 +1,13 @@
 //! The simulated GitHub in a process of its own, so that its processor time and its memory are not the program's.
 //!
-//! The bench starts itself once more as that process. It prints its URL, answers each line of stdin with its counters, and
+//! The bench starts itself once more as that process. It prints its URL, answers each line of stdin with a line of JSON, and
 //! exits at the end of stdin.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use hw_sim::server::{WaitFuture, serve};
+use hw_sim::server::{SimulatedService, WaitFuture, serve};
 use hw_sim::{RateLimitSpec, SimulatedGitHub, WorldSpec};
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::{Value, json};
@@ -54,9 +54,14 @@ pub(crate) struct SimProcess {
 
 impl SimProcess {
     pub(crate) fn start(world: &BenchWorld) -> Self {
+        Self::spawn(SERVE_FLAG, &world.to_numbers())
+    }
+
+    /// Starts the bench with this flag, as the simulator of a world that these numbers describe.
+    pub(crate) fn spawn(flag: &str, numbers: &[usize]) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .arg(SERVE_FLAG)
-            .args(world.to_numbers().map(|number| number.to_string()))
+            .arg(flag)
+            .args(numbers.iter().map(usize::to_string))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -70,14 +75,19 @@ impl SimProcess {
 
     /// Runs a command in the simulator's world, and returns its counters after that.
     pub(crate) fn send_command(&mut self, command: &str) -> SimCounters {
-        let stdin = self.stdin.as_mut().expect("stdin stays open until the simulator is dropped");
-        writeln!(stdin, "{command}").unwrap();
-        let counters = self.read_line();
+        let counters = self.send_line(command);
         SimCounters {
             requests: counters["requests"].as_u64().unwrap(),
             points: counters["points"].as_u64().unwrap(),
             usage: read_usage(self.child.id()).unwrap(),
         }
+    }
+
+    /// Runs a command, and returns the simulator's answer.
+    pub(crate) fn send_line(&mut self, command: &str) -> Value {
+        let stdin = self.stdin.as_mut().expect("stdin stays open until the simulator is dropped");
+        writeln!(stdin, "{command}").unwrap();
+        self.read_line()
     }
 
     pub(crate) fn counters(&mut self) -> SimCounters {
@@ -151,23 +161,35 @@ impl BenchWorld {
 
 /// Runs as the simulator, if the arguments say so; returns false otherwise.
 pub(crate) fn serve_if_requested() -> bool {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    if args.first().is_none_or(|first| first != SERVE_FLAG) {
-        return false;
-    }
-    let numbers: Vec<usize> = args[1..8].iter().map(|number| number.parse().unwrap()).collect();
+    let Some(numbers) = requested_numbers(SERVE_FLAG) else { return false };
     let spec = BenchWorld::from_numbers(numbers.try_into().unwrap()).to_spec();
-    let github = Arc::new(Mutex::new(SimulatedGitHub::new(&spec, 1)));
+    serve_service(SimulatedGitHub::new(&spec, 1), run_command);
+    true
+}
+
+/// Returns the numbers after this flag, if it is the first argument.
+pub(crate) fn requested_numbers(flag: &str) -> Option<Vec<usize>> {
+    let mut args = std::env::args().skip(1);
+    let is_requested = args.next().is_some_and(|first| first == flag);
+    is_requested.then(|| args.map_while(|number| number.parse().ok()).collect())
+}
+
+/// Serves a service on a loopback port, and runs the commands that it reads, until the end of stdin.
+pub(crate) fn serve_service<S: SimulatedService + 'static>(
+    service: S,
+    run_command: impl Fn(&mut S, &str) -> Value,
+) {
+    let service = Arc::new(Mutex::new(service));
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     print_line(&json!({ "url": format!("http://{}", listener.local_addr().unwrap()) }));
-    runtime.spawn(serve(Arc::clone(&github), || MachineClock.now_ms(), wait_for, listener));
+    runtime.spawn(serve(Arc::clone(&service), || MachineClock.now_ms(), wait_for, listener));
     for command in std::io::stdin().lock().lines() {
-        print_line(&run_command(&github, &command.unwrap()));
+        let answer = run_command(&mut service.lock().unwrap(), &command.unwrap());
+        print_line(&answer);
     }
     runtime.shutdown_background();
-    true
 }
 
 fn wait_for(ms: u64) -> WaitFuture {
@@ -175,8 +197,7 @@ fn wait_for(ms: u64) -> WaitFuture {
     Box::pin(async move { MachineClock.sleep_until(until).await })
 }
 
-fn run_command(github: &Mutex<SimulatedGitHub>, command: &str) -> Value {
-    let mut github = github.lock().unwrap();
+fn run_command(github: &mut SimulatedGitHub, command: &str) -> Value {
     let now_ms = MachineClock.now_ms();
     let repository = github.world().truth().repositories.keys().next().copied();
     let world = github.world_mut();
