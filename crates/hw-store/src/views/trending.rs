@@ -44,6 +44,14 @@ struct LinkShare {
     sharer: String,
 }
 
+/// The recent links are selected first: grouped by an index of all links, they would be looked for among all of them.
+const RANKED: Sql = Sql::portable(
+    "with recent as materialized (select normal, sharer, sort_ms from post_links where sort_ms >= $1)
+     select normal, count(distinct sharer) as sharers, count(*) as posts, max(sort_ms) as newest
+       from recent
+      group by normal order by sharers desc, newest desc, normal limit $2",
+);
+
 impl StoreReader {
     /// Returns the links of posts and reposts since this time, those with the most accounts first; among equals, those
     /// that were shared last.
@@ -52,11 +60,6 @@ impl StoreReader {
         since: SourceInstant,
         limit: u64,
     ) -> Result<Vec<TrendingLink>, StoreError> {
-        const RANKED: Sql = Sql::portable(
-            "select normal, count(distinct sharer) as sharers, count(*) as posts, max(sort_ms) as newest
-               from post_links where sort_ms >= $1
-              group by normal order by sharers desc, newest desc, normal limit $2",
-        );
         self.read("trending", |tx| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let ranked = tx.query(RANKED, &params![since.0, limit], |mut row| {
@@ -124,4 +127,21 @@ fn read_sharer_names(
     let mut named = BTreeSet::new();
     let sharers = shares.iter().map(|share| share.sharer.as_str());
     Ok(sharers.filter(|sharer| named.insert(*sharer)).map(|sharer| known[sharer].clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DatabaseLocation, StoreWriter};
+
+    #[test]
+    fn trending_links_are_selected_by_their_time() {
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
+        let text = format!("explain query plan {}", RANKED.text_for(crate::sql::Dialect::Sqlite));
+        let plan = store.read("plan", |tx| {
+            tx.query(Sql::portable(&text), &params![1, 20], |mut row| row.text("detail"))
+        });
+        let plan = plan.unwrap().join("; ");
+        assert!(plan.contains("COVERING INDEX post_links_sort_ms (sort_ms>?)"), "{plan}");
+    }
 }
