@@ -15,6 +15,7 @@ pub(crate) mod lane_names;
 mod paging;
 pub(crate) mod pending_chores;
 mod post_completeness;
+pub(crate) mod post_conditions;
 pub(crate) mod post_list;
 pub(crate) mod post_pages;
 pub(crate) mod pulls;

@@ -611,10 +611,11 @@ create table posts (
     repost_of text,
     links text not null,
     primary key (host, id),
-    unique (host, uri)
+    unique (uri, host)
 );
 create index posts_sort_ms on posts (sort_ms, host, id);
-create index posts_sharer on posts (host, sharer, sort_ms, id);
+create index posts_sharer on posts (sharer, sort_ms, host, id);
+create index posts_repost_of on posts (repost_of) where repost_of is not null;
 
 -- one row for each link of each post
 create table post_links (

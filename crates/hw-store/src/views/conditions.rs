@@ -76,7 +76,12 @@ impl<'a> ConditionBuilder<'a> {
         }
     }
 
-    fn add_any_of(&mut self, column: &str, names: &'a [String]) {
+    pub(super) fn add_condition(&mut self, condition: String) {
+        self.conditions.push(condition);
+    }
+
+    /// Selects rows whose column has any of these values.
+    pub(super) fn add_any_of(&mut self, column: &str, names: &'a [String]) {
         let condition = if let [name] = names {
             let param = self.bind_param(name.into());
             format!("{column} = {param}")
@@ -131,6 +136,14 @@ impl<'a> ConditionBuilder<'a> {
             return String::new();
         }
         format!("where {}", self.conditions.join(" and "))
+    }
+
+    /// Joins all conditions and one more.
+    pub(super) fn where_clause_and(&self, condition: &str) -> String {
+        if self.conditions.is_empty() {
+            return format!("where {condition}");
+        }
+        format!("{} and {condition}", self.where_clause())
     }
 }
 

@@ -8,13 +8,13 @@ use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::date_range::DateRange;
 use serde::de::DeserializeOwned;
 
-use super::conditions::limit_or_max;
+use super::post_conditions::{PostQuery, find_sharers, list_query};
 use super::post_pages::ReplySelection;
 use super::repositories::parse_time;
 use super::skipped_rows::SkippedRows;
 use crate::StoreReader;
 use crate::error::StoreError;
-use crate::sql::{Sql, SqlParam, SqlRow, params};
+use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::Transaction;
 
 /// Selects the posts to list, newest first; the default selects all.
@@ -78,7 +78,7 @@ impl PostRow {
 }
 
 pub(super) const POST_COLUMNS: &str =
-    "posts.host, posts.id, uri, cid, posts.did, sharer, text, langs, created_at, indexed_at,
+    "posts.host as host, posts.id as id, sort_ms, uri, cid, posts.did, sharer, text, langs, created_at, indexed_at,
     sort_at, reply_parent, reply_root, quote, repost_of, links,
     authors.handle as author_handle, sharers.handle as sharer_handle";
 pub(super) const POST_TABLES: &str = "posts
@@ -112,41 +112,9 @@ impl StoreReader {
         each: &mut dyn FnMut(Option<PostRow>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         self.read("posts", |tx| {
-            let dids = match filter.accounts.as_slice() {
-                [] => None,
-                names => Some(find_dids(tx, names)?),
-            };
-            let list = dids.map(|dids| serde_json::to_string(&dids).expect("texts are JSON"));
-            let (from, to) = (filter.created.from, filter.created.to);
-            let mut conditions = vec!["sort_ms between $1 and $2".to_owned()];
-            let mut values =
-                params![from.map_or(i64::MIN, |from| from.0), to.map_or(i64::MAX, |to| to.0)]
-                    .to_vec();
-            if filter.reposts == RepostSelection::Excluded {
-                conditions.push("repost_of is null".to_owned());
-            }
-            if filter.replies.excludes() {
-                conditions.push("reply_parent is null".to_owned());
-            }
-            if let Some(list) = &list {
-                values.push(SqlParam::from(list));
-                conditions.push(format!("sharer {}", in_json_list(tx, values.len())));
-            }
-            if let Some(PostCursor { sort_ms, host, id }) = &filter.after {
-                values.extend(params![*sort_ms, host, *id]);
-                let last = values.len();
-                let [sort, host, id] = [last - 2, last - 1, last];
-                conditions
-                    .push(format!("(sort_ms, posts.host, posts.id) < (${sort}, ${host}, ${id})"));
-            }
-            values.push(limit_or_max(filter.limit).into());
-            let text = format!(
-                "select {POST_COLUMNS} from {POST_TABLES} where {}
-                  order by sort_ms desc, posts.host desc, posts.id desc limit ${}",
-                conditions.join(" and "),
-                values.len()
-            );
-            tx.query_each(Sql::portable(&text), &values, |row| {
+            let sharers = find_sharers(tx, filter)?;
+            let PostQuery { text, params } = list_query(tx, filter, sharers.as_deref());
+            tx.query_each(Sql::portable(&text), &params, |row| {
                 let row = SkippedRows::default().skip_unreadable(read_post(row))?;
                 Ok(each(row))
             })
@@ -155,7 +123,7 @@ impl StoreReader {
 
     /// Returns the stored post or repost with this URI.
     pub fn post_by_uri(&self, uri: &RecordUri) -> Result<Option<PostRow>, StoreError> {
-        let text = format!("select {POST_COLUMNS} from {POST_TABLES} where uri = $1");
+        let text = post_by_uri_text();
         self.read("post", |tx| {
             tx.query_first(Sql::portable(&text), &params![uri.as_str()], read_post)
         })
@@ -166,6 +134,10 @@ impl StoreReader {
         let found = self.read("accounts", |tx| find_dids(tx, names))?;
         Ok(found.iter().filter_map(|did| did.parse().ok()).collect())
     }
+}
+
+pub(super) fn post_by_uri_text() -> String {
+    format!("select {POST_COLUMNS} from {POST_TABLES} where uri = $1")
 }
 
 /// Returns the DIDs with these names. A text that names no account is kept: it may be the DID of one without a name.
@@ -183,7 +155,7 @@ pub(crate) fn find_dids(
 }
 
 /// Returns the condition that a column is in a JSON list, which is the parameter with this number.
-pub(super) fn in_json_list(tx: &Transaction<'_>, number: usize) -> String {
+fn in_json_list(tx: &Transaction<'_>, number: usize) -> String {
     match tx.dialect() {
         crate::sql::Dialect::Sqlite => format!("in (select value from json_each(${number}))"),
         crate::sql::Dialect::Postgres => {

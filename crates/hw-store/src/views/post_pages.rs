@@ -7,14 +7,14 @@ use hw_rules::bluesky::record_uri::RecordUri;
 
 use super::cursor::InvalidListCursor;
 use super::paging::{PagedFilter, read_in_pages};
+use super::post_conditions::{PostQuery, count_query, find_sharers};
 use super::post_list::{
-    POST_COLUMNS, POST_TABLES, PostCursor, PostFilter, PostRow, RepostSelection, find_dids,
-    in_json_list, read_post,
+    POST_COLUMNS, POST_TABLES, PostCursor, PostFilter, PostRow, RepostSelection, read_post,
 };
 use super::skipped_rows::{ReadableRows, SkippedRows};
 use crate::StoreReader;
 use crate::error::StoreError;
-use crate::sql::{Sql, SqlParam, params};
+use crate::sql::{Sql, params};
 
 /// Lists replies, or leaves them out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,46 +45,26 @@ impl StoreReader {
     /// Counts the posts that a filter selects, whatever its limit.
     pub fn count_posts(&self, filter: &PostFilter) -> Result<u64, StoreError> {
         self.read("posts", |tx| {
-            let (from, to) = (filter.created.from, filter.created.to);
-            let (from, to) = (from.map_or(i64::MIN, |from| from.0), to.map_or(i64::MAX, |to| to.0));
-            let mut values = params![from, to].to_vec();
-            let mut text =
-                "select count(*) as matching from posts where sort_ms between $1 and $2".to_owned();
-            if filter.reposts == RepostSelection::Excluded {
-                text.push_str(" and repost_of is null");
-            }
-            if filter.replies.excludes() {
-                text.push_str(" and reply_parent is null");
-            }
-            let list = match filter.accounts.as_slice() {
-                [] => None,
-                names => Some(find_dids(tx, names)?),
-            };
-            let list = list.map(|dids| serde_json::to_string(&dids).expect("texts are JSON"));
-            if let Some(list) = &list {
-                values.push(SqlParam::from(list));
-                text.push_str(&format!(" and sharer {}", in_json_list(tx, values.len())));
-            }
-            if let Some(PostCursor { sort_ms, host, id }) = &filter.after {
-                values.extend(params![*sort_ms, host, *id]);
-                let last = values.len();
-                let [sort, host, id] = [last - 2, last - 1, last];
-                text.push_str(&format!(" and (sort_ms, host, id) < (${sort}, ${host}, ${id})"));
-            }
-            tx.query_count(Sql::portable(&text), &values)
+            let sharers = find_sharers(tx, filter)?;
+            let PostQuery { text, params } = count_query(tx, filter, sharers.as_deref());
+            tx.query_count(Sql::portable(&text), &params)
         })
     }
 
     /// Returns the stored reposts of a post, newest first.
     pub fn reposts_of(&self, post: &RecordUri) -> Result<ReadableRows<PostRow>, StoreError> {
-        let text = format!(
-            "select {POST_COLUMNS} from {POST_TABLES} where repost_of = $1
-              order by sort_ms desc, posts.id desc"
-        );
+        let text = reposts_text();
         self.read("reposts", |tx| {
             tx.query_readable(Sql::portable(&text), &params![post.as_str()], read_post)
         })
     }
+}
+
+fn reposts_text() -> String {
+    format!(
+        "select {POST_COLUMNS} from {POST_TABLES} where repost_of = $1
+          order by sort_ms desc, posts.id desc"
+    )
 }
 
 impl PostFilter {
@@ -137,7 +117,25 @@ fn is_host(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::post_list::post_by_uri_text;
     use super::*;
+    use crate::{DatabaseLocation, StoreWriter};
+
+    #[test]
+    fn post_and_its_reposts_are_found_in_an_index() {
+        let uri = "at://did:plc:alice/app.bsky.feed.post/a1";
+        let store = StoreWriter::open(&DatabaseLocation::Memory).unwrap();
+        for (text, index) in
+            [(post_by_uri_text(), "(uri=?)"), (reposts_text(), "posts_repost_of (repost_of=?)")]
+        {
+            let text = format!("explain query plan {text}");
+            let plan = store.read("plan", |tx| {
+                tx.query(Sql::portable(&text), &params![uri], |mut row| row.text("detail"))
+            });
+            let plan = plan.unwrap().join("; ");
+            assert!(plan.contains(index), "{plan}");
+        }
+    }
 
     #[test]
     fn post_cursor_survives_a_round_trip() {
