@@ -7,11 +7,11 @@ use super::post_list::{
     POST_COLUMNS, POST_TABLES, PostCursor, PostFilter, RepostSelection, find_dids,
 };
 use crate::error::StoreError;
-use crate::sql::SqlParam;
+use crate::sql::{Dialect, SqlParam};
 use crate::transaction::Transaction;
 
-/// The most accounts whose posts are merged. Those of more accounts are found faster among all posts.
-const MAX_MERGED_ACCOUNTS: usize = 20;
+/// The most accounts whose posts are merged, because each of them makes the statement longer.
+const MAX_MERGED_ACCOUNTS: usize = 100;
 
 /// A statement and its parameters.
 pub(super) struct PostQuery<'a> {
@@ -35,27 +35,33 @@ pub(super) fn find_sharers(
 
 /// Builds the statement that lists posts, newest first.
 ///
-/// The posts of each account are in order in an index. So those of several accounts are merged, rather than selected
-/// together and sorted: a page of them takes as long as a page of one.
+/// The posts of each account are in order in an index. SQLite merges selects that are in order as their rows are read, and
+/// would sort all posts of several accounts that one select names. PostgreSQL would sort the merged ones, and plans one
+/// select by its statistics.
 pub(super) fn list_query<'a>(
     tx: &Transaction<'_>,
     filter: &'a PostFilter,
     sharers: Option<&'a [String]>,
 ) -> PostQuery<'a> {
     let mut conditions = build_conditions(tx, filter);
-    let selects = match sharers {
-        Some(dids) if (1..=MAX_MERGED_ACCOUNTS).contains(&dids.len()) => {
+    let selects = match (sharers, tx.dialect()) {
+        (None, _) => select_posts(&conditions.where_clause()),
+        (Some(dids), Dialect::Sqlite) if (1..=MAX_MERGED_ACCOUNTS).contains(&dids.len()) => {
             let selects = dids.iter().map(|did| {
                 let did = conditions.bind_param(did.into());
                 select_posts(&conditions.where_clause_and(&format!("sharer = {did}")))
             });
             selects.collect::<Vec<_>>().join(" union all ")
         }
-        Some(dids) => {
+        (Some(dids), Dialect::Sqlite) => {
+            // the sign keeps SQLite from sorting all posts of so many accounts: the newest ones are soon found by their time
+            conditions.add_any_of("+sharer", dids);
+            select_posts(&conditions.where_clause())
+        }
+        (Some(dids), Dialect::Postgres) => {
             conditions.add_any_of("sharer", dids);
             select_posts(&conditions.where_clause())
         }
-        None => select_posts(&conditions.where_clause()),
     };
     let limit = conditions.bind_param(limit_or_max(filter.limit).into());
     let text = format!("{selects} order by sort_ms desc, host desc, id desc limit {limit}");
@@ -123,6 +129,14 @@ mod tests {
             assert!(plan.contains("posts_sharer (sharer=?)"), "{plan}");
             assert!(!plan.contains("B-TREE"), "{plan}");
         }
+    }
+
+    #[test]
+    fn post_list_of_many_accounts_uses_the_index_of_times_in_order() {
+        let accounts = (0..=MAX_MERGED_ACCOUNTS).map(|number| format!("did:plc:{number}"));
+        let plan = list_plan(&PostFilter { accounts: accounts.collect(), ..PostFilter::default() });
+        let is_sorted = plan.contains("FOR ORDER BY");
+        assert!(plan.contains("posts USING INDEX posts_sort_ms") && !is_sorted, "{plan}");
     }
 
     #[test]

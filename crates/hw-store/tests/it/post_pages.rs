@@ -81,9 +81,14 @@ fn posts_are_counted_as_they_are_listed(location: &DatabaseLocation) {
     ingest_at(&store, "alice", &[first], 300);
     ingest_at(&store, "bob", &[reply, repost], 300);
     let mut counts = BTreeSet::new();
-    for accounts in
-        [&[][..], &["alice.test"], &["did:plc:bob"], &["@Alice.test", "did:plc:bob"], &["x.test"]]
-    {
+    for accounts in [
+        &[][..],
+        &["alice.test"],
+        &["did:plc:bob"],
+        &["@Alice.test", "did:plc:bob"],
+        &["alice.test", "did:plc:alice"],
+        &["x.test"],
+    ] {
         for reposts in [RepostSelection::Included, RepostSelection::Excluded] {
             for replies in [ReplySelection::Included, ReplySelection::Excluded] {
                 for from in [None, Some(SourceInstant(20_000))] {
@@ -95,7 +100,9 @@ fn posts_are_counted_as_they_are_listed(location: &DatabaseLocation) {
                         ..PostFilter::default()
                     };
                     let count = store.count_posts(&filter).unwrap();
-                    assert_eq!(count, read_pages(&store, &filter, 9).0.len() as u64, "{filter:?}");
+                    let listed = read_pages(&store, &filter, 9).0;
+                    assert_eq!(count, listed.len() as u64, "{filter:?}");
+                    assert_eq!(read_pages(&store, &filter, 1).0, listed, "{filter:?}");
                     let limited = PostFilter { limit: Some(1), ..filter.clone() };
                     assert_eq!(store.count_posts(&limited).unwrap(), count);
                     let after = first_cursor(&store, &filter);
