@@ -230,7 +230,7 @@ fn random_body(rng: &mut fastrand::Rng) -> String {
 }
 
 /// Returns words of which few are common and most are rare.
-fn random_words(count: usize, rng: &mut fastrand::Rng) -> String {
+pub(crate) fn random_words(count: usize, rng: &mut fastrand::Rng) -> String {
     let words = (0..count).map(|_| {
         let rank = (rng.f64().powi(4) * 200_000.0) as u32;
         format!("word{rank}")

@@ -1,8 +1,8 @@
-//! `cargo bench --bench search`: measures searches in a million texts, offline, and prints one table.
+//! `cargo bench --bench search`: measures searches in a million texts and questions about a million posts, offline.
 //!
-//! Times are CPU times where the engine runs on the bench's own thread. `-- --documents 100000` takes a minute;
-//! `-- --database FILE` keeps the texts for the next run; `-- --only WORDS` measures only the classes with these words
-//! in their names.
+//! Times are CPU times where the engine runs on the bench's own thread. `-- searches` or `-- posts` measures one of the two.
+//! `-- --documents 100000` takes a minute; `-- searches --database FILE` keeps the texts for the next run, and `-- posts
+//! --database FILE` the posts; `-- --only WORDS` measures only the classes with these words in their names.
 
 #![expect(clippy::unwrap_used, reason = "a bench may panic")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -17,7 +17,10 @@ mod corpus;
 #[path = "../shared/doc_page.rs"]
 mod doc_page;
 mod mcp_client;
+mod post_corpus;
+mod post_questions;
 mod query_classes;
+mod result_table;
 mod search_times;
 
 use std::path::{Path, PathBuf};
@@ -26,20 +29,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hw_store::{DatabaseLocation, SearchEngine, StoreReader, StoreWriter, Workspace};
 use mcp_client::McpBenchClient;
 use query_classes::QueryClass;
+use result_table::ResultTable;
 use search_times::{SearchTimes, measure_searches};
 
 fn main() {
     let documents =
         read_argument("--documents").map_or(1_000_000, |number| number.parse().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let path =
-        read_argument("--database").map_or_else(|| folder.path().join("bench.db"), PathBuf::from);
-    let store = corpus::open_or_create(&path, documents);
-    let engine = open_engine(&path);
-    let mut table = ResultTable::new();
     let only = read_argument("--only").unwrap_or_default();
+    let folder = tempfile::tempdir().unwrap();
+    let kept = read_argument("--database").map(PathBuf::from);
+    let mut is_kept = true;
+    for (name, measure) in PARTS {
+        if !is_requested(name) {
+            continue;
+        }
+        let path = kept.clone().unwrap_or_else(|| folder.path().join(name).with_extension("db"));
+        let mut table = ResultTable::new();
+        measure(&mut table, &path, documents, &only);
+        if only.is_empty() {
+            doc_page::update_table(name, &table.lines.join("\n"));
+        }
+        is_kept &= table.is_kept;
+    }
+    assert!(is_kept, "a promise is broken");
+}
+
+/// Measures one part: the table to print, the database, the number of texts, and words in the names of the classes.
+type MeasurePart = fn(&mut ResultTable, &Path, usize, &str);
+
+/// The parts of the bench, with the names of their tables.
+const PARTS: [(&str, MeasurePart); 2] =
+    [("searches", measure_texts), ("posts", post_questions::measure_posts)];
+
+/// Returns true if the arguments name this part, or none.
+fn is_requested(part: &str) -> bool {
+    let named = |name| std::env::args().any(|arg| arg == name);
+    named(part) || !PARTS.iter().any(|(name, _)| named(*name))
+}
+
+fn measure_texts(table: &mut ResultTable, path: &Path, documents: usize, only: &str) {
+    let store = corpus::open_or_create(path, documents);
+    let engine = open_engine(path);
     let mut classes = query_classes::all_classes();
-    classes.retain(|class| class.name.contains(&only));
+    classes.retain(|class| class.name.contains(only));
 
     // fills the caches
     measure_searches(&engine, &["once".to_owned()]);
@@ -71,9 +103,7 @@ fn main() {
         &written,
         Some(("p95 ≤ 100 ms", written.cpu_quantile(0.95) <= 100.0)),
     );
-    search_through_mcp(&mut table, &path, &engine, &counted);
-    doc_page::update_table("searches", &table.lines.join("\n"));
-    assert!(table.is_kept, "a promise is broken");
+    search_through_mcp(table, path, &engine, &counted);
 }
 
 fn open_engine(path: &Path) -> SearchEngine {
@@ -137,40 +167,4 @@ fn search_through_mcp(
 
 fn read_argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|arg| arg != name).nth(1)
-}
-
-/// Prints the table row by row.
-struct ResultTable {
-    lines: Vec<String>,
-    is_kept: bool,
-}
-
-impl ResultTable {
-    fn new() -> Self {
-        let mut table = Self { lines: Vec::new(), is_kept: true };
-        table.print_line("| search | CPU p50 | p95 | max | wall p50 | p95 | promise |".to_owned());
-        table.print_line("|---|---|---|---|---|---|---|".to_owned());
-        table
-    }
-
-    fn print_line(&mut self, line: String) {
-        println!("{line}");
-        self.lines.push(line);
-    }
-
-    fn print_row(&mut self, name: &str, measured: &SearchTimes, promise: Option<(&str, bool)>) {
-        let [p50, p95, max] = [0.5, 0.95, 1.0].map(|part| format_ms(measured.cpu_quantile(part)));
-        let [wall, late] = [0.5, 0.95].map(|part| format_ms(measured.wall_quantile(part)));
-        let promise_text = promise
-            .map(|(text, is_kept)| format!("{text}: {}", if is_kept { "kept" } else { "BROKEN" }))
-            .unwrap_or_default();
-        self.is_kept &= promise.is_none_or(|(_, is_kept)| is_kept);
-        self.print_line(format!(
-            "| {name} | {p50} | {p95} | {max} | {wall} | {late} | {promise_text} |"
-        ));
-    }
-}
-
-fn format_ms(value: f64) -> String {
-    if value == 0.0 { String::new() } else { format!("{value:.1} ms") }
 }

@@ -15,10 +15,7 @@ pub(crate) fn measure_searches(engine: &SearchEngine, queries: &[String]) -> Sea
     let mut measured = SearchTimes::default();
     for query in queries {
         let search = SearchRequest::new(query.as_str());
-        let (cpu, wall) = (read_clock(ClockId::ThreadCPUTime), now_ms());
-        let found = engine.search(&search).unwrap();
-        measured.cpu.push(read_clock(ClockId::ThreadCPUTime) - cpu);
-        measured.wall.push(now_ms() - wall);
+        let found = measured.measure(|| engine.search(&search).unwrap());
         assert!(found.hits.len() <= 10);
     }
     measured
@@ -35,6 +32,15 @@ fn read_clock(clock: ClockId) -> f64 {
 }
 
 impl SearchTimes {
+    /// Runs an action on this thread, and adds its times.
+    pub(crate) fn measure<T>(&mut self, action: impl FnOnce() -> T) -> T {
+        let (cpu, wall) = (read_clock(ClockId::ThreadCPUTime), now_ms());
+        let result = action();
+        self.cpu.push(read_clock(ClockId::ThreadCPUTime) - cpu);
+        self.wall.push(now_ms() - wall);
+        result
+    }
+
     /// Adds a wall-clock time measured for another process.
     pub(crate) fn push_wall(&mut self, wall: f64) {
         self.wall.push(wall);
