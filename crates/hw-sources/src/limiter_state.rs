@@ -249,6 +249,16 @@ impl LimiterState {
         self.pauses.pause_until(scope, cause, until_ms);
     }
 
+    /// Obeys a pause that another process has stored. After a secondary limit, this process resumes as slowly as the one
+    /// that met it.
+    pub fn obey_stored_pause(&mut self, scope: PauseScope, cause: PauseCause, until_ms: i64) {
+        self.pause_until(scope, cause, until_ms);
+        if (scope, cause) == (PauseScope::Everything, PauseCause::SourceLimit) {
+            self.clean_in_a_row = 0;
+            self.recovering = true;
+        }
+    }
+
     /// Returns the end of a pause, which may be over.
     pub fn pause_end(&self, scope: PauseScope, cause: PauseCause) -> Option<i64> {
         self.pauses.end(scope, cause)

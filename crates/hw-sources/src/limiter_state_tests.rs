@@ -170,6 +170,26 @@ fn limiter_keeps_a_pace_for_each_api_but_one_while_it_recovers() {
 }
 
 #[test]
+fn limiter_resumes_slowly_after_a_secondary_limit_that_another_process_met() {
+    for (scope, cause, is_recovering) in [
+        (PauseScope::Everything, PauseCause::SourceLimit, true),
+        (PauseScope::Api(ApiKind::Graphql), PauseCause::SourceLimit, false),
+        (PauseScope::Everything, PauseCause::Reserve(RequestClass::Mirror), false),
+    ] {
+        let mut limiter = LimiterState::default();
+        limiter.obey_stored_pause(scope, cause, 5_000);
+        assert_eq!(limiter.is_recovering(), is_recovering, "{scope:?} {cause:?}");
+        assert_ne!(admit(&mut limiter, ApiKind::Graphql, 0, 4_999), AdmissionDecision::Admitted);
+        assert_eq!(
+            admit(&mut limiter, ApiKind::Graphql, 7_000, 5_000),
+            AdmissionDecision::Admitted
+        );
+        let other_api = admit(&mut limiter, ApiKind::Rest, 0, 5_000);
+        assert_eq!(other_api != AdmissionDecision::Admitted, is_recovering, "{scope:?} {cause:?}");
+    }
+}
+
+#[test]
 fn limiter_counts_requests_in_flight_against_the_reserve() {
     let mut limiter = LimiterState::default();
     limiter.record_usage(ApiKind::Rest, RateLimitUsage { used: 87, limit: 100 }, RESET);

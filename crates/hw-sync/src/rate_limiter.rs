@@ -389,7 +389,7 @@ impl RateLimiter {
         }
         for pause in &pauses {
             let (scope, cause) = (pause.scope(api), pause.row.cause);
-            lock_unpoisoned(&self.state).pause_until(scope, cause, pause.until_ms);
+            lock_unpoisoned(&self.state).obey_stored_pause(scope, cause, pause.until_ms);
             self.pauses.report_stored(pause);
         }
         Ok(StoredPause::Paused)
