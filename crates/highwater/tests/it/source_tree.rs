@@ -50,6 +50,28 @@ fn crates_have_a_suite_in_check() {
 }
 
 #[test]
+fn planted_bugs_are_listed_with_the_tests_that_kill_them() {
+    let table = read_text("docs/testing.md");
+    let mut problems = Vec::new();
+    for file in list_files(&workspace_root().join("planted")) {
+        let Some(name) = file_name(&file).strip_suffix(".patch").map(str::to_owned) else {
+            continue;
+        };
+        let patch = fs::read_to_string(&file).unwrap();
+        let killer = patch.lines().find_map(|line| line.strip_prefix("Killed by: "));
+        let test = killer.and_then(|killer| killer.split_whitespace().last());
+        let Some(test) = test else {
+            problems.push(format!("planted/{name}.patch: no line `Killed by: … TEST`"));
+            continue;
+        };
+        if !table.contains(&format!("| `{name}` | `{test}` |")) {
+            problems.push(format!("docs/testing.md: no row with `{name}` | `{test}`"));
+        }
+    }
+    assert_no_problems(problems);
+}
+
+#[test]
 fn migrations_exist_for_both_databases() {
     let names =
         |database| file_names(&workspace_root().join("crates/hw-store/migrations").join(database));
