@@ -1,5 +1,8 @@
-//! Measures the store alone: pages of a hundred new issues with their search rows, in one transaction each.
+//! Measures the store alone: pages of a hundred new issues with their search rows, in one transaction each. As in a pull,
+//! the next page is prepared on another thread while one is written.
 
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use hw_rules::coverage::Coverage;
@@ -12,6 +15,7 @@ use hw_rules::version::ObservedAt;
 use hw_store::{DatabaseLocation, IngestPage, StoreWriter};
 
 use crate::postgres_workspace::PostgresWorkspace;
+use crate::process_usage::{read_usage, read_usage_by_name};
 use crate::promise::{BenchPromise, are_kept, format_promises};
 use crate::{BenchOptions, BenchTable};
 
@@ -20,7 +24,8 @@ const ITEMS_PER_PAGE: usize = 100;
 /// GitHub's fastest burst: 2,000 requests a minute, 100 items each.
 const BURST_ITEMS_PER_SECOND: u64 = 3_300;
 
-const HEADS: &[&str] = &["what", "items", "time", "items/s", "promise"];
+const HEADS: &[&str] =
+    &["what", "items", "time", "items/s", "CPU per item", "server's CPU per item", "promise"];
 
 /// Measures a file, and the server if there is one.
 pub(crate) fn measure(options: &BenchOptions) -> Option<BenchTable> {
@@ -40,6 +45,10 @@ pub(crate) fn measure(options: &BenchOptions) -> Option<BenchTable> {
 struct IngestSpeed {
     database: &'static str,
     elapsed: Duration,
+    /// The processor time of this process.
+    cpu_ms: u64,
+    /// The processor time of the database server.
+    server_cpu_ms: u64,
 }
 
 impl IngestSpeed {
@@ -58,6 +67,8 @@ impl IngestSpeed {
             ITEMS.to_string(),
             format!("{:.1} s", self.elapsed.as_secs_f64()),
             self.items_per_second().to_string(),
+            format_per_item(self.cpu_ms),
+            format_per_item(self.server_cpu_ms),
             format_promises(&self.promises()),
         ]
     }
@@ -68,15 +79,40 @@ fn measure_ingest(location: &DatabaseLocation, database: &'static str) -> Ingest
     let store = store.claim_duty(&DutyName::pull("github.com"), "bench", 0).unwrap().unwrap();
     let mut rng = fastrand::Rng::with_seed(1);
     let bodies: Vec<String> = (0..500).map(|_| random_body(&mut rng)).collect();
-    let mut elapsed = Duration::ZERO;
-    for page in 0..ITEMS / ITEMS_PER_PAGE {
-        let page = issue_page(page, &bodies);
-        let began = Instant::now();
-        store.ingest_page(&page).unwrap();
-        elapsed += began.elapsed();
-    }
+    let before = measured_cpu_ms();
+    let began = Instant::now();
+    thread::scope(|scope| {
+        let (prepared, pages) = mpsc::sync_channel(1);
+        let preparer = store.page_preparer();
+        scope.spawn(move || {
+            for page in 0..ITEMS / ITEMS_PER_PAGE {
+                prepared.send(preparer.prepare_page(issue_page(page, &bodies))).unwrap();
+            }
+        });
+        for page in pages {
+            store.ingest_prepared(&[page]).unwrap();
+        }
+    });
+    let (elapsed, after) = (began.elapsed(), measured_cpu_ms());
     store.release_duty().unwrap();
-    IngestSpeed { database, elapsed }
+    IngestSpeed {
+        database,
+        elapsed,
+        cpu_ms: after.0 - before.0,
+        server_cpu_ms: after.1.saturating_sub(before.1),
+    }
+}
+
+/// Returns the processor time that this process has used, and that of all PostgreSQL servers on this machine.
+fn measured_cpu_ms() -> (u64, u64) {
+    (read_usage(std::process::id()).unwrap().cpu_ms, read_usage_by_name("postgres").cpu_ms)
+}
+
+fn format_per_item(cpu_ms: u64) -> String {
+    match cpu_ms * 1_000 / ITEMS as u64 {
+        0 => String::new(),
+        micros => format!("{micros} µs"),
+    }
 }
 
 fn issue_page(number: usize, bodies: &[String]) -> IngestPage {

@@ -45,6 +45,19 @@ pub(crate) fn read_usage(process: u32) -> Option<ProcessUsage> {
     Some(ProcessUsage { cpu_ms: read_cpu_ms(process)?, peak_kb: read_peak_kb(process)? })
 }
 
+/// Returns what all running processes of this name have used so far.
+pub(crate) fn read_usage_by_name(name: &str) -> ProcessUsage {
+    let ids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let comm = std::fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
+        (comm.trim() == name).then_some(id)
+    });
+    ids.filter_map(read_usage).fold(ProcessUsage::default(), |sum, usage| ProcessUsage {
+        cpu_ms: sum.cpu_ms + usage.cpu_ms,
+        peak_kb: sum.peak_kb + usage.peak_kb,
+    })
+}
+
 fn read_peak_kb(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
