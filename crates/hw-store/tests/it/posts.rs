@@ -108,11 +108,22 @@ fn post_is_found_by_its_words_and_by_the_name_of_its_account(location: &Database
         "foo-bar author:alice.test",
         "foo-bar type:post author:@Alice.Test",
         "type:post author:did:plc:alice",
+        "author:alice.test",
+        "foo-bar -author:did:plc:bob",
+        "foo-bar created:1970-01-01 -another -type:issue",
         "leaks type:post",
     ] {
         assert_eq!(urls(query), ["https://bsky.app/profile/did:plc:alice/post/a1"], "{query}");
     }
-    for query in ["foo-bar type:issue", "foo-bar author:nobody.test", "foo-bar repo:pump"] {
+    for query in [
+        "foo-bar type:issue",
+        "foo-bar -type:post",
+        "foo-bar author:nobody.test",
+        "foo-bar repo:pump",
+        "foo-bar type:post state:open",
+        "type:post -state:open",
+        "foo-bar type:post label:bug",
+    ] {
         assert!(urls(query).is_empty(), "{query}");
     }
     let hit = search_hits(&store, "leaks", 1).remove(0);
