@@ -160,6 +160,7 @@ fn check_counts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
         (counts.issues, "issue"),
         (counts.pull_requests, "pull request"),
         (counts.comments, "comment"),
+        (counts.posts, "post"),
     ]
     .map(|(count, name)| format_count(count, name));
     let detail = format!("{repositories}, {}", others.join(", "));
