@@ -148,7 +148,7 @@ fn search_prints_posts_with_their_author_and_url() {
         ),
         "{found}"
     );
-    let by_handle = ["type:post author:alice.test"];
+    let by_handle = ["type:post author:alice.test short"];
     let hit = run_command_json(fixture.home(), "search", &by_handle).remove(0);
     assert_eq!(field_names(&hit), documented_fields("`highwater search --json`"));
     for field in ["repository", "owner", "number", "state"] {
