@@ -75,13 +75,18 @@ fn report(args: &PollArgs, host: &str, summary: &PollSummary) -> anyhow::Result<
 
 /// Returns the last line: what the poll did, and what it cost.
 fn to_line(summary: &PollSummary) -> String {
-    let PollSummary { round, unfinished, edited, .. } = summary;
+    let PollSummary { round, unfinished, edited, quarantined, .. } = summary;
     let PollRound { accounts, feeds, posts, links, removed, requests, took_ms, .. } = *round;
     let mut parts = vec![
         format!("{} read", format_count(feeds, "feed")),
         format!("{} with {}", format_count(posts, "new post"), format_count(links, "link")),
     ];
-    for (count, name) in [(*edited, "edited"), (removed, "removed"), (*unfinished, "unfinished")] {
+    for (count, name) in [
+        (*edited, "edited"),
+        (removed, "removed"),
+        (*quarantined, "unreadable"),
+        (*unfinished, "unfinished"),
+    ] {
         if count > 0 {
             parts.push(format!("{count} {name}"));
         }
