@@ -13,8 +13,8 @@ pub(crate) const RETRY_HINT: &str = "run it again; everything read so far is sav
 pub(crate) fn database_hint(error: &StoreError) -> &'static str {
     match error {
         StoreError::NoDatabase(_) => {
-            "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data; \
-             `highwater workspaces` lists existing workspaces"
+            "run `highwater pull -o NAME` or `highwater bluesky add HANDLE` to create one, or `highwater demo` to try \
+             simulated data; `highwater workspaces` lists existing workspaces"
         }
         StoreError::NotADatabase => {
             "the file was not changed; --database selects another file, --home another directory"

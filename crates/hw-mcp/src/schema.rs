@@ -96,7 +96,7 @@ fn post_properties() -> JsonObject {
         "posted_at": text, "reply_to": nullable, "quote": nullable, "repost_of": nullable,
         "langs": texts, "links": texts,
         "accounts": { "type": "integer" }, "posts": { "type": "integer" }, "shared_by": texts,
-        "newest_url": text, "newest_at": text, "newest_author": text,
+        "reposted_by": text, "newest_url": text, "newest_at": text, "newest_author": text,
     }))
 }
 

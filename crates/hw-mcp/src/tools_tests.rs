@@ -558,6 +558,7 @@ fn sample_hit() -> Hit {
         title: "A title".into(),
         url: "https://github.com/acme/pump/pull/7".into(),
         author: Some("anchor".into()),
+        reposted_by: None,
         created_at: parse_time("2025-06-18T19:19:08Z"),
         updated_at: parse_time("2025-06-18T19:19:08Z"),
         state: "merged".into(),

@@ -274,7 +274,7 @@ pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
         "bluesky.polling.interval_minutes",
         "BLUESKY_INTERVAL_MINUTES",
         "15",
-        "Minutes between two polls.",
+        "Minutes between two polls of the service, which is not included yet; `highwater bluesky poll` polls once.",
     ),
     polling_key(
         PollingSetting::PostsPerPage,
@@ -288,28 +288,28 @@ pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
         "bluesky.polling.initial_lookback_hours",
         "BLUESKY_INITIAL_LOOKBACK_HOURS",
         "24",
-        "Hours of posts to read of a new account; edits and deletions are found among posts of this age.",
+        "Hours of posts to read from a new account; edits and deletions are found among posts of this age.",
     ),
     polling_key(
         PollingSetting::MaxRetries,
         "bluesky.polling.max_retries",
         "BLUESKY_MAX_RETRIES",
         "3",
-        "How often a failed request is repeated.",
+        "Number of times to retry a failed request.",
     ),
     polling_key(
         PollingSetting::RetryBackoffMs,
         "bluesky.polling.retry_backoff_ms",
         "BLUESKY_RETRY_BACKOFF_MS",
         "1000",
-        "Milliseconds before the first repetition; the delay doubles each time.",
+        "Milliseconds before the first retry; the delay doubles each time.",
     ),
     polling_key(
         PollingSetting::MaxPagesPerUser,
         "bluesky.polling.max_pages_per_user",
         "BLUESKY_MAX_PAGES_PER_USER",
         "100",
-        "Pages to read of a new account at once, and at most 10 of one that was read before; the next poll goes on.",
+        "Most pages of a new account to read in one poll, and of a known one at most 10; the next poll continues there.",
     ),
 ];
 

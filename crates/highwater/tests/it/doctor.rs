@@ -30,7 +30,7 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         " of 5,000 used, resets in ",
         "schema         – version 17",
         "integrity      – structure intact; --deep also verifies",
-        "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
+        "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments, 0 posts",
         "times          – no item is dated later than GitHub's clock",
         "lists          – no errors in 7 lists",
         "gaps           – every list is complete",

@@ -160,6 +160,7 @@ fn check_counts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
         (counts.issues, "issue"),
         (counts.pull_requests, "pull request"),
         (counts.comments, "comment"),
+        (counts.posts, "post"),
     ]
     .map(|(count, name)| format_count(count, name));
     let detail = format!("{repositories}, {}", others.join(", "));
@@ -175,7 +176,11 @@ fn quarantine_finding(store: &StoreReader, count: u64) -> Result<DoctorFinding, 
         reasons.iter().map(|(subject, reason)| format!("{subject} ({reason})")).collect();
     let count = format_count(count, "item");
     let detail = format!("{count} could not be read, for example {}", examples.join(", "));
-    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull retries them"))
+    Ok(DoctorFinding::warn(
+        "quarantine",
+        detail,
+        "nothing to do: each pull retries them, and the daily read of a feed its posts",
+    ))
 }
 
 fn check_times(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
