@@ -49,6 +49,7 @@ mod summary;
 mod sweep;
 mod thread_comments;
 mod turn;
+mod yield_signal;
 
 pub use error::SyncError;
 pub use repair::RepairSummary;

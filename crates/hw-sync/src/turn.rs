@@ -20,6 +20,7 @@ use crate::progress::ProgressEvent;
 use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
 use crate::work_threads::WorkThreads;
+use crate::yield_signal::YieldSignal;
 
 /// A followed lane and its repository.
 #[derive(Debug, Clone)]
@@ -39,6 +40,8 @@ pub(crate) struct TargetRepository {
     pub(crate) full_name: String,
     pub(crate) has_issues_enabled: bool,
     pub(crate) retry_budget: RepositoryRetryBudget,
+    /// Raised when the reading of its lists has to give way to a poll.
+    pub(crate) yield_signal: YieldSignal,
 }
 
 impl TargetRepository {
@@ -49,6 +52,7 @@ impl TargetRepository {
             full_name: format!("{}/{}", repository.owner, repository.name),
             has_issues_enabled: repository.has_issues_enabled,
             retry_budget: RepositoryRetryBudget::default(),
+            yield_signal: YieldSignal::default(),
         })
     }
 }
@@ -93,9 +97,9 @@ impl LaneTarget {
         ThreadListing { kind, repository_id: repository.id, node_id: &repository.node_id, after }
     }
 
-    /// Returns the options with the repository's shared retry budget.
+    /// Returns the options with the repository's shared retry budget and signal.
     pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
-        options.with_budget(&self.repository.retry_budget)
+        options.for_repository(&self.repository.retry_budget, &self.repository.yield_signal)
     }
 }
 
