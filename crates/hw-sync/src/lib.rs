@@ -14,6 +14,7 @@ pub mod pull;
 pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
+pub mod service;
 pub mod work_threads;
 pub mod worker;
 
