@@ -14,6 +14,7 @@ pub mod daily_slot;
 pub mod date_range;
 pub mod discovered_page;
 pub mod duty;
+pub mod duty_text;
 pub mod follow_reason;
 pub mod followed_source;
 pub mod format;
