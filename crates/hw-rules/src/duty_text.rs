@@ -79,10 +79,7 @@ mod tests {
         );
         duties.push(due(repository(2), 20_000));
         duties.push(DutyState::new(repository(3)));
-        assert_eq!(
-            describe_schedule(&duties, 0)[2],
-            "2 watched repositories, the next one in 20s"
-        );
+        assert_eq!(describe_schedule(&duties, 0)[2], "2 watched repositories, the next one in 20s");
     }
 
     #[test]

@@ -49,7 +49,10 @@ fn service_logs_to_a_file_and_reports_its_start() {
     wait_until(|| has_pulled(home.path()), "it pulls");
     let output = service.stop("-TERM");
     let stderr = stderr_text(&output);
-    assert!(stderr.starts_with("highwater service: ") && stderr.contains("pulls every 15m"), "{stderr}");
+    assert!(
+        stderr.starts_with("highwater service: ") && stderr.contains("pulls every 15m"),
+        "{stderr}"
+    );
     assert!(output.stdout.is_empty(), "stdout only carries results");
     let logs = std::fs::read_dir(home.path().join("logs")).unwrap();
     let log: String =
@@ -79,14 +82,17 @@ fn service_is_refused_beside_another_one_on_a_file() {
 
 #[test]
 fn service_shares_a_workspace_on_postgres() {
-    let (fixture, workspace) = (GitHubFixture::start_small(), format!("services_{}", std::process::id()));
+    let (fixture, workspace) =
+        (GitHubFixture::start_small(), format!("services_{}", std::process::id()));
     let args = ["--database", &postgres_url(), "--workspace", &workspace];
     let location = DatabaseLocation::Postgres { url: postgres_url(), schema: workspace.clone() };
     let services = [(); 2].map(|()| RunningService::start(&fixture, &args));
     let store = wait_for_store(&location);
     wait_until(|| store.services().is_ok_and(|services| services.len() == 2), "both run");
     wait_until(|| pull_of(&store).is_some_and(|pull| pull.ended_ms.is_some()), "one of them pulls");
-    services.map(|service| service.stop("-TERM"));
+    for service in services {
+        assert_eq!(service.stop("-TERM").status.code(), Some(0));
+    }
     assert_threads_match(&fixture, &args);
 }
 
@@ -110,7 +116,7 @@ fn pull_beside_a_service_is_performed_by_it() {
 #[test]
 fn service_once_ends_and_reports_what_it_did() {
     let (fixture, home) = (GitHubFixture::start_small(), tempfile::tempdir().unwrap());
-    let mut run_once = |args: &[&str]| {
+    let run_once = |args: &[&str]| {
         let mut command = service_command(&fixture, &[&["--once"], args].concat());
         command.arg("-m").arg(home.path()).output().unwrap()
     };

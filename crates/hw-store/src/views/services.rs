@@ -2,9 +2,9 @@
 
 use hw_rules::worker_watch::DEAD_AFTER_MS;
 
+use crate::StoreReader;
 use crate::error::StoreError;
 use crate::workers::{SERVICE_ROLE, WorkerRow};
-use crate::StoreReader;
 
 /// A service that runs, or ran until it died.
 #[derive(Debug, Clone, PartialEq, Eq)]

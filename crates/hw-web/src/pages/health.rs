@@ -111,7 +111,7 @@ impl HealthReport {
         store: &StoreReader,
         selection: LaneSelection,
         viewer: &HealthViewer,
-    ) -> Result<Self, hw_store::StoreError> {
+    ) -> Result<Self, StoreError> {
         let now_ms = viewer.now_ms;
         let completeness = store.completeness(&Surface::ALL, None)?;
         let counts = store.object_counts()?;

@@ -25,8 +25,7 @@ pub(super) fn check_service(store: &StoreReader) -> Result<Vec<DoctorFinding>, S
         findings.push(idle_finding(store, duties.iter().map(|duty| &duty.name))?);
     }
     let failures = duties.iter().filter_map(|duty| describe_failure(duty, now_ms));
-    findings
-        .extend(failures.map(|failure| DoctorFinding::warn("service", failure, RETRY_ADVICE)));
+    findings.extend(failures.map(|failure| DoctorFinding::warn("service", failure, RETRY_ADVICE)));
     Ok(findings)
 }
 

@@ -11,8 +11,8 @@ use hw_rules::lane::Lane;
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::runtime_settings::RuntimeSettings;
 use hw_sim::WorldSpec;
-use hw_store::SERVICE_ROLE;
 use hw_sources::transport::{HttpRequest, HttpResponse, ResponseFuture, Transport};
+use hw_store::SERVICE_ROLE;
 use hw_sync::crash_points::CrashTrigger;
 use hw_sync::pull::PullSpec;
 use hw_sync::service::{GithubPart, ServiceMode, ServiceSpec, ServiceSummary, run_service};
@@ -155,7 +155,8 @@ impl ServiceFixture {
     /// Returns the times between two polls.
     pub(crate) fn gaps_ms(&self, duty: &DutyName) -> Vec<i64> {
         let seen = self.seen.borrow();
-        let ends: Vec<i64> = seen.rescheduled.get(duty).into_iter().flatten().map(|(_, ended)| *ended).collect();
+        let ends: Vec<i64> =
+            seen.rescheduled.get(duty).into_iter().flatten().map(|(_, ended)| *ended).collect();
         ends.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 
