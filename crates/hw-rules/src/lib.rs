@@ -25,6 +25,7 @@ pub mod listing_count;
 pub mod login;
 pub mod missing;
 pub mod missing_text;
+pub mod moved_thread;
 pub mod pace;
 pub mod page_guard;
 pub mod page_size;

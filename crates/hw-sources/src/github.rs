@@ -6,12 +6,14 @@ pub mod graphql;
 pub mod limits;
 pub mod repositories;
 pub mod rest;
+pub mod since_lists;
 pub mod source;
 pub mod threads;
 pub mod token_info;
 pub mod viewer;
 pub mod writes;
 
+mod activity_row;
 mod duplicate_ids;
 mod lookup;
 mod node;

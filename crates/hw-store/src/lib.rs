@@ -79,7 +79,7 @@ pub use engine::{
     SearchResults,
 };
 pub use error::StoreError;
-pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage};
+pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage, ThreadScanStep};
 pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{LaneRow, TurnFailure};
 pub use leased_store::LeasedStore;

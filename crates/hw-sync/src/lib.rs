@@ -11,6 +11,7 @@ pub mod crash_points;
 pub mod error;
 pub mod progress;
 pub mod pull;
+pub mod reading_log;
 pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;

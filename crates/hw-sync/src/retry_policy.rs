@@ -107,6 +107,11 @@ impl RequestOptions<'static> {
 }
 
 impl RequestOptions<'_> {
+    /// Returns the same options for requests of another class.
+    pub(crate) fn with_class(self, class: RequestClass) -> Self {
+        Self { class, ..self }
+    }
+
     /// Returns the part of the policy that a request is worth.
     pub(crate) fn limit_policy(self, policy: RetryPolicy) -> RetryPolicy {
         match self.effort {
