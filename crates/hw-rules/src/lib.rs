@@ -9,10 +9,14 @@ pub mod cells;
 pub mod chunk_size;
 pub mod class_shares;
 pub mod closing_references;
+pub mod command_line;
 pub mod coverage;
 pub mod date_range;
+pub mod delivery;
 pub mod discovered_page;
 pub mod duty;
+pub mod event;
+pub mod event_policy;
 pub mod follow_reason;
 pub mod followed_source;
 pub mod format;
@@ -49,9 +53,11 @@ pub mod source_clock;
 pub mod source_time;
 pub mod thread_address;
 pub mod thread_order;
+pub mod thread_status;
 pub mod tokens;
 pub mod version;
 pub mod walk;
+pub mod watch;
 pub mod worker_watch;
 
 /// The lag that is expected of a source's lists: everything this close to a watermark is read again.

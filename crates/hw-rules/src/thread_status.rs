@@ -1,0 +1,73 @@
+//! The status of a watched thread: whether what is said in it is still read.
+
+use crate::item::{Thread, ThreadDetails, ThreadKind};
+use crate::source_time::SourceInstant;
+use crate::watch::WatchMode;
+
+/// The status of a watched thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadStatus {
+    AwaitingFeedback,
+    /// Only commands count; feedback waits.
+    Blocked,
+    Closed,
+    Merged,
+}
+
+impl ThreadStatus {
+    pub const ALL: [Self; 4] = [Self::AwaitingFeedback, Self::Blocked, Self::Closed, Self::Merged];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AwaitingFeedback => "awaiting_feedback",
+            Self::Blocked => "blocked",
+            Self::Closed => "closed",
+            Self::Merged => "merged",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// Returns true if reading the thread has ended for good. Reopening it changes nothing.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Closed | Self::Merged)
+    }
+}
+
+/// The status of a watched thread, with the source's time since when it has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatusSince {
+    pub status: ThreadStatus,
+    pub at: Option<SourceInstant>,
+}
+
+impl StatusSince {
+    pub const AWAITING: Self = Self { status: ThreadStatus::AwaitingFeedback, at: None };
+
+    /// Returns the status after the thread was seen like this.
+    ///
+    /// Closing or merging a pull request ends it. Issues, discussions and threads that are read for their commands do not end.
+    pub fn observe(self, thread: &Thread, mode: WatchMode) -> Self {
+        let has_end = mode == WatchMode::Feedback && thread.kind() == ThreadKind::PullRequest;
+        if self.status.is_terminal() || !has_end || thread.is_open() {
+            return self;
+        }
+        let merged_at = match &thread.details {
+            ThreadDetails::PullRequest(details) => details.merged_at.as_ref(),
+            ThreadDetails::Issue | ThreadDetails::Discussion(_) => None,
+        };
+        let is_merged = merged_at.is_some() || thread.state == MERGED_STATE;
+        let status = if is_merged { ThreadStatus::Merged } else { ThreadStatus::Closed };
+        let at = merged_at.or(thread.closed_at.as_ref()).unwrap_or(&thread.updated_at).instant();
+        Self { status, at: Some(at) }
+    }
+
+    /// Returns true if something with this update time was said after reading ended.
+    pub fn ended_before(self, updated_at: SourceInstant) -> bool {
+        self.status.is_terminal() && self.at.is_some_and(|at| updated_at > at)
+    }
+}
+
+const MERGED_STATE: &str = "MERGED";
