@@ -102,6 +102,8 @@ pub struct TrueComment {
     pub was_hidden: bool,
     /// The id of the comment it replies to, or of the review it belongs to.
     pub parent_id: Option<i64>,
+    /// The id of the first comment on the same line, if this is a reply on a line.
+    pub reply_to_id: Option<i64>,
     pub url: String,
     pub body: String,
     pub author: Option<String>,

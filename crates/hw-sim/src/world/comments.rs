@@ -8,6 +8,16 @@ use super::{CommentEntry, NodeTarget, SimComment, VersionHistory, World, next_id
 
 const REVIEW_STATES: [&str; 3] = ["COMMENTED", "APPROVED", "CHANGES_REQUESTED"];
 
+/// A comment to be added.
+pub(super) struct CommentDraft {
+    pub(super) author: Option<usize>,
+    pub(super) kind: CommentKind,
+    pub(super) thread: usize,
+    pub(super) parent: Option<usize>,
+    pub(super) reply_to: Option<usize>,
+    pub(super) body: WireText,
+}
+
 impl World {
     /// Adds the plain kind of comment for the thread; changes the thread's `updatedAt`.
     pub fn add_comment(&mut self, kind: ThreadKind, thread: i64, body: &str, now_ms: i64) -> i64 {
@@ -33,6 +43,22 @@ impl World {
             body,
             now_ms,
         )
+    }
+
+    /// Adds a reply on the line of a review comment, in the same review. A reply to a reply answers the first comment.
+    pub fn add_review_reply(&mut self, comment: i64, body: &str, now_ms: i64) -> i64 {
+        let index = self.comment_index(CommentKind::ReviewComment, comment);
+        let current = self.comments[index].versions.current();
+        let answered = current.expect("the comment still exists").clone();
+        let draft = CommentDraft {
+            author: self.pick_active_user(),
+            kind: CommentKind::ReviewComment,
+            thread: answered.thread,
+            parent: answered.parent,
+            reply_to: Some(answered.root_index()),
+            body: WireText::from_plain(body),
+        };
+        self.insert_comment_draft(draft, now_ms)
     }
 
     /// Adds a reply to a comment on a discussion.
@@ -103,6 +129,12 @@ impl World {
         body: WireText,
         now_ms: i64,
     ) -> i64 {
+        let draft = CommentDraft { author, kind, thread, parent, reply_to: None, body };
+        self.insert_comment_draft(draft, now_ms)
+    }
+
+    pub(super) fn insert_comment_draft(&mut self, draft: CommentDraft, now_ms: i64) -> i64 {
+        let CommentDraft { author, kind, thread, parent, reply_to, body } = draft;
         let index = self.comments.len();
         let id = next_id(self.ids.comment_sequence(kind), &mut self.rng);
         let comment = SimComment {
@@ -112,6 +144,7 @@ impl World {
             node_id: node_id(comment_id_prefix(kind), id),
             thread,
             parent,
+            reply_to,
             body,
             author,
             created_ms: self.service_time(now_ms),
@@ -152,6 +185,9 @@ impl World {
     fn store_comment(&mut self, comment: SimComment, now_ms: i64) {
         let SimComment { index, thread, parent, .. } = comment;
         self.nodes.insert(Arc::clone(&comment.node_id), NodeTarget::Comment(index));
+        if comment.kind == CommentKind::ReviewComment && comment.reply_to.is_none() {
+            self.nodes.insert(review_thread_node_id(comment.id), NodeTarget::ReviewThread(index));
+        }
         let versions = VersionHistory::new(now_ms, self.pick_listing_time(now_ms), comment);
         self.comments.push(CommentEntry { versions, children: Vec::new() });
         self.threads[thread].comments.push(index);
@@ -194,6 +230,11 @@ impl World {
             _ => panic!("no such comment was ever created: {kind:?} {id}"),
         }
     }
+}
+
+/// Returns the node id of the comments on one line, by the id of the first of them.
+pub(super) fn review_thread_node_id(root: i64) -> Arc<str> {
+    node_id("PRRT", root)
 }
 
 fn comment_id_prefix(kind: CommentKind) -> &'static str {

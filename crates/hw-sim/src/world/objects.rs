@@ -201,12 +201,21 @@ pub(crate) struct SimComment {
     pub(crate) thread: usize,
     /// The comment it replies to, or the review it belongs to.
     pub(crate) parent: Option<usize>,
+    /// The first comment on the same line, of a reply on a line.
+    pub(crate) reply_to: Option<usize>,
     pub(crate) body: WireText,
     pub(crate) author: Option<usize>,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
     /// The verdict of a review.
     pub(crate) review_state: &'static str,
+}
+
+impl SimComment {
+    /// Returns the first comment on its line.
+    pub(crate) fn root_index(&self) -> usize {
+        self.reply_to.unwrap_or(self.index)
+    }
 }
 
 #[derive(Debug, Clone)]

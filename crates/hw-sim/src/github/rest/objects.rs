@@ -155,6 +155,10 @@ impl RestReader<'_> {
                 json.write_key("pull_request_review_id");
                 let review = comment.parent.and_then(|parent| self.view.comment(parent));
                 json.write_optional(review, |json, review| json.write_int(review.id));
+                if let Some(root) = comment.reply_to.and_then(|root| self.view.comment(root)) {
+                    json.write_key("in_reply_to_id");
+                    json.write_int(root.id);
+                }
                 write_text_field(json, "path", "src/main.rs");
                 json.write_key("line");
                 json.write_null();
