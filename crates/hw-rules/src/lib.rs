@@ -55,6 +55,7 @@ pub mod source_clock;
 pub mod source_time;
 pub mod thread_address;
 pub mod thread_order;
+pub mod thread_scan;
 pub mod thread_status;
 pub mod tokens;
 pub mod version;

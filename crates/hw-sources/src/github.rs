@@ -1,5 +1,6 @@
 //! The GitHub client: queries for both APIs, and readers for responses as the API really sends them.
 
+pub mod closing_pull_requests;
 pub mod closing_references;
 pub mod comments;
 pub mod graphql;
@@ -8,6 +9,7 @@ pub mod repositories;
 pub mod rest;
 pub mod since_lists;
 pub mod source;
+pub mod thread_by_number;
 pub mod threads;
 pub mod token_info;
 pub mod viewer;

@@ -12,6 +12,7 @@ mod parent;
 mod rest_comment;
 mod schema;
 mod thread_comments;
+mod thread_parts;
 
 #[cfg(test)]
 pub(super) mod sample_comments;
@@ -25,6 +26,9 @@ pub(super) use rest_comment::read_rest_comment;
 pub use thread_comments::{
     IncompleteReason, ThreadComments, ThreadCommentsPage, ThreadCommentsQuery,
     thread_comments_query, threads_per_request,
+};
+pub use thread_parts::{
+    ReviewThreadQuery, ThreadPartPage, ThreadPartQuery, thread_part_query,
 };
 
 /// Parses the thread's number from a URL, in whose path it is the last segment.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::activity_row;
 use super::comments::read_rest_comment;
-use super::rest::{NextLink, RestContent, RestEndpoint, RestRequest, RestResponse};
+use super::rest::{NextLink, RestEndpoint, RestRequest, RestResponse};
 use super::{duplicate_ids, node};
 use crate::error::SourceError;
 use crate::page::UnreadableRow;
@@ -190,7 +190,7 @@ fn read_list(
     repository_id: i64,
     size: u32,
 ) -> Result<SinceListResult, SourceError> {
-    let RestContent::Document(document) = &response.content else {
+    let Some(document) = response.content.document()? else {
         return Ok(SinceListResult::NotModified(response.date()));
     };
     let rows = document

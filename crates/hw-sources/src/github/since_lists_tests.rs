@@ -7,6 +7,7 @@ use super::*;
 use crate::github::comments::sample_comments::{
     observation_ids, rest_comment_json, unwrap_comment,
 };
+use crate::github::rest::RestContent;
 use crate::response_meta::ResponseMeta;
 
 const CONVERSATION: SinceList = SinceList::Comments(SinceCommentKind::Conversation);
