@@ -59,6 +59,8 @@ pub struct World {
     next_action_ms: i64,
     /// The error of the service's clock, which all timestamps come from.
     clock_offset_ms: i64,
+    /// The relations of accounts to repositories that were set, by the indexes of both.
+    associations: HashMap<(usize, usize), &'static str>,
     /// The content of an author who is hidden now.
     hidden: hidden_author::HiddenContent,
     /// Comments that were hidden for a while and came back with their old times.
@@ -90,6 +92,8 @@ struct ThreadEntry {
 #[derive(Debug)]
 struct CommentEntry {
     versions: VersionHistory<SimComment>,
+    /// Before this time no list contains it, even if it changes.
+    unlisted_until_ms: i64,
     /// Replies to it, or the line comments of a review.
     children: Vec<usize>,
 }

@@ -29,6 +29,67 @@ impl World {
         self.insert_comment(kind, index, None, WireText::from_plain(body), now_ms)
     }
 
+    /// Adds the plain kind of comment for the thread, by the account with this login.
+    pub fn add_comment_by(
+        &mut self,
+        login: &str,
+        kind: ThreadKind,
+        thread: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let kind_of_comment = match kind {
+            ThreadKind::Discussion => CommentKind::Discussion,
+            ThreadKind::Issue | ThreadKind::PullRequest => CommentKind::Conversation,
+        };
+        let thread = self.thread_index(kind, thread);
+        self.insert_text_by(login, (kind_of_comment, thread, None), body, now_ms)
+    }
+
+    /// Adds a review by the account with this login.
+    pub fn add_review_by(
+        &mut self,
+        login: &str,
+        pull_request: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let thread = self.thread_index(ThreadKind::PullRequest, pull_request);
+        self.insert_text_by(login, (CommentKind::Review, thread, None), body, now_ms)
+    }
+
+    /// Adds a comment on a line to a review, by the account with this login.
+    pub fn add_review_comment_by(
+        &mut self,
+        login: &str,
+        review: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let review = self.comment_index(CommentKind::Review, review);
+        let thread = self.comments[review].versions.current().map(|review| review.thread);
+        let thread = thread.expect("the review still exists");
+        self.insert_text_by(login, (CommentKind::ReviewComment, thread, Some(review)), body, now_ms)
+    }
+
+    fn insert_text_by(
+        &mut self,
+        login: &str,
+        (kind, thread, parent): (CommentKind, usize, Option<usize>),
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let author = Some(self.user_index(login));
+        let body = WireText::from_plain(body);
+        self.insert_comment_by_author(author, kind, thread, parent, body, now_ms)
+    }
+
+    /// Keeps a comment out of all lists until this time, although it is found by its id; its own times do not change.
+    pub fn delay_comment(&mut self, kind: CommentKind, id: i64, until_ms: i64) {
+        let index = self.comment_index(kind, id);
+        self.comments[index].unlisted_until_ms = until_ms;
+    }
+
     pub fn add_review(&mut self, pull_request: i64, body: &str, now_ms: i64) -> i64 {
         let index = self.thread_index(ThreadKind::PullRequest, pull_request);
         self.insert_comment(CommentKind::Review, index, None, WireText::from_plain(body), now_ms)
@@ -189,7 +250,11 @@ impl World {
             self.nodes.insert(review_thread_node_id(comment.id), NodeTarget::ReviewThread(index));
         }
         let versions = VersionHistory::new(now_ms, self.pick_listing_time(now_ms), comment);
-        self.comments.push(CommentEntry { versions, children: Vec::new() });
+        self.comments.push(CommentEntry {
+            versions,
+            unlisted_until_ms: i64::MIN,
+            children: Vec::new(),
+        });
         self.threads[thread].comments.push(index);
         if let Some(parent) = parent {
             self.comments[parent].children.push(index);

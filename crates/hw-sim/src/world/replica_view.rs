@@ -114,8 +114,10 @@ impl<'w> ReplicaView<'w> {
 
     fn association(self, author: Option<usize>, repository: usize) -> &'static str {
         const WORDS: [&str; 5] = ["OWNER", "MEMBER", "CONTRIBUTOR", "NONE", "COLLABORATOR"];
+        let set = author.and_then(|author| self.world.associations.get(&(author, repository)));
         let author = author.filter(|index| self.user(*index).type_name != "Bot");
-        author.map_or("NONE", |author| WORDS[(author + repository) % WORDS.len()])
+        let usual = author.map(|author| WORDS[(author + repository) % WORDS.len()]);
+        set.copied().or(usual).unwrap_or("NONE")
     }
 
     pub(crate) fn resolve_node(self, id: &str) -> Option<NodeTarget> {
@@ -333,17 +335,19 @@ impl<'w> ReplicaView<'w> {
         kind: CommentKind,
     ) -> impl Iterator<Item = &'w SimComment> {
         let indexes = &self.world.threads[thread].comments;
-        let listed = indexes
-            .iter()
-            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms));
+        let listed = indexes.iter().filter_map(move |index| self.listed_comment(*index));
         listed.filter(move |comment| comment.kind == kind && comment.thread == thread)
     }
 
     pub(crate) fn listed_children(self, parent: usize) -> impl Iterator<Item = &'w SimComment> {
         let indexes = &self.world.comments[parent].children;
-        indexes
-            .iter()
-            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms))
+        indexes.iter().filter_map(move |index| self.listed_comment(*index))
+    }
+
+    fn listed_comment(self, index: usize) -> Option<&'w SimComment> {
+        let entry = &self.world.comments[index];
+        let is_listed = entry.unlisted_until_ms <= self.at_ms;
+        entry.versions.listed_at(self.at_ms).filter(|_| is_listed)
     }
 }
 

@@ -58,7 +58,7 @@ impl<'a> QueryExecution<'a> {
             "isFork" => self.out.write_bool(repository.is_fork),
             "hasIssuesEnabled" => self.out.write_bool(repository.has_issues),
             "hasDiscussionsEnabled" => self.out.write_bool(repository.has_discussions),
-            "stargazerCount" => self.out.write_int(0),
+            "stargazerCount" => self.out.write_int(repository.stars),
             "createdAt" => self.out.write_time(repository.created_ms),
             "updatedAt" => self.out.write_time(repository.updated_ms),
             "pushedAt" => self.out.write_time(repository.pushed_ms),

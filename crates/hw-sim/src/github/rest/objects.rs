@@ -50,6 +50,8 @@ impl RestReader<'_> {
             self.view.listed_threads(repository, kind).filter(|thread| thread.is_open).count()
         });
         json.write_int(i64::try_from(open.iter().sum::<usize>()).unwrap_or(0));
+        json.write_key("stargazers_count");
+        json.write_int(repository.stars);
         write_time_field(json, "created_at", Some(repository.created_ms));
         write_time_field(json, "updated_at", Some(repository.updated_ms));
         write_time_field(json, "pushed_at", Some(repository.pushed_ms));

@@ -86,6 +86,161 @@ fn issue_names_the_pull_requests_that_would_close_it() {
     assert!(!closing_pulls(&mut github, &issue).contains(&number), "a closed one is left out");
 }
 
+#[test]
+fn etags_of_issues_do_not_change_with_stars_and_pushes() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let repository = first_thread(&github, ThreadKind::Issue).repository_id;
+    let lists = ["issues?state=all&sort=updated", "pulls?state=all"]
+        .map(|list| format!("/repositories/{repository}/{list}"));
+    let etags = lists.clone().map(|list| etag_of(&mut github, &list));
+    let now = github.now_ms + 5_000;
+    github.world_mut().star_repository(repository, now);
+    github.world_mut().push_to_repository(repository, now);
+    github.advance_to(now);
+    let after = lists.map(|list| etag_of(&mut github, &list));
+    assert_eq!((after[0] == etags[0], after[1] == etags[1]), (true, false));
+}
+
+#[test]
+fn etags_that_are_blind_miss_the_next_changes_only() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let issue = first_thread(&github, ThreadKind::Issue);
+    let target = format!("/repositories/{}/issues?state=all", issue.repository_id);
+    let etag = etag_of(&mut github, &target);
+    github.blind_next_etags(1);
+    assert_eq!(get_if_changed(&mut github, &target, &etag).status, 304, "nothing changed");
+    assert_eq!(github.wrong_answers_served(), 0);
+    let now = github.now_ms;
+    github.world_mut().edit_issue(issue.id, Some("other"), None, now);
+    let blind = get_if_changed(&mut github, &target, &etag);
+    assert_eq!((blind.status, blind.header("etag")), (304, Some(etag.trim_start_matches("W/"))));
+    assert_eq!(github.wrong_answers_served(), 1);
+    assert_eq!(get_if_changed(&mut github, &target, &etag).status, 200);
+}
+
+#[test]
+fn since_that_is_strict_leaves_out_its_own_second_in_all_lists() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let issue = first_thread(&github, ThreadKind::Issue);
+    let now = github.now_ms + 5_000;
+    github.world_mut().add_comment(ThreadKind::Issue, issue.id, "just now", now);
+    github.advance_to(now);
+    let since = crate::format_rfc3339(now);
+    for (is_strict, expected) in [(false, 1), (true, 0)] {
+        github.set_strict_since(is_strict);
+        for list in ["issues?state=all&", "issues/comments?"] {
+            let target = format!("/repositories/{}/{list}since={since}", issue.repository_id);
+            let rows = send_get(&mut github, &target).body.as_array().unwrap().len();
+            assert_eq!(rows, expected, "{target}, strict: {is_strict}");
+        }
+    }
+}
+
+#[test]
+fn comment_that_is_delayed_reaches_no_list_before_its_time_and_keeps_its_own() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let issue = first_thread(&github, ThreadKind::Issue);
+    let (now, until) = (github.now_ms + 5_000, github.now_ms + 55_000);
+    let late = github.world_mut().add_comment(ThreadKind::Issue, issue.id, "late", now);
+    github.world_mut().delay_comment(CommentKind::Conversation, late, until);
+    let targets = [
+        format!("/repositories/{}/issues/comments?sort=updated", issue.repository_id),
+        format!("/repositories/{}/issues/{}/comments", issue.repository_id, issue.number),
+    ];
+    for (at_ms, expected) in [(now, false), (until - 1, false), (until, true)] {
+        github.advance_to(at_ms);
+        for target in &targets {
+            let rows = send_get(
+                &mut github,
+                &format!(
+                    "{target}{}",
+                    if target.contains('?') { "&per_page=100" } else { "?per_page=100" }
+                ),
+            )
+            .body;
+            let row = rows.as_array().unwrap().iter().find(|row| row["id"] == late);
+            assert_eq!(row.is_some(), expected, "{target} at {at_ms}");
+            let updated = row.map(|row| row["updated_at"].clone());
+            assert!(updated.is_none_or(|updated| updated == crate::format_rfc3339(now)));
+        }
+        let listed = post_query(&mut github, COMMENTS, json!({ "id": issue.node_id }));
+        let nodes = listed["data"]["node"]["comments"]["nodes"].as_array().unwrap();
+        assert_eq!(nodes.iter().any(|node| node["body"] == "late"), expected, "{listed}");
+    }
+}
+
+#[test]
+fn comment_is_deleted_between_two_pages_by_a_scheduled_action() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let issue = first_thread(&github, ThreadKind::Issue);
+    let now = github.now_ms;
+    let ids: Vec<i64> = (0..4)
+        .map(|_| github.world_mut().add_comment(ThreadKind::Issue, issue.id, "x", now))
+        .collect();
+    let list = format!("/repositories/{}/issues/{}/comments", issue.repository_id, issue.number);
+    let first =
+        send_get(&mut github, &format!("{list}?per_page=100")).body.as_array().unwrap().len();
+    let gone = ids[0];
+    github.act_after("per_page=2", 1, move |world, now_ms| {
+        world.delete_comment(CommentKind::Conversation, gone, now_ms);
+    });
+    for left in [1, 0] {
+        send_get(&mut github, &format!("{list}?per_page=2"));
+        assert_eq!(github.actions_left(), left);
+    }
+    let rows = send_get(&mut github, &format!("{list}?per_page=100")).body;
+    assert_eq!(rows.as_array().unwrap().len(), first - 1);
+}
+
+#[test]
+fn heads_move_by_pushes_and_come_back_by_a_reset() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let pull = first_thread(&github, ThreadKind::PullRequest);
+    let start = github.now_ms;
+    github.world_mut().reset_head(pull.id, start);
+    let mut heads = vec![head_of(&mut github, &pull, start)];
+    let actions: [fn(&mut World, i64, i64); 3] =
+        [World::push_commit, World::force_push, World::push_commit];
+    for (action, at_ms) in actions.into_iter().zip((start + 1000..).step_by(1000)) {
+        action(github.world_mut(), pull.id, at_ms);
+        heads.push(head_of(&mut github, &pull, at_ms));
+        let updated_at = &github.world().truth().threads[&(pull.kind, pull.id)].updated_at;
+        assert_eq!(*updated_at, crate::format_rfc3339(at_ms));
+    }
+    let different: std::collections::BTreeSet<_> = heads.iter().collect();
+    assert_eq!(different.len(), 4, "{heads:?}");
+    github.world_mut().reset_head(pull.id, start + 9_000);
+    assert_eq!(head_of(&mut github, &pull, start + 9_000), heads[0]);
+}
+
+#[test]
+fn authors_have_the_association_that_was_set_and_their_new_login() {
+    let mut github = SimulatedGitHub::new(&WorldSpec::small(), 1);
+    let issue = first_thread(&github, ThreadKind::Issue);
+    let now = github.now_ms;
+    let world = github.world_mut();
+    let bot = world.bot_login().unwrap().to_owned();
+    let ids = [bot.as_str(), "bosun"]
+        .map(|login| world.add_comment_by(login, ThreadKind::Issue, issue.id, "hello", now));
+    world.set_association("bosun", issue.repository_id, "COLLABORATOR");
+    world.rename_account("bosun", "boatswain");
+    let list = format!("/repositories/{}/issues/comments?sort=updated", issue.repository_id);
+    let rows = send_get(&mut github, &list).body;
+    let row = |id: i64| rows.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap();
+    assert_eq!(
+        (&row(ids[0])["user"]["type"], &row(ids[0])["user"]["login"]),
+        (&json!("Bot"), &json!(bot))
+    );
+    assert_eq!(row(ids[1])["user"]["login"], "boatswain");
+    assert_eq!(row(ids[1])["author_association"], "COLLABORATOR");
+    let authors = post_query(&mut github, COMMENTS, json!({ "id": issue.node_id }));
+    let nodes = authors["data"]["node"]["comments"]["nodes"].as_array().unwrap();
+    let types: Vec<&Value> = nodes.iter().map(|node| &node["author"]["__typename"]).collect();
+    assert!(types.contains(&&json!("Bot")) && types.contains(&&json!("User")), "{types:?}");
+}
+
+const COMMENTS: &str = "query($id: ID!) { node(id: $id) { ... on Issue { comments(first: 100) {
+    nodes { body author { __typename login } } } } } }";
 const BY_NUMBER: &str = "query($number: Int!) { repository(owner: \"acme\", name: \"pump\") {
     issueOrPullRequest(number: $number) { __typename
         ... on Issue { id } ... on PullRequest { id } } } }";
@@ -123,4 +278,23 @@ fn closing_pulls(github: &mut SimulatedGitHub, issue: &TrueThread) -> Vec<i64> {
     let read = post_query(github, CLOSED_BY, json!({ "id": issue.node_id }));
     let nodes = read["data"]["node"]["closedByPullRequestsReferences"]["nodes"].as_array().unwrap();
     nodes.iter().map(|pull| pull["number"].as_i64().unwrap()).collect()
+}
+
+fn etag_of(github: &mut SimulatedGitHub, target: &str) -> String {
+    send_get(github, target).header("etag").unwrap().to_owned()
+}
+
+fn get_if_changed(github: &mut SimulatedGitHub, target: &str, etag: &str) -> ParsedResponse {
+    let request = format!(
+        "GET {target} HTTP/1.1\r\nHost: api.github.com\r\nAuthorization: Bearer t\r\n\
+         User-Agent: test\r\nIf-None-Match: {etag}\r\n\r\n"
+    );
+    let now = github.now_ms;
+    parse_response(&expect_response(github.handle_request(request.as_bytes(), now)))
+}
+
+fn head_of(github: &mut SimulatedGitHub, pull: &TrueThread, at_ms: i64) -> String {
+    let query = "query($id: ID!) { node(id: $id) { ... on PullRequest { headRefOid } } }";
+    let read = post_query_at(github, query, json!({ "id": pull.node_id }), at_ms);
+    read["data"]["node"]["headRefOid"].as_str().unwrap().to_owned()
 }
