@@ -27,9 +27,7 @@ pub use thread_comments::{
     IncompleteReason, ThreadComments, ThreadCommentsPage, ThreadCommentsQuery,
     thread_comments_query, threads_per_request,
 };
-pub use thread_parts::{
-    ReviewThreadQuery, ThreadPartPage, ThreadPartQuery, thread_part_query,
-};
+pub use thread_parts::{ReviewThreadQuery, ThreadPartPage, ThreadPartQuery, thread_part_query};
 
 /// Parses the thread's number from a URL, in whose path it is the last segment.
 fn parse_thread_number(url: &str) -> Result<i64, String> {

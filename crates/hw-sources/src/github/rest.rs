@@ -127,7 +127,9 @@ pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceErro
 /// Reads a response that says what became of the requested object.
 fn read_departure(response: &HttpResponse) -> Option<RestContent> {
     match response.status {
-        301 | 302 | 307 | 308 => response.header("location").map(str::to_owned).map(RestContent::Moved),
+        301 | 302 | 307 | 308 => {
+            response.header("location").map(str::to_owned).map(RestContent::Moved)
+        }
         410 => Some(RestContent::Gone(limits::read_error_message(response))),
         _ => None,
     }

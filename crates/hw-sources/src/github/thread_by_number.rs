@@ -20,7 +20,10 @@ pub struct ThreadByNumberQuery {
 pub enum ThreadAnswer {
     Found(FoundThread),
     /// It was transferred, and has this number in that repository now.
-    Transferred { repository_id: i64, number: i64 },
+    Transferred {
+        repository_id: i64,
+        number: i64,
+    },
     /// It was deleted.
     Deleted,
 }
@@ -64,7 +67,9 @@ impl Query for ThreadByNumberQuery {
         let ThreadDocument { node_id, number, pull_request } =
             thread.map_err(SourceError::InvalidResponse)?;
         if number != self.number {
-            return Err(SourceError::InvalidResponse("the response is about another thread".into()));
+            return Err(SourceError::InvalidResponse(
+                "the response is about another thread".into(),
+            ));
         }
         let kind = match pull_request {
             Some(_) => ThreadKind::PullRequest,
@@ -96,15 +101,13 @@ mod tests {
     use crate::github::rest;
     use crate::transport::{HttpResponse, test_headers};
 
-
     #[test]
     fn thread_by_number_has_a_kind_and_a_node_id() {
         let issue = json!({ "number": 7, "node_id": "I_7" });
         let pull_request = json!({ "number": 7, "node_id": "PR_7", "pull_request": {} });
-        for (document, kind, node_id) in [
-            (issue, ThreadKind::Issue, "I_7"),
-            (pull_request, ThreadKind::PullRequest, "PR_7"),
-        ] {
+        for (document, kind, node_id) in
+            [(issue, ThreadKind::Issue, "I_7"), (pull_request, ThreadKind::PullRequest, "PR_7")]
+        {
             let found = FoundThread { number: 7, kind, node_id: node_id.to_owned() };
             assert_eq!(ask(200, &[], &document.to_string()), Ok(ThreadAnswer::Found(found)));
         }
@@ -124,11 +127,7 @@ mod tests {
         assert!(matches!(ask(404, &[], "{}"), Err(SourceError::Hidden(_))));
     }
 
-    fn ask(
-        status: u16,
-        headers: &[(&str, &str)],
-        body: &str,
-    ) -> Result<ThreadAnswer, SourceError> {
+    fn ask(status: u16, headers: &[(&str, &str)], body: &str) -> Result<ThreadAnswer, SourceError> {
         let date = ("date", "Thu, 01 Jan 2026 00:00:00 GMT");
         let headers = test_headers(&[headers, &[date]].concat());
         let response = HttpResponse { status, headers, body: body.as_bytes().to_vec() };

@@ -127,7 +127,10 @@ pub(super) fn review_thread_fields(page: &str) -> String {
     let fields = schema::for_kind(CommentKind::ReviewComment).mirrored_fields();
     let comments = connection_fields(COMMENTS, "first: 100", &fields);
     let threads = connection_fields(parent.connection, page, &format!("id {comments}"));
-    format!("__typename ... on {} {{ {} {threads} }}", parent.type_name, parent.repository_field.fields)
+    format!(
+        "__typename ... on {} {{ {} {threads} }}",
+        parent.type_name, parent.repository_field.fields
+    )
 }
 
 fn connection_fields(name: &str, page: &str, fields: &str) -> String {
