@@ -106,6 +106,7 @@ pub use views::post_list::{PostCursor, PostFilter, PostRow, RepostSelection};
 pub use views::post_pages::ReplySelection;
 pub use views::pulls::{FailedPull, LastPull};
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
+pub use views::thread_comments::StoredComment;
 pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
 pub use views::thread_view::ThreadView;

@@ -16,7 +16,9 @@ use hw_store::{IngestPage, TurnFailure};
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
 use crate::retry_policy::RequestOptions;
-use crate::turn::{IngestedPage, LaneTarget, PullContext, PullTally, into_lane_error};
+use crate::turn::{
+    IngestedPage, LaneTarget, PullContext, PullTally, ReadingPurpose, WatchReading, into_lane_error,
+};
 use crate::{newest_first, quarantine, reading_log, since, sweep, thread_comments};
 
 /// A turn in progress.
@@ -119,7 +121,13 @@ impl<'a> LaneTurn<'a> {
 
     /// Returns how far back the lane is mirrored.
     pub(crate) fn window(&self) -> ListingFloor {
-        self.context.window_floor(self.target.surface())
+        let read = self.state.coverage.from;
+        match (self.context.reading, read) {
+            (ReadingPurpose::Watches(WatchReading { floor: None, .. }), Some(read)) => read,
+            (ReadingPurpose::Watches(_) | ReadingPurpose::Mirror { .. }, _) => {
+                self.context.window_floor(self.target.surface())
+            }
+        }
     }
 
     /// Sends a query for as many rows as the server can serve, up to the size of a page.

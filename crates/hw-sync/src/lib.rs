@@ -50,9 +50,13 @@ mod summary;
 mod sweep;
 mod thread_comments;
 mod turn;
+mod watch_context;
+mod watch_resolution;
+mod watched_repository;
 
 pub use error::SyncError;
 pub use repair::RepairSummary;
 pub use retry_policy::RetryPolicy;
 pub use summary::{FailureKind, PullFailure, PullSummary};
 pub use turn::PullTally;
+pub use watch_context::ShadowDifference;

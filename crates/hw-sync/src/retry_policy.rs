@@ -97,6 +97,8 @@ impl RequestOptions<'static> {
     pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
     /// For everything that concerns accounts and their feeds.
     pub(crate) const FEED: Self = Self { class: RequestClass::Accounts, ..Self::PAGE };
+    /// For everything that watches need.
+    pub(crate) const WATCH: Self = Self { class: RequestClass::WatchedThreads, ..Self::PAGE };
     /// For one row among others.
     pub(crate) const ROW: Self = Self { effort: RequestEffort::Low, ..Self::PAGE };
 

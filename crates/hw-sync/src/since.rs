@@ -5,6 +5,7 @@ use hw_rules::lane::SinceList;
 use hw_rules::page_guard::SinceGuard;
 use hw_rules::row_subject::RowSubject;
 use hw_rules::since_walk::SinceWalk;
+use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
 use hw_sources::github::since_lists::{ListPart, SinceListPage, SinceListQuery, SinceListResult};
@@ -14,7 +15,9 @@ use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::lane_turn::LaneTurn;
 use crate::quarantine;
+use crate::reading_log::{self, ScanResult};
 use crate::retry_policy::RequestOptions;
+use crate::turn::{PullTally, ReadingPurpose};
 
 /// Attempts to read the pages of one second before they are left to the next turn.
 const MAX_UNSTABLE_TRIES: u32 = 3;
@@ -53,6 +56,10 @@ pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>, list: SinceList) -> Resu
         context.store.request_sweep(&target.lane, 0)?;
     }
     let coverage = turn.state.coverage.clone().open_since(window);
+    let is_watched = matches!(context.reading, ReadingPurpose::Watches(_));
+    if is_watched {
+        reading_log::scan_started(&target.lane, coverage.through);
+    }
     let mut reader = SinceReader { turn, list, oversized_rows: 0 };
     match reader.read_all(coverage, window).await {
         // without issues this list may not exist, even if there are pull requests
@@ -62,7 +69,14 @@ pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>, list: SinceList) -> Resu
             Ok(reader.record_missing_list().await?)
         }
         Err(error) => Err(reader.confine_to_lane(error)),
-        Ok(()) => quarantine::retry_quarantined(turn).await,
+        Ok(through) => {
+            if is_watched {
+                let PullTally { pages, seen: fetched, stored, .. } = turn.tally;
+                let result = ScanResult { pages, fetched, stored };
+                reading_log::scan_completed(&target.lane, through, result);
+            }
+            quarantine::retry_quarantined(turn).await
+        }
     }
 }
 
@@ -71,7 +85,7 @@ impl SinceReader<'_, '_> {
         &mut self,
         coverage: Coverage,
         window: ListingFloor,
-    ) -> Result<(), FetchError> {
+    ) -> Result<Option<SourceInstant>, FetchError> {
         let coverage = if coverage.since.is_none() {
             self.read_newest(coverage, window).await?
         } else {
@@ -79,7 +93,7 @@ impl SinceReader<'_, '_> {
         };
         let coverage = self.walk_pages(coverage, window).await?.open_since(window);
         // a walk that began with a narrower window left rows below it unread
-        self.walk_pages(coverage, window).await.map(drop)
+        Ok(self.walk_pages(coverage, window).await?.through)
     }
 
     /// Reads the newest page, unless its ETag shows that it is unchanged.
@@ -144,6 +158,9 @@ impl SinceReader<'_, '_> {
         let mut same_second = Vec::new();
         let mut guard = SinceGuard::default();
         let mut tries = 0;
+        if let Some(walk) = &coverage.since {
+            reading_log::scan_backfill(&self.turn.target.lane, walk.floor);
+        }
         while let Some(walk) = coverage.since.clone() {
             let page = self.read_page(&walk).await?;
             let next = match coverage.clone().apply_since_page(&page.since_page) {

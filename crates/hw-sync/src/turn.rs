@@ -146,8 +146,8 @@ pub(crate) enum ReadingPurpose {
 /// How the lanes of a watched repository are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WatchReading {
-    /// Where reading begins in a lane that was never read.
-    pub(crate) floor: ListingFloor,
+    /// How far back lanes are read; none as far as they were read before, and from now on in one that was never read.
+    pub(crate) floor: Option<ListingFloor>,
     /// How far below the watermark rows are read again, at least [`OVERLAP_MS`].
     pub(crate) overlap_ms: i64,
     /// How far back a lane is read again whose cursor is invalid.
@@ -285,7 +285,9 @@ impl<'a> PullContext<'a> {
         const DAY_MS: i64 = 86_400_000;
         let window_days = match self.reading {
             ReadingPurpose::Mirror { window_days } => window_days,
-            ReadingPurpose::Watches(reading) => return reading.floor,
+            ReadingPurpose::Watches(reading) => {
+                return reading.floor.unwrap_or_else(|| self.present_floor());
+            }
         };
         match (window_days, self.client.last_source_date()) {
             (Some(days), Some(SourceInstant(date))) if surface.has_window() => {
@@ -294,6 +296,12 @@ impl<'a> PullContext<'a> {
             }
             _ => ListingFloor::Beginning,
         }
+    }
+
+    /// Returns the floor that leaves out everything before now; the beginning while the source's time is not known.
+    fn present_floor(&self) -> ListingFloor {
+        let now = self.client.last_source_date();
+        now.map_or(ListingFloor::Beginning, |now| ListingFloor::At(now.minus_ms(OVERLAP_MS)))
     }
 
     /// Returns the request for a turn of a lane. A user started this pull, so the lane is due even if it was postponed.

@@ -1,6 +1,8 @@
 //! Finds a thread by its number in a repository, or learns what became of one that is not there any more.
 
 use hw_rules::item::ThreadKind;
+use hw_rules::safe_text::sanitize_for_storage;
+use hw_rules::source_time::SourceTime;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -34,12 +36,16 @@ pub struct FoundThread {
     pub number: i64,
     pub kind: ThreadKind,
     pub node_id: String,
+    pub title: String,
+    pub updated_at: SourceTime,
 }
 
 #[derive(Deserialize)]
 struct ThreadDocument {
     node_id: String,
     number: i64,
+    title: String,
+    updated_at: SourceTime,
     pull_request: Option<IgnoredAny>,
 }
 
@@ -64,7 +70,7 @@ impl Query for ThreadByNumberQuery {
             }
         };
         let thread = document.root().parse_as::<ThreadDocument>();
-        let ThreadDocument { node_id, number, pull_request } =
+        let ThreadDocument { node_id, number, title, updated_at, pull_request } =
             thread.map_err(SourceError::InvalidResponse)?;
         if number != self.number {
             return Err(SourceError::InvalidResponse(
@@ -75,7 +81,8 @@ impl Query for ThreadByNumberQuery {
             Some(_) => ThreadKind::PullRequest,
             None => ThreadKind::Issue,
         };
-        Ok(ThreadAnswer::Found(FoundThread { number, kind, node_id }))
+        let title = sanitize_for_storage(&title);
+        Ok(ThreadAnswer::Found(FoundThread { number, kind, node_id, title, updated_at }))
     }
 }
 
@@ -101,17 +108,25 @@ mod tests {
     use crate::github::rest;
     use crate::transport::{HttpResponse, test_headers};
 
+    const UPDATED_AT: &str = "2026-01-02T00:00:00Z";
+
     #[test]
     fn thread_by_number_has_a_kind_and_a_node_id() {
-        let issue = json!({ "number": 7, "node_id": "I_7" });
-        let pull_request = json!({ "number": 7, "node_id": "PR_7", "pull_request": {} });
+        let issue = json!({ "number": 7, "node_id": "I_7", "title": "Leak", "updated_at": UPDATED_AT });
+        let pull_request = json!({ "number": 7, "node_id": "PR_7", "title": "Leak", "updated_at": UPDATED_AT, "pull_request": {} });
         for (document, kind, node_id) in
             [(issue, ThreadKind::Issue, "I_7"), (pull_request, ThreadKind::PullRequest, "PR_7")]
         {
-            let found = FoundThread { number: 7, kind, node_id: node_id.to_owned() };
+            let found = FoundThread {
+                number: 7,
+                kind,
+                node_id: node_id.to_owned(),
+                title: "Leak".to_owned(),
+                updated_at: SourceTime::parse(UPDATED_AT).unwrap(),
+            };
             assert_eq!(ask(200, &[], &document.to_string()), Ok(ThreadAnswer::Found(found)));
         }
-        let other = json!({ "number": 8, "node_id": "I_8" }).to_string();
+        let other = json!({ "number": 8, "node_id": "I_8", "title": "Leak", "updated_at": UPDATED_AT }).to_string();
         assert!(matches!(ask(200, &[], &other), Err(SourceError::InvalidResponse(_))));
     }
 
