@@ -73,7 +73,7 @@ pub use closing_references::{OpenPullRequest, ReadReferences, ReferencesSelectio
 pub use comment_queue::DueThread;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
-pub use duties::{DutyClaim, DutyEnd, DutyHolder, DutyTask};
+pub use duties::{ClaimReason, ClaimTask, DutyClaim, DutyEnd, DutyHolder, DutyTask, ScheduledDuty};
 pub use engine::{
     Hit, HitOrder, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest,
     SearchResults,

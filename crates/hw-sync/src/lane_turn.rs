@@ -199,7 +199,7 @@ impl<'a> LaneTurn<'a> {
     /// Returns the error that ends the turn. One of this lane alone is recorded, with the time of the next attempt.
     fn fail(&self, error: FetchError) -> Result<SyncError, SyncError> {
         let error = into_lane_error(error, &self.target.lane);
-        if error.is_lane_error() {
+        if error.is_lane_error() && !matches!(error, SyncError::Yielded) {
             self.postpone(&error)?;
         }
         Ok(error)

@@ -53,6 +53,7 @@ mod turn;
 mod watch_context;
 mod watch_resolution;
 mod watched_repository;
+mod yield_signal;
 
 pub use error::SyncError;
 pub use repair::RepairSummary;

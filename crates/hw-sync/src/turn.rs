@@ -24,6 +24,7 @@ use crate::progress::ProgressEvent;
 use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
 use crate::work_threads::WorkThreads;
+use crate::yield_signal::YieldSignal;
 
 /// A followed lane and its repository.
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub(crate) struct TargetRepository {
     pub(crate) retry_budget: RepositoryRetryBudget,
     /// The class of all requests about it; none if each has the class of its purpose.
     pub(crate) class: Option<RequestClass>,
+    /// Raised when the reading of its lists has to give way to a poll.
+    pub(crate) yield_signal: YieldSignal,
 }
 
 impl TargetRepository {
@@ -65,12 +68,13 @@ impl TargetRepository {
             has_issues_enabled: repository.has_issues_enabled,
             retry_budget: RepositoryRetryBudget::default(),
             class,
+            yield_signal: YieldSignal::default(),
         }
     }
 
-    /// Returns the options with the repository's shared retry budget, and its class if it has one.
+    /// Returns the options with the repository's shared retry budget and signal, and its class if it has one.
     pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
-        let options = options.with_budget(&self.retry_budget);
+        let options = options.for_repository(&self.retry_budget, &self.yield_signal);
         self.class.map_or(options, |class| options.with_class(class))
     }
 }
@@ -115,7 +119,7 @@ impl LaneTarget {
         ThreadListing { kind, repository_id: repository.id, node_id: &repository.node_id, after }
     }
 
-    /// Returns the options with the repository's shared retry budget.
+    /// Returns the options with the repository's shared retry budget and signal.
     pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
         self.repository.request_options(options)
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::{FutureExt as _, LocalBoxFuture};
 use hw_rules::bluesky::polling_settings::PollingSettings;
-use hw_rules::duty::{DutyName, DutyState};
+use hw_rules::duty::{DutyName, DutyState, NextDue};
 use hw_store::{DutyEnd, LeasedStore, PollRound, StoreWriter, WorkerIdentity};
 
 use super::client::BlueskyClient;
@@ -13,7 +13,7 @@ use crate::api_client::RequestCost;
 use crate::database_outage::outlive_outages;
 use crate::progress::ProgressEvent;
 use crate::rate_limiter::lock_unpoisoned;
-use crate::scheduler::{ClaimedDuty, DutyPerformer, PerformedDuty, run_duties};
+use crate::scheduler::{AcceptedDuty, ClaimedDuty, DutyPerformer, PerformedDuty, run_duties};
 use crate::worker::{DutyBoard, Worker};
 use crate::{SyncError, crash_points};
 
@@ -125,7 +125,7 @@ impl<'a> PollRun<'a> {
             Err(error) => Some(error.reason()),
         };
         let (lease, ended_ms) = (store.lease().clone(), api.clock().now_ms());
-        let end = DutyEnd { lease, ended_ms, due_ms: None, error };
+        let end = DutyEnd { lease, ended_ms, next_due: NextDue::Kept, error };
         match result {
             Ok(summary) => {
                 lock_unpoisoned(&self.progress).summary = Some(summary);
@@ -163,9 +163,9 @@ impl DutyPerformer for PollRun<'_> {
         }
     }
 
-    fn accepts(&self, duty: &DutyState) -> Option<String> {
+    fn accepts(&self, duty: &DutyState) -> Option<AcceptedDuty> {
         let is_open = !lock_unpoisoned(&self.progress).has_begun;
-        (is_open && duty.name == self.duty).then(String::new)
+        (is_open && duty.name == self.duty).then(|| AcceptedDuty::on_request(duty, String::new()))
     }
 
     fn perform(
@@ -174,6 +174,10 @@ impl DutyPerformer for PollRun<'_> {
         _claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>> {
         self.perform_round(store).boxed_local()
+    }
+
+    fn prepare(&self, _board: &DutyBoard) -> Result<(), SyncError> {
+        Ok(())
     }
 
     fn duties_ended(&self) {}

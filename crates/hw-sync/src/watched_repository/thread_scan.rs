@@ -242,7 +242,10 @@ impl ThreadScanReader<'_, '_> {
         match self.purpose {
             ScanPurpose::Bootstrap => self.poll.repository.request_options(options),
             ScanPurpose::Sweep | ScanPurpose::Shadow => {
-                options.with_budget(&self.poll.repository.retry_budget)
+                options.for_repository(
+                    &self.poll.repository.retry_budget,
+                    &self.poll.repository.yield_signal,
+                )
             }
         }
     }

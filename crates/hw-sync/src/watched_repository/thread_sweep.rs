@@ -136,7 +136,8 @@ impl RepositoryPoll<'_> {
             });
         };
         let query = ItemLookupQuery { target: &target, ids: &ids, siblings };
-        let options = RequestOptions::SWEEP.with_budget(&self.repository.retry_budget);
+        let options = RequestOptions::SWEEP
+            .for_repository(&self.repository.retry_budget, &self.repository.yield_signal);
         let found = self.context.client.fetch(&query, options, batch_size).await;
         found.map_err(|error| match error {
             FetchError::Source(error) => SyncError::Source { lane: lane.to_string(), error },
