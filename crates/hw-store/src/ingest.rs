@@ -26,6 +26,7 @@ use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
+use crate::watches::{moved_threads, watched_threads};
 
 mod counts;
 mod page_group;
@@ -233,6 +234,10 @@ fn write_with_state(
         id_conflicts::reclaim_urls(tx, host, &writes)?;
     }
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
+    if let Some(repository) = page.lane.repository() {
+        moved_threads::store_moved(tx, &repository, &page.moved_threads)?;
+        watched_threads::record_scans(tx, &repository, &page.thread_scans)?;
+    }
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, &state, page, &writes)?;

@@ -30,6 +30,7 @@ pub(crate) async fn poll_repository(
     poll.read_activity().await?;
     poll.look_at_moved_threads().await?;
     poll.find_closing_pull_requests().await?;
+    poll.derive_stored_events()?;
     poll.read_reviews().await?;
     if context.settings.enable_incremental_comment_fetch {
         poll.read_comment_lists().await?;

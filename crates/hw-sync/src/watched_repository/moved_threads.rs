@@ -37,7 +37,7 @@ impl RepositoryPoll<'_> {
         for kind in THREAD_KINDS {
             let due: Vec<&MovedThreadRow> = rows
                 .iter()
-                .filter(|row| row.moved.kind == kind && row.reads.looked_at.is_none())
+                .filter(|row| row.kind == kind && row.reads.looked_at.is_none())
                 .collect();
             self.look_at(kind, &due).await?;
         }
@@ -56,9 +56,9 @@ impl RepositoryPoll<'_> {
         let (watched, others): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| {
                 // any pull request may turn out to close a source issue
-                numbers.contains(&row.moved.number)
+                numbers.contains(&row.number)
                     || (self.seeks_closing_pull_requests()
-                        && row.moved.kind == ThreadKind::PullRequest)
+                        && row.kind == ThreadKind::PullRequest)
             });
         self.forget(&others)?;
         Ok(watched)
@@ -74,8 +74,9 @@ impl RepositoryPoll<'_> {
     ) -> Result<(), SyncError> {
         let steps: Vec<MovedThreadStep> = reads
             .map(|(row, reads)| MovedThreadStep {
-                number: row.moved.number,
-                updated_at: row.moved.updated_at.instant(),
+                number: row.number,
+                moved_at: row.moved_at,
+                before: row.reads,
                 reads,
             })
             .collect();
@@ -96,7 +97,7 @@ impl RepositoryPoll<'_> {
             let ids: Vec<String> = due
                 .iter()
                 .take(LOOKUP_BATCH_SIZE as usize)
-                .map(|row| row.moved.node_id.clone())
+                .map(|row| row.node_id.clone())
                 .collect();
             let page = match self.look_up_threads(kind, &ids, &mut batch_size).await {
                 Ok(page) => page,
@@ -153,15 +154,15 @@ impl RepositoryPoll<'_> {
         let (absent, is_vouched_for) = (page.absent.clone(), page.is_vouched_for);
         self.ingest_threads(kind, page).await?;
         let reads = batch.iter().filter_map(|row| {
-            let looked = looked.get(&row.moved.number)?;
+            let looked = looked.get(&row.number)?;
             // a lagging replica shows the thread as it was before
-            let is_current = looked.updated_at >= row.moved.updated_at.instant();
+            let is_current = looked.updated_at >= row.moved_at;
             let reads = MovedThreadReads { looked_at: Some(looked.at), ..row.reads };
             is_current.then(|| (*row, self.rest_of(row, reads)))
         });
         self.record_reads(reads.collect::<Vec<_>>().into_iter())?;
-        for row in batch.iter().filter(|row| absent.contains(&row.moved.node_id)) {
-            if is_vouched_for && is_settled(row, at) && self.resolve_absent(row.moved.number).await? {
+        for row in batch.iter().filter(|row| absent.contains(&row.node_id)) {
+            if is_vouched_for && is_settled(row, at) && self.resolve_absent(row.number).await? {
                 self.forget(std::slice::from_ref(*row))?;
             }
         }
@@ -170,8 +171,8 @@ impl RepositoryPoll<'_> {
 
     /// Returns what was read of a moved thread, or none if nothing is left to read.
     fn rest_of(&self, row: &MovedThreadRow, reads: MovedThreadReads) -> Option<MovedThreadReads> {
-        let moved_at = row.moved.updated_at.instant();
-        let plan = reads.plan(row.moved.kind, moved_at, self.date());
+        let moved_at = row.moved_at;
+        let plan = reads.plan(row.kind, moved_at, self.date());
         (plan != MovedThreadPlan::Done).then_some(reads)
     }
 
@@ -197,7 +198,7 @@ impl RepositoryPoll<'_> {
         let date = self.date();
         let mut rows = self.watched_moves()?;
         rows.retain(|row| {
-            row.reads.plan(row.moved.kind, row.moved.updated_at.instant(), date)
+            row.reads.plan(row.kind, row.moved_at, date)
                 == MovedThreadPlan::ReadReviews
         });
         if rows.is_empty() {
@@ -206,7 +207,7 @@ impl RepositoryPoll<'_> {
         let surface = Surface::Comments(CommentKind::Review);
         let Some(target) = self.target(surface) else { return Ok(()) };
         self.follow_lane(&target.lane)?;
-        let numbers: Vec<i64> = rows.iter().map(|row| row.moved.number).collect();
+        let numbers: Vec<i64> = rows.iter().map(|row| row.number).collect();
         let due = self.context.store.numbered_threads(&target.lane, &numbers)?;
         let state = self.context.lane_state(&target.lane).await?;
         let context = self.context;
@@ -229,7 +230,7 @@ impl RepositoryPoll<'_> {
             }
             let at = SourceInstant(batch.seen.at_ms);
             let read: BTreeSet<&str> = read.iter().map(|thread| thread.node_id.as_str()).collect();
-            let rows = rows.iter().filter(|row| read.contains(row.moved.node_id.as_str()));
+            let rows = rows.iter().filter(|row| read.contains(row.node_id.as_str()));
             let reads = rows.map(|row| {
                 let reads = MovedThreadReads { reviews_read_at: Some(at), ..row.reads };
                 (row, self.rest_of(row, reads))
@@ -245,5 +246,5 @@ impl RepositoryPoll<'_> {
 
 /// Returns true if nothing of this move can appear late any more.
 fn is_settled(row: &MovedThreadRow, date: SourceInstant) -> bool {
-    date > row.moved.updated_at.instant().plus_ms(OVERLAP_MS)
+    date > row.moved_at.plus_ms(OVERLAP_MS)
 }

@@ -11,7 +11,7 @@ use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
 use hw_rules::watch::{Watch, WatchMode};
-use hw_store::WatchedThread;
+use hw_store::{DERIVE_ROWS, WatchedThread};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
@@ -119,6 +119,16 @@ impl<'a> RepositoryPoll<'a> {
     ) -> Result<(), SyncError> {
         let lane = Lane::for_repository(self.key.clone(), surface);
         self.note_error(into_lane_error(error, &lane))
+    }
+
+    /// Turns what is stored already into events, for watches that are new.
+    pub(super) fn derive_stored_events(&self) -> Result<(), SyncError> {
+        let store = self.context.store;
+        for watch in store.watches_to_derive()? {
+            let is_here = self.watches.iter().any(|own| own.id == watch);
+            while is_here && !store.derive_stored_events(watch, DERIVE_ROWS)? {}
+        }
+        Ok(())
     }
 
     pub(super) async fn read_activity(&mut self) -> Result<(), SyncError> {

@@ -3,7 +3,7 @@
 
 use hw_rules::item::ThreadKind;
 use hw_rules::lane::Surface;
-use hw_rules::watch::Watch;
+use hw_rules::watch::{Watch, WatchState};
 use hw_sources::error::SourceError;
 use hw_sources::github::closing_pull_requests::ClosingPullRequestsQuery;
 use hw_sources::github::closing_references::{ClosingReferencesQuery, ReferencesAnswer};
@@ -27,6 +27,17 @@ impl RepositoryPoll<'_> {
         if !self.seeks_closing_pull_requests() {
             return Ok(());
         }
+        let is_new = |watch: &Watch| {
+            watch.follows_source_issue() && watch.state == WatchState::Bootstrapping
+        };
+        if self.watches.iter().any(is_new) {
+            self.store_closing_pull_requests().await?;
+        }
+        self.read_due_references().await
+    }
+
+    /// Reads the references that are due.
+    async fn read_due_references(&mut self) -> Result<(), SyncError> {
         let (host, repositories) = (self.key.host.clone(), [self.repository.id]);
         let mut after = i64::MIN;
         loop {
@@ -71,6 +82,11 @@ impl RepositoryPoll<'_> {
     /// Asks the source issues themselves which pull requests close them: one that was linked by hand, or before the watch
     /// was added, has not moved since.
     pub(super) async fn ask_source_issues(&mut self) -> Result<(), SyncError> {
+        self.store_closing_pull_requests().await?;
+        self.read_due_references().await
+    }
+
+    async fn store_closing_pull_requests(&mut self) -> Result<(), SyncError> {
         let issues: Vec<String> = self
             .open_threads()?
             .into_iter()
@@ -98,7 +114,7 @@ impl RepositoryPoll<'_> {
                 .collect();
             self.store_pull_requests(&closing).await?;
         }
-        self.find_closing_pull_requests().await
+        Ok(())
     }
 
     /// Stores pull requests, so that their references become due.
