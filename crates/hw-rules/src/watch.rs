@@ -261,6 +261,11 @@ impl Watch {
         self.subject.number.is_none() && self.source_issue.is_none()
     }
 
+    /// Returns true if the watch covers its source issue, and the pull requests that close it, and no other thread.
+    pub fn follows_source_issue(&self) -> bool {
+        self.subject.number.is_none() && self.source_issue.is_some()
+    }
+
     /// Returns true if its thread is read whole when the watch begins, because it covers what was said before.
     pub fn is_read_whole(&self) -> bool {
         let start = self.start.unwrap_or(WatchStart::default_for(self.kind, self.mode));

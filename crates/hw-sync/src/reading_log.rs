@@ -50,12 +50,23 @@ pub(crate) fn scan_backfill(lane: &Lane, floor: ListingFloor) {
 }
 
 pub(crate) fn scan_backfill_thread(repository: &str, number: i64) {
-    tracing::info!(event = SCAN_BACKFILL, thread = format!("{repository}#{number}"), "reading a thread whole");
+    tracing::info!(
+        event = SCAN_BACKFILL,
+        thread = format!("{repository}#{number}"),
+        "reading a thread whole"
+    );
 }
 
 pub(crate) fn shadow_difference(difference: &ShadowDifference) {
     let ShadowDifference { thread, kind, id, difference } = difference;
-    tracing::warn!(event = SHADOW_DIFFERENCE, thread, kind = kind.name(), id, difference, "a full scan differs from what is stored");
+    tracing::warn!(
+        event = SHADOW_DIFFERENCE,
+        thread,
+        kind = kind.name(),
+        id,
+        difference,
+        "a full scan differs from what is stored"
+    );
 }
 
 pub(crate) fn cursor_invalid(lane: &Lane, reason: &str) {

@@ -77,6 +77,11 @@ impl TargetRepository {
         let options = options.for_repository(&self.retry_budget, &self.yield_signal);
         self.class.map_or(options, |class| options.with_class(class))
     }
+
+    /// Returns the options of a sweep, whatever the class of other requests is.
+    pub(crate) fn sweep_options(&self) -> RequestOptions<'_> {
+        RequestOptions::SWEEP.for_repository(&self.retry_budget, &self.yield_signal)
+    }
 }
 
 impl LaneTarget {

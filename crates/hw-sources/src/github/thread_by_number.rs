@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn thread_by_number_has_a_kind_and_a_node_id() {
-        let issue = json!({ "number": 7, "node_id": "I_7", "title": "Leak", "updated_at": UPDATED_AT });
+        let issue =
+            json!({ "number": 7, "node_id": "I_7", "title": "Leak", "updated_at": UPDATED_AT });
         let pull_request = json!({ "number": 7, "node_id": "PR_7", "title": "Leak", "updated_at": UPDATED_AT, "pull_request": {} });
         for (document, kind, node_id) in
             [(issue, ThreadKind::Issue, "I_7"), (pull_request, ThreadKind::PullRequest, "PR_7")]
@@ -126,7 +127,9 @@ mod tests {
             };
             assert_eq!(ask(200, &[], &document.to_string()), Ok(ThreadAnswer::Found(found)));
         }
-        let other = json!({ "number": 8, "node_id": "I_8", "title": "Leak", "updated_at": UPDATED_AT }).to_string();
+        let other =
+            json!({ "number": 8, "node_id": "I_8", "title": "Leak", "updated_at": UPDATED_AT })
+                .to_string();
         assert!(matches!(ask(200, &[], &other), Err(SourceError::InvalidResponse(_))));
     }
 

@@ -8,10 +8,10 @@ use hw_rules::thread_status::{StatusSince, ThreadStatus};
 use hw_rules::watch::WatchId;
 
 use super::{parse_thread_kind, unknown};
-use crate::error::StoreError;
-use crate::sql::{Sql, SqlRow, params};
 use crate::StoreReader;
+use crate::error::StoreError;
 use crate::ingest::ThreadScanStep;
+use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::Transaction;
 
 /// A thread of a watch.

@@ -1,6 +1,8 @@
 //! Learns what became of a watched thread that is not found by its id any more.
 
+use hw_rules::follow_reason::FollowReason;
 use hw_rules::item::{ItemObservation, MirrorItem};
+use hw_rules::lane::Surface;
 use hw_rules::version::ObservedAt;
 use hw_rules::watch::{Watch, WatchState};
 use hw_sources::error::SourceError;
@@ -44,7 +46,7 @@ impl RepositoryPoll<'_> {
                 }
             }
             Err(error) => {
-                self.note_fetch_error(error, hw_rules::lane::Surface::Activity)?;
+                self.note_fetch_error(error, Surface::Activity)?;
                 return Ok(false);
             }
         }
@@ -53,7 +55,8 @@ impl RepositoryPoll<'_> {
 
     /// Has a watch follow its thread to another repository.
     async fn follow_transfer(&mut self, watch: &Watch, number: i64) -> Result<(), SyncError> {
-        let stored = self.context.store.repositories(self.key.host.as_str())?;
+        let store = self.context.store;
+        let stored = store.followed_repositories(self.key.host.as_str(), FollowReason::Watch)?;
         let home = stored.into_iter().find(|repository| repository.id == self.repository.id);
         let Some(home) = home else { return Ok(()) };
         let observed_at = ObservedAt::new(self.date().0, 0);

@@ -53,13 +53,11 @@ impl RepositoryPoll<'_> {
         let mut numbers: BTreeSet<i64> =
             self.open_threads()?.iter().map(|thread| thread.number).collect();
         numbers.extend(self.watches.iter().filter_map(|watch| watch.source_issue));
-        let (watched, others): (Vec<_>, Vec<_>) =
-            rows.into_iter().partition(|row| {
-                // any pull request may turn out to close a source issue
-                numbers.contains(&row.number)
-                    || (self.seeks_closing_pull_requests()
-                        && row.kind == ThreadKind::PullRequest)
-            });
+        let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| {
+            // any pull request may turn out to close a source issue
+            numbers.contains(&row.number)
+                || (self.seeks_closing_pull_requests() && row.kind == ThreadKind::PullRequest)
+        });
         self.forget(&others)?;
         Ok(watched)
     }
@@ -198,8 +196,7 @@ impl RepositoryPoll<'_> {
         let date = self.date();
         let mut rows = self.watched_moves()?;
         rows.retain(|row| {
-            row.reads.plan(row.kind, row.moved_at, date)
-                == MovedThreadPlan::ReadReviews
+            row.reads.plan(row.kind, row.moved_at, date) == MovedThreadPlan::ReadReviews
         });
         if rows.is_empty() {
             return Ok(());

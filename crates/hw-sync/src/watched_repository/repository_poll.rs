@@ -6,8 +6,9 @@ use std::sync::Arc;
 use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{CommentKind, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::plan::{self, ChangeSign, LaneState, SweepRequest, TurnTiming};
+use hw_rules::plan::{self, ChangeSign, LaneRequest, LaneState, SweepRequest, TurnTiming};
 use hw_rules::repository_key::RepositoryKey;
+use hw_rules::runtime_settings::RuntimeSettings;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
 use hw_rules::watch::{Watch, WatchMode};
@@ -25,7 +26,7 @@ use crate::watch_context::{PollOutcome, ShadowDifference, WatchContext};
 /// A poll in progress.
 pub(super) struct RepositoryPoll<'a> {
     pub(super) context: PullContext<'a>,
-    pub(super) settings: &'a hw_rules::runtime_settings::RuntimeSettings,
+    pub(super) settings: &'a RuntimeSettings,
     pub(super) key: RepositoryKey,
     pub(super) repository: &'a Arc<TargetRepository>,
     /// The watches of this repository that emit events.
@@ -160,7 +161,7 @@ impl<'a> RepositoryPoll<'a> {
         self.follow_lane(&target.lane)?;
         let state = self.context.lane_state(&target.lane).await?;
         let context = self.context_for(&target, &state);
-        let request = hw_rules::plan::LaneRequest {
+        let request = LaneRequest {
             timing: TurnTiming::WhenDue,
             ..context.lane_request(&target, SweepRequest::Never)
         };
@@ -205,10 +206,10 @@ impl<'a> RepositoryPoll<'a> {
 /// read whole by itself, so it needs the lists only from now on.
 fn reading_floor(watches: &[Watch]) -> Option<ListingFloor> {
     let floors = watches.iter().filter(|watch| !watch.is_read_whole()).map(|watch| {
-        watch.floor.filter(|floor| *floor > SourceInstant::BEGINNING).map_or(
-            ListingFloor::Beginning,
-            ListingFloor::At,
-        )
+        watch
+            .floor
+            .filter(|floor| *floor > SourceInstant::BEGINNING)
+            .map_or(ListingFloor::Beginning, ListingFloor::At)
     });
     floors.min()
 }

@@ -102,10 +102,7 @@ fn compare(
     differences
 }
 
-fn compare_version(
-    stored: Option<&StoredComment>,
-    shown: &ItemObservation,
-) -> Option<Difference> {
+fn compare_version(stored: Option<&StoredComment>, shown: &ItemObservation) -> Option<Difference> {
     let Some(stored) = stored else { return Some(Difference::Missing) };
     let is_same = stored.version.updated_at == *shown.item.updated_at()
         && stored.version.digest == shown.item.digest();

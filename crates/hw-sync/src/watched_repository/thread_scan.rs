@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::item::{CommentKind, ItemObservation, ThreadKind};
+use hw_rules::item::{CommentKind, ItemObservation};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::page_guard::PageGuard;
 use hw_rules::page_size::MAX_PAGE_SIZE;
-use hw_rules::source_time::SourceInstant;
 use hw_rules::thread_scan::{ThreadPart, ThreadPosition};
 use hw_rules::version::ObservedAt;
 use hw_sources::github::comments::{
@@ -21,6 +20,7 @@ use crate::api_client::FetchError;
 use crate::quarantine;
 use crate::reading_log;
 use crate::retry_policy::RequestOptions;
+use crate::turn::TargetRepository;
 
 /// Pages of one thread that one poll reads. The rest is left to the next poll, because others wait.
 const MAX_PAGES_PER_POLL: u32 = 50;
@@ -34,6 +34,16 @@ pub(super) enum ScanPurpose {
     Sweep,
     /// They are compared with what is stored.
     Shadow,
+}
+
+impl ScanPurpose {
+    fn request_options(self, repository: &TargetRepository) -> RequestOptions<'_> {
+        match self {
+            Self::Bootstrap => repository.request_options(RequestOptions::PAGE),
+            // nobody waits for what is gone
+            Self::Sweep | Self::Shadow => repository.sweep_options(),
+        }
+    }
 }
 
 /// What a scan of a thread has shown.
@@ -133,7 +143,8 @@ impl RepositoryPoll<'_> {
         purpose: ScanPurpose,
     ) -> Result<ScannedThread, SyncError> {
         let mut scanned = ScannedThread::default();
-        let stored = thread.bootstrap_cursor.as_deref().filter(|_| purpose == ScanPurpose::Bootstrap);
+        let stored =
+            thread.bootstrap_cursor.as_deref().filter(|_| purpose == ScanPurpose::Bootstrap);
         let stored = stored.and_then(ThreadPosition::parse);
         let (Some(node_id), Some(beginning)) =
             (thread.node_id.as_deref(), ThreadPosition::beginning(thread.kind))
@@ -199,7 +210,7 @@ impl ThreadScanReader<'_, '_> {
     ) -> Result<PageResult, SyncError> {
         let (kind, repository_id) = (self.thread.kind, self.poll.repository.id);
         let query = ThreadPartQuery { kind, repository_id, node_id: self.node_id, position };
-        let options = self.request_options();
+        let options = self.purpose.request_options(&self.poll.repository);
         let client = self.poll.context.client;
         let page = match client.fetch(&query, options, &mut self.page_size).await {
             Ok(page) => page,
@@ -233,23 +244,6 @@ impl ThreadScanReader<'_, '_> {
         Ok(PageResult::Read(next))
     }
 
-    fn request_options(&self) -> RequestOptions<'_> {
-        let options = match self.purpose {
-            ScanPurpose::Bootstrap => RequestOptions::PAGE,
-            // nobody waits for what is gone
-            ScanPurpose::Sweep | ScanPurpose::Shadow => RequestOptions::SWEEP,
-        };
-        match self.purpose {
-            ScanPurpose::Bootstrap => self.poll.repository.request_options(options),
-            ScanPurpose::Sweep | ScanPurpose::Shadow => {
-                options.for_repository(
-                    &self.poll.repository.retry_budget,
-                    &self.poll.repository.yield_signal,
-                )
-            }
-        }
-    }
-
     /// Reads the rest of the review threads that did not fit on a page.
     async fn read_review_threads(
         &mut self,
@@ -265,7 +259,7 @@ impl ThreadScanReader<'_, '_> {
         while let Some(continuation) = queue.pop() {
             let repository_id = self.poll.repository.id;
             let query = ReviewThreadQuery { repository_id, continuation: &continuation };
-            let options = self.request_options();
+            let options = self.purpose.request_options(&self.poll.repository);
             let client = self.poll.context.client;
             let more = match client.fetch(&query, options, &mut self.page_size).await {
                 Ok(more) => more,

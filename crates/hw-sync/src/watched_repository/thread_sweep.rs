@@ -13,7 +13,6 @@ use super::thread_scan::{ScanCompleteness, ScanPurpose, ScannedThread};
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::lookup::{ItemLookupQuery, LOOKUP_BATCH_SIZE, NO_SIBLING_REASON};
-use crate::retry_policy::RequestOptions;
 
 /// Comments that must be there, asked for beside those that seem to be gone.
 const MAX_SIBLINGS: usize = 3;
@@ -136,8 +135,7 @@ impl RepositoryPoll<'_> {
             });
         };
         let query = ItemLookupQuery { target: &target, ids: &ids, siblings };
-        let options = RequestOptions::SWEEP
-            .for_repository(&self.repository.retry_budget, &self.repository.yield_signal);
+        let options = self.repository.sweep_options();
         let found = self.context.client.fetch(&query, options, batch_size).await;
         found.map_err(|error| match error {
             FetchError::Source(error) => SyncError::Source { lane: lane.to_string(), error },
@@ -164,11 +162,8 @@ impl RepositoryPoll<'_> {
     async fn record_sweep(&self, thread: &WatchedThread) -> Result<(), SyncError> {
         let lane = Lane::for_repository(self.key.clone(), Surface::Activity);
         let page_size = self.context.lane_state(&lane).await?.page_size;
-        let step = ThreadScanStep {
-            number: thread.number,
-            cursor: None,
-            finished_at: Some(self.date()),
-        };
+        let step =
+            ThreadScanStep { number: thread.number, cursor: None, finished_at: Some(self.date()) };
         let page = IngestPage {
             thread_scans: vec![step],
             lane_use: self.context.reading.lane_use(),

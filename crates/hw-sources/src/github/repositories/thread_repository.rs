@@ -24,7 +24,11 @@ impl Query for ThreadRepositoryQuery<'_> {
         thread_repository_query(self.thread_node_id)
     }
 
-    fn parse(&self, response: &GraphqlResponse, _size: u32) -> Result<ItemObservation, SourceError> {
+    fn parse(
+        &self,
+        response: &GraphqlResponse,
+        _size: u32,
+    ) -> Result<ItemObservation, SourceError> {
         const PATH: &str = "node.repository";
         let repository = response.data.root().find_path(&["node", "repository"]);
         let repository = repository.ok_or_else(|| node::missing_root_error(response, "node"))?;
