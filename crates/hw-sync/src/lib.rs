@@ -15,6 +15,7 @@ pub mod reading_log;
 pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
+pub mod service;
 pub mod watch_poll;
 pub mod work_threads;
 pub mod worker;

@@ -39,7 +39,7 @@ const RECONCILE_PART: &str = "reconcile";
 pub(crate) struct PullRun<'a> {
     worker: &'a Worker<'a>,
     client: &'a GithubClient,
-    pull: &'a PullSpec,
+    pull: PullSpec,
     pull_duty: DutyName,
     /// What this pull covers. A pull with the same text is as good as this one.
     detail: String,
@@ -68,6 +68,8 @@ struct RunProgress {
     was_helped: bool,
     /// When this pull was requested of a service.
     requested_ms: Option<i64>,
+    /// The error that ends the pull.
+    aborted: Option<SyncError>,
 }
 
 /// This process's part in the pull.
@@ -100,14 +102,14 @@ impl<'a> PullRun<'a> {
     pub(crate) fn new(
         worker: &'a Worker<'a>,
         client: &'a GithubClient,
-        pull: &'a PullSpec,
+        pull: PullSpec,
     ) -> Result<Self, SyncError> {
         Ok(Self {
             worker,
             client,
-            pull,
-            pull_duty: DutyName::pull(&pull.host),
+            pull_duty: DutyName::pull(pull.host.as_str()),
             detail: pull.describe_coverage(worker.store())?,
+            pull,
             state: RunState::new(client.largest_page()),
             progress: Mutex::default(),
             duties_ended: Notify::new(),
@@ -118,7 +120,7 @@ impl<'a> PullRun<'a> {
     pub(crate) fn new_helper(
         worker: &'a Worker<'a>,
         client: &'a GithubClient,
-        pull: &'a PullSpec,
+        pull: PullSpec,
         owner: &str,
         epoch: i64,
     ) -> Result<Self, SyncError> {
@@ -129,9 +131,21 @@ impl<'a> PullRun<'a> {
         Ok(run)
     }
 
-    /// Returns what this pull covers.
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
+    /// Makes the pull fail, because the comments that it waits for cannot be read.
+    pub(crate) fn abort(&self, error: SyncError) {
+        lock_unpoisoned(&self.progress).aborted = Some(error);
+        self.duties_ended.notify_waiters();
+    }
+
+    /// Wakes the pull, because duties were given back.
+    pub(crate) fn notify_ended(&self) {
+        self.duties_ended.notify_waiters();
+    }
+
+    /// Returns true while the pull keeps a duty for its removals.
+    pub(crate) fn is_kept(&self, duty: &DutyName) -> bool {
+        let progress = lock_unpoisoned(&self.progress);
+        progress.kept.iter().any(|kept| kept.lease.duty == *duty)
     }
 
     /// Returns the result of the pull, once all duties are done.
@@ -141,7 +155,7 @@ impl<'a> PullRun<'a> {
         if let PullPart::Performed(summary) = part {
             return Ok(*summary);
         }
-        let mut summary = PullSummary::new(self.pull);
+        let mut summary = PullSummary::new(&self.pull);
         if let PullPart::Following(followed) = part {
             summary.followed = Some(followed.worker);
         }
@@ -179,11 +193,11 @@ impl<'a> PullRun<'a> {
         let mut result = async {
             self.client.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
             self.withdraw_old_requests()?;
-            perform_pull(self, &context, self.pull, taken_over.as_ref()).await
+            perform_pull(self, &context, &self.pull, taken_over.as_ref()).await
         }
         .await;
         if !result.as_ref().is_err_and(SyncError::has_lost_lease) {
-            result = sources::record_pull_end(&context, self.pull, result);
+            result = sources::record_pull_end(&context, &self.pull, result);
         }
         if let Ok(summary) = &mut result {
             summary.was_helped = lock_unpoisoned(&self.progress).was_helped;
@@ -243,7 +257,7 @@ impl<'a> PullRun<'a> {
     }
 
     /// Returns true if the comments of a repository were requested by a pull like this one.
-    fn is_own_task(&self, detail: &str) -> bool {
+    pub(crate) fn is_own_task(&self, detail: &str) -> bool {
         RepositoryTask::from_detail(detail)
             .and_then(|task| Some(task.run.strip_prefix(&self.detail)?.to_owned()))
             .is_some_and(|rest| rest.is_empty() || rest == self.own_suffix())
@@ -267,7 +281,7 @@ impl<'a> PullRun<'a> {
         };
         let duty = store.lease().duty.clone();
         let context = self.context(&store);
-        let read = perform_repository(&context, self.pull, &repository, &task.lists);
+        let read = perform_repository(&context, &self.pull, &repository, &task.lists);
         match self.read_until(until_ms, &repository.yield_signal, read).await {
             Ok(outcomes) => self.finish_repository(&store, task, outcomes),
             // its lanes were cleared or reset meanwhile, so it is requested again
@@ -404,7 +418,9 @@ impl<'a> PullRun<'a> {
             PullPart::Performing => progress.requested.contains(&duty.name),
             PullPart::Undecided | PullPart::Performed(_) => false,
         };
-        (is_requested && duty.requested_ms.is_some() && self.is_own_task(&duty.detail))
+        // one that a dead worker began is still to be read
+        let is_open = duty.requested_ms.is_some() || duty.owner.is_some();
+        (is_requested && is_open && self.is_own_task(&duty.detail))
             .then(|| AcceptedDuty::on_request(duty, duty.detail.clone()))
     }
 
@@ -497,6 +513,9 @@ impl<'a> PullRun<'a> {
         context.store.request_duties(&requested, clock.now_ms())?;
         loop {
             let ended = self.duties_ended.notified();
+            if let Some(error) = lock_unpoisoned(&self.progress).aborted.take() {
+                return Err(error);
+            }
             if self.are_performed(&tasks)? {
                 return Ok(());
             }
@@ -598,7 +617,7 @@ impl DutyPerformer for PullRun<'_> {
     }
 
     fn duties_ended(&self) {
-        self.duties_ended.notify_waiters();
+        self.notify_ended();
     }
 
     fn is_done(&self, board: &DutyBoard) -> bool {
@@ -620,7 +639,7 @@ impl DutyPerformer for PullRun<'_> {
 impl PullSpec {
     /// Describes what this pull covers: another one with the same description is as good as this one. A pull that does
     /// more than read changes and sweep is like no other.
-    fn describe_coverage(&self, store: &StoreReader) -> Result<String, SyncError> {
+    pub(crate) fn describe_coverage(&self, store: &StoreReader) -> Result<String, SyncError> {
         let items: Vec<&str> = self.items.iter().map(|item: &PullItem| item.name()).collect();
         // what is followed already is pulled as well, whether it is named or not
         let followed = store.sources()?.into_iter().filter(|source| source.host == self.host);

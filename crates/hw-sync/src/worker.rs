@@ -64,10 +64,6 @@ impl<'a> Worker<'a> {
         &self.handle.identity().id
     }
 
-    pub(crate) fn is_service(&self) -> bool {
-        self.handle.identity().role == SERVICE_ROLE
-    }
-
     /// Returns whether another worker runs as a service.
     pub(crate) fn service_sign(&self) -> ServiceSign {
         let services = lock_unpoisoned(&self.services);
@@ -205,6 +201,15 @@ impl<'a> Worker<'a> {
             }
             self.clock.sleep_until(self.clock.now_ms() + BEAT_INTERVAL_MS / 4).await;
         }
+    }
+
+    /// Removes the rows of all workers that are dead, and frees their duties.
+    pub(crate) fn remove_dead_workers(&self) -> Result<(), SyncError> {
+        let workers = self.store().workers()?;
+        let others = workers.iter().map(|worker| worker.identity.id.as_str());
+        let others = others.filter(|id| *id != self.id());
+        let dead = lock_unpoisoned(&self.watch).dead_among(others, self.clock.monotonic_ms());
+        if dead.is_empty() { Ok(()) } else { self.claim(&[], &dead, &[]).map(drop) }
     }
 
     pub(crate) fn is_alive(&self, worker: &str) -> bool {

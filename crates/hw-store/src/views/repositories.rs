@@ -2,6 +2,7 @@
 
 use hw_rules::follow_reason::FollowReason;
 use hw_rules::item::Repository;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceTime;
 
 use crate::StoreReader;
@@ -55,6 +56,15 @@ impl StoreReader {
         );
         let params = params![host, FollowReason::Mirror.name()];
         self.read("repositories", |tx| tx.query_readable(ALL, &params, read_repository))
+    }
+}
+
+impl StoreReader {
+    /// Returns a stored repository, for whatever reason it is followed.
+    pub fn repository(&self, key: &RepositoryKey) -> Result<Option<Repository>, StoreError> {
+        let RepositoryKey { host, id } = key;
+        let found = self.read("repository", |tx| repositories_by_ids(tx, host.as_str(), &[id.0]));
+        Ok(found?.pop())
     }
 }
 

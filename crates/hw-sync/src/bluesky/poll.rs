@@ -85,6 +85,16 @@ async fn poll_once(
     worker.finish(result)
 }
 
+/// Performs one round of polls.
+pub(crate) async fn perform_round(
+    store: &LeasedStore,
+    client: &BlueskyClient,
+    spec: &PollSpec,
+) -> Result<PollSummary, SyncError> {
+    client.api().crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
+    Round::new(store, client, spec).run().await
+}
+
 /// One process's part in polls: it performs one.
 struct PollRun<'a> {
     worker: &'a Worker<'a>,
@@ -115,11 +125,7 @@ impl<'a> PollRun<'a> {
     async fn perform_round(&self, store: LeasedStore) -> Result<PerformedDuty, SyncError> {
         let api = self.client.api();
         lock_unpoisoned(&self.progress).has_begun = true;
-        let result = async {
-            api.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
-            Round::new(&store, self.client, self.spec).run().await
-        }
-        .await;
+        let result = perform_round(&store, self.client, self.spec).await;
         let error = match &result {
             Ok(summary) => summary.failures.first().map(|failure| failure.reason.clone()),
             Err(error) => Some(error.reason()),
