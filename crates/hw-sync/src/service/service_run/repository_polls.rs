@@ -11,7 +11,7 @@ use crate::pull_run::PullRun;
 use crate::repository_duty::RepositoryTask;
 use crate::service::duty_errors::FailedDuty;
 use crate::service::watched_polls::poll_repository;
-use crate::turn::{PullContext, SweepPolicy, TargetRepository};
+use crate::turn::{PullContext, ReadingPurpose, SweepPolicy, TargetRepository};
 
 /// The time after which a poll between two requests of a pull looks whether the pull has ended.
 const LOOK_INTERVAL_MS: i64 = 500;
@@ -130,7 +130,7 @@ impl ServiceRun<'_> {
         let context = PullContext {
             store,
             client: pulls.client(),
-            window_days: pulls.spec().window_days,
+            reading: ReadingPurpose::Mirror { window_days: pulls.spec().window_days },
             allow_mass_removal: false,
             sweeps: SweepPolicy::LeftToOthers,
             run: &self.poll_state,
