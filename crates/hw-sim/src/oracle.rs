@@ -1,10 +1,12 @@
 //! The oracle: the true content of the world, for tests to compare a mirror with.
 
+mod events;
 mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::world::{CommentKind, ThreadKind, World};
+pub use events::{EventFloor, EventOracle, EventWatch, SeenChange, SeenEvent, SeenState, SeenText};
 use snapshot::SnapshotBuilder;
 
 /// Everything that a reader can know now, keyed by numeric id.
@@ -106,6 +108,8 @@ pub struct TrueComment {
     pub reply_to_id: Option<i64>,
     pub url: String,
     pub body: String,
+    /// The verdict of a review.
+    pub review_state: Option<String>,
     pub author: Option<String>,
     pub author_id: Option<i64>,
     /// `User`, `Bot`, …: the type in the REST API.

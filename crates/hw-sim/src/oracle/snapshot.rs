@@ -103,6 +103,8 @@ impl<'w> SnapshotBuilder<'w> {
                 .map(|root| root.id),
             url: self.view.comment_url(comment, thread),
             body: comment.body.value().to_owned(),
+            review_state: (comment.kind == CommentKind::Review)
+                .then(|| comment.review_state.to_owned()),
             author: self.author_login(comment.author),
             author_id: self.author_id(comment.author),
             author_type: self.author_type(comment.author),

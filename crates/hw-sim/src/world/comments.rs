@@ -289,6 +289,14 @@ impl World {
         self.comments[index].versions.push(now_ms, listed, Some(next));
     }
 
+    /// Returns true if lists at this time contain the present state of a comment.
+    #[must_use]
+    pub fn is_comment_listed(&self, kind: CommentKind, id: i64, now_ms: i64) -> bool {
+        let entry = &self.comments[self.comment_index(kind, id)];
+        entry.unlisted_until_ms <= now_ms
+            && entry.versions.iter().all(|version| version.listed_ms <= now_ms)
+    }
+
     fn comment_index(&self, kind: CommentKind, id: i64) -> usize {
         match self.nodes.get(&node_id(comment_id_prefix(kind), id)) {
             Some(NodeTarget::Comment(index)) => *index,
