@@ -7,6 +7,7 @@ use hw_rules::bluesky::identifier::InvalidIdentifier;
 use hw_rules::bluesky::polling_settings::PollingSetting;
 use hw_rules::lane::PullItem;
 use hw_rules::pace::RequestPace;
+use hw_rules::runtime_settings::RuntimeSetting;
 use secrecy::SecretString;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -36,6 +37,7 @@ pub(crate) enum SettingKind {
     /// A handle or a DID.
     Account,
     Polling(PollingSetting),
+    Runtime(RuntimeSetting),
 }
 
 /// The type of a setting in `highwater.toml`.
@@ -62,7 +64,9 @@ impl SettingKind {
     pub(crate) fn toml_type(self) -> TomlType {
         match self {
             Self::Repositories | Self::Sources | Self::Items => TomlType::List,
-            Self::Days | Self::Percent | Self::Port | Self::Polling(_) => TomlType::Number,
+            Self::Days | Self::Percent | Self::Port | Self::Polling(_) | Self::Runtime(_) => {
+                TomlType::Number
+            }
             Self::Boolean => TomlType::Boolean,
             Self::Folder
             | Self::Workspace
@@ -100,6 +104,9 @@ impl SettingKind {
             Self::Format => LogFormat::parse(text).map(drop),
             Self::Account => parse_account(text).map(drop),
             Self::Polling(setting) => {
+                setting.parse(text).map(drop).map_err(|error| error.to_string())
+            }
+            Self::Runtime(setting) => {
                 setting.parse(text).map(drop).map_err(|error| error.to_string())
             }
         }
