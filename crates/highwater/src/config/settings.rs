@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::polling_settings::PollingSettings;
+use hw_rules::event_policy::EventPolicy;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
@@ -51,6 +52,8 @@ pub(crate) struct AppSettings {
     pub(crate) bluesky_account: Option<AccountRef>,
     pub(crate) bluesky_app_password: Option<SecretString>,
     pub(crate) polling: PollingSettings,
+    /// Whose comments count as events.
+    pub(crate) event_policy: EventPolicy,
     pub(crate) ui_port: u16,
     pub(crate) terminal: TerminalEnv,
 }
@@ -94,6 +97,7 @@ impl AppSettings {
                 .and_then(|text| value_kind::parse_account(text).ok()),
             bluesky_app_password: parse_optional_token(resolved, &keys::BLUESKY_APP_PASSWORD),
             polling: parse_polling(resolved),
+            event_policy: parse_event_policy(resolved),
             ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
             terminal: resolved.terminal.clone(),
         }
@@ -130,6 +134,15 @@ fn parse_polling(resolved: &ResolvedSettings) -> PollingSettings {
         }
     }
     settings
+}
+
+fn parse_event_policy(resolved: &ResolvedSettings) -> EventPolicy {
+    let own_account = resolved.text(&keys::EVENTS_OWN_ACCOUNT);
+    EventPolicy {
+        own_account: own_account.and_then(|text| value_kind::parse_own_account(text).ok()),
+        allow_bots: parse_setting(resolved, &keys::EVENTS_ALLOW_BOTS, value_kind::parse_boolean),
+        authors: parse_setting(resolved, &keys::EVENTS_AUTHORS, value_kind::parse_logins),
+    }
 }
 
 /// Parses a setting with a default, which therefore always has a text.
