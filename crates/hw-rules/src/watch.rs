@@ -261,6 +261,18 @@ impl Watch {
         self.subject.number.is_none() && self.source_issue.is_none()
     }
 
+    /// Returns true if the watch covers its source issue, and the pull requests that close it, and no other thread.
+    pub fn follows_source_issue(&self) -> bool {
+        self.subject.number.is_none() && self.source_issue.is_some()
+    }
+
+    /// Returns true if its thread is read whole when the watch begins, because it covers what was said before.
+    pub fn is_read_whole(&self) -> bool {
+        let start = self.start.unwrap_or(WatchStart::default_for(self.kind, self.mode));
+        let is_one_thread = self.subject.number.is_some() || self.follows_source_issue();
+        is_one_thread && start != WatchStart::Now
+    }
+
     /// Returns how specific the watch is for a thread; none if it does not cover the thread.
     fn specificity(&self, thread: &WatchedPlace<'_>) -> Option<Specificity> {
         if self.repository_id != Some(thread.repository.id) || self.host != thread.repository.host {

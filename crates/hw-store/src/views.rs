@@ -23,6 +23,7 @@ pub(crate) mod repositories;
 pub(crate) mod repository_match;
 pub(crate) mod skipped_rows;
 mod stored_thread_numbers;
+pub(crate) mod thread_comments;
 pub(crate) mod thread_list;
 pub(crate) mod thread_outline;
 pub(crate) mod thread_view;

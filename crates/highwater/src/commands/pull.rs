@@ -32,7 +32,8 @@ use crate::pull_report::PullReport;
 use crate::pull_screen::{self, PullScreen};
 use crate::terminal::{print_json, print_result};
 use crate::{config, progress, report, workspace};
-use options::PullCommandOptions;
+
+pub(super) use options::PullCommandOptions;
 
 pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let options = PullCommandOptions::from_args(args, settings)?;
@@ -140,7 +141,8 @@ fn choose_progress_sink(args: &PullArgs, screen: Option<&PullScreen>) -> Progres
     }
 }
 
-fn new_api_client(
+/// Creates the client of GitHub that these options describe.
+pub(super) fn new_api_client(
     progress: ProgressSink,
     options: &PullCommandOptions,
     store: &StoreWriter,

@@ -10,6 +10,7 @@ use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
+use hw_rules::runtime_settings::RuntimeSettings;
 use hw_sources::http_transport::HttpProxy;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -54,6 +55,8 @@ pub(crate) struct AppSettings {
     pub(crate) polling: PollingSettings,
     /// Whose comments count as events.
     pub(crate) event_policy: EventPolicy,
+    /// How often the service reads what, and how it reads watched threads.
+    pub(crate) runtime: RuntimeSettings,
     pub(crate) ui_port: u16,
     pub(crate) terminal: TerminalEnv,
 }
@@ -98,6 +101,7 @@ impl AppSettings {
             bluesky_app_password: parse_optional_token(resolved, &keys::BLUESKY_APP_PASSWORD),
             polling: parse_polling(resolved),
             event_policy: parse_event_policy(resolved),
+            runtime: parse_runtime(resolved),
             ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
             terminal: resolved.terminal.clone(),
         }
@@ -143,6 +147,23 @@ fn parse_event_policy(resolved: &ResolvedSettings) -> EventPolicy {
         allow_bots: parse_setting(resolved, &keys::EVENTS_ALLOW_BOTS, value_kind::parse_boolean),
         authors: parse_setting(resolved, &keys::EVENTS_AUTHORS, value_kind::parse_logins),
     }
+}
+
+fn parse_runtime(resolved: &ResolvedSettings) -> RuntimeSettings {
+    let parse_switch = |key| parse_setting(resolved, key, value_kind::parse_boolean);
+    let mut settings = RuntimeSettings {
+        enable_incremental_comment_fetch: parse_switch(&keys::INCREMENTAL_FETCH),
+        shadow_compare: parse_switch(&keys::SHADOW_COMPARE),
+        ..RuntimeSettings::default()
+    };
+    for key in keys::RUNTIME_KEYS {
+        if let SettingKind::Runtime(setting) = key.kind
+            && let Some(value) = resolved.text(key).and_then(|text| setting.parse(text).ok())
+        {
+            settings.set(setting, value);
+        }
+    }
+    settings
 }
 
 /// Parses a setting with a default, which therefore always has a text.

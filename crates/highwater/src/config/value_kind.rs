@@ -9,6 +9,7 @@ use hw_rules::event_policy::OwnAccount;
 use hw_rules::lane::PullItem;
 use hw_rules::login::{InvalidLogin, Login};
 use hw_rules::pace::RequestPace;
+use hw_rules::runtime_settings::RuntimeSetting;
 use secrecy::SecretString;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -40,6 +41,7 @@ pub(crate) enum SettingKind {
     Polling(PollingSetting),
     OwnAccount,
     Logins,
+    Runtime(RuntimeSetting),
 }
 
 /// The type of a setting in `highwater.toml`.
@@ -66,7 +68,9 @@ impl SettingKind {
     pub(crate) fn toml_type(self) -> TomlType {
         match self {
             Self::Repositories | Self::Sources | Self::Items | Self::Logins => TomlType::List,
-            Self::Days | Self::Percent | Self::Port | Self::Polling(_) => TomlType::Number,
+            Self::Days | Self::Percent | Self::Port | Self::Polling(_) | Self::Runtime(_) => {
+                TomlType::Number
+            }
             Self::Boolean => TomlType::Boolean,
             Self::Folder
             | Self::Workspace
@@ -107,6 +111,9 @@ impl SettingKind {
             Self::OwnAccount => parse_own_account(text).map(drop),
             Self::Logins => parse_logins(text).map(drop),
             Self::Polling(setting) => {
+                setting.parse(text).map(drop).map_err(|error| error.to_string())
+            }
+            Self::Runtime(setting) => {
                 setting.parse(text).map(drop).map_err(|error| error.to_string())
             }
         }

@@ -78,7 +78,8 @@ impl LeasedStore {
             tx.send_statement(RESOLVED, &params)?;
             let key = RepositoryKey { host: watch.host.clone(), id: *repository_id };
             follows::add_watch_reason(tx, &key)?;
-            let is_whole = *floor == SourceInstant::BEGINNING;
+            let kind = thread.as_ref().map(|thread| thread.kind);
+            let is_whole = Watch { kind, ..watch.clone() }.is_read_whole();
             let threads = thread.iter().chain(source_issue);
             let rows: Vec<_> = threads
                 .map(|thread| {

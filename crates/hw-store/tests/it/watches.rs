@@ -1,16 +1,20 @@
 //! Tests of watches: adding, resolving, pausing and removing them.
 
 use hw_rules::followed_source::RepositoryName;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::ThreadKind;
+use hw_rules::moved_thread::MovedThread;
 use hw_rules::repository_key::{Host, RepositoryId, RepositoryKey};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::watch::{WatchId, WatchMode, WatchStart, WatchState, WatchSubject};
 use hw_store::{
-    DatabaseLocation, IngestPage, LeasedStore, MovedThread, NewWatch, ResolvedThread,
-    WatchResolution, WatchedThread,
+    DatabaseLocation, IngestPage, LeasedStore, MovedThreadStep, NewWatch, ResolvedThread,
+    ThreadScanStep, WatchResolution, WatchedThread,
 };
 
-use crate::fixture::{HOST, PUMP_ID, issue_lane, open_store};
+use crate::fixture::{
+    HOST, PUMP_ID, issue, issue_lane, open_store, query_raw, source_time, threads_page,
+};
 
 both![
     watch_is_added_once_per_subject_in_any_case,
@@ -20,6 +24,7 @@ both![
     watch_ids_are_never_used_again,
     watched_thread_is_bootstrapped_before_its_watch_is_active,
     moved_threads_commit_with_their_page_and_stay_if_they_move_on,
+    watch_that_is_removed_leaves_no_rows_behind,
 ];
 
 fn watch_is_added_once_per_subject_in_any_case(location: &DatabaseLocation) {
@@ -65,7 +70,7 @@ fn watch_that_is_resolved_follows_its_repository_until_it_is_removed(location: &
 fn watch_that_is_resolved_again_is_only_renamed(location: &DatabaseLocation) {
     let store = open_store(location);
     let id = add_watch(&store, &thread_watch(5, ThreadKind::PullRequest));
-    store.finish_bootstrap(id, 5).unwrap();
+    finish_scan(&store, 5);
     while !store.derive_stored_events(id, 10).unwrap() {}
     let spec = thread_watch(5, ThreadKind::PullRequest);
     let name = RepositoryName::from_known("acme", "valve");
@@ -117,13 +122,42 @@ fn watched_thread_is_bootstrapped_before_its_watch_is_active(location: &Database
     }
     assert_eq!(state(&store, issue), WatchState::Active);
     assert_eq!(state(&store, pull), WatchState::Bootstrapping);
-    store.save_bootstrap_cursor(pull, 5, "Y3Vy").unwrap();
+    scan(&store, ThreadScanStep { number: 5, cursor: Some("Y3Vy".to_owned()), finished_at: None });
     let thread = &store.threads_to_bootstrap(5).unwrap()[0];
     assert_eq!(thread.bootstrap_cursor.as_deref(), Some("Y3Vy"));
-    store.finish_bootstrap(pull, 5).unwrap();
+    finish_scan(&store, 5);
     assert_eq!((state(&store, pull), to_bootstrap(&store)), (WatchState::Active, vec![]));
-    store.set_thread_swept(pull, 5, 77).unwrap();
-    assert_eq!(store.watched_threads(pull).unwrap()[0].swept_ms, Some(77));
+    assert_eq!(store.watched_threads(pull).unwrap()[0].swept_ms, Some(77_000));
+}
+
+fn finish_scan(store: &LeasedStore, number: i64) {
+    let finished_at = Some(SourceInstant(77_000));
+    scan(store, ThreadScanStep { number, cursor: None, finished_at });
+}
+
+fn scan(store: &LeasedStore, step: ThreadScanStep) {
+    let page = IngestPage {
+        lane_use: LaneUse::Watch,
+        thread_scans: vec![step],
+        ..IngestPage::new(issue_lane(), 100)
+    };
+    store.ingest_page(&page).unwrap();
+}
+
+fn watch_that_is_removed_leaves_no_rows_behind(location: &DatabaseLocation) {
+    let store = open_store(location);
+    let kind = ThreadKind::Issue;
+    let issues = (1..=3).map(|id| issue(id, 10, "x")).collect();
+    store.ingest_page(&threads_page(kind, issues)).unwrap();
+    let id = add_watch(&store, &repository_watch());
+    while !store.derive_stored_events(id, 2).unwrap() {}
+    assert_eq!(numbers(&store, id), [1, 2, 3]);
+    store.remove_watch(id).unwrap();
+    while store.purge_events(0, 100).unwrap() > 0 {}
+    for table in ["watches", "watched_threads", "moved_threads"] {
+        let rows = query_raw(location, &format!("select cast(count(*) as text) from {table}"));
+        assert_eq!(rows, [["0"]], "{table}");
+    }
 }
 
 fn moved_threads_commit_with_their_page_and_stay_if_they_move_on(location: &DatabaseLocation) {
@@ -136,14 +170,26 @@ fn moved_threads_commit_with_their_page_and_stay_if_they_move_on(location: &Data
             IngestPage { moved_threads: moved.collect(), ..IngestPage::new(issue_lane(), 100) };
         store.ingest_page(&page).unwrap();
     };
+    let rows = || {
+        let rows = store.moved_threads(&repository).unwrap();
+        rows.iter().map(|row| (row.number, row.moved_at.0 / 1_000)).collect::<Vec<_>>()
+    };
     ingest(&[(5, 20), (6, 10), (5, 19)]);
-    let first = store.moved_threads(&repository, 10).unwrap();
-    assert_eq!(first, [moved(6, 10), moved(5, 20)]);
+    assert_eq!(rows(), [(6, 10), (5, 20)]);
+    let done: Vec<_> = store
+        .moved_threads(&repository)
+        .unwrap()
+        .iter()
+        .map(|row| MovedThreadStep {
+            number: row.number,
+            moved_at: row.moved_at,
+            before: row.reads,
+            reads: None,
+        })
+        .collect();
     ingest(&[(5, 30), (6, 9)]);
-    store.clear_moved(&repository, &first).unwrap();
-    assert_eq!(store.moved_threads(&repository, 10).unwrap(), [moved(5, 30)]);
-    store.clear_moved(&repository, &[moved(5, 30)]).unwrap();
-    assert_eq!(store.moved_threads(&repository, 10).unwrap(), []);
+    store.record_moved_threads(&repository, &done).unwrap();
+    assert_eq!(rows(), [(5, 30)]);
 }
 
 fn moved(number: i64, second: i64) -> MovedThread {
@@ -151,7 +197,7 @@ fn moved(number: i64, second: i64) -> MovedThread {
         number,
         kind: ThreadKind::Issue,
         node_id: format!("I_{number}"),
-        updated_at: SourceInstant(second * 1_000),
+        updated_at: source_time(second),
     }
 }
 
@@ -199,8 +245,10 @@ pub(crate) fn thread_watch(number: i64, kind: ThreadKind) -> WatchSpec {
 
 /// Adds and resolves a watch.
 pub(crate) fn add_watch(store: &LeasedStore, spec: &WatchSpec) -> WatchId {
-    let WatchSpec { subject, mode, source_issue, .. } = spec.clone();
-    let new = NewWatch { subject, mode, source_issue, ..new_watch("acme/pump") };
+    let WatchSpec { subject, mode, source_issue, floor, .. } = spec.clone();
+    let is_whole = floor == SourceInstant::BEGINNING;
+    let start = Some(if is_whole { WatchStart::Beginning } else { WatchStart::Now });
+    let new = NewWatch { subject, mode, source_issue, start, ..new_watch("acme/pump") };
     let id = store.add_watch(&new, 0).unwrap().watch.id;
     store.resolve_watch(id, &spec.resolution()).unwrap();
     id
