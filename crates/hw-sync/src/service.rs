@@ -31,7 +31,7 @@ pub use service_run::{DutyFailure, ServiceSummary};
 
 /// Describes a service.
 pub struct ServiceSpec<'a> {
-    /// The process. Its role is [`SERVICE_ROLE`](crate::worker::SERVICE_ROLE).
+    /// The process. Its role is [`SERVICE_ROLE`](hw_store::SERVICE_ROLE).
     pub worker: WorkerIdentity,
     pub settings: RuntimeSettings,
     pub mode: ServiceMode,

@@ -27,6 +27,7 @@ mod reconcile;
 mod removals;
 mod repairs;
 mod repository_departures;
+mod service;
 mod shared_workspace;
 mod sweeps;
 mod unreadable_items;
