@@ -90,7 +90,11 @@ impl WatchStory {
             activity: ActivitySpec::conversations(6, start_ms + TALK_MS),
             list_lag_ms: if seed.is_multiple_of(3) { 30_000 } else { 0 },
             replica_lag_ms: if seed.is_multiple_of(4) { 10_000 } else { 0 },
-            faults: if seed.is_multiple_of(2) { FaultRates::all_transient(0.03) } else { FaultRates::none() },
+            faults: if seed.is_multiple_of(2) {
+                FaultRates::all_transient(0.03)
+            } else {
+                FaultRates::none()
+            },
             ..WorldSpec::small()
         };
         Self { seed, fixture: WatchFixture::over(open(&spec)), watches: Vec::new() }
