@@ -55,8 +55,8 @@ impl LeasedStore {
         const RESOLVED: Sql = Sql::portable(
             "update watches
                 set repository_id = $1, owner = $2, name = $3, kind = $4, floor_ms = $5, state = $6,
-                    problem = null, derive_cursor = $7
-              where id = $8",
+                    problem = null, derive_cursor = $7, number = $8
+              where id = $9",
         );
         let WatchResolution { repository_id, repository, thread, source_issue, floor } = resolution;
         self.write_with_lease(RESOLVE, |tx| {
@@ -73,6 +73,8 @@ impl LeasedStore {
                 floor.0,
                 WatchState::Bootstrapping.name(),
                 derive_cursor,
+                // a thread that was transferred has another number
+                thread.as_ref().map(|thread| thread.number),
                 id.0,
             ];
             tx.send_statement(RESOLVED, &params)?;

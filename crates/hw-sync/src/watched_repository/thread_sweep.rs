@@ -30,12 +30,16 @@ impl RepositoryPoll<'_> {
         let now_ms = self.date().0;
         let interval_ms = self.settings.reconcile_interval_ms();
         let mut threads = self.open_threads()?;
+        threads.retain(|thread| thread.is_bootstrapped);
+        let (mut threads, new): (Vec<_>, Vec<_>) =
+            threads.into_iter().partition(|thread| thread.swept_ms.is_some());
+        // the day of a thread that did not have to be read whole begins now
+        self.record_sweeps(&new).await?;
         threads.retain(|thread| {
-            thread.is_bootstrapped
-                && thread.swept_ms.is_none_or(|swept_ms| {
-                    let name = format!("{}#{}", self.key, thread.number);
-                    daily_slot::has_slot_between(&name, interval_ms, swept_ms, now_ms)
-                })
+            thread.swept_ms.is_some_and(|swept_ms| {
+                let name = format!("{}#{}", self.key, thread.number);
+                daily_slot::has_slot_between(&name, interval_ms, swept_ms, now_ms)
+            })
         });
         if !threads.is_empty() && self.seeks_closing_pull_requests() {
             self.ask_source_issues().await?;
@@ -65,7 +69,7 @@ impl RepositoryPoll<'_> {
                 return self.note_error(error);
             }
         }
-        self.record_sweep(thread).await
+        self.record_sweeps(std::slice::from_ref(thread)).await
     }
 
     /// Compares what a thread shows with what is stored of it.
@@ -158,14 +162,20 @@ impl RepositoryPoll<'_> {
         self.context.ingest_pages(vec![ingest]).await.map(drop)
     }
 
-    /// Records that a thread was swept, after everything in it was decided.
-    async fn record_sweep(&self, thread: &WatchedThread) -> Result<(), SyncError> {
+    /// Records that threads were swept, after everything in them was decided.
+    async fn record_sweeps(&self, threads: &[WatchedThread]) -> Result<(), SyncError> {
+        if threads.is_empty() {
+            return Ok(());
+        }
         let lane = Lane::for_repository(self.key.clone(), Surface::Activity);
         let page_size = self.context.lane_state(&lane).await?.page_size;
-        let step =
-            ThreadScanStep { number: thread.number, cursor: None, finished_at: Some(self.date()) };
+        let steps = threads.iter().map(|thread| ThreadScanStep {
+            number: thread.number,
+            cursor: None,
+            finished_at: Some(self.date()),
+        });
         let page = IngestPage {
-            thread_scans: vec![step],
+            thread_scans: steps.collect(),
             lane_use: self.context.reading.lane_use(),
             ..IngestPage::new(lane, page_size)
         };
