@@ -1,6 +1,6 @@
 //! Watched threads and repositories that move, disappear, or cannot be found.
 
-use hw_rules::follow_reason::FollowReason;
+use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::watch::{WatchStart, WatchState};
 use hw_sim::{ThreadKind, WorldSpec};
@@ -93,6 +93,7 @@ fn repository_that_is_only_watched_is_not_part_of_the_mirror() {
         let reasons = fixture.sim.store.follow_reasons(&key).unwrap();
         assert_eq!(reasons, [FollowReason::Watch].into());
         assert_eq!(fixture.sim.store.repositories(HOST).unwrap(), []);
+        assert_eq!(fixture.sim.store.lanes_used_by(LaneUse::Mirror).unwrap(), [], "not pulled");
         // the mirror comes and goes, and the watch stays
         fixture.sim.pull(&TestPull::PLAIN).await.unwrap();
         assert_eq!(fixture.sim.store.follow_reasons(&key).unwrap().len(), 2);
