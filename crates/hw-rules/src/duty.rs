@@ -53,12 +53,14 @@ impl DutyName {
         Self::Accounts(host.into())
     }
 
-    /// Returns the duty that a lane belongs to: all comments of a repository to one, feeds to the one of all accounts,
-    /// everything else to the pull.
+    /// Returns the duty that a lane belongs to: all comments of a repository and its activity to one, feeds to the one of
+    /// all accounts, everything else to the pull.
     pub fn for_lane(lane: &Lane) -> Self {
         match (lane.repository(), lane.surface) {
             (_, Surface::Feed) => Self::Accounts(lane.host.clone()),
-            (Some(repository), Surface::Comments(_)) => Self::Repository(repository),
+            (Some(repository), Surface::Activity | Surface::Comments(_)) => {
+                Self::Repository(repository)
+            }
             _ => Self::Pull(lane.host.clone()),
         }
     }

@@ -25,7 +25,7 @@ use crate::repository_duty::{CommentListTask, RepositoryTask, perform_repository
 use crate::schedule::{LaneOutcome, LaneResult};
 use crate::scheduler::{AcceptedDuty, ClaimedDuty, DutyPerformer, PerformedDuty};
 use crate::summary::PullSummary;
-use crate::turn::{PullContext, RunState, SweepPolicy, TargetRepository};
+use crate::turn::{PullContext, ReadingPurpose, RunState, SweepPolicy, TargetRepository};
 use crate::worker::{DutyBoard, ServiceSign, Worker};
 use crate::yield_signal::YieldSignal;
 use crate::{SyncError, crash_points, sources};
@@ -186,7 +186,7 @@ impl<'a> PullRun<'a> {
         PullContext {
             store,
             client: self.client,
-            window_days: self.pull.window_days,
+            reading: ReadingPurpose::Mirror { window_days: self.pull.window_days },
             allow_mass_removal: self.pull.allow_mass_removal,
             sweeps,
             run: &self.state,

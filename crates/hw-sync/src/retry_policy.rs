@@ -106,6 +106,8 @@ impl RequestOptions<'static> {
     pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
     /// For everything that concerns accounts and their feeds.
     pub(crate) const FEED: Self = Self { class: RequestClass::Accounts, ..Self::PAGE };
+    /// For everything that watches need.
+    pub(crate) const WATCH: Self = Self { class: RequestClass::WatchedThreads, ..Self::PAGE };
     /// For one row among others.
     pub(crate) const ROW: Self = Self { effort: RequestEffort::Low, ..Self::PAGE };
 
@@ -120,6 +122,11 @@ impl RequestOptions<'static> {
 }
 
 impl RequestOptions<'_> {
+    /// Returns the same options for requests of another class.
+    pub(crate) fn with_class(self, class: RequestClass) -> Self {
+        Self { class, ..self }
+    }
+
     /// Returns the part of the policy that a request is worth.
     pub(crate) fn limit_policy(self, policy: RetryPolicy) -> RetryPolicy {
         match self.effort {

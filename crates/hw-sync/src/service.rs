@@ -6,7 +6,6 @@
 mod due_times;
 mod duty_errors;
 mod service_run;
-mod watched_polls;
 
 use hw_rules::backoff;
 use hw_rules::class_shares::ClassShares;

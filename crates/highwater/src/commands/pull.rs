@@ -104,7 +104,7 @@ impl PullRun<'_> {
         let opened =
             workspace::open_for_pull(location).map_err(|error| errors::open_error(error, title))?;
         self.is_new.set(opened.is_new).ok();
-        let store = opened.store;
+        let store = opened.store.with_event_policy(self.settings.event_policy.clone());
         let screen = self.open_screen();
         let progress = choose_progress_sink(args, screen.as_ref());
         let client = new_api_client(progress, options, &store, self.stop)?;

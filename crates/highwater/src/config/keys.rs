@@ -414,6 +414,39 @@ pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
     ),
 ];
 
+pub(crate) static EVENTS_OWN_ACCOUNT: SettingKey = SettingKey {
+    name: "events.own_account",
+    variable: "HIGHWATER_EVENTS_OWN_ACCOUNT",
+    flag: None,
+    kind: SettingKind::OwnAccount,
+    default: SettingDefault::Description("`bot` for the account of a bot, else `user`"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "\"bot\"",
+    description: "What the token's account writes: with `bot`, none of its comments count as feedback.",
+};
+
+pub(crate) static EVENTS_ALLOW_BOTS: SettingKey = SettingKey {
+    name: "events.allow_bots",
+    variable: "HIGHWATER_EVENTS_ALLOW_BOTS",
+    flag: None,
+    kind: SettingKind::Boolean,
+    default: SettingDefault::Value("false"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "true",
+    description: "Whether comments of bots count as feedback.",
+};
+
+pub(crate) static EVENTS_AUTHORS: SettingKey = SettingKey {
+    name: "events.authors",
+    variable: "HIGHWATER_EVENTS_AUTHORS",
+    flag: None,
+    kind: SettingKind::Logins,
+    default: SettingDefault::Value(""),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "[\"ada\", \"dependabot\"]",
+    description: "Logins whose comments count as feedback, bots by name included; everyone if empty.",
+};
+
 pub(crate) static MCP_TOKEN: SettingKey = SettingKey {
     name: "mcp.token",
     variable: "HIGHWATER_MCP_TOKEN",
@@ -459,7 +492,7 @@ pub(crate) static LOG_FORMAT: SettingKey = SettingKey {
 };
 
 /// All settings, in the order of the documentation.
-pub(crate) static ALL_KEYS: [&SettingKey; 36] = [
+pub(crate) static ALL_KEYS: [&SettingKey; 39] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -492,6 +525,9 @@ pub(crate) static ALL_KEYS: [&SettingKey; 36] = [
     &POLLING_KEYS[3],
     &POLLING_KEYS[4],
     &POLLING_KEYS[5],
+    &EVENTS_OWN_ACCOUNT,
+    &EVENTS_ALLOW_BOTS,
+    &EVENTS_AUTHORS,
     &MCP_TOKEN,
     &UI_PORT,
     &LOG_LEVEL,

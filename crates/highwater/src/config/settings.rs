@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::polling_settings::PollingSettings;
+use hw_rules::event_policy::EventPolicy;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
@@ -52,6 +53,8 @@ pub(crate) struct AppSettings {
     pub(crate) bluesky_account: Option<AccountRef>,
     pub(crate) bluesky_app_password: Option<SecretString>,
     pub(crate) polling: PollingSettings,
+    /// Whose comments count as events.
+    pub(crate) event_policy: EventPolicy,
     /// How often the service reads what, and how it reads watched threads.
     pub(crate) runtime: RuntimeSettings,
     pub(crate) ui_port: u16,
@@ -97,6 +100,7 @@ impl AppSettings {
                 .and_then(|text| value_kind::parse_account(text).ok()),
             bluesky_app_password: parse_optional_token(resolved, &keys::BLUESKY_APP_PASSWORD),
             polling: parse_polling(resolved),
+            event_policy: parse_event_policy(resolved),
             runtime: parse_runtime(resolved),
             ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
             terminal: resolved.terminal.clone(),
@@ -134,6 +138,15 @@ fn parse_polling(resolved: &ResolvedSettings) -> PollingSettings {
         }
     }
     settings
+}
+
+fn parse_event_policy(resolved: &ResolvedSettings) -> EventPolicy {
+    let own_account = resolved.text(&keys::EVENTS_OWN_ACCOUNT);
+    EventPolicy {
+        own_account: own_account.and_then(|text| value_kind::parse_own_account(text).ok()),
+        allow_bots: parse_setting(resolved, &keys::EVENTS_ALLOW_BOTS, value_kind::parse_boolean),
+        authors: parse_setting(resolved, &keys::EVENTS_AUTHORS, value_kind::parse_logins),
+    }
 }
 
 fn parse_runtime(resolved: &ResolvedSettings) -> RuntimeSettings {

@@ -32,5 +32,6 @@ mod shared_workspace;
 mod sweeps;
 mod unreadable_items;
 mod walks;
+mod watched_threads;
 mod writes;
 mod wrong_answers;

@@ -17,6 +17,28 @@ impl StoreReader {
         Ok(self.readable_repositories(host)?.rows)
     }
 
+    /// Returns the readable repositories of one host that are followed for this reason, ordered by id.
+    pub fn followed_repositories(
+        &self,
+        host: &str,
+        reason: FollowReason,
+    ) -> Result<Vec<Repository>, StoreError> {
+        const FOLLOWED: Sql = Sql::portable(
+            "select id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled,
+                    has_discussions_enabled, created_at, updated_at
+               from repositories
+              where host = $1
+                and exists (select 1 from follows
+                             where follows.host = repositories.host
+                               and follows.repository_id = repositories.id and reason = $2)
+              order by id",
+        );
+        let params = params![host, reason.name()];
+        let rows =
+            self.read("repositories", |tx| tx.query_readable(FOLLOWED, &params, read_repository))?;
+        Ok(rows.rows)
+    }
+
     /// Like [`Self::repositories`], with the number of repositories that cannot be read.
     pub fn readable_repositories(
         &self,
