@@ -14,6 +14,7 @@ mod output;
 mod pull;
 mod removed;
 mod search;
+mod service;
 mod show;
 mod sources;
 mod ui;
@@ -46,6 +47,7 @@ pub(crate) use output::OutputArgs;
 pub(crate) use pull::PullArgs;
 pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
 pub(crate) use search::SearchArgs;
+pub(crate) use service::ServiceArgs;
 pub(crate) use show::ShowArgs;
 pub(crate) use sources::{RemoveSourceArgs, SourcesArgs, SourcesCommand};
 pub(crate) use ui::UiArgs;
@@ -105,6 +107,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
     Pull(Box<PullArgs>),
+    Service(ServiceArgs),
     Search(SearchArgs),
     List(ListArgs),
     Show(ShowArgs),
