@@ -7,6 +7,7 @@ mod cli;
 mod columns;
 mod commands;
 mod config;
+mod consumer_program;
 mod core_dumps;
 mod github_names;
 mod github_token;
