@@ -4,8 +4,10 @@
 //! lane, a renamed login or a moved `updated_at` emits nothing twice. Its content is the text and, for a review, the
 //! verdict.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::command_line;
@@ -231,8 +233,14 @@ pub fn change(
 }
 
 /// Returns true if an observation shows nothing newer than what was last emitted.
+///
+/// What was withdrawn can return as it was: a person restored it.
 pub fn is_older(last: &LastEvent, now: &SeenContent) -> bool {
-    now.order() <= last.seen.as_known_at(now.observed_at).order()
+    match now.order().cmp(&last.seen.as_known_at(now.observed_at).order()) {
+        Ordering::Less => true,
+        Ordering::Equal => !last.is_withdrawn,
+        Ordering::Greater => false,
+    }
 }
 
 /// Returns the event of a comment that is gone: what was never emitted is not withdrawn either.
@@ -247,7 +255,7 @@ pub fn comment_content(comment: &Comment) -> ContentDigest {
 }
 
 /// What events about a thread's state are about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadFacts {
     /// The time that orders these facts.
     pub updated_at: SourceInstant,
@@ -408,6 +416,14 @@ pub fn event_id(identity: &EventIdentity<'_>) -> String {
         write!(id, "{byte:02x}").expect("writing to a string cannot fail");
     }
     id
+}
+
+/// Returns owner and name of the repository in the URL of a thread or comment; none if it has another form.
+pub fn repository_of_url(url: &str) -> Option<String> {
+    let path = url.split(['#', '?']).next()?;
+    let mut parts = path.rsplit('/').skip(2);
+    let (name, owner) = (parts.next()?, parts.next()?);
+    Some(format!("{owner}/{name}"))
 }
 
 /// Returns the kind of the thread that a page with this URL shows; none if it does not say.

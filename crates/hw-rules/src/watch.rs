@@ -256,9 +256,9 @@ impl Watch {
         self.repository_id.map(|id| RepositoryKey { host: self.host.clone(), id })
     }
 
-    /// Returns true if the watch covers its source issue, and the pull requests that close it, and no other thread.
-    pub fn follows_source_issue(&self) -> bool {
-        self.subject.number.is_none() && self.source_issue.is_some()
+    /// Returns true if the watch covers all threads of its repository, or those with a label.
+    pub fn covers_many(&self) -> bool {
+        self.subject.number.is_none() && self.source_issue.is_none()
     }
 
     /// Returns how specific the watch is for a thread; none if it does not cover the thread.
@@ -267,12 +267,15 @@ impl Watch {
             return None;
         }
         let WatchSubject { number, label, .. } = &self.subject;
+        if *number == Some(thread.number) {
+            return Some(Specificity::Thread);
+        }
         match (number, label, self.source_issue) {
-            (Some(number), _, _) => (*number == thread.number).then_some(Specificity::Thread),
-            (None, _, Some(source_issue)) => {
+            (_, _, Some(source_issue)) => {
                 let is_covered = source_issue == thread.number || thread.joined.contains(&self.id);
                 is_covered.then_some(Specificity::SourceIssue)
             }
+            (Some(_), _, None) => None,
             (None, Some(label), None) => {
                 let has_label = thread.labels.iter().any(|other| is_same_label(label, other));
                 has_label.then_some(Specificity::Label)

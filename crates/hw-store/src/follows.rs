@@ -72,6 +72,37 @@ pub(crate) fn add_to_mirror(
     add_reason(tx, host, ids, FollowReason::Mirror)
 }
 
+/// Records that a watch follows this repository.
+pub(crate) fn add_watch_reason(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<(), StoreError> {
+    add_reason(tx, &repository.host, [repository.id.0], FollowReason::Watch)
+}
+
+/// Takes the reason of watches away if no watch is left. The next pull removes texts that nothing follows.
+pub(crate) fn release_from_watches(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable(
+        "delete from follows
+          where host = $1 and repository_id = $2 and reason = $3
+            and not exists (select 1 from watches
+                             where watches.host = follows.host
+                               and watches.repository_id = follows.repository_id)",
+    );
+    const DELETE_USES: Sql = Sql::portable(
+        "delete from lane_uses
+          where use = $1 and lane_id in
+                (select id from lanes where host = $2 and repository_id = $3)
+            and not exists (select 1 from watches where host = $4 and repository_id = $5)",
+    );
+    let RepositoryKey { host, id } = repository;
+    tx.send_statement(RELEASE, &params![host, *id, FollowReason::Watch.name()])?;
+    tx.send_statement(DELETE_USES, &params![LaneUse::Watch.name(), host, *id, host, *id])
+}
+
 fn add_reason(
     tx: &mut Transaction<'_>,
     host: &str,

@@ -24,6 +24,7 @@ use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
+use crate::watches::moved_threads::{self, MovedThread};
 
 mod counts;
 mod page_group;
@@ -55,6 +56,8 @@ pub struct IngestPage {
     pub etag: Option<Etag>,
     /// Threads whose comments are complete with this page, each with the source's time at which reading them began.
     pub read_threads: Vec<(i64, i64)>,
+    /// Threads that moved, as an activity list shows them.
+    pub moved_threads: Vec<MovedThread>,
     /// The login of the token's user, which the source reports at the beginning of a pull.
     pub viewer: Option<String>,
 }
@@ -82,6 +85,7 @@ impl IngestPage {
             absent_nodes: Vec::new(),
             etag: None,
             read_threads: Vec::new(),
+            moved_threads: Vec::new(),
             viewer: None,
         }
     }
@@ -212,6 +216,9 @@ fn write_with_state(
         id_conflicts::reclaim_urls(tx, host, &writes)?;
     }
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
+    if let Some(repository) = page.lane.repository() {
+        moved_threads::store_moved(tx, &repository, &page.moved_threads)?;
+    }
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, &state, page, &writes)?;

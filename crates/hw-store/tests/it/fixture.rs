@@ -35,7 +35,10 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
 
 /// Undoes the migration that added the reasons to follow a repository.
 pub(crate) const UNDO_REASONS: &str =
-    "drop table lane_uses; drop table follows; drop table discovery_pages;
+    "drop view github_comment_poll_cursors; drop view feedback_events; drop view issue_comment_cursors;
+     drop table watches; drop table watched_threads; drop table moved_threads; drop table events;
+     drop table emitted_objects; drop table consumers; drop table deliveries;
+     drop table lane_uses; drop table follows; drop table discovery_pages;
      drop view poll_state; drop table accounts; drop table account_names; drop table posts;
      drop table post_links; drop table poll_rounds; alter table lanes drop column account;
      delete from migrations where number >= 14";
