@@ -17,6 +17,7 @@ pub mod discovered_page;
 pub mod duty;
 pub mod event;
 pub mod event_policy;
+pub mod event_text;
 pub mod follow_reason;
 pub mod followed_source;
 pub mod format;
