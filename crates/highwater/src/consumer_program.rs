@@ -32,6 +32,8 @@ pub(crate) struct ConsumerProgram {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProgramRun {
     pub(crate) verdict: ProgramVerdict,
+    /// None if a signal ended it.
+    pub(crate) exit_code: Option<i32>,
     /// What it printed on stdout; the beginning of it if that was too long.
     pub(crate) output: String,
     pub(crate) is_output_cut: bool,
@@ -65,6 +67,7 @@ impl ConsumerProgram {
             status = child.wait() => Some(status?),
             () = MachineClock.sleep_until(MachineClock.now_ms().saturating_add(self.timeout_ms)) => None,
         };
+        let exit_code = finished.and_then(|status| status.code());
         let verdict = match finished {
             Some(status) => judge_exit(status),
             None => {
@@ -82,7 +85,7 @@ impl ConsumerProgram {
         }
         let output = std::mem::take(&mut *output.lock().unwrap_or_else(PoisonError::into_inner));
         let (output, is_output_cut) = output.into_text();
-        Ok(ProgramRun { verdict, output, is_output_cut })
+        Ok(ProgramRun { verdict, exit_code, output, is_output_cut })
     }
 }
 

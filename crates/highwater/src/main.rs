@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod consumer_program;
 mod core_dumps;
+mod event_text;
 mod github_names;
 mod github_token;
 mod hints;

@@ -48,6 +48,16 @@ impl DecisionWriter {
         self.writer.lease_events(read)
     }
 
+    /// Gives leased events back, as if they had not been delivered.
+    pub fn release_events(
+        &self,
+        consumer: &str,
+        deliveries: &[DeliveryRef],
+        retry_at_ms: i64,
+    ) -> Result<u64, StoreError> {
+        self.writer.release_events(consumer, deliveries, retry_at_ms)
+    }
+
     /// Acknowledges events.
     pub fn acknowledge_events(
         &self,
