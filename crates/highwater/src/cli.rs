@@ -15,6 +15,7 @@ mod output;
 mod pull;
 mod removed;
 mod search;
+mod service;
 mod show;
 mod sources;
 mod ui;
@@ -53,6 +54,7 @@ pub(crate) use output::OutputArgs;
 pub(crate) use pull::PullArgs;
 pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
 pub(crate) use search::SearchArgs;
+pub(crate) use service::ServiceArgs;
 pub(crate) use show::ShowArgs;
 pub(crate) use sources::{RemoveSourceArgs, SourcesArgs, SourcesCommand};
 pub(crate) use ui::UiArgs;
@@ -116,6 +118,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
     Pull(Box<PullArgs>),
+    Service(ServiceArgs),
     Search(SearchArgs),
     List(ListArgs),
     Show(ShowArgs),

@@ -16,6 +16,7 @@ mod pull;
 mod read_command;
 mod removed;
 mod search;
+mod service;
 mod show;
 mod sources;
 mod ui;
@@ -39,6 +40,7 @@ pub(crate) fn run(
             config::run(&args, resolved)
         }
         CliCommand::Pull(args) => pull::run(&args, &resolved.to_settings()?),
+        CliCommand::Service(args) => service::run(&args, &resolved.to_settings()?),
         CliCommand::List(args) => list::run(args.command, &resolved.to_settings()?),
         CliCommand::Search(args) => search::run(&args, &resolved.to_settings()?),
         CliCommand::Show(args) => show::run(&args, &resolved.to_settings()?),
@@ -64,6 +66,7 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
     match &cli.command {
         CliCommand::Pull(args) if !args.json => &["hw_sync::rate_limiter", "hw_sync::schedule"],
         CliCommand::Pull(_)
+        | CliCommand::Service(_)
         | CliCommand::List(_)
         | CliCommand::Search(_)
         | CliCommand::Show(_)
@@ -89,5 +92,6 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
 /// Returns the folder that a long-running command logs to, in addition to stderr.
 pub(crate) fn log_folder(cli: &Cli, resolved: &ResolvedSettings) -> Option<PathBuf> {
     let home = resolved.home.as_ref()?;
-    matches!(cli.command, CliCommand::Pull(_)).then(|| home.path.join("logs"))
+    matches!(cli.command, CliCommand::Pull(_) | CliCommand::Service(_))
+        .then(|| home.path.join("logs"))
 }

@@ -92,3 +92,62 @@ fn parse_line(text: &str) -> Option<CommandLine> {
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn command_is_the_first_word_of_a_line_outside_fences_and_quotes() {
+        for (body, expected) in [
+            ("/highwater help", 1),
+            ("Thanks!\n\n  /highwater pause\nand more\n/highwater resume", 2),
+            ("please run /highwater help", 0),
+            ("/highwaterx help", 0),
+            ("/HIGHWATER help", 0),
+            ("> /highwater help", 0),
+            ("    /highwater help", 0),
+            ("\t/highwater help", 0),
+            ("- /highwater help", 0),
+            ("`/highwater help`", 0),
+            ("```\n/highwater help\n```", 0),
+            ("```sh\n/highwater help\n````\n/highwater pause", 1),
+            ("````\n```\n/highwater help\n````", 0),
+            ("~~~\n/highwater help\n```\n~~~\n/highwater pause", 1),
+            ("```\n/highwater help", 0),
+            ("``` not ` a fence\n/highwater help", 1),
+            ("/highwater help\r\n/highwater pause\r\n", 2),
+        ] {
+            assert_eq!(parse_commands(body).len(), expected, "{body:?}");
+            assert_eq!(has_command(body), expected > 0, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn command_has_a_verb_and_arguments() {
+        let commands =
+            parse_commands("  /highwater  Unblock pr=12 head_sha=a=b now Key=1 \n/highwater");
+        let expected = CommandLine {
+            text: "/highwater  Unblock pr=12 head_sha=a=b now Key=1".to_owned(),
+            verb: "unblock".to_owned(),
+            arguments: vec![
+                ("pr".to_owned(), "12".to_owned()),
+                ("head_sha".to_owned(), "a=b".to_owned()),
+            ],
+            unknown: vec!["now".to_owned(), "Key=1".to_owned()],
+        };
+        assert_eq!(commands[0], expected);
+        assert_eq!((commands[1].verb.as_str(), commands.len()), ("", 2));
+    }
+
+    proptest! {
+        #[test]
+        fn command_lines_are_lines_of_their_comment(body in "(([ >`~a/\n]{0,6})(/highwater help)?\n){0,5}") {
+            for command in parse_commands(&body) {
+                prop_assert!(body.lines().any(|line| line.trim() == command.text));
+            }
+        }
+    }
+}

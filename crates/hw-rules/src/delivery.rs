@@ -45,3 +45,18 @@ pub const RETENTION_MS: i64 = 90 * 86_400_000;
 pub fn state_after_failure(tries: u32, max_tries: u32) -> DeliveryState {
     if tries >= max_tries { DeliveryState::Dead } else { DeliveryState::Waiting }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delivery_that_fails_too_often_is_dead() {
+        let states = [1, 4, 5, 6].map(|tries| state_after_failure(tries, DEFAULT_MAX_TRIES));
+        let (waiting, dead) = (DeliveryState::Waiting, DeliveryState::Dead);
+        assert_eq!(states, [waiting, waiting, dead, dead]);
+        for state in DeliveryState::ALL {
+            assert_eq!(DeliveryState::from_name(state.name()), Some(state));
+        }
+    }
+}

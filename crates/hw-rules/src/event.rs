@@ -437,3 +437,7 @@ pub fn thread_kind_of_url(url: &str) -> Option<ThreadKind> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "event_tests.rs"]
+mod tests;

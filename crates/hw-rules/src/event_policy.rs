@@ -85,3 +85,54 @@ pub fn is_same_login(login: &str, other: &str) -> bool {
     let strip = |login| str::strip_suffix(login, BOT_SUFFIX).unwrap_or(login);
     strip(login).eq_ignore_ascii_case(strip(other))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policy_ignores_bots_and_everyone_who_is_not_listed() {
+        let (user, bot) = (AuthorKind::User, AuthorKind::Bot);
+        let ada = EventSender { login: Some("Ada"), kind: Some(&user), is_own_account: false };
+        let robot =
+            EventSender { login: Some("robot[bot]"), kind: Some(&bot), is_own_account: false };
+        let ghost = EventSender { login: None, kind: None, is_own_account: false };
+        let everyone = EventPolicy::default();
+        let bots = EventPolicy { allow_bots: true, ..EventPolicy::default() };
+        let listed = EventPolicy {
+            authors: vec!["ada".to_owned(), "robot".to_owned()],
+            ..EventPolicy::default()
+        };
+        let cases = [
+            (&everyone, ada, None),
+            (&everyone, robot, Some(IgnoredReason::Bot)),
+            (&everyone, ghost, None),
+            (&bots, robot, None),
+            (&listed, ada, None),
+            (&listed, robot, None),
+            (&listed, ghost, Some(IgnoredReason::NotAllowed)),
+            (&listed, EventSender { login: Some("bob"), ..ada }, Some(IgnoredReason::NotAllowed)),
+        ];
+        for (policy, sender, expected) in cases {
+            assert_eq!(policy.refusal(&sender), expected, "{policy:?} {sender:?}");
+        }
+    }
+
+    #[test]
+    fn policy_takes_comments_of_our_account_for_our_own_only_if_it_is_a_bot() {
+        let (user, bot) = (AuthorKind::User, AuthorKind::Bot);
+        for (kind, setting, expected) in [
+            (&user, None, false),
+            (&bot, None, true),
+            (&user, Some(OwnAccount::Bot), true),
+            (&bot, Some(OwnAccount::User), false),
+        ] {
+            let policy = EventPolicy { own_account: setting, ..EventPolicy::default() };
+            let own = EventSender { login: Some("me"), kind: Some(kind), is_own_account: true };
+            assert_eq!(policy.is_own(&own), expected, "{kind:?} {setting:?}");
+            assert!(!policy.is_own(&EventSender { is_own_account: false, ..own }));
+        }
+        assert_eq!(OwnAccount::from_name("bot"), Some(OwnAccount::Bot));
+        assert_eq!(OwnAccount::from_name(OwnAccount::User.name()), Some(OwnAccount::User));
+    }
+}

@@ -71,3 +71,56 @@ impl StatusSince {
 }
 
 const MERGED_STATE: &str = "MERGED";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_of_a_pull_request_ends_when_it_is_closed_or_merged() {
+        let closed = observe("pull_request", "CLOSED", WatchMode::Feedback);
+        assert_eq!(closed, StatusSince { status: ThreadStatus::Closed, at: Some(CLOSED) });
+        let merged = observe("pull_request", "MERGED", WatchMode::Feedback);
+        assert_eq!(merged.status, ThreadStatus::Merged);
+        assert!(!closed.ended_before(CLOSED) && closed.ended_before(CLOSED.plus_ms(1_000)));
+        let reopened = closed.observe(&thread("pull_request", "OPEN"), WatchMode::Feedback);
+        assert_eq!(reopened, closed, "reopening changes nothing");
+    }
+
+    #[test]
+    fn status_of_issues_and_of_threads_that_are_read_for_commands_does_not_end() {
+        for (kind, mode) in
+            [("issue", WatchMode::Feedback), ("pull_request", WatchMode::CommandsOnly)]
+        {
+            let status = observe(kind, "CLOSED", mode);
+            assert_eq!(status, StatusSince::AWAITING, "{kind} {mode:?}");
+            assert!(!status.ended_before(CLOSED.plus_ms(1_000)));
+        }
+        for status in ThreadStatus::ALL {
+            assert_eq!(ThreadStatus::from_name(status.name()), Some(status));
+        }
+    }
+
+    const CLOSED: SourceInstant = SourceInstant(1_767_323_045_000);
+
+    fn observe(kind: &str, state: &str, mode: WatchMode) -> StatusSince {
+        StatusSince::AWAITING.observe(&thread(kind, state), mode)
+    }
+
+    fn thread(kind: &str, state: &str) -> Thread {
+        let sort = match kind {
+            "issue" => serde_json::json!("Issue"),
+            _ => serde_json::json!({"PullRequest": {
+                "is_draft": false, "merged_at": null, "head_ref": "fix", "head_sha": null,
+            }}),
+        };
+        let closed_at = (state != "OPEN").then_some("2026-01-02T03:04:05Z");
+        serde_json::from_value(serde_json::json!({
+            "id": 5, "node_id": "N_5", "number": 5, "repository_id": 1, "title": "a title", "body": "",
+            "url": "https://github.com/acme/pump/pull/5", "state": state, "labels": [],
+            "created_at": "2020-01-01T00:00:00Z", "updated_at": "2026-02-01T00:00:00Z",
+            "closed_at": closed_at, "sort": sort,
+        }))
+        .unwrap()
+    }
+}

@@ -261,6 +261,18 @@ impl Watch {
         self.subject.number.is_none() && self.source_issue.is_none()
     }
 
+    /// Returns true if the watch covers its source issue, and the pull requests that close it, and no other thread.
+    pub fn follows_source_issue(&self) -> bool {
+        self.subject.number.is_none() && self.source_issue.is_some()
+    }
+
+    /// Returns true if its thread is read whole when the watch begins, because it covers what was said before.
+    pub fn is_read_whole(&self) -> bool {
+        let start = self.start.unwrap_or(WatchStart::default_for(self.kind, self.mode));
+        let is_one_thread = self.subject.number.is_some() || self.follows_source_issue();
+        is_one_thread && start != WatchStart::Now
+    }
+
     /// Returns how specific the watch is for a thread; none if it does not cover the thread.
     fn specificity(&self, thread: &WatchedPlace<'_>) -> Option<Specificity> {
         if self.repository_id != Some(thread.repository.id) || self.host != thread.repository.host {
@@ -315,4 +327,145 @@ pub fn watch_for<'a>(watches: &'a [Watch], thread: &WatchedPlace<'_>) -> Option<
 /// Compares labels as GitHub does: without their case.
 fn is_same_label(label: &str, other: &str) -> bool {
     label.to_lowercase() == other.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watch_subject_survives_its_text() {
+        for text in ["acme/pump#12", "acme/pump", "Acme/pump.rs#1"] {
+            assert_eq!(text.parse::<WatchSubject>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "pump",
+            "acme/",
+            "/pump",
+            "acme/pump#",
+            "acme/pump#0",
+            "acme/pump#-1",
+            "acme/pump#x",
+            "acme/pump/x",
+            "acme/..",
+            "a b/pump",
+            "acme/pump#12#3",
+        ] {
+            assert!(text.parse::<WatchSubject>().is_err(), "{text}");
+        }
+        let labeled = WatchSubject { label: Some("Bug".to_owned()), ..subject("acme/pump") };
+        let other = WatchSubject { label: Some("bug".to_owned()), ..subject("ACME/Pump") };
+        assert!(labeled.is_same(&other) && !labeled.is_same(&subject("acme/pump")));
+    }
+
+    #[test]
+    fn watch_start_survives_its_text_and_gives_a_floor() {
+        for text in ["start", "now", "2026-01-02T03:04:05Z"] {
+            assert_eq!(text.parse::<WatchStart>().unwrap().to_string(), text);
+        }
+        assert!("yesterday".parse::<WatchStart>().is_err());
+        let source_now = SourceInstant(1_000_000);
+        assert_eq!(WatchStart::Beginning.floor(source_now, 5, 9), SourceInstant::BEGINNING);
+        assert_eq!(WatchStart::Now.floor(source_now, 100, 300), SourceInstant(999_800), "its age");
+        assert_eq!(
+            WatchStart::Now.floor(source_now, 300, 100),
+            source_now,
+            "our clock was set back"
+        );
+        assert_eq!(WatchStart::At(SourceInstant(7)).floor(source_now, 0, 0), SourceInstant(7));
+    }
+
+    #[test]
+    fn watch_of_a_pull_request_starts_at_its_beginning_and_others_now() {
+        let pull = Some(ThreadKind::PullRequest);
+        let start = WatchStart::default_for(pull, WatchMode::Feedback);
+        assert_eq!(start, WatchStart::Beginning);
+        for (kind, mode) in [
+            (pull, WatchMode::CommandsOnly),
+            (Some(ThreadKind::Issue), WatchMode::Feedback),
+            (None, WatchMode::Feedback),
+        ] {
+            assert_eq!(WatchStart::default_for(kind, mode), WatchStart::Now);
+        }
+    }
+
+    #[test]
+    fn watch_for_a_thread_is_the_most_specific_one() {
+        let repository = watch(1, "acme/pump");
+        let labeled = Watch {
+            subject: WatchSubject { label: Some("Bug".to_owned()), ..subject("acme/pump") },
+            ..watch(2, "acme/pump")
+        };
+        let source = Watch { source_issue: Some(7), ..watch(3, "acme/pump") };
+        let thread = watch(4, "acme/pump#5");
+        let later = watch(5, "acme/pump#5");
+        let all = [later, thread, source, labeled, repository];
+        for (number, labels, joined, expected) in [
+            (5, vec!["bug"], vec![WatchId(3)], 4),
+            (6, vec!["bug"], vec![], 2),
+            (6, vec!["other"], vec![], 1),
+            (7, vec!["bug"], vec![], 3),
+            (8, vec!["bug"], vec![WatchId(3)], 3),
+        ] {
+            let found = find(&all, number, &labels, &joined);
+            assert_eq!(found, Some(WatchId(expected)), "{number} {labels:?}");
+        }
+        assert_eq!(find(&all[..4], 9, &[], &[]), None);
+        let elsewhere = Watch { repository_id: Some(RepositoryId(2)), ..watch(1, "acme/pump") };
+        assert_eq!(find(&[elsewhere], 5, &[], &[]), None, "another repository");
+    }
+
+    #[test]
+    fn watch_that_is_paused_keeps_its_thread_and_one_that_is_gone_does_not() {
+        let repository = watch(1, "acme/pump");
+        for (state, expected) in [
+            (WatchState::Paused, 2),
+            (WatchState::Bootstrapping, 2),
+            (WatchState::Unresolved, 1),
+            (WatchState::Gone, 1),
+            (WatchState::Failed, 1),
+        ] {
+            let thread = Watch { state, ..watch(2, "acme/pump#5") };
+            let found = find(&[repository.clone(), thread], 5, &[], &[]);
+            assert_eq!(found, Some(WatchId(expected)), "{state:?}");
+            assert_eq!(WatchState::from_name(state.name()), Some(state));
+        }
+        for mode in WatchMode::ALL {
+            assert_eq!(WatchMode::from_name(mode.name()), Some(mode));
+        }
+    }
+
+    fn find(
+        watches: &[Watch],
+        number: i64,
+        labels: &[&str],
+        joined: &[WatchId],
+    ) -> Option<WatchId> {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        let repository = RepositoryKey::new("github.com", 1);
+        let place = WatchedPlace { repository, number, labels: &labels, joined };
+        watch_for(watches, &place).map(|watch| watch.id)
+    }
+
+    fn subject(text: &str) -> WatchSubject {
+        text.parse().unwrap()
+    }
+
+    fn watch(id: i64, text: &str) -> Watch {
+        Watch {
+            id: WatchId(id),
+            host: Host::from("github.com"),
+            subject: subject(text),
+            repository_id: Some(RepositoryId(1)),
+            kind: None,
+            mode: WatchMode::Feedback,
+            start: None,
+            floor: Some(SourceInstant::BEGINNING),
+            source_issue: None,
+            state: WatchState::Active,
+            problem: None,
+            created_ms: 0,
+        }
+    }
 }

@@ -35,6 +35,19 @@ impl StoreReader {
     }
 }
 
+impl StoreReader {
+    /// Returns the repositories of a host that are followed because they are watched.
+    pub fn watched_repositories(&self, host: &str) -> Result<BTreeSet<RepositoryKey>, StoreError> {
+        const WATCHED: Sql =
+            Sql::portable("select repository_id from follows where host = $1 and reason = $2");
+        let params = params![host, FollowReason::Watch.name()];
+        let ids = self.read("watched repositories", |tx| {
+            tx.query(WATCHED, &params, |mut row| row.int("repository_id"))
+        })?;
+        Ok(ids.into_iter().map(|id| RepositoryKey::new(host, id)).collect())
+    }
+}
+
 impl LeasedStore {
     /// Records another reason to follow a repository.
     pub fn follow_repository(

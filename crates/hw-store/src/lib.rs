@@ -84,7 +84,7 @@ pub use consumers::{ConsumerRow, ConsumerStart, DeadLetter, ExecutionRow, NewCon
 pub use decision_writer::DecisionWriter;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
-pub use duties::{DutyClaim, DutyEnd, DutyHolder, DutyTask};
+pub use duties::{ClaimReason, ClaimTask, DutyClaim, DutyEnd, DutyHolder, DutyTask, ScheduledDuty};
 pub use engine::{
     Hit, HitOrder, MatchCount, MatchedComment, RankedMatches, SearchEngine, SearchRequest,
     SearchResults,
@@ -92,7 +92,7 @@ pub use engine::{
 pub use error::StoreError;
 pub use events::stored_items::DERIVE_ROWS;
 pub use events::{Event, EventFilter, EventRow};
-pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage};
+pub use ingest::{Etag, IngestCounts, IngestPage, PagePreparer, PreparedPage, ThreadScanStep};
 pub use integrity::{IntegrityCheck, IntegrityReport};
 pub use lanes::{LaneRow, TurnFailure};
 pub use leased_store::LeasedStore;
@@ -120,11 +120,12 @@ pub use views::post_pages::ReplySelection;
 pub use views::pulls::{FailedPull, LastPull};
 pub use views::running_service::RunningService;
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
+pub use views::thread_comments::StoredComment;
 pub use views::thread_list::{ThreadFilter, ThreadRow, ThreadTotals};
 pub use views::thread_outline::{CommentExcerpt, CommentOutline, ThreadOutline};
 pub use views::thread_view::ThreadView;
 pub use views::trending::TrendingLink;
-pub use watches::moved_threads::MovedThread;
+pub use watches::moved_threads::{MovedThreadRow, MovedThreadStep};
 pub use watches::resolution::{ResolvedThread, WatchResolution};
 pub use watches::watched_threads::WatchedThread;
 pub use watches::{AddedWatch, NewWatch};

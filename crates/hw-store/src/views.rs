@@ -24,6 +24,7 @@ pub(crate) mod repository_match;
 pub(crate) mod running_service;
 pub(crate) mod skipped_rows;
 mod stored_thread_numbers;
+pub(crate) mod thread_comments;
 pub(crate) mod thread_list;
 pub(crate) mod thread_outline;
 pub(crate) mod thread_view;

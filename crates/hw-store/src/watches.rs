@@ -6,6 +6,7 @@ use hw_rules::repository_key::{Host, RepositoryId, RepositoryKey};
 use hw_rules::source_time::SourceInstant;
 use hw_rules::watch::{Watch, WatchId, WatchMode, WatchStart, WatchState, WatchSubject};
 
+use crate::driver::PendingRows;
 use crate::error::StoreError;
 use crate::sql::{Sql, SqlRow, params};
 use crate::transaction::{Transaction, TransactionStep, step};
@@ -237,19 +238,27 @@ pub(crate) fn unknown(what: &str, value: &str) -> StoreError {
     StoreError::UnreadableRow(format!("unknown {what} {value:?}"))
 }
 
-/// Returns the watches that have something to say about these repositories.
-pub(crate) fn selecting_watches(
-    tx: &mut Transaction<'_>,
-    host: &str,
-    repositories: &[i64],
-) -> Result<Vec<Watch>, StoreError> {
-    const SELECTING: Sql = select_watches!(
-        "where host = $1 and repository_id in (select value from json_each($2)) order by id",
-        "where host = $1 and repository_id = any($2) order by id"
-    );
-    let mut watches = tx.query(SELECTING, &params![host, repositories], read_watch)?;
-    watches.retain(|watch| watch.state.selects());
-    Ok(watches)
+/// The watches that have something to say about some repositories, requested.
+pub(crate) struct PendingWatches(PendingRows);
+
+impl PendingWatches {
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        repositories: &[i64],
+    ) -> Result<Self, StoreError> {
+        const SELECTING: Sql = select_watches!(
+            "where host = $1 and repository_id in (select value from json_each($2)) order by id",
+            "where host = $1 and repository_id = any($2) order by id"
+        );
+        Ok(Self(tx.send_query(SELECTING, &params![host, repositories])?))
+    }
+
+    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<Vec<Watch>, StoreError> {
+        let mut watches = tx.read_pending(self.0, read_watch)?;
+        watches.retain(|watch| watch.state.selects());
+        Ok(watches)
+    }
 }
 
 /// Returns the key of a repository at a host.

@@ -13,6 +13,7 @@ impl Cli {
         flags.set(&config::LOG_FORMAT, self.log_format.as_ref());
         match &self.command {
             CliCommand::Pull(args) => set_pull_flags(&mut flags, args),
+            CliCommand::Service(args) => set_workspace_flags(&mut flags, &args.workspace),
             CliCommand::List(args) => {
                 set_workspace_flags(&mut flags, args.command.workspace_flags());
             }

@@ -741,6 +741,9 @@ create table moved_threads (
     kind text collate "C" not null,
     node_id text not null,
     updated_at_ms bigint not null,
+    -- what was read of it since, by the source's time
+    looked_at_ms bigint,
+    reviews_read_at_ms bigint,
     primary key (host, repository_id, number)
 );
 

@@ -737,6 +737,9 @@ create table moved_threads (
     kind text not null,
     node_id text not null,
     updated_at_ms integer not null,
+    -- what was read of it since, by the source's time
+    looked_at_ms integer,
+    reviews_read_at_ms integer,
     primary key (host, repository_id, number)
 );
 

@@ -62,7 +62,7 @@ create table watched_threads (
 create index watched_threads_place on watched_threads (host, repository_id, number);
 create index watched_threads_derive on watched_threads (watch_id, number) where derive_cursor is not null;
 
--- threads that moved and were not looked at since
+-- threads that moved, until everything that may have changed in them was read
 create table moved_threads (
     host text not null,
     repository_id integer not null,
@@ -70,6 +70,9 @@ create table moved_threads (
     kind text not null,
     node_id text not null,
     updated_at_ms integer not null,
+    -- what was read of it since, by the source's time
+    looked_at_ms integer,
+    reviews_read_at_ms integer,
     primary key (host, repository_id, number)
 );
 

@@ -10,11 +10,12 @@ use hw_rules::watch::{Watch, WatchId, WatchedPlace, watch_for};
 
 use super::derivation::SeenItem;
 use super::emitted_objects::{EmittedObjects, PendingEmitted};
+use crate::driver::PendingRows;
 use crate::error::StoreError;
-use crate::sql::{Sql, params};
+use crate::sql::{Dialect, Sql, params};
 use crate::transaction::Transaction;
 use crate::watches::watched_threads::{self, ThreadRow, read_row};
-use crate::watches::{repository_key, selecting_watches};
+use crate::watches::{PendingWatches, repository_key};
 
 /// The place of a thread at its host: repository and number.
 pub(super) type Place = (i64, i64);
@@ -32,34 +33,31 @@ pub(super) struct EventContext {
 }
 
 impl EventContext {
-    /// Reads the context of items; none if no watch covers them. It takes two round trips, however many items there are.
+    /// Reads the context of items; none if no watch covers them.
+    ///
+    /// A server is asked everything at once, in one round trip, however many items there are. A file is asked about the
+    /// watches first: most pages of a mirror belong to repositories that nobody watches.
     pub(super) fn read(
         tx: &mut Transaction<'_>,
         host: &str,
         items: &[SeenItem<'_>],
     ) -> Result<Option<Self>, StoreError> {
-        const OWN: Sql = Sql::portable("select login from viewers where host = $1");
         let repositories: Vec<i64> = unique(items.iter().filter_map(SeenItem::repository_id));
-        let watches = selecting_watches(tx, host, &repositories)?;
-        let is_watched = |item: &SeenItem<'_>| {
-            let id = item.repository_id();
-            watches.iter().any(|watch| watch.repository_id.map(|known| known.0) == id)
+        let watches = PendingWatches::send(tx, host, &repositories)?;
+        let (watches, rows) = match tx.dialect() {
+            Dialect::Postgres => {
+                let rows = PendingContext::send(tx, host, &repositories, items)?;
+                (watches.read(tx)?, rows)
+            }
+            Dialect::Sqlite => {
+                let watches = watches.read(tx)?;
+                if watches.is_empty() {
+                    return Ok(None);
+                }
+                (watches, PendingContext::send(tx, host, &repositories, items)?)
+            }
         };
-        let items: Vec<_> = items.iter().filter(|item| is_watched(item)).collect();
-        if items.is_empty() {
-            return Ok(None);
-        }
-        let mut ids: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
-        for ObjectId { kind, id } in items.iter().map(|item| item.item.key()) {
-            ids.entry(kind).or_default().push(id);
-        }
-        let numbers = unique(items.iter().filter_map(|item| Some(item.place()?.1)));
-        let threads = threads_sql();
-        let threads = Sql::per_dialect(&threads.0, &threads.1);
-        let params = params![host, repositories.as_slice(), numbers.as_slice()];
-        let threads = tx.send_query(threads, &params)?;
-        let own_login = tx.send_query(OWN, &params![host])?;
-        let emitted = PendingEmitted::send(tx, host, &ids)?;
+        let PendingContext { threads, own_login, emitted } = rows;
         let mut by_place: BTreeMap<Place, Vec<ThreadRow>> = BTreeMap::new();
         for row in tx.read_pending(threads, read_row)? {
             let place = (row.thread.repository.id.0, row.thread.number);
@@ -67,6 +65,9 @@ impl EventContext {
         }
         let own_login = tx.read_pending(own_login, |mut row| row.text("login"))?.into_iter().next();
         let emitted = emitted.read(tx)?;
+        if watches.is_empty() {
+            return Ok(None);
+        }
         let policy = tx.event_policy();
         let host = Host::from(host);
         Ok(Some(Self { host, watches, threads: by_place, emitted, policy, own_login }))
@@ -101,6 +102,36 @@ impl EventContext {
 
     pub(super) fn is_own_account(&self, login: Option<&str>) -> bool {
         login.zip(self.own_login.as_deref()).is_some_and(|(login, own)| is_same_login(login, own))
+    }
+}
+
+/// The rows that decide about the events of some items, requested.
+struct PendingContext {
+    threads: PendingRows,
+    own_login: PendingRows,
+    emitted: PendingEmitted,
+}
+
+impl PendingContext {
+    fn send(
+        tx: &mut Transaction<'_>,
+        host: &str,
+        repositories: &[i64],
+        items: &[SeenItem<'_>],
+    ) -> Result<Self, StoreError> {
+        const OWN: Sql = Sql::portable("select login from viewers where host = $1");
+        let mut ids: BTreeMap<ObjectKind, Vec<i64>> = BTreeMap::new();
+        for ObjectId { kind, id } in items.iter().map(|item| item.item.key()) {
+            ids.entry(kind).or_default().push(id);
+        }
+        let numbers = unique(items.iter().filter_map(|item| Some(item.place()?.1)));
+        let (sqlite, postgres) = threads_sql();
+        let threads = Sql::per_dialect(&sqlite, &postgres);
+        Ok(Self {
+            threads: tx.send_query(threads, &params![host, repositories, numbers.as_slice()])?,
+            own_login: tx.send_query(OWN, &params![host])?,
+            emitted: PendingEmitted::send(tx, host, &ids)?,
+        })
     }
 }
 

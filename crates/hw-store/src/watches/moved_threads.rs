@@ -1,6 +1,9 @@
-//! Threads that moved, as the activity list of their repository showed, and were not looked at since.
+//! Threads that moved, as the activity list of their repository showed, until what changed in them was read.
+
+use std::collections::BTreeMap;
 
 use hw_rules::item::ThreadKind;
+use hw_rules::moved_thread::{MovedThread, MovedThreadReads};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 
@@ -10,36 +13,51 @@ use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::{LeasedStore, StoreReader};
 
-/// A thread that moved.
+/// A stored thread that moved, and what was read of it since.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MovedThread {
+pub struct MovedThreadRow {
     pub number: i64,
     pub kind: ThreadKind,
     pub node_id: String,
-    pub updated_at: SourceInstant,
+    pub moved_at: SourceInstant,
+    pub reads: MovedThreadReads,
 }
 
-const CLEAR: TransactionStep = step!("clear moved threads");
+/// What was read of a thread that moved at this time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedThreadStep {
+    pub number: i64,
+    pub moved_at: SourceInstant,
+    /// What the row said before. If it says something else now, the thread moved again.
+    pub before: MovedThreadReads,
+    /// None if nothing is left to be read.
+    pub reads: Option<MovedThreadReads>,
+}
+
+const RECORD: TransactionStep = step!("record moved threads");
 
 impl StoreReader {
     /// Returns the threads of a repository that moved, the longest ago first.
     pub fn moved_threads(
         &self,
         repository: &RepositoryKey,
-        limit: u32,
-    ) -> Result<Vec<MovedThread>, StoreError> {
+    ) -> Result<Vec<MovedThreadRow>, StoreError> {
         const MOVED: Sql = Sql::portable(
-            "select number, kind, node_id, updated_at_ms from moved_threads
-              where host = $1 and repository_id = $2 order by updated_at_ms, number limit $3",
+            "select number, kind, node_id, updated_at_ms, looked_at_ms, reviews_read_at_ms from moved_threads
+              where host = $1 and repository_id = $2 order by updated_at_ms, number",
         );
-        let params = params![&repository.host, repository.id, i64::from(limit)];
+        let params = params![&repository.host, repository.id];
         self.read("moved threads", |tx| {
             tx.query(MOVED, &params, |mut row| {
-                Ok(MovedThread {
+                Ok(MovedThreadRow {
                     number: row.int("number")?,
                     kind: parse_thread_kind(&row.text("kind")?)?,
                     node_id: row.text("node_id")?,
-                    updated_at: SourceInstant(row.int("updated_at_ms")?),
+                    moved_at: SourceInstant(row.int("updated_at_ms")?),
+                    reads: MovedThreadReads {
+                        looked_at: row.maybe_int("looked_at_ms")?.map(SourceInstant),
+                        reviews_read_at: row.maybe_int("reviews_read_at_ms")?.map(SourceInstant),
+                    },
                 })
             })
         })
@@ -47,45 +65,66 @@ impl StoreReader {
 }
 
 impl LeasedStore {
-    /// Forgets threads that were looked at, unless they moved on since.
-    pub fn clear_moved(
+    /// Records what was read of threads that moved, and forgets those of which nothing is left to be read.
+    pub fn record_moved_threads(
         &self,
         repository: &RepositoryKey,
-        looked_at: &[MovedThread],
+        steps: &[MovedThreadStep],
     ) -> Result<(), StoreError> {
-        const CLEAR_ONE: Sql = Sql::portable(
+        const UPDATE: Sql = Sql::portable(
+            "update moved_threads set looked_at_ms = $1, reviews_read_at_ms = $2
+              where host = $3 and repository_id = $4 and number = $5 and updated_at_ms = $6
+                and coalesce(looked_at_ms, -1) = $7",
+        );
+        const FORGET: Sql = Sql::portable(
             "delete from moved_threads
-              where host = $1 and repository_id = $2 and number = $3 and updated_at_ms <= $4",
+              where host = $1 and repository_id = $2 and number = $3 and updated_at_ms = $4
+                and coalesce(looked_at_ms, -1) = $5",
         );
         let RepositoryKey { host, id } = repository;
-        let rows: Vec<_> = looked_at
-            .iter()
-            .map(|thread| params![host, *id, thread.number, thread.updated_at.0].to_vec())
-            .collect();
-        self.write_with_lease(CLEAR, |tx| tx.execute_each(CLEAR_ONE, &rows))
+        let (mut updates, mut done) = (Vec::new(), Vec::new());
+        for MovedThreadStep { number, moved_at, before, reads } in steps {
+            let before = before.looked_at.map_or(-1, |at| at.0);
+            match reads {
+                Some(MovedThreadReads { looked_at, reviews_read_at }) => updates.push(
+                    params![
+                        looked_at.map(|at| at.0),
+                        reviews_read_at.map(|at| at.0),
+                        host,
+                        *id,
+                        *number,
+                        moved_at.0,
+                        before,
+                    ]
+                    .to_vec(),
+                ),
+                None => done.push(params![host, *id, *number, moved_at.0, before].to_vec()),
+            }
+        }
+        self.write_with_lease(RECORD, |tx| {
+            tx.execute_each(UPDATE, &updates)?;
+            tx.execute_each(FORGET, &done)
+        })
     }
 }
 
-/// Records threads that moved. An older answer changes nothing.
+/// Records threads that moved. A second change within one second cannot be told from the first by its time, so a row that is
+/// shown again is read again.
 pub(crate) fn store_moved(
     tx: &mut Transaction<'_>,
     repository: &RepositoryKey,
     moved: &[MovedThread],
 ) -> Result<(), StoreError> {
     const STORE: Sql = Sql::per_dialect(
-        "insert into moved_threads (host, repository_id, number, kind, node_id, updated_at_ms)
-         values ($1, $2, $3, $4, $5, $6)
-         on conflict (host, repository_id, number) do update
-            set kind = excluded.kind, node_id = excluded.node_id, updated_at_ms = excluded.updated_at_ms
-          where excluded.updated_at_ms > moved_threads.updated_at_ms",
-        "insert into moved_threads (host, repository_id, number, kind, node_id, updated_at_ms)
-         select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
-         on conflict (host, repository_id, number) do update
-            set kind = excluded.kind, node_id = excluded.node_id, updated_at_ms = excluded.updated_at_ms
-          where excluded.updated_at_ms > moved_threads.updated_at_ms",
+        concat!(insert_moved!(), " values ($1, $2, $3, $4, $5, $6)", replace_older!()),
+        concat!(
+            insert_moved!(),
+            " select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])",
+            replace_older!()
+        ),
     );
     let RepositoryKey { host, id } = repository;
-    let mut newest = std::collections::BTreeMap::new();
+    let mut newest: BTreeMap<i64, &MovedThread> = BTreeMap::new();
     for thread in moved {
         let known = newest.entry(thread.number).or_insert(thread);
         if thread.updated_at > known.updated_at {
@@ -96,11 +135,26 @@ pub(crate) fn store_moved(
         .values()
         .map(|thread| {
             let MovedThread { number, kind, node_id, updated_at } = thread;
-            params![host, *id, *number, kind.name(), node_id, updated_at.0].to_vec()
+            params![host, *id, *number, kind.name(), node_id, updated_at.instant().0].to_vec()
         })
         .collect();
     tx.insert_rows(STORE, &rows)
 }
+
+macro_rules! insert_moved {
+    () => {
+        "insert into moved_threads (host, repository_id, number, kind, node_id, updated_at_ms)"
+    };
+}
+macro_rules! replace_older {
+    () => {
+        " on conflict (host, repository_id, number) do update
+             set kind = excluded.kind, node_id = excluded.node_id, updated_at_ms = excluded.updated_at_ms,
+                 looked_at_ms = null, reviews_read_at_ms = null
+           where excluded.updated_at_ms >= moved_threads.updated_at_ms"
+    };
+}
+use {insert_moved, replace_older};
 
 /// Forgets the threads of a repository that nobody watches.
 pub(crate) fn forget_unwatched(

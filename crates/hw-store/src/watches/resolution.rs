@@ -78,8 +78,12 @@ impl LeasedStore {
             tx.send_statement(RESOLVED, &params)?;
             let key = RepositoryKey { host: watch.host.clone(), id: *repository_id };
             follows::add_watch_reason(tx, &key)?;
-            let is_whole = *floor == SourceInstant::BEGINNING;
-            let threads = thread.iter().chain(source_issue);
+            let kind = thread.as_ref().map(|thread| thread.kind);
+            let is_whole = Watch { kind, ..watch.clone() }.is_read_whole();
+            let is_other = |source: &&ResolvedThread| {
+                thread.as_ref().is_none_or(|thread| thread.number != source.number)
+            };
+            let threads = thread.iter().chain(source_issue.iter().filter(is_other));
             let rows: Vec<_> = threads
                 .map(|thread| {
                     let source = source_issue.as_ref().map(|source| source.number);

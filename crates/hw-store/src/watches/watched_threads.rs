@@ -8,10 +8,11 @@ use hw_rules::thread_status::{StatusSince, ThreadStatus};
 use hw_rules::watch::WatchId;
 
 use super::{parse_thread_kind, unknown};
+use crate::StoreReader;
 use crate::error::StoreError;
+use crate::ingest::ThreadScanStep;
 use crate::sql::{Sql, SqlRow, params};
-use crate::transaction::{Transaction, TransactionStep, step};
-use crate::{LeasedStore, StoreReader};
+use crate::transaction::Transaction;
 
 /// A thread of a watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,7 @@ pub struct WatchedThread {
     pub bootstrap_cursor: Option<String>,
     /// True once it was read as a whole, or if it does not have to be.
     pub is_bootstrapped: bool,
+    /// The source's time at which it was last read whole.
     pub swept_ms: Option<i64>,
 }
 
@@ -49,9 +51,6 @@ pub(crate) struct ThreadRow {
     /// True if a pull request of its watch closes it.
     pub(crate) is_closed_by_pull: bool,
 }
-
-const BOOTSTRAP: TransactionStep = step!("bootstrap thread");
-const SWEEP: TransactionStep = step!("sweep thread");
 
 pub(crate) const COLUMNS: &str =
     "watch_id, host, repository_id, number, kind, node_id, title, status, status_at_ms, facts, labels,
@@ -74,6 +73,22 @@ impl StoreReader {
         })
     }
 
+    /// Returns the threads of all watches in a repository, by number.
+    pub fn watched_threads_of(
+        &self,
+        repository: &RepositoryKey,
+    ) -> Result<Vec<WatchedThread>, StoreError> {
+        let text = format!(
+            "select {COLUMNS} from watched_threads
+              where host = $1 and repository_id = $2 order by number, watch_id"
+        );
+        let params = params![&repository.host, repository.id];
+        self.read("watched threads", |tx| {
+            let rows = tx.query_readable(Sql::portable(&text), &params, read_row)?.rows;
+            Ok(rows.into_iter().map(|row| row.thread).collect())
+        })
+    }
+
     /// Returns threads that have to be read as a whole, those of the oldest watches first. Threads of paused watches wait.
     pub fn threads_to_bootstrap(&self, limit: u32) -> Result<Vec<WatchedThread>, StoreError> {
         let text = format!(
@@ -91,46 +106,37 @@ impl StoreReader {
     }
 }
 
-impl LeasedStore {
-    /// Stores how far a thread was read as a whole.
-    pub fn save_bootstrap_cursor(
-        &self,
-        id: WatchId,
-        number: i64,
-        cursor: &str,
-    ) -> Result<(), StoreError> {
-        const SAVE: Sql = Sql::portable(
-            "update watched_threads set bootstrap_cursor = $1 where watch_id = $2 and number = $3",
-        );
-        self.write_with_lease(BOOTSTRAP, |tx| {
-            tx.send_statement(SAVE, &params![cursor, id.0, number])
-        })
+/// Records how far threads of this repository are read whole. Their watches are active once that is true of all their
+/// threads.
+pub(crate) fn record_scans(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+    steps: &[ThreadScanStep],
+) -> Result<(), StoreError> {
+    const SAVE: Sql = Sql::portable(
+        "update watched_threads set bootstrap_cursor = $1
+          where host = $2 and repository_id = $3 and number = $4",
+    );
+    const FINISH: Sql = Sql::portable(
+        "update watched_threads set bootstrap_complete = $1, bootstrap_cursor = null, swept_ms = $2
+          where host = $3 and repository_id = $4 and number = $5",
+    );
+    const WATCHES: Sql = Sql::portable(
+        "select distinct watch_id from watched_threads
+          where host = $1 and repository_id = $2 and number = $3",
+    );
+    let RepositoryKey { host, id } = repository;
+    for ThreadScanStep { number, cursor, finished_at } in steps {
+        let Some(finished_at) = finished_at else {
+            tx.send_statement(SAVE, &params![cursor.as_deref(), host, *id, *number])?;
+            continue;
+        };
+        tx.send_statement(FINISH, &params![true, finished_at.0, host, *id, *number])?;
+        let watches =
+            tx.query(WATCHES, &params![host, *id, *number], |mut row| row.int("watch_id"))?;
+        watches.into_iter().try_for_each(|watch| activate_complete(tx, WatchId(watch)))?;
     }
-
-    /// Records that a thread was read as a whole. Its watch is active once that is true of all its threads.
-    pub fn finish_bootstrap(&self, id: WatchId, number: i64) -> Result<(), StoreError> {
-        const FINISH: Sql = Sql::portable(
-            "update watched_threads set bootstrap_complete = $1, bootstrap_cursor = null
-              where watch_id = $2 and number = $3",
-        );
-        self.write_with_lease(BOOTSTRAP, |tx| {
-            tx.send_statement(FINISH, &params![true, id.0, number])?;
-            activate_complete(tx, id)
-        })
-    }
-
-    /// Records when a thread was last swept, by our own clock.
-    pub fn set_thread_swept(
-        &self,
-        id: WatchId,
-        number: i64,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
-        const SWEPT: Sql = Sql::portable(
-            "update watched_threads set swept_ms = $1 where watch_id = $2 and number = $3",
-        );
-        self.write_with_lease(SWEEP, |tx| tx.send_statement(SWEPT, &params![now_ms, id.0, number]))
-    }
+    Ok(())
 }
 
 /// Makes a watch active once nothing of it is left to be read or derived.

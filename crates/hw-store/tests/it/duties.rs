@@ -1,11 +1,11 @@
 //! Tests of duties: who may write, and how a duty passes from one worker to another.
 
-use hw_rules::duty::DutyName;
+use hw_rules::duty::{DutyName, NextDue};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    DatabaseLocation, DeadWorker, DutyClaim, DutyEnd, DutyHolder, DutyTask, LeasedStore,
-    StoreError, StoreReader, StoreWriter, TurnFailure, WorkerHandle,
+    ClaimReason, ClaimTask, DatabaseLocation, DeadWorker, DutyClaim, DutyEnd, DutyHolder, DutyTask,
+    LeasedStore, StoreError, StoreReader, StoreWriter, TurnFailure, WorkerHandle,
 };
 
 use crate::fixture::{
@@ -204,15 +204,16 @@ fn take_over(worker: &WorkerHandle, dead: &str, beat: Option<i64>) -> Option<Lea
     worker.claim_duties(&claim).unwrap().pop()
 }
 
-fn tasks(names: &[DutyName]) -> Vec<DutyTask> {
-    names.iter().map(|name| DutyTask { name: name.clone(), detail: String::new() }).collect()
+fn tasks(names: &[DutyName]) -> Vec<ClaimTask> {
+    let reason = ClaimReason::Request(String::new());
+    names.iter().map(|name| ClaimTask { name: name.clone(), reason: reason.clone() }).collect()
 }
 
 fn end_of(store: &LeasedStore, error: Option<&str>) -> DutyEnd {
     DutyEnd {
         lease: store.lease().clone(),
         ended_ms: 2,
-        due_ms: Some(60_000),
+        next_due: NextDue::At(60_000),
         error: error.map(str::to_owned),
     }
 }

@@ -33,12 +33,17 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
         name text primary key, owner text, epoch bigint not null,
         taken_at_ms bigint not null, expires_ms bigint not null)";
 
+/// A script that undoes the migration that added watches and events.
+pub(crate) const UNDO_EVENTS: &str =
+    "drop view github_comment_poll_cursors; drop view feedback_events;
+     drop view issue_comment_cursors; drop table watches; drop table watched_threads;
+     drop table moved_threads; drop table events; drop table emitted_objects; drop table consumers;
+     drop table deliveries;
+     delete from migrations where number >= 18";
+
 /// Undoes the migration that added the reasons to follow a repository.
 pub(crate) const UNDO_REASONS: &str =
-    "drop view github_comment_poll_cursors; drop view feedback_events; drop view issue_comment_cursors;
-     drop table watches; drop table watched_threads; drop table moved_threads; drop table events;
-     drop table emitted_objects; drop table consumers; drop table deliveries;
-     drop table lane_uses; drop table follows; drop table discovery_pages;
+    "drop table lane_uses; drop table follows; drop table discovery_pages;
      drop view poll_state; drop table accounts; drop table account_names; drop table posts;
      drop table post_links; drop table poll_rounds; alter table lanes drop column account;
      delete from migrations where number >= 14";
@@ -48,7 +53,8 @@ pub(crate) fn undo_author_columns() -> String {
     const THREADS: [&str; 3] = ["discussions", "issues", "pull_requests"];
     const COMMENTS: [&str; 4] =
         ["issue_comments", "review_comments", "reviews", "discussion_comments"];
-    let mut script = vec![UNDO_REASONS.to_owned(), "drop view comments".to_owned()];
+    let mut script =
+        vec![UNDO_EVENTS.to_owned(), UNDO_REASONS.to_owned(), "drop view comments".to_owned()];
     script.extend(THREADS.map(|table| format!("drop index {table}_unfilled")));
     for table in THREADS.iter().chain(&COMMENTS) {
         script.push(format!("alter table {table} drop column author_kind"));

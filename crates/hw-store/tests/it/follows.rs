@@ -10,9 +10,9 @@ use hw_rules::repository_key::RepositoryKey;
 use hw_store::{DatabaseLocation, IngestPage, LeasedStore, StoreReader, StoreWriter};
 
 use crate::fixture::{
-    HOST, PUMP_ID, UNDO_REASONS, comment, execute_raw, finish_chores, issue, issue_bodies,
-    issue_lane, issues_page, lane_for_kind, observed_at, open_store, organization_lane,
-    pump_repository, query_raw, repositories_page, repository, threads_page,
+    HOST, PUMP_ID, UNDO_EVENTS, UNDO_REASONS, comment, execute_raw, finish_chores, issue,
+    issue_bodies, issue_lane, issues_page, lane_for_kind, observed_at, open_store,
+    organization_lane, pump_repository, query_raw, repositories_page, repository, threads_page,
 };
 
 both![
@@ -45,6 +45,7 @@ fn follows_of_an_older_version_name_the_mirror(location: &DatabaseLocation) {
     store.ingest_page(&issues_page(vec![issue(5, 10, "leaks")])).unwrap();
     store.release_duty().unwrap();
     drop(store);
+    execute_raw(location, UNDO_EVENTS);
     execute_raw(location, UNDO_REASONS);
     let store = StoreWriter::open(location).unwrap();
     assert_eq!(stored_reasons(location), ["1 mirror"]);

@@ -21,7 +21,8 @@ use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
 use hw_sources::github::source::GithubSource;
 use hw_sources::transport::Transport;
 use hw_store::{
-    DatabaseLocation, DeadWorker, DutyClaim, DutyTask, LeasedStore, StoreWriter, WorkerIdentity,
+    ClaimReason, ClaimTask, DatabaseLocation, DeadWorker, DutyClaim, LeasedStore, StoreWriter,
+    WorkerIdentity,
 };
 use hw_sync::PullSummary;
 use hw_sync::RetryPolicy;
@@ -300,7 +301,7 @@ impl SimFixture {
             workers.filter(|worker| worker.identity.id == id).map(|worker| worker.beat).next()
         };
         let dead: Vec<_> = stale.by_ref().map(|id| DeadWorker { beat: beat_of(&id), id }).collect();
-        let tasks = [DutyTask { name: duty, detail: String::new() }];
+        let tasks = [ClaimTask { name: duty, reason: ClaimReason::Request(String::new()) }];
         let claim = DutyClaim { tasks: &tasks, dead: &dead, ended: &[], now_ms: 0 };
         let claimed = worker.claim_duties(&claim).unwrap().pop().unwrap();
         // it stays registered, and holds the duty until it is released
