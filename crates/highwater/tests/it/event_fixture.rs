@@ -115,7 +115,6 @@ fn watch_issue(store: &LeasedStore, number: i64) -> WatchId {
         floor: SourceInstant(START_OF_2026_MS + 1_000),
     };
     store.resolve_watch(id, &resolution).unwrap();
-    store.finish_bootstrap(id, number).unwrap();
     while !store.derive_stored_events(id, 100).unwrap() {}
     id
 }

@@ -214,7 +214,6 @@ fn watch_issue(fixture: &WebFixture, number: i64) -> WatchId {
         floor: SourceInstant(10_000),
     };
     fixture.store.resolve_watch(id, &resolution).unwrap();
-    fixture.store.finish_bootstrap(id, number).unwrap();
     while !fixture.store.derive_stored_events(id, 100).unwrap() {}
     id
 }
