@@ -25,6 +25,7 @@ mod chores;
 mod closing_references;
 mod comment_queue;
 mod consumers;
+mod decision_writer;
 mod discovery_pages;
 mod driver;
 mod duties;
@@ -77,8 +78,10 @@ pub use comment_queue::DueThread;
 pub use consumers::acknowledgement::{
     AckOutcome, DeliveryRef, Execution, ExecutionOutcome, RejectOutcome, Rejection,
 };
+pub use consumers::event_deliveries::EventDelivery;
 pub use consumers::leasing::{ConsumerRead, DeliveredEvent};
 pub use consumers::{ConsumerRow, ConsumerStart, DeadLetter, ExecutionRow, NewConsumer};
+pub use decision_writer::DecisionWriter;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
 pub use duties::{ClaimReason, ClaimTask, DutyClaim, DutyEnd, DutyHolder, DutyTask, ScheduledDuty};
@@ -115,6 +118,7 @@ pub use views::lane_names::LaneNames;
 pub use views::post_list::{PostCursor, PostFilter, PostRow, RepostSelection};
 pub use views::post_pages::ReplySelection;
 pub use views::pulls::{FailedPull, LastPull};
+pub use views::running_service::RunningService;
 pub use views::services::ServiceRow;
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
 pub use views::thread_comments::StoredComment;
