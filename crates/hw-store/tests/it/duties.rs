@@ -155,7 +155,8 @@ fn duty_that_ended_shows_which_claim_ended_and_how(location: &DatabaseLocation) 
 
 fn duty_that_was_interrupted_stays_requested(location: &DatabaseLocation) {
     let worker = register(location, "me");
-    worker.store().request_duties(&tasks(&[pull_duty()]), 5).unwrap();
+    let task = DutyTask { name: pull_duty(), detail: String::new() };
+    worker.store().request_duties(&[task], 5).unwrap();
     let requested =
         || StoreReader::open(location).unwrap().duty(&pull_duty()).unwrap().unwrap().requested_ms;
     assert_eq!(requested(), Some(5));

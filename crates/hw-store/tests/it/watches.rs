@@ -1,7 +1,7 @@
 //! Tests of watches: adding, resolving, pausing and removing them.
 
-use hw_rules::followed_source::RepositoryName;
 use hw_rules::follow_reason::LaneUse;
+use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::ThreadKind;
 use hw_rules::moved_thread::MovedThread;
 use hw_rules::repository_key::{Host, RepositoryId, RepositoryKey};
