@@ -16,6 +16,7 @@ pub mod date_range;
 pub mod delivery;
 pub mod discovered_page;
 pub mod duty;
+pub mod duty_text;
 pub mod event;
 pub mod event_policy;
 pub mod event_text;

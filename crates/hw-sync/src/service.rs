@@ -6,7 +6,6 @@
 mod due_times;
 mod duty_errors;
 mod service_run;
-mod watched_polls;
 
 use hw_rules::backoff;
 use hw_rules::class_shares::ClassShares;
@@ -31,7 +30,7 @@ pub use service_run::{DutyFailure, ServiceSummary};
 
 /// Describes a service.
 pub struct ServiceSpec<'a> {
-    /// The process. Its role is [`SERVICE_ROLE`](crate::worker::SERVICE_ROLE).
+    /// The process. Its role is [`SERVICE_ROLE`](hw_store::SERVICE_ROLE).
     pub worker: WorkerIdentity,
     pub settings: RuntimeSettings,
     pub mode: ServiceMode,

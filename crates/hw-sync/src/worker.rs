@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use hw_rules::duty::{DutyName, DutyState};
 use hw_rules::worker_watch::{BEAT_INTERVAL_MS, WorkerWatch};
 use hw_store::{
-    ClaimReason, ClaimTask, DeadWorker, DutyClaim, DutyEnd, LeasedStore, StoreWriter, WorkerHandle,
-    WorkerIdentity,
+    ClaimReason, ClaimTask, DeadWorker, DutyClaim, DutyEnd, LeasedStore, SERVICE_ROLE, StoreWriter,
+    WorkerHandle, WorkerIdentity,
 };
 
 use crate::SyncError;
@@ -24,9 +24,6 @@ pub struct Worker<'a> {
     /// The other workers that run as a service.
     services: Mutex<BTreeSet<String>>,
 }
-
-/// The role of a worker that performs everything that is due, until it is stopped.
-pub const SERVICE_ROLE: &str = "service";
 
 /// What a worker knows about the services of its workspace, itself aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

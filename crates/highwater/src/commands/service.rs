@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hw_rules::duty;
 use hw_rules::format::{format_count, format_duration};
 use hw_rules::runtime_settings::RuntimeSettings;
-use hw_store::{DatabaseLocation, StoreReader, StoreWriter};
+use hw_store::{DatabaseLocation, SERVICE_ROLE, StoreReader, StoreWriter};
 use hw_sync::SyncError;
 use hw_sync::api_client::GithubClient;
 use hw_sync::bluesky::PollSpec;
@@ -16,7 +16,6 @@ use hw_sync::pull::PullSpec;
 use hw_sync::service::{
     BlueskyPart, GithubPart, ServiceMode, ServiceSpec, ServiceSummary, run_service,
 };
-use hw_sync::worker::SERVICE_ROLE;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

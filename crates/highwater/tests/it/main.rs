@@ -47,6 +47,7 @@ mod search;
 mod search_during_pull;
 #[cfg(target_os = "linux")]
 mod server_load;
+mod service;
 mod shared_pull;
 mod shell_and_man;
 mod show;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hw_rules::duty::{DutyName, DutyState};
 use hw_rules::repository_key::RepositoryKey;
+use hw_rules::watch::WatchState;
 use hw_store::{ScheduledDuty, StoreReader};
 
 use super::{BlueskyPart, GithubPart, ServiceSpec};
@@ -19,6 +20,8 @@ pub(super) struct ServiceAgenda {
     pub(super) has_accounts: bool,
     /// The repositories that are polled.
     pub(super) watched: BTreeSet<RepositoryKey>,
+    /// True if some watches are new: what they are about has to be found.
+    pub(super) has_new_watches: bool,
 }
 
 impl ServiceAgenda {
@@ -30,6 +33,9 @@ impl ServiceAgenda {
             };
             agenda.has_pulls = !pull.sources.is_empty() || is_followed()?;
             agenda.watched = store.watched_repositories(&pull.host)?;
+            agenda.has_new_watches = store.watches()?.iter().any(|watch| {
+                watch.host.as_str() == pull.host && watch.state == WatchState::Unresolved
+            });
         }
         if let Some(BlueskyPart { poll, .. }) = &spec.bluesky {
             agenda.has_accounts = store.has_accounts(&poll.host)?;
@@ -61,7 +67,12 @@ impl ServiceAgenda {
     pub(super) fn polled_at_once(&self, spec: &ServiceSpec<'_>) -> BTreeSet<DutyName> {
         let polled = self.duties(spec).into_iter();
         polled
-            .filter(|duty| matches!(duty, DutyName::Repository(_) | DutyName::Accounts(_)))
+            .filter(|duty| {
+                matches!(
+                    duty,
+                    DutyName::Repository(_) | DutyName::Watches(_) | DutyName::Accounts(_)
+                )
+            })
             .collect()
     }
 
@@ -71,6 +82,9 @@ impl ServiceAgenda {
             if self.has_pulls {
                 let host = pull.host.as_str();
                 duties.extend([DutyName::pull(host), DutyName::Sweeps(host.into())]);
+            }
+            if self.has_new_watches {
+                duties.push(DutyName::Watches(pull.host.as_str().into()));
             }
             duties.extend(self.watched.iter().cloned().map(DutyName::Repository));
         }

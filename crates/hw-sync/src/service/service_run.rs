@@ -139,7 +139,8 @@ impl<'a> ServiceRun<'a> {
             DutyName::Accounts(_) => self.poll_accounts(&store).await,
             DutyName::Sweeps(_) => self.request_sweeps(&claimed.before),
             DutyName::Chores => self.run_chores(&store).await,
-            DutyName::Repository(_) | DutyName::Watches(_) | DutyName::Service => Ok(None),
+            DutyName::Watches(_) => self.resolve_watches(&store).await,
+            DutyName::Repository(_) | DutyName::Service => Ok(None),
         };
         self.finish(&store, &claimed.before, began_ms, result)
     }

@@ -15,6 +15,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use super::bluesky;
 use super::finding::DoctorFinding;
 use super::github::WAIT_ADVICE;
+use super::service;
 use super::stored_texts;
 use crate::config::{self, AppSettings};
 use crate::hints::database_hint;
@@ -60,6 +61,7 @@ fn run_store_checks(store: &StoreReader, name: &str, depth: IntegrityCheck) -> V
         check_times,
         check_removed,
         check_lanes,
+        service::check_service,
         check_workers,
         check_pauses,
         bluesky::check_bluesky,

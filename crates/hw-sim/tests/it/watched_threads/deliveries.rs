@@ -1,8 +1,8 @@
 //! Single promises about what becomes an event, each in a world of its own.
 
 use hw_rules::event::EventChange;
+use hw_rules::item;
 use hw_rules::lane::{Lane, Surface};
-use hw_rules::item::CommentKind as StoredCommentKind;
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::watch::{WatchMode, WatchStart, WatchState};
 use hw_sim::{CommentKind, ThreadKind, WorldSpec};
@@ -10,7 +10,7 @@ use hw_store::NewWatch;
 
 use super::costs::one_of_each;
 use super::watch_fixture::{INTERVAL_MS, WatchFixture};
-use crate::harness::shortcuts::FULL_PULL;
+use crate::harness::shortcuts::{FULL_PULL, coverage_only_page};
 use crate::harness::{HOST, TestPull, on_virtual_time};
 
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -120,9 +120,13 @@ fn deletion_while_pages_are_read_loses_nothing() {
         for n in [5, 120, 210] {
             let gone = ids[n];
             fixture.sim.with_github(|github| {
-                github.act_after("issues/comments", n / 100, move |world, now_ms| {
-                    world.delete_comment(CommentKind::Conversation, gone, now_ms);
-                });
+                github.act_after(
+                    "issues/comments",
+                    u32::try_from(n / 100).unwrap(),
+                    move |world, now_ms| {
+                        world.delete_comment(CommentKind::Conversation, gone, now_ms);
+                    },
+                );
             });
         }
         fixture.poll_times(3).await;
@@ -182,8 +186,12 @@ fn every_kind_of_comment_on_a_pull_request_is_emitted_once() {
             let mut said = fixture.said();
             said.retain(|said| said != "created:");
             said.sort();
-            let expected =
-                ["created:a reply", "created:a review", "created:on a line", "created:on the thread"];
+            let expected = [
+                "created:a reply",
+                "created:a review",
+                "created:on a line",
+                "created:on the thread",
+            ];
             assert_eq!(said, expected, "said before the watch: {is_old}");
             fixture.check_no_doubles();
         });
@@ -192,10 +200,7 @@ fn every_kind_of_comment_on_a_pull_request_is_emitted_once() {
 
 #[test]
 fn refetch_and_renamed_login_emit_nothing_twice() {
-    let fixture = WatchFixture::new(
-        &WorldSpec { comments_per_thread: 4, ..one_of_each() },
-        9,
-    );
+    let fixture = WatchFixture::new(&WorldSpec { comments_per_thread: 4, ..one_of_each() }, 9);
     on_virtual_time(async {
         fixture.sim.pull(&FULL_PULL).await.unwrap();
         for thread in fixture.threads() {
@@ -251,43 +256,27 @@ fn state_of_a_pull_request_is_emitted_and_merging_ends_reading() {
 
 #[test]
 fn cursor_in_the_future_is_reset_and_nothing_is_emitted_twice() {
-    for damage in [Damage::Future, Damage::Unreadable] {
-        let fixture = WatchFixture::new(&one_of_each(), 11);
-        let thread = fixture.thread(ThreadKind::Issue);
-        on_virtual_time(async {
-            fixture.watch(&fixture.subject(&thread), Some(WatchStart::Now));
-            fixture.say(&thread, "before");
-            fixture.sim.clock.advance_by(120_000).await;
-            fixture.poll_times(3).await;
-            damage_cursor(&fixture, thread.repository_id, damage);
-            fixture.say(&thread, "after");
-            fixture.poll_times(3).await;
-            assert_eq!(fixture.said(), ["created:before", "created:after"], "{damage:?}");
-        });
-    }
+    let fixture = WatchFixture::new(&one_of_each(), 11);
+    let thread = fixture.thread(ThreadKind::Issue);
+    on_virtual_time(async {
+        fixture.watch(&fixture.subject(&thread), Some(WatchStart::Now));
+        fixture.say(&thread, "before");
+        fixture.sim.clock.advance_by(120_000).await;
+        fixture.poll_times(3).await;
+        move_cursor_ahead(&fixture, thread.repository_id);
+        fixture.say(&thread, "after");
+        fixture.poll_times(3).await;
+        assert_eq!(fixture.said(), ["created:before", "created:after"]);
+    });
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Damage {
-    /// The watermark is two days ahead.
-    Future,
-    /// The coverage cannot be read.
-    Unreadable,
-}
-
-fn damage_cursor(fixture: &WatchFixture, repository: i64, damage: Damage) {
-    let surface = Surface::Comments(StoredCommentKind::Conversation);
+/// Sets the watermark two days ahead.
+fn move_cursor_ahead(fixture: &WatchFixture, repository: i64) {
+    let surface = Surface::Comments(item::CommentKind::Conversation);
     let lane = Lane::for_repository(RepositoryKey::new(HOST, repository), surface);
-    let state = fixture.sim.store.lane_state(&lane).unwrap();
-    let coverage = match damage {
-        Damage::Future => {
-            let mut coverage = state.coverage.clone();
-            coverage.through = coverage.through.map(|through| through.plus_ms(2 * 86_400_000));
-            serde_json::to_string(&coverage).unwrap()
-        }
-        Damage::Unreadable => "{".to_owned(),
-    };
-    fixture.sim.store.replace_coverage_for_tests(&lane, &coverage).unwrap();
+    let mut coverage = fixture.sim.store.lane_state(&lane).unwrap().coverage;
+    coverage.through = coverage.through.map(|through| through.plus_ms(2 * 86_400_000));
+    fixture.sim.claim_pull().ingest_page(&coverage_only_page(&lane, coverage)).unwrap();
 }
 
 #[test]
@@ -332,7 +321,8 @@ fn source_issue_is_followed_up_until_a_pull_request_closes_it() {
             .filter(|row| !matches!(row.event.change, EventChange::State(_)))
             .map(|row| (row.event.body, row.event.class.name().to_owned()))
             .collect();
-        let expected = [("please", "followup"), ("looks good", "feedback"), ("too late", "ignored")];
+        let expected =
+            [("please", "followup"), ("looks good", "feedback"), ("too late", "ignored")];
         for (body, class) in expected {
             let event = (body.to_owned(), class.to_owned());
             assert!(classes.contains(&event), "{body} is not {class}: {classes:?}");

@@ -51,9 +51,9 @@ fn watch_follows_an_issue_that_was_transferred() {
                 fixture.poll_times(3).await;
             }
             let now_ms = fixture.sim.world_now_ms();
-            fixture.sim.with_github(|github| {
-                github.world_mut().transfer_issue(thread.id, other, now_ms)
-            });
+            fixture
+                .sim
+                .with_github(|github| github.world_mut().transfer_issue(thread.id, other, now_ms));
             fixture.sim.clock.advance_by(DAY_MS + 3_600_000).await;
             for _ in 0..6 {
                 fixture.sim.clock.advance_by(60_000).await;

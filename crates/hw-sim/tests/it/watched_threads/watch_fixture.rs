@@ -204,9 +204,7 @@ impl WatchFixture {
         let truth = self.sim.with_github(|github| github.world().truth());
         let comments = truth.comments.into_values();
         comments
-            .filter(|comment| {
-                comment.thread_kind == thread.kind && comment.thread_id == thread.id
-            })
+            .filter(|comment| comment.thread_kind == thread.kind && comment.thread_id == thread.id)
             .collect()
     }
 }

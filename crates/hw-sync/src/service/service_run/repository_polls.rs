@@ -10,8 +10,10 @@ use crate::SyncError;
 use crate::pull_run::PullRun;
 use crate::repository_duty::RepositoryTask;
 use crate::service::duty_errors::FailedDuty;
-use crate::service::watched_polls::poll_repository;
 use crate::turn::{PullContext, ReadingPurpose, SweepPolicy, TargetRepository};
+use crate::watch_context::WatchContext;
+use crate::watch_resolution::resolve_watches;
+use crate::watched_repository::poll_repository;
 
 /// The time after which a poll between two requests of a pull looks whether the pull has ended.
 const LOOK_INTERVAL_MS: i64 = 500;
@@ -124,10 +126,29 @@ impl ServiceRun<'_> {
         store: &LeasedStore,
         key: &RepositoryKey,
     ) -> Result<Option<String>, SyncError> {
-        let Some(pulls) = &self.pulls else { return Ok(None) };
+        let Some(context) = self.watch_context(store) else { return Ok(None) };
         let Some(repository) = store.repository(key)? else { return Ok(None) };
-        let repository = TargetRepository::from_repository(&repository);
-        let context = PullContext {
+        let repository = TargetRepository::for_watches(&repository);
+        let outcome = poll_repository(&context, &repository).await?;
+        self.progress().summary.repository_polls += 1;
+        Ok(outcome.failures.into_iter().next())
+    }
+
+    /// Finds what new watches are about. Returns the first reason why that is not known.
+    pub(super) async fn resolve_watches(
+        &self,
+        store: &LeasedStore,
+    ) -> Result<Option<String>, SyncError> {
+        let Some(context) = self.watch_context(store) else { return Ok(None) };
+        let outcome = resolve_watches(&context).await?;
+        // the repositories of these watches are polled at once
+        self.progress().read_ms = None;
+        Ok(outcome.failures.into_iter().next())
+    }
+
+    fn watch_context<'b>(&'b self, store: &'b LeasedStore) -> Option<WatchContext<'b>> {
+        let pulls = self.pulls.as_ref()?;
+        let pull = PullContext {
             store,
             client: pulls.client(),
             reading: ReadingPurpose::Mirror { window_days: pulls.spec().window_days },
@@ -135,8 +156,6 @@ impl ServiceRun<'_> {
             sweeps: SweepPolicy::LeftToOthers,
             run: &self.poll_state,
         };
-        let failures = poll_repository(&context, pulls.spec(), &repository).await?;
-        self.progress().summary.repository_polls += 1;
-        Ok(failures.into_iter().next())
+        Some(WatchContext { pull, host: &pulls.spec().host, settings: &self.spec.settings })
     }
 }
