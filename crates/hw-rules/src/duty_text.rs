@@ -38,7 +38,12 @@ pub fn describe_failure(duty: &DutyState, now_ms: i64) -> Option<String> {
     duty.due_ms?;
     let name = match &duty.name {
         DutyName::Repository(repository) => format!("watched repository {repository}"),
-        other => describe_duties(std::slice::from_ref(other)),
+        DutyName::Pull(_)
+        | DutyName::Accounts(_)
+        | DutyName::Watches(_)
+        | DutyName::Sweeps(_)
+        | DutyName::Chores
+        | DutyName::Service => describe_duties(std::slice::from_ref(&duty.name)),
     };
     let failures = format_count(u64::from(duty.failures), "failure");
     Some(format!("{name} ({failures}, again {}): {reason}", describe_due(duty, now_ms)))

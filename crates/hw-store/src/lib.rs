@@ -118,7 +118,6 @@ pub use views::lane_names::LaneNames;
 pub use views::post_list::{PostCursor, PostFilter, PostRow, RepostSelection};
 pub use views::post_pages::ReplySelection;
 pub use views::pulls::{FailedPull, LastPull};
-pub use views::running_service::RunningService;
 pub use views::services::ServiceRow;
 pub use views::skipped_rows::{ReadableRows, SkippedRows};
 pub use views::thread_comments::StoredComment;

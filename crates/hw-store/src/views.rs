@@ -21,7 +21,6 @@ pub(crate) mod post_pages;
 pub(crate) mod pulls;
 pub(crate) mod repositories;
 pub(crate) mod repository_match;
-pub(crate) mod running_service;
 pub(crate) mod services;
 pub(crate) mod skipped_rows;
 mod stored_thread_numbers;

@@ -49,7 +49,6 @@ static EVENT_TEMPLATE: ItemTemplate = ItemTemplate {
         ("id", "Id"),
         ("what", "What"),
         ("thread", "Thread"),
-        ("title", "Title"),
         ("author", "Author"),
         ("url", "URL"),
         ("updated_at", "Updated at"),

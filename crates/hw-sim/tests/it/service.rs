@@ -1,5 +1,6 @@
 //! `highwater service` on virtual time: what it does when, beside others, through restarts, limits and faults.
 
+mod long_run;
 mod service_fixture;
 
 use std::pin::pin;
