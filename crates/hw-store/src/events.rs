@@ -127,7 +127,7 @@ impl StoreReader {
             conditions.join(" and "),
             values.len()
         );
-        self.read("events", |tx| Ok(select_events(tx, &rest, &values)?))
+        self.read("events", |tx| select_events(tx, &rest, &values))
     }
 
     /// Returns the event with this id.

@@ -155,7 +155,8 @@ fn lease_new(
     const FLOOR: Sql = Sql::portable("update consumers set floor_seq = $1 where name = $2");
     const PASSED: Sql = Sql::portable(
         "delete from deliveries
-          where consumer = $1 and seq <= $2 and state = 'acknowledged' and ended_ms is null",
+          where consumer = $1 and seq > $2 and seq <= $3
+            and state = 'acknowledged' and ended_ms is null",
     );
     if left <= 0 {
         return Ok(Vec::new());
@@ -172,7 +173,7 @@ fn lease_new(
     })?;
     if let Some((last, _)) = new.last() {
         tx.send_statement(FLOOR, &params![*last, &read.consumer])?;
-        tx.send_statement(PASSED, &params![&read.consumer, *last])?;
+        tx.send_statement(PASSED, &params![&read.consumer, position.floor_seq, *last])?;
     }
     // acknowledged before anybody read them
     let unread = new.into_iter().filter(|(_, is_acknowledged)| !is_acknowledged);

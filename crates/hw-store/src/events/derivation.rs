@@ -142,6 +142,7 @@ struct Emission {
 }
 
 /// Something to emit, with what it is said about.
+#[derive(Clone, Copy)]
 struct Draft<'a> {
     watch: WatchId,
     change: EventChange,

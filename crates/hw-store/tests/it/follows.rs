@@ -149,9 +149,9 @@ fn lane_uses_of_the_mirror_begin_with_its_first_check(location: &DatabaseLocatio
     let store = open_store(location);
     let lane = lane_for_kind(CommentKind::Conversation);
     store.follow_lanes(&[&lane], LaneUse::Mirror).unwrap();
-    let checks: [fn(&LeasedStore, &Lane); 3] = [
+    // the end of a turn says nothing: a watch reads its lanes in turns, too
+    let checks: [fn(&LeasedStore, &Lane); 2] = [
         |store, lane| store.follow_lanes(&[lane], LaneUse::Mirror).unwrap(),
-        |store, lane| store.finish_turn(lane).unwrap(),
         |store, lane| {
             let checked_lanes = vec![(lane.clone(), 1_000)];
             let page = IngestPage { checked_lanes, ..IngestPage::new(organization_lane(), 100) };
