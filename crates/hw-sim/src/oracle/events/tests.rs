@@ -275,12 +275,10 @@ fn event_oracle_accepts_a_reader_of_random_conversations() {
             polls.push(now + 1);
         }
         let watch = EventWatch::of_repository(repository, start, start, start);
-        let oracle = || {
-            let oracle = EventOracle::new(github.world(), vec![watch.clone()]);
-            oracle.after_sweep().with_perfect_polls(&polls)
-        };
+        let oracle = EventOracle::new(github.world(), vec![watch]);
+        let oracle = oracle.after_sweep().with_perfect_polls(&polls);
         let seen = reader.seen.clone();
-        oracle().check(seen.into_iter()).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
+        oracle.check(seen.into_iter()).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
         for left_out in 0..reader.seen.len() {
             let mut seen = reader.seen.clone();
             let event = seen.remove(left_out);
@@ -295,7 +293,7 @@ fn event_oracle_accepts_a_reader_of_random_conversations() {
             if is_optional || came_back || reader.ends.contains_key(&event.number) {
                 continue;
             }
-            let wrong = oracle().check(seen.into_iter());
+            let wrong = oracle.check(seen.into_iter());
             assert!(wrong.is_err(), "seed {seed}: {event:?} was not missed");
             texts += usize::from(matches!(event.change, SeenChange::Said(_)));
             withdrawn += usize::from(matches!(event.change, SeenChange::Withdrawn { .. }));

@@ -173,6 +173,9 @@ impl ThreadStory {
 
     fn check_final_state(&self, watch: &EventWatch, last: Option<&str>) -> Result<(), String> {
         let Some(now) = self.facts.last() else { return Ok(()) };
+        let first = self.facts_between(watch.added_ms, watch.active_ms);
+        // a state may end and come back between two polls
+        let is_as_at_first = first.iter().any(|facts| facts.state == now.state);
         let is_right = match last {
             Some(last) => last == now.state,
             None if watch.floor.includes(floor_to_second(self.created_ms))
@@ -183,12 +186,9 @@ impl ThreadStory {
             // a thread that a reader meets later has no state before
             None if watch.number.is_none() => {
                 let closed = now.closed_ms.map(floor_to_second);
-                !closed.is_some_and(|closed| watch.floor.includes(closed))
+                is_as_at_first || !closed.is_some_and(|closed| watch.floor.includes(closed))
             }
-            None => {
-                let first = self.facts_between(watch.added_ms, watch.active_ms);
-                first.iter().any(|facts| facts.state == now.state)
-            }
+            None => is_as_at_first,
         };
         if is_right || self.reading_end(watch, false).is_some() {
             return Ok(());
