@@ -7,9 +7,10 @@ use hw_rules::item::{CommentKind, MirrorItem, ThreadKind};
 use hw_rules::lane::{Lane, PerThreadCommentKind, Surface};
 use hw_rules::moved_thread::{MovedThreadPlan, MovedThreadReads};
 use hw_rules::source_time::SourceInstant;
+use hw_rules::watch::Watch;
 use hw_sources::error::SourceError;
 use hw_sources::page::LookupPage;
-use hw_store::{IngestPage, MovedThreadRow, MovedThreadStep};
+use hw_store::{IngestPage, MovedThreadRow, MovedThreadStep, WatchedThread};
 
 use super::repository_poll::RepositoryPoll;
 use crate::SyncError;
@@ -50,14 +51,15 @@ impl RepositoryPoll<'_> {
         if rows.is_empty() || self.has_wide_watch() {
             return Ok(rows);
         }
-        let mut numbers: BTreeSet<i64> =
-            self.open_threads()?.iter().map(|thread| thread.number).collect();
-        numbers.extend(self.watches.iter().filter_map(|watch| watch.source_issue));
-        let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| {
-            // any pull request may turn out to close a source issue
-            numbers.contains(&row.number)
+        let threads = self.emitting_threads()?;
+        let is_watched = |row: &MovedThreadRow| {
+            let is_source = |watch: &Watch| watch.source_issue == Some(row.number);
+            threads.iter().any(|thread| thread.number == row.number && is_read(thread, row))
+                || self.watches.iter().any(is_source)
+                // any pull request may turn out to close a source issue
                 || (self.seeks_closing_pull_requests() && row.kind == ThreadKind::PullRequest)
-        });
+        };
+        let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_watched);
         self.forget(&others)?;
         Ok(watched)
     }
@@ -239,6 +241,13 @@ impl RepositoryPoll<'_> {
             Err(error) => self.note_error(into_lane_error(error, &target.lane)),
         }
     }
+}
+
+/// Returns true if a move of a thread is read: after the end of a pull request, only what may have led to it.
+fn is_read(thread: &WatchedThread, row: &MovedThreadRow) -> bool {
+    let is_before_the_end =
+        thread.status.at.is_none_or(|ended_at| row.moved_at <= ended_at.plus_ms(OVERLAP_MS));
+    !thread.status.status.is_terminal() || is_before_the_end || row.reads.looked_at.is_some()
 }
 
 /// Returns true if nothing of this move can appear late any more.

@@ -72,16 +72,21 @@ impl<'a> RepositoryPoll<'a> {
         LaneTarget::new(lane, Arc::clone(self.repository))
     }
 
-    /// Returns the watched threads whose reading has not ended. What is said in a pull request after it was closed is not
-    /// emitted, so it is not read, either.
-    pub(super) fn open_threads(&self) -> Result<Vec<WatchedThread>, SyncError> {
+    /// Returns the threads of watches that emit, by number.
+    pub(super) fn emitting_threads(&self) -> Result<Vec<WatchedThread>, SyncError> {
         let emitting: BTreeSet<_> = self.watches.iter().map(|watch| watch.id).collect();
         let mut threads = self.context.store.watched_threads_of(&self.key)?;
-        threads.retain(|thread| {
-            emitting.contains(&thread.watch_id) && !thread.status.status.is_terminal()
-        });
+        threads.retain(|thread| emitting.contains(&thread.watch_id));
         threads.sort_by_key(|thread| thread.number);
         threads.dedup_by_key(|thread| thread.number);
+        Ok(threads)
+    }
+
+    /// Returns those of them whose reading has not ended. What is said in a pull request after it was closed is not emitted,
+    /// so it is not read, either.
+    pub(super) fn open_threads(&self) -> Result<Vec<WatchedThread>, SyncError> {
+        let mut threads = self.emitting_threads()?;
+        threads.retain(|thread| !thread.status.status.is_terminal());
         Ok(threads)
     }
 

@@ -74,7 +74,8 @@ impl RepositoryPoll<'_> {
     /// Reads threads for the first time, a few in each poll. The lists have to be complete before that: what is said while a
     /// thread is read is theirs to bring.
     pub(super) async fn bootstrap_threads(&mut self) -> Result<(), SyncError> {
-        let mut threads = self.open_threads()?;
+        // what was said before a pull request was closed is emitted, whenever that was
+        let mut threads = self.emitting_threads()?;
         threads.retain(|thread| !thread.is_bootstrapped);
         if threads.is_empty() || !self.are_lists_complete().await? {
             return Ok(());

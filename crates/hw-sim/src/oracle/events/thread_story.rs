@@ -130,7 +130,9 @@ impl ThreadStory {
     ) -> Result<(), String> {
         let was_ever = |state| self.facts.iter().any(|facts| facts.state == state);
         let was_closed = was_ever("CLOSED") || was_ever("MERGED");
-        if !was_ever(state) || *event == SeenState::Reopened && !was_closed {
+        // a thread that was closed when its history began was opened before
+        let has_been = *event == SeenState::Opened || was_ever(state);
+        if !has_been || *event == SeenState::Reopened && !was_closed {
             return Err(format!("{}: {event:?} never happened", self.label()));
         }
         let is_repeated = last_state == Some(state);

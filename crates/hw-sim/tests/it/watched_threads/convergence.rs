@@ -133,7 +133,7 @@ impl WatchStory {
         }
     }
 
-    /// Watches every thread of the first repository from its beginning, and the second one from now on.
+    /// Watches every thread of the first repository, and the whole second one, from their beginning.
     fn add_watches(&mut self) {
         let now_ms = self.fixture.sim.world_now_ms();
         let threads = self.fixture.threads();
@@ -146,9 +146,9 @@ impl WatchStory {
         let other = threads.iter().find(|thread| thread.repository_id != first).unwrap();
         let subject = self.fixture.subject(other);
         let (repository, _) = subject.split_once('#').unwrap();
-        self.fixture.watch(repository, Some(WatchStart::Now));
+        self.fixture.watch(repository, Some(WatchStart::Beginning));
         self.watches.push(EventWatch {
-            floor: EventFloor::At(now_ms),
+            floor: EventFloor::Beginning,
             ..EventWatch::of_repository(other.repository_id, now_ms, now_ms, now_ms + TALK_MS)
         });
     }

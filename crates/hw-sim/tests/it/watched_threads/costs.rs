@@ -112,7 +112,7 @@ fn watched_thread_is_read_without_its_etag_once_a_day() {
         fixture.poll_times(4).await;
         assert_eq!(fixture.cost_of(3).await.rest_documents, 0);
         fixture.sim.clock.advance_by(25 * 3_600_000).await;
-        let daily = fixture.cost_of(1).await;
+        let daily = fixture.cost_of(2).await;
         assert!(daily.rest_documents >= 2, "{daily:?}");
         fixture.poll_times(3).await;
         assert_eq!(fixture.cost_of(3).await.rest_documents, 0);

@@ -180,7 +180,9 @@ impl WatchFixture {
     pub(crate) fn say(&self, thread: &TrueThread, body: &str) -> i64 {
         let now_ms = self.sim.world_now_ms();
         self.sim.with_github(|github| {
-            github.world_mut().add_comment(thread.kind, thread.id, body, now_ms)
+            // bots are ignored
+            let login = github.world().viewer().to_owned();
+            github.world_mut().add_comment_by(&login, thread.kind, thread.id, body, now_ms)
         })
     }
 
