@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod events;
 mod export;
 mod init;
 mod list;
@@ -19,6 +20,7 @@ mod service;
 mod show;
 mod sources;
 mod ui;
+mod watch;
 mod workspaces;
 
 use std::path::PathBuf;
@@ -50,6 +52,8 @@ pub(crate) fn run(
         CliCommand::Doctor(args) => doctor::run(&args, &resolved.to_settings()?),
         CliCommand::Backup(args) => backup::run(&args, &resolved.to_settings()?),
         CliCommand::Bluesky(args) => bluesky::run(args.command, &resolved.to_settings()?),
+        CliCommand::Watch(args) => watch::run(args.command, &resolved.to_settings()?),
+        CliCommand::Events(args) => events::run(args.command, &resolved.to_settings()?),
         CliCommand::Sources(args) => sources::run(&args, &resolved.to_settings()?),
         CliCommand::Workspaces(args) => workspaces::run(&args, &resolved.to_settings()?),
         CliCommand::Completions(args) => completions::run(&args),
@@ -73,6 +77,8 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
         | CliCommand::Doctor(_)
         | CliCommand::Backup(_)
         | CliCommand::Bluesky(_)
+        | CliCommand::Watch(_)
+        | CliCommand::Events(_)
         | CliCommand::Sources(_)
         | CliCommand::Workspaces(_)
         | CliCommand::Demo(_)

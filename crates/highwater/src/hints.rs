@@ -52,6 +52,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         StoreError::InvalidSchemaName { .. } => "choose another --workspace",
         StoreError::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
         StoreError::LeaseLost { .. } => "another pull has taken over; wait for it to finish",
+        StoreError::UnknownConsumer { .. } => "`highwater events consumers` lists the consumers",
         StoreError::UnknownColumn { .. } => "this is a bug in highwater: please report it",
         StoreError::Interrupted(_)
         | StoreError::Brake { .. }

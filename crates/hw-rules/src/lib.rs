@@ -19,6 +19,7 @@ pub mod duty;
 pub mod duty_text;
 pub mod event;
 pub mod event_policy;
+pub mod event_text;
 pub mod follow_reason;
 pub mod followed_source;
 pub mod format;

@@ -12,6 +12,7 @@ use crate::views::change_counter::bump_change_counter;
 use crate::{StoreReader, StoreWriter};
 
 pub(crate) mod acknowledgement;
+pub(crate) mod event_deliveries;
 pub(crate) mod leasing;
 pub(crate) mod retention;
 

@@ -58,6 +58,13 @@ pub struct Event {
     pub observed_at: SourceInstant,
 }
 
+impl Event {
+    /// Returns the name of its thread: `acme/pump#12`.
+    pub fn thread_name(&self) -> String {
+        format!("{}#{}", self.repository_name, self.number)
+    }
+}
+
 /// A stored event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
@@ -82,6 +89,10 @@ pub struct EventFilter {
     pub class: Option<String>,
     /// Only events of this change, by its name.
     pub change: Option<String>,
+    /// Only events by this author, in any case.
+    pub author: Option<String>,
+    /// Only events whose object was updated at this time or later.
+    pub since: Option<SourceInstant>,
     /// Leaves out events that no consumer gets.
     pub only_delivered: bool,
     pub limit: u32,
@@ -102,6 +113,7 @@ impl StoreReader {
     /// Returns events, the newest first.
     pub fn list_events(&self, filter: &EventFilter) -> Result<Vec<EventRow>, StoreError> {
         let repository = filter.repository.as_ref();
+        let author = filter.author.as_deref().map(str::to_ascii_lowercase);
         let selected = [
             ("events.seq >", Some(SqlParam::Int(filter.after.unwrap_or(0)))),
             ("events.seq <", filter.before.map(SqlParam::Int)),
@@ -111,6 +123,8 @@ impl StoreReader {
             ("events.number =", filter.number.map(SqlParam::Int)),
             ("events.class =", filter.class.as_deref().map(SqlParam::Text)),
             ("events.change =", filter.change.as_deref().map(SqlParam::Text)),
+            ("lower(events.author) =", author.as_deref().map(SqlParam::Text)),
+            ("events.updated_at_ms >=", filter.since.map(|since| SqlParam::Int(since.0))),
         ];
         let (mut conditions, mut values) = (Vec::new(), Vec::new());
         for (condition, value) in selected {

@@ -25,6 +25,7 @@ mod chores;
 mod closing_references;
 mod comment_queue;
 mod consumers;
+mod decision_writer;
 mod discovery_pages;
 mod driver;
 mod duties;
@@ -77,8 +78,10 @@ pub use comment_queue::DueThread;
 pub use consumers::acknowledgement::{
     AckOutcome, DeliveryRef, Execution, ExecutionOutcome, RejectOutcome, Rejection,
 };
+pub use consumers::event_deliveries::EventDelivery;
 pub use consumers::leasing::{ConsumerRead, DeliveredEvent};
 pub use consumers::{ConsumerRow, ConsumerStart, DeadLetter, ExecutionRow, NewConsumer};
+pub use decision_writer::DecisionWriter;
 pub use driver::DatabaseTimeouts;
 pub use driver::postgres::{check_postgres_url, list_schemas};
 pub use duties::{ClaimReason, ClaimTask, DutyClaim, DutyEnd, DutyHolder, DutyTask, ScheduledDuty};

@@ -30,3 +30,4 @@ pub(crate) mod thread_outline;
 pub(crate) mod thread_view;
 pub(crate) mod trending;
 pub(crate) mod viewers;
+mod watched_repository;

@@ -10,7 +10,9 @@ use hw_rules::duty::{DutyName, DutyState, NextDue};
 use hw_rules::lane::PullItem;
 use hw_rules::plan::{self, ChangeSign, LanePlan};
 use hw_rules::repository_key::RepositoryKey;
-use hw_store::{ClaimReason, DutyEnd, DutyTask, LeasedStore, StoreError, StoreReader};
+use hw_store::{
+    ClaimReason, DutyEnd, DutyTask, LeasedStore, SERVICE_ROLE, StoreError, StoreReader, WorkerRow,
+};
 use tokio::sync::Notify;
 
 use crate::api_client::GithubClient;
@@ -66,8 +68,8 @@ struct RunProgress {
     performed: BTreeSet<DutyName>,
     /// True if other processes have read comments for this pull.
     was_helped: bool,
-    /// When this pull was requested of a service.
-    requested_ms: Option<i64>,
+    /// The request of this pull to a service.
+    request: Option<PullRequest>,
     /// The error that ends the pull.
     aborted: Option<SyncError>,
 }
@@ -84,6 +86,15 @@ enum PullPart {
     Performing,
     /// This process has pulled.
     Performed(Box<PullSummary>),
+}
+
+/// A pull that was requested of a service.
+#[derive(Debug, Clone, Copy)]
+struct PullRequest {
+    /// By this process's monotonic clock.
+    at_ms: i64,
+    /// The last claim of the pull before the request.
+    epoch: i64,
 }
 
 /// The pull of another process.
@@ -371,9 +382,9 @@ impl<'a> PullRun<'a> {
             ServiceSign::None => false,
             ServiceSign::Unknown => true,
             ServiceSign::Alive => {
-                let requested_ms = lock_unpoisoned(&self.progress).requested_ms;
-                requested_ms.is_none_or(|requested_ms| {
-                    self.client.clock().monotonic_ms() < requested_ms + SERVICE_PATIENCE_MS
+                let request = lock_unpoisoned(&self.progress).request;
+                request.is_none_or(|request| {
+                    self.client.clock().monotonic_ms() < request.at_ms + SERVICE_PATIENCE_MS
                 })
             }
         }
@@ -386,7 +397,7 @@ impl<'a> PullRun<'a> {
         {
             let progress = lock_unpoisoned(&self.progress);
             let is_open = matches!(progress.part, PullPart::Undecided);
-            if !is_open || !is_free || progress.requested_ms.is_some() {
+            if !is_open || !is_free || progress.request.is_some() {
                 return Ok(());
             }
         }
@@ -394,8 +405,33 @@ impl<'a> PullRun<'a> {
             let (name, detail) = (self.pull_duty.clone(), self.detail.clone());
             let clock = self.client.clock();
             self.worker.store().request_duties(&[DutyTask { name, detail }], clock.now_ms())?;
-            lock_unpoisoned(&self.progress).requested_ms = Some(clock.monotonic_ms());
+            let (at_ms, epoch) = (clock.monotonic_ms(), duty.map_or(0, |duty| duty.epoch));
+            lock_unpoisoned(&self.progress).request = Some(PullRequest { at_ms, epoch });
         }
+        Ok(())
+    }
+
+    /// Takes note that a service has performed the requested pull before this process saw it begin.
+    fn observe_answer(&self, board: &DutyBoard) -> Result<(), SyncError> {
+        let duty = board.duties.iter().find(|duty| duty.name == self.pull_duty);
+        let mut progress = lock_unpoisoned(&self.progress);
+        let (PullPart::Undecided, Some(request), Some(duty)) =
+            (&progress.part, progress.request, duty)
+        else {
+            return Ok(());
+        };
+        let is_answered = duty.has_succeeded_since(request.epoch + 1) && duty.owner.is_none();
+        if !is_answered || duty.detail != self.detail {
+            return Ok(());
+        }
+        let mut services = self.worker.store().workers()?.into_iter();
+        let service = services.find(|worker| {
+            worker.identity.role == SERVICE_ROLE && self.worker.is_alive(&worker.identity.id)
+        });
+        let Some(WorkerRow { identity, .. }) = service else { return Ok(()) };
+        let (worker, epoch) = (identity.display_name(), duty.epoch);
+        progress.part =
+            PullPart::Following(OtherPull { owner: identity.id, worker, epoch, was_alive: true });
         Ok(())
     }
 
@@ -613,6 +649,7 @@ impl DutyPerformer for PullRun<'_> {
     }
 
     fn prepare(&self, board: &DutyBoard) -> Result<(), SyncError> {
+        self.observe_answer(board)?;
         self.request_pull(board)
     }
 

@@ -31,6 +31,12 @@ impl Cli {
                 set_workspace_flags(&mut flags, args.command.workspace_flags());
                 flags.set(&config::BLUESKY_URL, args.command.url());
             }
+            CliCommand::Watch(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
+            CliCommand::Events(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
             CliCommand::Sources(args) => set_workspace_flags(&mut flags, args.workspace_flags()),
             CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),
             CliCommand::Completions(_) | CliCommand::Man(_) => {}

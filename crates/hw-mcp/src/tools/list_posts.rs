@@ -12,7 +12,7 @@ use hw_store::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{ToolContext, ToolDefinition, list_schema};
+use super::{ToolContext, ToolDefinition, ToolEffect, list_schema};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{BoundedText, ListWording};
 use crate::item_template::{FieldSelection, ItemTemplate, single_line};
@@ -24,6 +24,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "list_posts",
     title: "List posts",
     description: "Lists posts and reposts of accounts on Bluesky with optional filtering, newest first. Posts are separated by ---.",
+    effect: ToolEffect::Reads,
     parameters: &[
         ToolParameter::text_list(
             "accounts",

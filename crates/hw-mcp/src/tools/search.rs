@@ -8,7 +8,7 @@ use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::{ToolContext, ToolDefinition};
+use super::{ToolContext, ToolDefinition, ToolEffect};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{AnswerText, BoundedText};
 use crate::item_template::{FieldSelection, ItemTemplate, single_line};
@@ -21,6 +21,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "search",
     title: "Search",
     description: "Full-text search across discussions, issues, and pull requests.",
+    effect: ToolEffect::Reads,
     parameters: &[
         ToolParameter::text("query", "Search query string. Example: authentication bug.")
             .required()

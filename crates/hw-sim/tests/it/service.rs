@@ -1,5 +1,6 @@
 //! `highwater service` on virtual time: what it does when, beside others, through restarts, limits and faults.
 
+mod long_run;
 mod service_fixture;
 
 use std::pin::pin;
@@ -169,11 +170,7 @@ fn service_whose_pulls_fail_still_polls_and_retries_less_and_less_often() {
 
 #[test]
 fn service_polls_watched_repositories_while_a_cold_pull_waits_for_the_budget() {
-    let limits = RateLimitSpec {
-        core_per_hour: 400,
-        graphql_points_per_hour: 60,
-        ..RateLimitSpec::default()
-    };
+    let limits = RateLimitSpec { graphql_points_per_hour: 60, ..RateLimitSpec::default() };
     let spec = WorldSpec {
         repositories: 3,
         issues: 300,

@@ -14,6 +14,7 @@ use super::retention::settle_events;
 const ACKNOWLEDGE: TransactionStep = step!("acknowledge events", durable);
 const REJECT: TransactionStep = step!("reject events", durable);
 const EXECUTION: TransactionStep = step!("record execution", durable);
+const RELEASE: TransactionStep = step!("release events");
 const REQUEUE: TransactionStep = step!("requeue dead letters", durable);
 
 /// Names a delivery.
@@ -67,6 +68,10 @@ pub struct Execution {
 pub enum ExecutionOutcome {
     Done,
     Retry(Rejection),
+    /// It comes again at this time, and the try does not count.
+    Later {
+        retry_at_ms: i64,
+    },
 }
 
 /// A delivery as it is stored, or an event that was not delivered yet.
@@ -148,10 +153,33 @@ impl StoreWriter {
                         RejectOutcome::Unknown => AckOutcome::Unknown,
                     }
                 }
+                ExecutionOutcome::Later { retry_at_ms } => {
+                    match postpone(tx, consumer, &delivery, *retry_at_ms)? {
+                        0 => AckOutcome::LeaseEnded,
+                        _ => AckOutcome::Acknowledged,
+                    }
+                }
             };
             settle_events(tx, &seqs, *ended_ms)?;
             bump_change_counter(tx)?;
             Ok(outcome)
+        })
+    }
+
+    /// Gives leased events back, as if they had not been delivered. Returns the number of those that were still leased.
+    pub fn release_events(
+        &self,
+        consumer: &str,
+        deliveries: &[DeliveryRef],
+        retry_at_ms: i64,
+    ) -> Result<u64, StoreError> {
+        self.write(RELEASE, |tx| {
+            let mut released = 0;
+            for delivery in deliveries {
+                released += postpone(tx, consumer, delivery, retry_at_ms)?;
+            }
+            bump_change_counter(tx)?;
+            Ok(released)
         })
     }
 
@@ -246,6 +274,21 @@ fn reject(
         return Ok(RejectOutcome::Dead);
     }
     Ok(RejectOutcome::Waiting)
+}
+
+/// Has a leased event come again at a time, without counting the try. Returns 0 if it is not leased.
+fn postpone(
+    tx: &mut Transaction<'_>,
+    consumer: &str,
+    delivery: &DeliveryRef,
+    retry_at_ms: i64,
+) -> Result<u64, StoreError> {
+    const STORE: Sql = Sql::portable(
+        "update deliveries set state = 'waiting', token = null, until_ms = $1, tries = tries - 1
+          where consumer = $2 and seq = $3 and state = 'leased'",
+    );
+    let Some(found) = find_delivery(tx, consumer, delivery)? else { return Ok(0) };
+    tx.execute(STORE, &params![retry_at_ms, consumer, found.seq])
 }
 
 fn find_delivery(

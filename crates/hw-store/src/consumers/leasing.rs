@@ -77,16 +77,15 @@ fn token(read: &ConsumerRead, seq: i64) -> String {
     format!("{}-{seq}", read.lease_token)
 }
 
-const DUE_STATES: &str = "consumer = $1 and state in ('leased', 'waiting') and until_ms <= $2";
+const DUE: &str = "select seq, state, tries from deliveries
+     where consumer = $1 and state in ('leased', 'waiting') and until_ms <= $2
+     order by seq limit $3";
 
 /// Returns true if there is nothing for a consumer.
 fn is_idle(tx: &mut Transaction<'_>, read: &ConsumerRead) -> Result<bool, StoreError> {
     let position = find_position(tx, &read.consumer)?;
-    let due = format!("select seq from deliveries where {DUE_STATES} limit 1");
-    let due =
-        tx.query_first(Sql::portable(&due), &params![&read.consumer, read.now_ms], |mut row| {
-            row.int("seq")
-        })?;
+    let params = params![&read.consumer, read.now_ms, 1_i64];
+    let due = tx.query_first(Sql::portable(DUE), &params, |mut row| row.int("seq"))?;
     let new = format!("select seq from events where {IS_DELIVERED} and events.seq > $1 limit 1");
     let new = tx
         .query_first(Sql::portable(&new), &params![position.floor_seq], |mut row| row.int("seq"))?;
@@ -122,11 +121,8 @@ fn lease_due(
                                error = coalesce(error, 'nobody acknowledged it before its lease ended')
           where consumer = $1 and seq = $2",
     );
-    let due = format!(
-        "select seq, state, tries from deliveries where {DUE_STATES} order by seq limit $3"
-    );
     let params = params![&read.consumer, read.now_ms, i64::from(read.limit)];
-    let due = tx.query(Sql::portable(&due), &params, |mut row| {
+    let due = tx.query(Sql::portable(DUE), &params, |mut row| {
         let (seq, state) = (row.int("seq")?, row.text("state")?);
         let state = DeliveryState::from_name(&state).unwrap_or(DeliveryState::Waiting);
         Ok(DueDelivery { seq, state, tries: to_tries(row.int("tries")?) })

@@ -44,4 +44,9 @@ impl StoreReader {
         services.sort_by_key(|service| service.started_ms);
         Ok(services)
     }
+
+    /// Returns a service that seems to be alive, so that somebody reads what is watched.
+    pub fn running_service(&self, now_ms: i64) -> Result<Option<ServiceRow>, StoreError> {
+        Ok(self.services()?.into_iter().find(|service| service.is_alive(now_ms)))
+    }
 }

@@ -368,7 +368,7 @@ pub(crate) fn postgres_location(schema: &str) -> DatabaseLocation {
     DatabaseLocation::Postgres { url, schema: schema.to_owned() }
 }
 
-fn env_number(name: &str) -> Option<u64> {
+pub(crate) fn env_number(name: &str) -> Option<u64> {
     env_variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 

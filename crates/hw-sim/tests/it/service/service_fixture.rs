@@ -94,6 +94,15 @@ impl ServiceFixture {
         }
     }
 
+    /// Runs a service for this long without looking at what it does.
+    pub(crate) async fn run_quietly_for(&self, ms: i64) {
+        tokio::select! {
+            biased;
+            ended = self.serve(ServiceMode::Forever) => panic!("the service ended: {ended:?}"),
+            () = self.sim.clock.advance_by(ms.unsigned_abs()) => {}
+        }
+    }
+
     /// Runs a service for this long, or until it crashes at a random point.
     pub(crate) async fn run_until_crash(&self, ms: i64) {
         let after = self.rng.borrow_mut().u64(1..2_000);
