@@ -84,7 +84,7 @@ pub(crate) async fn perform_pull(
         match outcome.result {
             LaneResult::Hidden(_) => hidden.push(outcome.target),
             LaneResult::Done(_) | LaneResult::Failed(_) | LaneResult::Yielded => {
-                summary.add_outcome(context, outcome)
+                summary.add_outcome(context, outcome);
             }
         }
     }

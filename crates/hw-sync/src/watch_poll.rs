@@ -75,7 +75,8 @@ impl WatchPoll<'_> {
             let result = poll_repository(&self.context(&store), &target).await;
             summary.add(self.end_duty(&store, result)?);
         }
-        if let Some(clock) = self.client.source_time().clock().cloned() {
+        let clock = self.client.source_time().clock().cloned();
+        if let Some(clock) = clock {
             let machine = &self.spec.worker.machine;
             let store = self.worker.claim_at_once(&duty).await?;
             store.store_source_clock(&self.spec.host, machine, &clock)?;

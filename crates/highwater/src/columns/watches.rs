@@ -1,5 +1,6 @@
 //! The fields of watches.
 
+use hw_rules::item::ThreadKind;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::watch::Watch;
 use hw_store::WatchedThread;
@@ -21,7 +22,7 @@ const WATCH_COLUMNS: [OutputColumn<WatchRow>; 15] = [
     OutputColumn::new("number", |row| json!(row.watch.subject.number)),
     OutputColumn::new("label", |row| json!(row.watch.subject.label)),
     OutputColumn::new("source_issue", |row| json!(row.watch.source_issue)),
-    OutputColumn::new("kind", |row| json!(row.watch.kind.map(|kind| kind.name()))),
+    OutputColumn::new("kind", |row| json!(row.watch.kind.map(ThreadKind::name))),
     OutputColumn::new("mode", |row| json!(row.watch.mode.name())),
     OutputColumn::new("from", |row| json!(row.watch.start.map(|start| start.to_string()))),
     OutputColumn::new("emits_from", |row| json!(row.watch.floor.map(format_floor))),

@@ -146,7 +146,7 @@ impl ServiceCommand<'_> {
             worker: config::worker_identity(SERVICE_ROLE),
             settings: self.settings.runtime,
             mode,
-            github: github.map(|(client, pull)| GithubPart { client, pull: *pull }),
+            github: github.map(|(client, pull)| GithubPart { client, pull }),
             bluesky: Some(BlueskyPart { client: bluesky, poll }),
             seed: fastrand::u64(..),
         }
@@ -180,7 +180,15 @@ impl ServiceCommand<'_> {
             SyncError::Store(error) => {
                 workspace::database_hint(error, &self.location, self.settings)
             }
-            _ => hints::RETRY_HINT,
+            SyncError::Source { .. }
+            | SyncError::RejectedPage { .. }
+            | SyncError::SweepStopped { .. }
+            | SyncError::Unconfirmed { .. }
+            | SyncError::RunBrake { .. }
+            | SyncError::IncompleteRead { .. }
+            | SyncError::Busy { .. }
+            | SyncError::Yielded
+            | SyncError::Crashed(_) => hints::RETRY_HINT,
         };
         let reason = error.reason();
         let cause = if let SyncError::Store(error) = error {

@@ -90,7 +90,9 @@ fn events_given_back_come_again_and_end_as_dead_letters() {
 #[test]
 fn events_exec_acknowledges_retries_and_fails_by_exit_code() {
     let fixture = EventFixture::new();
-    (101..=103).for_each(|id| fixture.say(id, &format!("exit {}", [0, 75, 3][id as usize - 101])));
+    for (id, code) in [(101, 0), (102, 75), (103, 3)] {
+        fixture.say(id, &format!("exit {code}"));
+    }
     let output = exec(
         &fixture,
         "a",

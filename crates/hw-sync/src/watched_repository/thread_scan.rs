@@ -211,7 +211,7 @@ impl ThreadScanReader<'_, '_> {
     ) -> Result<PageResult, SyncError> {
         let (kind, repository_id) = (self.thread.kind, self.poll.repository.id);
         let query = ThreadPartQuery { kind, repository_id, node_id: self.node_id, position };
-        let options = self.purpose.request_options(&self.poll.repository);
+        let options = self.purpose.request_options(self.poll.repository);
         let client = self.poll.context.client;
         let page = match client.fetch(&query, options, &mut self.page_size).await {
             Ok(page) => page,
@@ -260,7 +260,7 @@ impl ThreadScanReader<'_, '_> {
         while let Some(continuation) = queue.pop() {
             let repository_id = self.poll.repository.id;
             let query = ReviewThreadQuery { repository_id, continuation: &continuation };
-            let options = self.purpose.request_options(&self.poll.repository);
+            let options = self.purpose.request_options(self.poll.repository);
             let client = self.poll.context.client;
             let more = match client.fetch(&query, options, &mut self.page_size).await {
                 Ok(more) => more,

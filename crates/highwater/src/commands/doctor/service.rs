@@ -48,7 +48,12 @@ fn idle_finding<'a>(
     let mut hosts: Vec<_> = duties
         .filter_map(|duty| match duty {
             DutyName::Repository(key) => Some(&key.host),
-            _ => None,
+            DutyName::Pull(_)
+            | DutyName::Accounts(_)
+            | DutyName::Watches(_)
+            | DutyName::Sweeps(_)
+            | DutyName::Chores
+            | DutyName::Service => None,
         })
         .collect();
     hosts.dedup();

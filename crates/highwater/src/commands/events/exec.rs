@@ -195,7 +195,9 @@ impl<'a> EventHandler<'a> {
             ProgramVerdict::Failed(reason) => {
                 let fate = match state_after_failure(delivered.tries, self.consumer.max_tries) {
                     DeliveryState::Dead => "it is a dead letter now",
-                    _ => "it comes again",
+                    DeliveryState::Leased
+                    | DeliveryState::Waiting
+                    | DeliveryState::Acknowledged => "it comes again",
                 };
                 let (tries, max) = (delivered.tries, self.consumer.max_tries);
                 print_warning(&format!("{summary}: {reason} (try {tries} of {max}); {fate}"));

@@ -247,7 +247,10 @@ fn to_seen_event(EventRow { event, .. }: EventRow) -> SeenEvent {
     let kind = match event.object.kind {
         ObjectKind::Comment(item::CommentKind::ReviewComment) => CommentKind::ReviewComment,
         ObjectKind::Comment(item::CommentKind::Review) => CommentKind::Review,
-        _ => CommentKind::Conversation,
+        ObjectKind::Comment(_)
+        | ObjectKind::Thread(_)
+        | ObjectKind::Repository
+        | ObjectKind::Post => CommentKind::Conversation,
     };
     let change = match event.change {
         EventChange::Withdrawn => SeenChange::Withdrawn { kind, id },
