@@ -288,6 +288,6 @@ mod tests {
             arguments: vec!["-c".into(), script.into()],
             timeout_ms,
         };
-        program.run(r#"{"id":1}"#).await.unwrap()
+        program.run(r#"{"id":1}"#).await.expect("a shell can be run")
     }
 }

@@ -373,6 +373,6 @@ pub(crate) fn env_number(name: &str) -> Option<u64> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
-fn env_variable(name: &str) -> Option<String> {
+pub(crate) fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -12,7 +12,8 @@ use super::service_fixture::ServiceFixture;
 use super::{MINUTE_MS, world_spec};
 use crate::harness::shortcuts::FULL_PULL;
 use crate::harness::{
-    CheckLevel, SimFixture, TestPull, check_comments, check_mirror, env_number, on_virtual_time,
+    CheckLevel, SimFixture, TestPull, check_comments, check_mirror, env_number, env_variable,
+    on_virtual_time,
 };
 
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -90,8 +91,8 @@ fn service_adds_no_row_to_any_table_on_a_quiet_day() {
 #[cfg(target_os = "linux")]
 #[test]
 fn service_needs_the_same_memory_after_a_day() {
-    if std::env::var_os(MEMORY_FILE).is_some() {
-        return measure_memory(Path::new(&std::env::var_os(MEMORY_FILE).unwrap()));
+    if let Some(file) = env_variable(MEMORY_FILE) {
+        return measure_memory(Path::new(&file));
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sizes");
