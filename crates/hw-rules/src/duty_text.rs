@@ -36,21 +36,10 @@ pub fn describe_schedule(duties: &[DutyState], now_ms: i64) -> Vec<String> {
 pub fn describe_failure(duty: &DutyState, now_ms: i64) -> Option<String> {
     let reason = duty.last_error.as_deref().filter(|_| duty.failures > 0)?;
     duty.due_ms?;
-<<<<<<< HEAD
-    let name = match &duty.name {
-        DutyName::Repository(repository) => format!("watched repository {repository}"),
-        DutyName::Pull(_)
-        | DutyName::Accounts(_)
-        | DutyName::Watches(_)
-        | DutyName::Sweeps(_)
-        | DutyName::Chores
-        | DutyName::Service => describe_duties(std::slice::from_ref(&duty.name)),
-=======
     let name = if let DutyName::Repository(repository) = &duty.name {
         format!("watched repository {repository}")
     } else {
         describe_duties(std::slice::from_ref(&duty.name))
->>>>>>> 941b92b0e6bf21a9b11114222de1c556580614a3
     };
     let failures = format_count(u64::from(duty.failures), "failure");
     Some(format!("{name} ({failures}, again {}): {reason}", describe_due(duty, now_ms)))
