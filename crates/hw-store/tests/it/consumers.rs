@@ -106,7 +106,7 @@ fn consumer_rejects_an_event_until_it_is_a_dead_letter_and_goes_on(location: &Da
     {
         let now = i64::from(tries) * 100;
         let event = feed.lease("a", 1, now).remove(0);
-        assert_eq!((ids(&[event.clone()]), event.tries), (vec![1], tries));
+        assert_eq!((ids(std::slice::from_ref(&event)), event.tries), (vec![1], tries));
         let outcome =
             feed.store.reject_events("a", &[token(&event)], &rejection(now + 100), now).unwrap();
         assert_eq!(outcome, [expected]);
@@ -116,7 +116,7 @@ fn consumer_rejects_an_event_until_it_is_a_dead_letter_and_goes_on(location: &Da
         );
     }
     let event = feed.lease("a", 5, 10_000).remove(0);
-    assert_eq!(ids(&[event.clone()]), [2], "the rest goes on");
+    assert_eq!(ids(std::slice::from_ref(&event)), [2], "the rest goes on");
     feed.acknowledge("a", &[&event]);
     let dead = feed.store.dead_letters("a").unwrap();
     assert_eq!((dead.len(), dead[0].tries, dead[0].error.as_deref()), (1, 3, Some("cannot parse")));

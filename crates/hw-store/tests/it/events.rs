@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use hw_rules::closing_references::ClosingReferences;
+use hw_rules::event::StateChange;
 use hw_rules::event_policy::EventPolicy;
 use hw_rules::item::{
     AuthorKind, Comment, CommentKind, ItemObservation, MirrorItem, ThreadDetails, ThreadKind,
@@ -517,7 +518,7 @@ impl Watched {
         events
             .iter()
             .map(|EventRow { event, .. }| {
-                let state = event.change.state_change().map(|change| change.name());
+                let state = event.change.state_change().map(StateChange::name);
                 let change = state.unwrap_or(event.change.name());
                 format!("{change} {} {}", event.object.object_id(), event.body)
             })

@@ -1,6 +1,6 @@
 //! Tests of watches: adding, resolving, pausing and removing them.
 
-use hw_rules::follow_reason::LaneUse;
+use hw_rules::follow_reason::{FollowReason, LaneUse};
 use hw_rules::followed_source::RepositoryName;
 use hw_rules::item::ThreadKind;
 use hw_rules::moved_thread::MovedThread;
@@ -275,7 +275,7 @@ fn subject(text: &str) -> WatchSubject {
 
 fn reasons(store: &LeasedStore) -> Vec<&'static str> {
     let reasons = store.follow_reasons(&RepositoryKey::new(HOST, PUMP_ID)).unwrap();
-    reasons.into_iter().map(|reason| reason.name()).collect()
+    reasons.into_iter().map(FollowReason::name).collect()
 }
 
 fn numbers(store: &LeasedStore, id: WatchId) -> Vec<i64> {
