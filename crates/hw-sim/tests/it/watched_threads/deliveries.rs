@@ -286,7 +286,7 @@ fn source_issue_is_followed_up_until_a_pull_request_closes_it() {
     on_virtual_time(async {
         let subject = fixture.subject(&issue);
         let (repository, _) = subject.split_once('#').unwrap();
-        let watch = fixture.add_watch(NewWatch {
+        let watch = fixture.add_watch(&NewWatch {
             host: HOST.into(),
             subject: repository.parse().unwrap(),
             mode: WatchMode::Feedback,

@@ -53,7 +53,7 @@ impl WatchFixture {
 
     /// Adds a watch of `owner/repo` or `owner/repo#N`.
     pub(crate) fn watch(&self, subject: &str, start: Option<WatchStart>) -> WatchId {
-        self.add_watch(NewWatch {
+        self.add_watch(&NewWatch {
             host: HOST.into(),
             subject: subject.parse().unwrap(),
             mode: WatchMode::Feedback,
@@ -62,8 +62,8 @@ impl WatchFixture {
         })
     }
 
-    pub(crate) fn add_watch(&self, watch: NewWatch) -> WatchId {
-        self.sim.store.add_watch(&watch, self.sim.clock.virtual_now_ms()).unwrap().watch.id
+    pub(crate) fn add_watch(&self, watch: &NewWatch) -> WatchId {
+        self.sim.store.add_watch(watch, self.sim.clock.virtual_now_ms()).unwrap().watch.id
     }
 
     pub(crate) async fn poll(&self) -> WatchPollSummary {
