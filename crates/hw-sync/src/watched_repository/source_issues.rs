@@ -61,8 +61,8 @@ impl RepositoryPoll<'_> {
         let ids: Vec<String> = due.iter().map(|pull| pull.node_id.clone()).collect();
         let query = ClosingReferencesQuery { ids: &ids };
         let options = self.repository.request_options(RequestOptions::PAGE);
-        let answers =
-            self.context.client.fetch(&query, options, &mut LOOKUP_BATCH_SIZE.clone()).await?;
+        let mut size = LOOKUP_BATCH_SIZE;
+        let answers = self.context.client.fetch(&query, options, &mut size).await?;
         let read = due.iter().zip(answers).filter_map(|(pull_request, answer)| match answer {
             ReferencesAnswer::Found(references) => {
                 Some(ReadReferences { pull_request: pull_request.clone(), references })

@@ -128,7 +128,8 @@ impl WatchStory {
         let fired =
             self.fixture.sim.with_github(|github| github.fired_faults().values().sum::<u64>());
         troubles.faults += fired;
-        for (point, count) in crashes.lock().unwrap().iter() {
+        let crashes = crashes.lock().unwrap();
+        for (point, count) in &*crashes {
             *troubles.crashes.entry(*point).or_default() += count;
         }
     }
@@ -247,9 +248,9 @@ fn to_seen_event(EventRow { event, .. }: EventRow) -> SeenEvent {
     let kind = match event.object.kind {
         ObjectKind::Comment(item::CommentKind::ReviewComment) => CommentKind::ReviewComment,
         ObjectKind::Comment(item::CommentKind::Review) => CommentKind::Review,
-        ObjectKind::Comment(_)
+        ObjectKind::Repository
         | ObjectKind::Thread(_)
-        | ObjectKind::Repository
+        | ObjectKind::Comment(_)
         | ObjectKind::Post => CommentKind::Conversation,
     };
     let change = match event.change {
