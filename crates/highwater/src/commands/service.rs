@@ -102,7 +102,7 @@ impl ServiceCommand<'_> {
         stop: &CancellationToken,
     ) -> anyhow::Result<ServiceSummary> {
         let opened = workspace::open_for_pull(&self.location).map_err(hints::add_database_hint)?;
-        let store = opened.store;
+        let store = opened.store.with_event_policy(self.settings.event_policy.clone());
         let github = self.open_github(&store, stop)?;
         let progress = ProgressSink::default();
         let bluesky = self.bluesky.open_client(self.settings, &store, progress, stop)?;
