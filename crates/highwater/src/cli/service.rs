@@ -16,7 +16,7 @@ use super::WorkspaceFlags;
 /// seconds; nothing is lost, and the next start continues from there. `highwater
 /// doctor` and the web page show whether it runs and what it does next.
 ///
-/// A `highwater pull` beside it is performed by the service, and reports the result.
+/// A `highwater pull` beside it is done by the service, and reports the result.
 /// One service runs in a workspace that is a file; any number share one on
 /// PostgreSQL. docs/operations.md describes how to run it under systemd.
 ///

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use futures_util::future::{FutureExt as _, LocalBoxFuture};
 use hw_rules::backoff::Jitter;
+use hw_rules::chunk_size::GAP_MS;
 use hw_rules::daily_slot;
 use hw_rules::duty::{self, DutyName, DutyState, NextDue};
 use hw_rules::follow_reason::LaneUse;
@@ -29,6 +30,8 @@ use pulls::ServicePulls;
 
 /// The time after which the service looks what else the workspace follows by now.
 const AGENDA_INTERVAL_MS: i64 = 2_000;
+/// The events that one transaction of the retention looks at.
+const PURGED_ROWS: u32 = 500;
 
 /// What a service has done.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -231,8 +234,17 @@ impl<'a> ServiceRun<'a> {
         let none = CrashPoints::default();
         let github = self.spec.github.map(|part| part.client.crash_points());
         chores::run_chores(store, self.clock, github.unwrap_or(&none)).await?;
+        self.purge_events(store).await?;
         self.worker.remove_dead_workers()?;
         Ok(None)
+    }
+
+    /// Removes the events that no consumer has needed for 90 days, in small transactions.
+    async fn purge_events(&self, store: &LeasedStore) -> Result<(), SyncError> {
+        while store.purge_events(self.clock.now_ms(), PURGED_ROWS)? > 0 {
+            self.clock.sleep_until(self.clock.now_ms() + GAP_MS).await;
+        }
+        Ok(())
     }
 }
 
