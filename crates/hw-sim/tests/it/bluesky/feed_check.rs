@@ -69,8 +69,9 @@ fn check_feed(feed: &TrueFeed, stored: &[PostRow], check: &FeedCheck) -> Result<
 fn is_removal_due(feed: &TrueFeed, row: &PostRow, check: &FeedCheck) -> bool {
     let sort_ms = row.post.sort_at.instant().0;
     // a feed that ends without proof does not show that a repost below its end is gone, and reposts cannot be looked up
-    // an edited post shows another time than its place in the feed
-    let mut placed = feed.items.values().filter(|item| item.edited_ms.is_none());
+    // an edited post shows another time than its place in the feed, and so does one without a readable time, at the bottom
+    let mut placed =
+        feed.items.values().filter(|item| item.edited_ms.is_none() && item.sort_ms > 0);
     let is_below_end = placed.all(|item| sort_ms < item.sort_ms);
     let is_unprovable =
         check.feed_end == FeedEnd::MissingCursor && row.post.repost.is_some() && is_below_end;
