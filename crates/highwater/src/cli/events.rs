@@ -60,7 +60,7 @@ impl EventsCommand {
     }
 }
 
-/// Hands out the next events to a consumer, one JSON object per line. Works offline.
+/// Hands out a consumer's next events, one JSON object per line. Works offline.
 ///
 /// Each event belongs to the reader for ten minutes. If it is not acknowledged by
 /// then, it comes again; after five tries it is a dead letter. A consumer is
@@ -132,7 +132,7 @@ pub(crate) struct NackEventsArgs {
     pub(crate) workspace: WorkspaceFlags,
 }
 
-/// Runs a program once per event, with the event as JSON on its stdin. Works offline.
+/// Runs a program once per event, with its JSON on stdin. Works offline.
 ///
 /// Exit code 0 acknowledges the event, 75 asks for it later, and any other one is
 /// a failed try; after five of them the event is a dead letter, and the others go
