@@ -250,6 +250,15 @@ fn details_for_kind(kind: ThreadKind) -> (&'static str, &'static str, ThreadDeta
     }
 }
 
+/// Returns the kind of thread in a comment's URL, as GitHub spells it.
+pub(crate) fn comment_path(kind: CommentKind) -> &'static str {
+    match kind {
+        CommentKind::Conversation => "issues",
+        CommentKind::ReviewComment | CommentKind::Review => "pull",
+        CommentKind::DiscussionComment => "discussions",
+    }
+}
+
 /// Returns the start of the fragment in a comment's URL.
 pub(crate) fn comment_fragment(kind: CommentKind) -> &'static str {
     match kind {
@@ -276,7 +285,11 @@ pub(crate) fn comment(
         thread,
         reply_to: Some(3),
         review_id: None,
-        url: format!("https://github.com/acme/pump/issues/{thread}#{}{id}", comment_fragment(kind)),
+        url: format!(
+            "https://github.com/acme/pump/{}/{thread}#{}{id}",
+            comment_path(kind),
+            comment_fragment(kind)
+        ),
         body: format!("said {text}"),
         state: Some("APPROVED".to_owned()).filter(|_| kind == CommentKind::Review),
         path: None,

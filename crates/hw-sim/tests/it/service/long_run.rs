@@ -67,6 +67,9 @@ fn service_mirrors_the_world_through_a_day_of_restarts_limits_and_faults() {
         service.run_quietly_for(2 * HOUR_MS).await;
         // what nobody touched for a day is swept in its slot
         service.run_quietly_for(25 * HOUR_MS).await;
+        // two or more repositories that went at once are a person's decision
+        let allowed = TestPull { allow_mass_removal: true, ..FULL_PULL };
+        service.sim.pull(&allowed).await.unwrap();
         check_mirror(&service.sim, CheckLevel::Everything).unwrap();
         check_comments(&service.sim, CheckLevel::Everything).unwrap();
     });
