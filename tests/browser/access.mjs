@@ -28,6 +28,7 @@ const STATES = [
   }],
   ['posts', demo, '/posts'],
   ['trending', demo, '/trending'],
+  ['watches, none', demo, '/watches'],
   ['health', demo, '/health'],
   ['page not found', demo, '/nowhere'],
   ['no workspace', async () => serve(await folder()), '/'],
@@ -45,7 +46,7 @@ for (const [name, server, path, act] of STATES) {
       const running = await server();
       await visit(running, path, async (page) => {
         await act?.(page, running);
-        await isAccessible(page, `${name}, ${viewport.width} px`);
+        await checkAccessibility(page, `${name}, ${viewport.width} px`);
       }, { viewport, silent: true });
     }
   });
@@ -57,7 +58,7 @@ test('accessibility: wide texts and a failed list', async () => {
     for (const viewport of [NARROW, WIDE]) {
       await visit(server, path, async (page) => {
         await page.locator('#missing').waitFor();
-        await isAccessible(page, `${path}, ${viewport.width} px`);
+        await checkAccessibility(page, `${path}, ${viewport.width} px`);
       }, { viewport });
     }
   }
@@ -83,7 +84,7 @@ test('accessibility: samples of Markdown', async () => {
       });
       const pictures = process.env.HIGHWATER_SHAPES_PICTURES;
       if (pictures) await page.screenshot({ path: `${pictures}/shapes-${viewport.width}.png`, fullPage: true });
-      await isAccessible(page, `shapes, ${viewport.width} px`);
+      await checkAccessibility(page, `shapes, ${viewport.width} px`);
     }, { viewport });
   }
 });
@@ -108,7 +109,7 @@ test('accessibility: text at 200 % fits a narrow window', async () => {
   }, { viewport: NARROW });
 });
 
-async function isAccessible(page, where) {
+export async function checkAccessibility(page, where) {
   await fits(page, where);
   await page.evaluate(AXE);
   const { violations, passes } = await page.evaluate((options) => window.axe.run(document, options), OPTIONS);

@@ -68,6 +68,11 @@ export class GitHubFixture {
     return highwater(args, mayFail);
   }
 
+  /** Runs a command in the home of the fixture. It must succeed. */
+  run(...args) {
+    return highwater([...args, '-m', this.home, '-o', this.organization]);
+  }
+
   async pullAndServe() {
     await this.pull();
     return serve(this.home, this.organization);

@@ -7,7 +7,7 @@
 
 import { end, run, say } from './runner.mjs';
 
-for (const name of ['search', 'keys', 'filters', 'states', 'live', 'threads', 'queries', 'access', 'health', 'pictures']) {
+for (const name of ['search', 'keys', 'filters', 'states', 'live', 'threads', 'queries', 'access', 'health', 'watches', 'pictures']) {
   await import(`./${name}.mjs`);
 }
 

@@ -11,7 +11,8 @@ import sys
 
 from mcp import Client, StdioServerParameters
 
-TOOLS = ["list_discussions", "list_issues", "list_pull_requests", "search", "get_thread"]
+TOOLS = ["list_discussions", "list_issues", "list_pull_requests", "search", "get_thread", "read_events", "ack_events"]
+WRITING = {"read_events", "ack_events"}
 FAILED = []
 
 
@@ -25,7 +26,8 @@ async def check_session(where, server, mode):
     async with Client(server, mode=mode) as client:
         tools = (await client.list_tools()).tools
         check(f"{where}: tools are listed", [tool.name for tool in tools] == TOOLS, tools)
-        check(f"{where}: tools are read-only", all(tool.annotations.read_only_hint for tool in tools), tools)
+        honest = all(tool.annotations.read_only_hint == (tool.name not in WRITING) for tool in tools)
+        check(f"{where}: tools say whether they write", honest, tools)
         # the client validates each answer against the tool's output schema, and raises
         for tool, arguments, start in [
             ("list_issues", {"limit": 2}, "## "),
@@ -34,6 +36,8 @@ async def check_session(where, server, mode):
             ("search", {"query": "pump"}, "## "),
             ("search", {"query": "\"unbalanced AND ("}, "No results found for "),
             ("get_thread", {"thread": "harborworks/pump#1"}, "## "),
+            ("read_events", {"consumer": "client"}, "No events found."),
+            ("ack_events", {"consumer": "client", "ids": ["0" * 32]}, "Acknowledged 0 events."),
         ]:
             answer = await client.call_tool(tool, arguments)
             text = answer.content[0].text
@@ -66,7 +70,7 @@ async def check_http(program, arguments):
 
 
 async def main(program, home):
-    arguments = ["-m", home, "--toolsets", "threads"]
+    arguments = ["-m", home, "--toolsets", "threads,events"]
     for mode in ["legacy", "2026-07-28"]:
         server = StdioServerParameters(command=program, args=["mcp", *arguments])
         await check_session(f"python, stdio, {mode}", server, mode)

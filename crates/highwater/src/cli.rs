@@ -6,6 +6,7 @@ mod backup;
 mod bluesky;
 mod config;
 mod doctor;
+mod events;
 mod export;
 mod flags;
 mod list;
@@ -14,9 +15,11 @@ mod output;
 mod pull;
 mod removed;
 mod search;
+mod service;
 mod show;
 mod sources;
 mod ui;
+mod watch;
 mod workspaces;
 
 use std::ffi::OsString;
@@ -36,6 +39,11 @@ pub(crate) use bluesky::{
 };
 pub(crate) use config::{ConfigArgs, ConfigCommand, InitArgs, ShowConfigArgs};
 pub(crate) use doctor::{DoctorArgs, DoctorPart};
+pub(crate) use events::{
+    AckEventsArgs, AddConsumerArgs, ConsumersArgs, ConsumersCommand, EventRef, EventsArgs,
+    EventsCommand, ExecEventsArgs, ListDeadArgs, ListEventsArgs, NackEventsArgs, ReadEventsArgs,
+    RemoveConsumerArgs, RetryEventsArgs, ShowEventArgs, parse_event_ref,
+};
 pub(crate) use export::ExportArgs;
 pub(crate) use list::{
     CommonListArgs, ListArgs, ListCommand, ListCommentsArgs, ListPostsArgs, ListPullRequestsArgs,
@@ -46,9 +54,14 @@ pub(crate) use output::OutputArgs;
 pub(crate) use pull::PullArgs;
 pub(crate) use removed::{ListRemovedArgs, RemovedArgs, RemovedCommand, RestoreRemovedArgs};
 pub(crate) use search::SearchArgs;
+pub(crate) use service::ServiceArgs;
 pub(crate) use show::ShowArgs;
 pub(crate) use sources::{RemoveSourceArgs, SourcesArgs, SourcesCommand};
 pub(crate) use ui::UiArgs;
+pub(crate) use watch::{
+    AddWatchArgs, ListWatchesArgs, PauseWatchArgs, RemoveWatchArgs, ResumeWatchArgs, WatchArgs,
+    WatchCommand, WatchSelection,
+};
 pub(crate) use workspaces::{
     RemoveWorkspaceArgs, WorkspaceRootFlags, WorkspacesArgs, WorkspacesCommand,
 };
@@ -105,6 +118,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
     Pull(Box<PullArgs>),
+    Service(ServiceArgs),
     Search(SearchArgs),
     List(ListArgs),
     Show(ShowArgs),
@@ -115,6 +129,8 @@ pub(crate) enum CliCommand {
     Doctor(Box<DoctorArgs>),
     Backup(BackupArgs),
     Bluesky(BlueskyArgs),
+    Watch(WatchArgs),
+    Events(EventsArgs),
     Sources(SourcesArgs),
     Workspaces(WorkspacesArgs),
     Demo(DemoArgs),

@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod events;
 mod export;
 mod init;
 mod list;
@@ -15,9 +16,11 @@ mod pull;
 mod read_command;
 mod removed;
 mod search;
+mod service;
 mod show;
 mod sources;
 mod ui;
+mod watch;
 mod workspaces;
 
 use std::path::PathBuf;
@@ -37,6 +40,7 @@ pub(crate) fn run(
             config::run(&args, resolved)
         }
         CliCommand::Pull(args) => pull::run(&args, &resolved.to_settings()?),
+        CliCommand::Service(args) => service::run(&args, &resolved.to_settings()?),
         CliCommand::List(args) => list::run(args.command, &resolved.to_settings()?),
         CliCommand::Search(args) => search::run(&args, &resolved.to_settings()?),
         CliCommand::Show(args) => show::run(&args, &resolved.to_settings()?),
@@ -48,6 +52,8 @@ pub(crate) fn run(
         CliCommand::Doctor(args) => doctor::run(&args, &resolved.to_settings()?),
         CliCommand::Backup(args) => backup::run(&args, &resolved.to_settings()?),
         CliCommand::Bluesky(args) => bluesky::run(args.command, &resolved.to_settings()?),
+        CliCommand::Watch(args) => watch::run(args.command, &resolved.to_settings()?),
+        CliCommand::Events(args) => events::run(args.command, &resolved.to_settings()?),
         CliCommand::Sources(args) => sources::run(&args, &resolved.to_settings()?),
         CliCommand::Workspaces(args) => workspaces::run(&args, &resolved.to_settings()?),
         CliCommand::Completions(args) => completions::run(&args),
@@ -60,6 +66,7 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
     match &cli.command {
         CliCommand::Pull(args) if !args.json => &["hw_sync::rate_limiter", "hw_sync::schedule"],
         CliCommand::Pull(_)
+        | CliCommand::Service(_)
         | CliCommand::List(_)
         | CliCommand::Search(_)
         | CliCommand::Show(_)
@@ -70,6 +77,8 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
         | CliCommand::Doctor(_)
         | CliCommand::Backup(_)
         | CliCommand::Bluesky(_)
+        | CliCommand::Watch(_)
+        | CliCommand::Events(_)
         | CliCommand::Sources(_)
         | CliCommand::Workspaces(_)
         | CliCommand::Demo(_)
@@ -83,5 +92,6 @@ pub(crate) fn quiet_log_targets(cli: &Cli) -> &'static [&'static str] {
 /// Returns the folder that a long-running command logs to, in addition to stderr.
 pub(crate) fn log_folder(cli: &Cli, resolved: &ResolvedSettings) -> Option<PathBuf> {
     let home = resolved.home.as_ref()?;
-    matches!(cli.command, CliCommand::Pull(_)).then(|| home.path.join("logs"))
+    matches!(cli.command, CliCommand::Pull(_) | CliCommand::Service(_))
+        .then(|| home.path.join("logs"))
 }

@@ -53,6 +53,11 @@ pub(crate) fn worker_identity(role: &str) -> WorkerIdentity {
     }
 }
 
+/// Returns the random text of a read of events, which no other read has.
+pub(crate) fn new_lease_token() -> String {
+    format!("{:032x}", fastrand::u128(..))
+}
+
 /// Returns the machine's name; it is empty where it cannot be read.
 pub(crate) fn machine_name() -> String {
     let files = ["/proc/sys/kernel/hostname", "/etc/hostname"];

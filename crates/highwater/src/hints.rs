@@ -13,8 +13,8 @@ pub(crate) const RETRY_HINT: &str = "run it again; everything read so far is sav
 pub(crate) fn database_hint(error: &StoreError) -> &'static str {
     match error {
         StoreError::NoDatabase(_) => {
-            "run `highwater pull -o NAME` to create one, or `highwater demo` to try simulated data; \
-             `highwater workspaces` lists existing workspaces"
+            "run `highwater pull -o NAME` or `highwater bluesky add HANDLE` to create one, or `highwater demo` to try \
+             simulated data; `highwater workspaces` lists existing workspaces"
         }
         StoreError::NotADatabase => {
             "the file was not changed; --database selects another file, --home another directory"
@@ -52,6 +52,7 @@ pub(crate) fn database_hint(error: &StoreError) -> &'static str {
         StoreError::InvalidSchemaName { .. } => "choose another --workspace",
         StoreError::SharedSchema { .. } => "nothing was removed; drop highwater's tables with psql",
         StoreError::LeaseLost { .. } => "another pull has taken over; wait for it to finish",
+        StoreError::UnknownConsumer { .. } => "`highwater events consumers` lists the consumers",
         StoreError::UnknownColumn { .. } => "this is a bug in highwater: please report it",
         StoreError::Interrupted(_)
         | StoreError::Brake { .. }

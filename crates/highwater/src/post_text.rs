@@ -2,8 +2,6 @@
 
 pub(crate) mod post_page;
 
-use std::collections::BTreeSet;
-
 use hw_rules::bluesky::post::Post;
 use hw_rules::source_time::SourceTime;
 
@@ -14,14 +12,9 @@ const MAX_EXCERPT_CHARS: usize = 80;
 
 /// Returns what a row of a feed is, if it is more than a post: `reply`, `quote` or `repost`.
 pub(crate) fn post_mark(post: &Post) -> &'static str {
-    if post.repost.is_some() {
-        "repost"
-    } else if post.is_reply() {
-        "reply"
-    } else if post.quote.is_some() {
-        "quote"
-    } else {
-        ""
+    match post.kind_name() {
+        "post" => "",
+        kind => kind,
     }
 }
 
@@ -40,13 +33,6 @@ pub(crate) fn post_excerpt(text: &str) -> String {
 pub(crate) fn minute_text(time: &SourceTime) -> String {
     let text = time.instant().to_string();
     text.get(..16).unwrap_or(&text).replace('T', " ")
-}
-
-/// Returns the URLs of a post's links, each page once.
-pub(crate) fn distinct_links(post: &Post) -> Vec<&str> {
-    let mut seen = BTreeSet::new();
-    let links = post.links.iter().filter(|link| seen.insert(link.normal.as_str()));
-    links.map(|link| link.url.as_str()).collect()
 }
 
 #[cfg(test)]

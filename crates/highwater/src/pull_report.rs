@@ -1,6 +1,6 @@
 //! Formats the result of a pull, as lines and as JSON.
 
-use hw_rules::format::{format_count, group_digits};
+use hw_rules::format::{format_count, format_tenths, group_digits};
 use hw_sync::{PullFailure, PullSummary, PullTally, RepairSummary};
 use serde_json::{Map, Value, json};
 
@@ -63,14 +63,14 @@ impl PullReport<'_> {
 
     fn cost_line(&self) -> String {
         let cost = self.summary.cost;
-        let (seconds, tenths) = (self.duration_ms / 1_000, self.duration_ms % 1_000 / 100);
+        let took = format_tenths(self.duration_ms);
         let requests = format_count(cost.requests, "request");
         let points = format_count(cost.points.unsigned_abs(), "point");
         let retries = match cost.retries {
             1 => "1 retry".to_owned(),
             retries => format!("{} retries", group_digits(retries)),
         };
-        format!("  {requests}, {points}, {retries}, {seconds}.{tenths} s")
+        format!("  {requests}, {points}, {retries}, {took}")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Serves the mirror to language models over the Model Context Protocol.
 //!
-//! The crate only reads the store: it sends no requests and writes nothing. Pure functions (`item_template`,
+//! The crate sends no requests. It reads the store, and writes one thing: how far a consumer of events has come, which its
+//! user decides. Pure functions (`item_template`,
 //! `bounded_text`, `tool_answer`, `prompt`) build the answers from stored rows.
 
 mod arguments;
@@ -18,6 +19,6 @@ mod tool_error;
 mod tools;
 
 pub use http::{HttpListener, HttpOptions, ListenError};
-pub use server::{McpServer, NowFn};
+pub use server::{McpServer, NowFn, TokenFn};
 pub use stdio::{StdioError, serve_over_stdio};
 pub use tools::Toolset;

@@ -83,6 +83,7 @@ fn item_schema() -> Value {
         }
     }));
     properties.extend(post_properties());
+    properties.extend(event_properties());
     json!({ "type": "object", "properties": properties })
 }
 
@@ -93,10 +94,24 @@ fn post_properties() -> JsonObject {
     let texts = json!({ "type": "array", "items": text });
     into_object(json!({
         "kind": text, "uri": text, "account": text, "account_did": text, "author_did": text,
-        "posted_at": text, "reply_to": nullable, "quote": nullable, "repost_of": nullable,
+        "posted_at": text, "reply_to": { "type": ["string", "integer", "null"] }, "quote": nullable, "repost_of": nullable,
         "langs": texts, "links": texts,
         "accounts": { "type": "integer" }, "posts": { "type": "integer" }, "shared_by": texts,
-        "newest_url": text, "newest_at": text, "newest_author": text,
+        "reposted_by": text, "newest_url": text, "newest_at": text, "newest_author": text,
+    }))
+}
+
+/// Returns the schema of what only events have.
+fn event_properties() -> JsonObject {
+    let text = json!({ "type": "string" });
+    let nullable = json!({ "type": ["string", "null"] });
+    let number = json!({ "type": ["integer", "null"] });
+    into_object(json!({
+        "id": text, "token": text, "seq": { "type": "integer" }, "tries": { "type": "integer" }, "key": text,
+        "change": text, "state_change": nullable, "class": text, "thread": text, "thread_kind": text,
+        "thread_title": nullable, "object_id": { "type": "integer" }, "author_kind": nullable,
+        "association": nullable, "path": nullable, "line": number, "review_id": number,
+        "verdict": nullable, "head_sha": nullable,
     }))
 }
 

@@ -1,10 +1,12 @@
 //! The tools, one module each, with their descriptions.
 
+mod ack_events;
 mod get_thread;
 mod list_discussions;
 mod list_issues;
 mod list_posts;
 mod list_pull_requests;
+mod read_events;
 mod search;
 mod trending_links;
 
@@ -24,9 +26,21 @@ pub(crate) struct ToolDefinition {
     pub(crate) name: &'static str,
     title: &'static str,
     description: &'static str,
+    effect: ToolEffect,
     parameters: &'static [ToolParameter],
     output_schema: fn() -> JsonObject,
     handler: fn(&ToolContext<'_>, &ToolArguments<'_>) -> Result<ToolAnswer, ToolError>,
+}
+
+/// What a call changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolEffect {
+    /// Nothing.
+    Reads,
+    /// The position of a consumer of events; the same call can have another result.
+    MovesOn,
+    /// The position of a consumer of events; the same call again changes nothing more.
+    Acknowledges,
 }
 
 /// What a tool reads besides its arguments.
@@ -34,6 +48,8 @@ pub(crate) struct ToolDefinition {
 pub(crate) struct ToolContext<'a> {
     pub(crate) workspace: &'a WorkspaceHandle,
     pub(crate) now: SourceInstant,
+    /// Returns a random text.
+    pub(crate) new_token: &'a dyn Fn() -> String,
 }
 
 /// Tools that are always offered.
@@ -50,6 +66,9 @@ static THREAD_TOOLS: [&ToolDefinition; 1] = [&get_thread::DEFINITION];
 /// Tools of the toolset `bluesky`.
 static BLUESKY_TOOLS: [&ToolDefinition; 2] = [&list_posts::DEFINITION, &trending_links::DEFINITION];
 
+/// Tools of the toolset `events`.
+static EVENT_TOOLS: [&ToolDefinition; 2] = [&read_events::DEFINITION, &ack_events::DEFINITION];
+
 /// A group of tools that is offered on request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
@@ -57,15 +76,18 @@ pub enum Toolset {
     Threads,
     /// `list_posts` and `trending_links`
     Bluesky,
+    /// `read_events` and `ack_events`
+    Events,
 }
 
 impl Toolset {
-    pub const ALL: [Self; 2] = [Self::Threads, Self::Bluesky];
+    pub const ALL: [Self; 3] = [Self::Threads, Self::Bluesky, Self::Events];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
             Self::Bluesky => "bluesky",
+            Self::Events => "events",
         }
     }
 
@@ -78,6 +100,7 @@ impl Toolset {
         match self {
             Self::Threads => &THREAD_TOOLS,
             Self::Bluesky => &BLUESKY_TOOLS,
+            Self::Events => &EVENT_TOOLS,
         }
     }
 }
@@ -92,9 +115,9 @@ impl ToolDefinition {
     /// Returns the tool as the protocol describes it to clients.
     pub(crate) fn to_mcp_tool(&self) -> Tool {
         let annotations = ToolAnnotations::with_title(self.title)
-            .read_only(true)
+            .read_only(self.effect == ToolEffect::Reads)
             .destructive(false)
-            .idempotent(true)
+            .idempotent(self.effect != ToolEffect::MovesOn)
             .open_world(false);
         Tool::new(self.name, self.description, schema::input_schema(self.parameters))
             .with_title(self.title)

@@ -71,12 +71,14 @@ fn tools_have_the_prescribed_descriptions_and_parameters() {
 }
 
 #[test]
-fn tools_are_read_only_and_have_an_output_schema() {
+fn tools_say_what_they_change_and_have_an_output_schema() {
     for tool in offered_tools(&Toolset::ALL) {
         let tool = serde_json::to_value(tool.to_mcp_tool()).unwrap();
+        // only these move a consumer of events on
+        let name = tool["name"].as_str().unwrap();
         let hints = json!({
-            "title": tool["title"], "readOnlyHint": true, "destructiveHint": false,
-            "idempotentHint": true, "openWorldHint": false
+            "title": tool["title"], "readOnlyHint": !["read_events", "ack_events"].contains(&name),
+            "destructiveHint": false, "idempotentHint": name != "read_events", "openWorldHint": false
         });
         assert_eq!(tool["annotations"], hints);
         assert_eq!(tool["outputSchema"]["type"], "object");
@@ -91,6 +93,8 @@ fn tools_of_a_toolset_are_offered_on_request() {
     assert_eq!(tool_names(&[Toolset::Threads]), [&usual[..], &["get_thread"]].concat());
     let posts = [&usual[..], &["list_posts", "trending_links"]].concat();
     assert_eq!(tool_names(&[Toolset::Bluesky]), posts);
+    let events = [&usual[..], &["read_events", "ack_events"]].concat();
+    assert_eq!(tool_names(&[Toolset::Events]), events);
 }
 
 #[test]
@@ -558,6 +562,7 @@ fn sample_hit() -> Hit {
         title: "A title".into(),
         url: "https://github.com/acme/pump/pull/7".into(),
         author: Some("anchor".into()),
+        reposted_by: None,
         created_at: parse_time("2025-06-18T19:19:08Z"),
         updated_at: parse_time("2025-06-18T19:19:08Z"),
         state: "merged".into(),

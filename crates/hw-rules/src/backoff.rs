@@ -81,6 +81,11 @@ pub fn lost_database_delay_ms(attempt: u32, lost_for_ms: i64) -> Option<i64> {
     (lost_for_ms < GIVE_UP_AFTER_MS).then(|| exponential_delay_ms(1_000, attempt).min(MAX_WAIT_MS))
 }
 
+/// Returns the delay before a service starts over that was interrupted n times in a row (first = 1).
+pub fn restart_delay_ms(attempt: u32) -> i64 {
+    exponential_delay_ms(1_000, attempt).min(MINUTE_MS)
+}
+
 fn exponential_delay_ms(first_ms: i64, attempt: u32) -> i64 {
     let factor = 1i64.checked_shl(attempt.saturating_sub(1)).filter(|f| (1..1 << 20).contains(f));
     factor.map_or(MAX_DELAY_MS, |factor| first_ms.saturating_mul(factor)).min(MAX_DELAY_MS)

@@ -16,4 +16,3 @@ pub mod poll_signs;
 pub mod polling_settings;
 pub mod post;
 pub mod record_uri;
-pub mod trending;

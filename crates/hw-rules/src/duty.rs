@@ -2,7 +2,7 @@
 //!
 //! A duty is a lease with a due time. Whoever holds it may write what belongs to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -22,6 +22,14 @@ pub enum DutyName {
     Pull(Host),
     /// The feeds of all accounts that are followed at a host.
     Accounts(Host),
+    /// The watches at a host that are not resolved: their names have to be looked up.
+    Watches(Host),
+    /// Requests the sweeps of a host's lists, each once an interval.
+    Sweeps(Host),
+    /// Everything in the database that has to be finished or removed.
+    Chores,
+    /// Held by the service as long as it runs, in a workspace that allows only one.
+    Service,
 }
 
 /// A kind of duty.
@@ -30,6 +38,10 @@ pub enum DutyKind {
     Repository,
     Pull,
     Accounts,
+    Watches,
+    Sweeps,
+    Chores,
+    Service,
 }
 
 impl DutyName {
@@ -41,12 +53,14 @@ impl DutyName {
         Self::Accounts(host.into())
     }
 
-    /// Returns the duty that a lane belongs to: all comments of a repository to one, feeds to the one of all accounts,
-    /// everything else to the pull.
+    /// Returns the duty that a lane belongs to: all comments of a repository and its activity to one, feeds to the one of
+    /// all accounts, everything else to the pull.
     pub fn for_lane(lane: &Lane) -> Self {
         match (lane.repository(), lane.surface) {
             (_, Surface::Feed) => Self::Accounts(lane.host.clone()),
-            (Some(repository), Surface::Comments(_)) => Self::Repository(repository),
+            (Some(repository), Surface::Activity | Surface::Comments(_)) => {
+                Self::Repository(repository)
+            }
             _ => Self::Pull(lane.host.clone()),
         }
     }
@@ -56,24 +70,36 @@ impl DutyName {
             Self::Repository(_) => DutyKind::Repository,
             Self::Pull(_) => DutyKind::Pull,
             Self::Accounts(_) => DutyKind::Accounts,
+            Self::Watches(_) => DutyKind::Watches,
+            Self::Sweeps(_) => DutyKind::Sweeps,
+            Self::Chores => DutyKind::Chores,
+            Self::Service => DutyKind::Service,
         }
     }
 }
 
 impl DutyKind {
-    /// Returns the class of its requests.
+    /// Returns the class of its requests. That of a watched repository is [higher](RequestClass::WatchedThreads).
     pub fn class(self) -> RequestClass {
         match self {
-            Self::Repository | Self::Pull => RequestClass::Mirror,
+            Self::Watches => RequestClass::WatchedThreads,
             Self::Accounts => RequestClass::Accounts,
+            Self::Repository | Self::Pull | Self::Service => RequestClass::Mirror,
+            Self::Sweeps | Self::Chores => RequestClass::Sweeps,
         }
     }
 
-    /// Returns the number of such duties that one worker performs at once. It is small enough to leave some to others.
+    /// Returns the number of such duties of one class that one worker performs at once. It is small enough to leave some
+    /// to others.
     pub fn max_concurrent(self) -> usize {
         match self {
             Self::Repository => 16,
-            Self::Pull | Self::Accounts => 1,
+            Self::Pull
+            | Self::Accounts
+            | Self::Watches
+            | Self::Sweeps
+            | Self::Chores
+            | Self::Service => 1,
         }
     }
 }
@@ -84,9 +110,16 @@ impl fmt::Display for DutyName {
             Self::Repository(repository) => write!(f, "repository/{repository}"),
             Self::Pull(host) => write!(f, "pull/{host}"),
             Self::Accounts(host) => write!(f, "accounts/{host}"),
+            Self::Watches(host) => write!(f, "watches/{host}"),
+            Self::Sweeps(host) => write!(f, "sweeps/{host}"),
+            Self::Chores => f.write_str(CHORES_NAME),
+            Self::Service => f.write_str(SERVICE_NAME),
         }
     }
 }
+
+const CHORES_NAME: &str = "chores";
+const SERVICE_NAME: &str = "service";
 
 /// Describes duties as one part of a sentence: `pull from github.com, comments of 3 repositories`.
 pub fn describe_duties(names: &[DutyName]) -> String {
@@ -96,6 +129,10 @@ pub fn describe_duties(names: &[DutyName]) -> String {
         match name {
             DutyName::Pull(host) => parts.push(format!("pull from {host}")),
             DutyName::Accounts(host) => parts.push(format!("accounts at {host}")),
+            DutyName::Watches(host) => parts.push(format!("new watches at {host}")),
+            DutyName::Sweeps(host) => parts.push(format!("sweeps at {host}")),
+            DutyName::Chores => parts.push("chores".to_owned()),
+            DutyName::Service => parts.push("service".to_owned()),
             DutyName::Repository(_) => repositories += 1,
         }
     }
@@ -113,10 +150,17 @@ impl FromStr for DutyName {
     type Err = UnknownDuty;
 
     fn from_str(text: &str) -> Result<Self, UnknownDuty> {
+        match text {
+            CHORES_NAME => return Ok(Self::Chores),
+            SERVICE_NAME => return Ok(Self::Service),
+            _ => {}
+        }
         let (kind, rest) = text.split_once('/').ok_or(UnknownDuty)?;
         match kind {
             "pull" => Ok(Self::pull(rest)),
             "accounts" => Ok(Self::accounts(rest)),
+            "watches" => Ok(Self::Watches(rest.into())),
+            "sweeps" => Ok(Self::Sweeps(rest.into())),
             "repository" => {
                 let (host, id) = rest.rsplit_once('/').ok_or(UnknownDuty)?;
                 let id = id.parse().map_err(|_| UnknownDuty)?;
@@ -141,8 +185,9 @@ pub struct DutyState {
     pub owner: Option<String>,
     /// The number of the claim. It rises with each one.
     pub epoch: i64,
-    /// The claim that was performed to its end most recently, and the error that it ended with.
+    /// The claim that was performed to its end most recently, when it ended, and the error that it ended with.
     pub ended_epoch: Option<i64>,
+    pub ended_ms: Option<i64>,
     pub last_error: Option<String>,
     /// The number of runs in a row that ended with an error.
     pub failures: u32,
@@ -159,6 +204,7 @@ impl DutyState {
             owner: None,
             epoch: 0,
             ended_epoch: None,
+            ended_ms: None,
             last_error: None,
             failures: 0,
         }
@@ -182,29 +228,59 @@ impl DutyState {
     }
 }
 
+/// When a duty that has ended is due next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextDue {
+    /// As before: whoever performed it on request leaves the schedule of the service alone.
+    Kept,
+    At(i64),
+    /// Only on request.
+    OnRequest,
+}
+
+/// A duty that a worker may perform, and the class of the requests that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DutyCandidate<'a> {
+    pub duty: &'a DutyState,
+    pub class: RequestClass,
+}
+
+/// A duty that a worker performs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningDuty {
+    pub name: DutyName,
+    pub class: RequestClass,
+}
+
 /// Returns the duties to claim now, the most important first: by class, then those that were requested, then by due time.
 ///
-/// `running` are the duties that this worker performs already.
+/// `running` are the duties that this worker performs already. Those of one kind and class are limited together, so that
+/// less important ones never take the place of more important ones.
 pub fn order_duties(
-    duties: &[DutyState],
-    running: &[DutyName],
+    candidates: &[DutyCandidate<'_>],
+    running: &[RunningDuty],
     dead_workers: &BTreeSet<String>,
     now_ms: i64,
 ) -> Vec<DutyName> {
-    let mut due: Vec<&DutyState> = duties
+    let mut due: Vec<DutyCandidate<'_>> = candidates
         .iter()
-        .filter(|duty| duty.is_free(dead_workers) && duty.is_due(now_ms))
-        .filter(|duty| !running.contains(&duty.name))
+        .filter(|DutyCandidate { duty, .. }| duty.is_free(dead_workers) && duty.is_due(now_ms))
+        .filter(|candidate| running.iter().all(|running| running.name != candidate.duty.name))
+        .copied()
         .collect();
-    due.sort_by_key(|duty| {
-        let is_scheduled = duty.requested_ms.is_none();
-        (duty.name.kind().class(), is_scheduled, duty.due_ms, &duty.name)
+    due.sort_by_key(|DutyCandidate { duty, class }| {
+        (*class, duty.requested_ms.is_none(), duty.due_ms, &duty.name)
     });
-    let mut picked: Vec<DutyName> = Vec::new();
-    for duty in due {
+    let mut counts: BTreeMap<(DutyKind, RequestClass), usize> = BTreeMap::new();
+    for RunningDuty { name, class } in running {
+        *counts.entry((name.kind(), *class)).or_default() += 1;
+    }
+    let mut picked = Vec::new();
+    for DutyCandidate { duty, class } in due {
         let kind = duty.name.kind();
-        let busy = running.iter().chain(&picked).filter(|name| name.kind() == kind).count();
-        if busy < kind.max_concurrent() {
+        let count = counts.entry((kind, class)).or_default();
+        if *count < kind.max_concurrent() {
+            *count += 1;
             picked.push(duty.name.clone());
         }
     }
@@ -231,6 +307,10 @@ mod tests {
             DutyName::pull("github.com"),
             DutyName::Repository(RepositoryKey::new("ghe.local:8443", 42)),
             DutyName::accounts("bsky.app"),
+            DutyName::Watches("github.com".into()),
+            DutyName::Sweeps("github.com".into()),
+            DutyName::Chores,
+            DutyName::Service,
         ] {
             assert_eq!(name.to_string().parse(), Ok(name));
         }
@@ -267,7 +347,7 @@ mod tests {
             DutyState { due_ms: Some(101), ..repository(4) },
             repository(5),
         ];
-        let picked = order_duties(&duties, &[], &BTreeSet::new(), 100);
+        let picked = order_all(&duties, &[], &BTreeSet::new(), 100);
         assert_eq!(picked, [3, 2, 1].map(|id| DutyName::Repository(RepositoryKey::new("h", id))));
     }
 
@@ -277,7 +357,7 @@ mod tests {
         let duties = [held(1, "alive"), held(2, "dead")];
         let dead = BTreeSet::from(["dead".to_owned()]);
         assert_eq!(
-            order_duties(&duties, &[], &dead, 0),
+            order_all(&duties, &[], &dead, 0),
             [DutyName::Repository(RepositoryKey::new("h", 2))]
         );
     }
@@ -288,13 +368,32 @@ mod tests {
         let duties: Vec<_> = (0..40).map(requested).collect();
         let running: Vec<_> =
             (0..10).map(|id| DutyName::Repository(RepositoryKey::new("h", id))).collect();
-        let picked = order_duties(&duties, &running, &BTreeSet::new(), 0);
+        let picked = order_all(&duties, &running, &BTreeSet::new(), 0);
         assert_eq!(
             picked,
             (10..16)
                 .map(|id| DutyName::Repository(RepositoryKey::new("h", id)))
                 .collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn duties_of_a_higher_class_come_first_and_have_room_of_their_own() {
+        let duties: Vec<_> =
+            (0..20).map(|id| DutyState { due_ms: Some(id), ..repository(id) }).collect();
+        let candidates: Vec<_> = duties
+            .iter()
+            .enumerate()
+            .map(|(index, duty)| {
+                let class =
+                    if index < 17 { RequestClass::Mirror } else { RequestClass::WatchedThreads };
+                DutyCandidate { duty, class }
+            })
+            .collect();
+        let picked = order_duties(&candidates, &[], &BTreeSet::new(), 100);
+        assert_eq!(picked.len(), 3 + 16);
+        let watched: Vec<_> = duties[17..].iter().map(|duty| duty.name.clone()).collect();
+        assert_eq!(picked[..3], watched);
     }
 
     #[test]
@@ -315,5 +414,18 @@ mod tests {
 
     fn repository(id: i64) -> DutyState {
         DutyState::new(DutyName::Repository(RepositoryKey::new("h", id)))
+    }
+
+    fn order_all(
+        duties: &[DutyState],
+        running: &[DutyName],
+        dead: &BTreeSet<String>,
+        now_ms: i64,
+    ) -> Vec<DutyName> {
+        let class = RequestClass::Mirror;
+        let candidates: Vec<_> = duties.iter().map(|duty| DutyCandidate { duty, class }).collect();
+        let running: Vec<_> =
+            running.iter().map(|name| RunningDuty { name: name.clone(), class }).collect();
+        order_duties(&candidates, &running, dead, now_ms)
     }
 }

@@ -27,6 +27,12 @@ pub fn format_duration(ms: i64) -> String {
     }
 }
 
+/// Formats how long something took, to a tenth of a second: `1.5 s`.
+pub fn format_tenths(ms: i64) -> String {
+    let ms = ms.max(0);
+    format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
+}
+
 /// Estimates the time that the rest takes from the time elapsed; none while it is too early for an estimate.
 pub fn time_left_ms(done: u64, total: u64, elapsed_ms: i64) -> Option<i64> {
     const MIN_ELAPSED_MS: i64 = 3_000;
@@ -101,6 +107,13 @@ mod tests {
             (1_000, "repository", "1,000 repositories"),
         ] {
             assert_eq!(format_count(number, noun), text);
+        }
+    }
+
+    #[test]
+    fn duration_in_tenths_shows_how_short_it_was() {
+        for (ms, text) in [(-1, "0.0 s"), (37, "0.0 s"), (1_550, "1.5 s"), (61_000, "61.0 s")] {
+            assert_eq!(format_tenths(ms), text);
         }
     }
 

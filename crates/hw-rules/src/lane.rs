@@ -24,6 +24,8 @@ pub enum Scope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Surface {
     Repositories,
+    /// The issues and pull requests of a repository by their last change. It says which of them moved, and stores none.
+    Activity,
     Threads(ThreadKind),
     Comments(CommentKind),
     /// The posts and reposts of an account.
@@ -36,9 +38,17 @@ pub enum ReadStrategy {
     /// Newest change first, down to a stop.
     NewestFirst(ThreadKind),
     /// Everything since a point in time, oldest change first.
-    Since(SinceCommentKind),
+    Since(SinceList),
     /// Thread by thread, only threads that moved.
     PerThread(PerThreadCommentKind),
+}
+
+/// A list of a whole repository that takes `since`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SinceList {
+    /// Issues and pull requests together.
+    Activity,
+    Comments(SinceCommentKind),
 }
 
 /// A kind of comment that comes as one list of the whole repository, which takes `since`.
@@ -88,8 +98,12 @@ impl From<PerThreadCommentKind> for CommentKind {
 impl From<CommentKind> for ReadStrategy {
     fn from(kind: CommentKind) -> Self {
         match kind {
-            CommentKind::Conversation => Self::Since(SinceCommentKind::Conversation),
-            CommentKind::ReviewComment => Self::Since(SinceCommentKind::ReviewComment),
+            CommentKind::Conversation => {
+                Self::Since(SinceList::Comments(SinceCommentKind::Conversation))
+            }
+            CommentKind::ReviewComment => {
+                Self::Since(SinceList::Comments(SinceCommentKind::ReviewComment))
+            }
             CommentKind::Review => Self::PerThread(PerThreadCommentKind::Review),
             CommentKind::DiscussionComment => {
                 Self::PerThread(PerThreadCommentKind::DiscussionComment)
@@ -99,7 +113,7 @@ impl From<CommentKind> for ReadStrategy {
 }
 
 impl Surface {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Repositories,
         Self::Threads(ThreadKind::Discussion),
         Self::Threads(ThreadKind::Issue),
@@ -108,6 +122,8 @@ impl Surface {
         Self::Comments(CommentKind::ReviewComment),
         Self::Comments(CommentKind::Review),
         Self::Comments(CommentKind::DiscussionComment),
+        // after the threads, whose kind it shares
+        Self::Activity,
         Self::Feed,
     ];
     /// The listings of a repository's threads.
@@ -128,7 +144,7 @@ impl Surface {
     pub fn commented_threads(self) -> &'static [ThreadKind] {
         match self {
             Self::Comments(kind) => kind.thread_kinds(),
-            Self::Repositories | Self::Threads(_) | Self::Feed => &[],
+            Self::Repositories | Self::Activity | Self::Threads(_) | Self::Feed => &[],
         }
     }
 
@@ -136,6 +152,7 @@ impl Surface {
     pub fn name(self) -> &'static str {
         match self {
             Self::Repositories => "repositories",
+            Self::Activity => "activity",
             Self::Threads(ThreadKind::Discussion) => "discussions",
             Self::Threads(ThreadKind::Issue) => "issues",
             Self::Threads(ThreadKind::PullRequest) => "pull-requests",
@@ -157,10 +174,11 @@ impl Surface {
         Self::ALL.into_iter().find(|surface| surface.name() == name)
     }
 
-    /// Returns the kind of item that the surface lists.
+    /// Returns the kind of item that the surface lists. To the list of activity, a pull request is an issue as well.
     pub fn kind(self) -> ObjectKind {
         match self {
             Self::Repositories => ObjectKind::Repository,
+            Self::Activity => ThreadKind::Issue.into(),
             Self::Threads(kind) => kind.into(),
             Self::Comments(kind) => kind.into(),
             Self::Feed => ObjectKind::Post,
@@ -171,6 +189,7 @@ impl Surface {
     pub fn read_strategy(self) -> Option<ReadStrategy> {
         match self {
             Self::Repositories | Self::Feed => None,
+            Self::Activity => Some(ReadStrategy::Since(SinceList::Activity)),
             Self::Threads(kind) => Some(ReadStrategy::NewestFirst(kind)),
             Self::Comments(kind) => Some(kind.into()),
         }
@@ -202,7 +221,8 @@ impl Surface {
             Self::Threads(ThreadKind::Discussion) => PullItem::Discussions,
             Self::Threads(ThreadKind::Issue) => PullItem::Issues,
             Self::Threads(ThreadKind::PullRequest) => PullItem::PullRequests,
-            Self::Comments(_) => PullItem::Comments,
+            // read for watches only, together with the comments of a repository
+            Self::Activity | Self::Comments(_) => PullItem::Comments,
             Self::Feed => PullItem::Posts,
         }
     }
@@ -212,6 +232,7 @@ impl Surface {
     pub fn has_window(self) -> bool {
         match self {
             Self::Repositories | Self::Feed => false,
+            Self::Activity => true,
             Self::Threads(kind) => kind != ThreadKind::Discussion,
             Self::Comments(_) => !self.is_per_thread(),
         }

@@ -26,6 +26,8 @@ pub enum Missing {
     NeverPulledLanes(RepositoryLanes),
     /// The requested repository is not stored.
     UnknownRepository { name: String },
+    /// The requested account on Bluesky is not followed.
+    UnknownAccount { name: String },
     /// Rows that are damaged were left out.
     DamagedRows { count: u64 },
 }

@@ -33,11 +33,14 @@ pub fn describe_missing(missing: &Missing) -> String {
             format!("the last update of the {} failed", describe_lanes(lanes))
         }
         Missing::NeverPulledLanes(lanes) => {
-            format!("the {} were never pulled", describe_lanes(lanes))
+            // GitHub's lists are pulled, feeds are polled
+            let verb = if lanes.surface == Surface::Feed { "polled" } else { "pulled" };
+            format!("the {} were never {verb}", describe_lanes(lanes))
         }
         Missing::UnknownRepository { name } => {
             format!("this workspace has no repository named {name}")
         }
+        Missing::UnknownAccount { name } => format!("this workspace does not follow {name}"),
         Missing::DamagedRows { count: 1 } => {
             format!("1 item is damaged and was left out; {DAMAGE_ADVICE}")
         }
@@ -101,11 +104,15 @@ mod tests {
             ),
             (
                 Missing::NeverPulledLanes(lanes(Surface::Feed, 1)),
-                "the posts of acme/r0 were never pulled",
+                "the posts of acme/r0 were never polled",
             ),
             (
                 Missing::UnknownRepository { name: "pumps".into() },
                 "this workspace has no repository named pumps",
+            ),
+            (
+                Missing::UnknownAccount { name: "alice.test".into() },
+                "this workspace does not follow alice.test",
             ),
             (
                 Missing::DamagedRows { count: 1 },

@@ -46,6 +46,11 @@ impl LaneState {
         Self { sweep_due_ms, ..self }
     }
 
+    /// Returns true if the lane was read before, and nothing is known of it any more: its stored coverage is damaged.
+    pub fn has_lost_cursor(&self) -> bool {
+        self.checked_at_ms.is_some() && self.coverage == Coverage::default()
+    }
+
     /// Returns true if an earlier turn left work to do, even if nothing changed at the source.
     pub fn has_leftovers(&self) -> bool {
         !self.coverage.is_complete()

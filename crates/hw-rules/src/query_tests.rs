@@ -90,9 +90,30 @@ fn query_dash_and_not_exclude_words_phrases_and_filters() {
     let query = Query::parse("crash -label:bug -author:ann -state:open -type:pr");
     assert_eq!(query.exclusions.len(), 2, "every thread has a state and a type");
     assert_eq!(query.filters.states, ["closed".to_owned(), "merged".to_owned()].into());
-    assert_eq!(query.filters.types.len(), 2);
+    let others = [
+        ItemTypeFilter::Thread(ThreadKind::Issue),
+        ItemTypeFilter::Thread(ThreadKind::Discussion),
+        ItemTypeFilter::Post,
+    ];
+    assert_eq!(query.filters.types, others.into());
     assert!(Query::parse("crash state:open -state:open").filters.is_impossible());
     assert_eq!(parse_terms("a - b --json ->"), ["a", "b", "json"]);
+}
+
+#[test]
+fn query_allows_posts_unless_a_filter_is_about_something_they_lack() {
+    for (query, allows) in [
+        ("crash author:ann created:2025-01-01", true),
+        ("type:post type:issue", true),
+        ("crash -type:issue", true),
+        ("crash -type:post", false),
+        ("type:issue", false),
+        ("type:post state:open", false),
+        ("type:post label:bug", false),
+        ("type:post repo:pump", false),
+    ] {
+        assert_eq!(Query::parse(query).filters.allows_posts(), allows, "{query}");
+    }
 }
 
 #[test]

@@ -164,15 +164,22 @@ impl Coverage {
         self
     }
 
-    /// Returns the coverage after the newest page. If the page does not reach the watermark, it opens a walk.
+    /// Returns the point above which rows of the newest page may be new: the watermark less the overlap, or the window.
+    ///
+    /// A longer overlap reads more again. What is claimed rests on the shortest one all the same.
+    pub fn newest_page_stop(&self, window: ListingFloor, overlap_ms: i64) -> ListingFloor {
+        let overlap_ms = overlap_ms.max(OVERLAP_MS);
+        self.through.map_or(window, |through| ListingFloor::At(through.minus_ms(overlap_ms)))
+    }
+
+    /// Returns the coverage after the newest page, which was read down to `stop`. If the page does not reach it, it opens
+    /// a walk.
     pub fn apply_newest_page(
         mut self,
         page: &SincePage,
-        window: ListingFloor,
+        stop: ListingFloor,
     ) -> Result<Self, CoverageError> {
         self.check_source_date(page.date)?;
-        let stop =
-            self.through.map_or(window, |through| ListingFloor::At(through.minus_ms(OVERLAP_MS)));
         let is_reached =
             !page.has_next || page.row_instants().any(|updated_at| stop.is_above(updated_at));
         if !is_reached {

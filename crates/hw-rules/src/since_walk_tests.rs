@@ -54,16 +54,23 @@ fn newest_page_that_reaches_the_watermark_opens_no_walk() {
         through: Some(SourceInstant(100_000)),
         ..Coverage::default()
     };
-    let read = stored
-        .clone()
-        .apply_newest_page(&since_page(500, &[200, 39], true), ListingFloor::Beginning)
-        .unwrap();
+    let stop = stored.newest_page_stop(ListingFloor::Beginning, OVERLAP_MS);
+    let read = stored.clone().apply_newest_page(&since_page(500, &[200, 39], true), stop).unwrap();
     assert_eq!((read.through, read.since), (Some(SourceInstant(200_000)), None));
-    let left = stored
-        .apply_newest_page(&since_page(500, &[200, 40], true), ListingFloor::Beginning)
-        .unwrap();
+    let left = stored.apply_newest_page(&since_page(500, &[200, 40], true), stop).unwrap();
     assert_eq!(left.through, Some(SourceInstant(100_000)), "a row at the stop itself is not older");
     assert_eq!(left.since, Some(walk_from_second(40)));
+}
+
+#[test]
+fn newest_page_is_read_down_to_a_longer_overlap_and_never_a_shorter_one() {
+    let stored = Coverage { through: Some(SourceInstant(100_000)), ..Coverage::default() };
+    let stop = |overlap_ms| stored.newest_page_stop(ListingFloor::Beginning, overlap_ms);
+    assert_eq!(stop(90_000), ListingFloor::At(SourceInstant(10_000)));
+    assert_eq!(stop(5_000), ListingFloor::At(SourceInstant(40_000)), "lists lag by a minute");
+    let unread = Coverage::default();
+    let window = ListingFloor::At(SourceInstant(7_000));
+    assert_eq!(unread.newest_page_stop(window, 90_000), window);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod reply;
 pub(crate) mod request;
 mod request_log;
 mod rest;
+mod scheduled_action;
 mod token;
 mod wrong_answers;
 
@@ -26,6 +27,7 @@ use quotas::{LimitSignal, QuotaResource, QuotaTracker};
 use reply::HttpReply;
 use request::ReceivedRequest;
 pub use request_log::{RequestEntry, RequestKind, RequestLog, ServedPage};
+use scheduled_action::ScheduledAction;
 pub use token::TokenSpec;
 use wrong_answers::WrongAnswers;
 pub use wrong_answers::{PaginationLoop, TokenEcho};
@@ -53,6 +55,7 @@ pub struct SimulatedGitHub {
     broken_node: Option<String>,
     wrong_answers: WrongAnswers,
     token: TokenSpec,
+    scheduled_actions: Vec<ScheduledAction>,
     now_ms: i64,
 }
 
@@ -129,6 +132,7 @@ impl SimulatedGitHub {
             broken_node: None,
             wrong_answers: WrongAnswers::default(),
             token: TokenSpec::classic(),
+            scheduled_actions: Vec::new(),
             now_ms: spec.start_ms,
         }
     }
@@ -222,7 +226,9 @@ impl SimulatedGitHub {
         };
         let summary =
             summary.unwrap_or_else(|| format!("{} {}", request.method, request.path_and_query()));
-        self.send_response(served, resource, summary)
+        let response = self.send_response(served, resource, summary.clone());
+        self.perform_scheduled_actions(&summary);
+        response
     }
 
     fn serve_request(&mut self, admitted: &AdmittedRequest<'_>) -> ServedResponse {

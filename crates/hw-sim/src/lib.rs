@@ -21,7 +21,8 @@ pub use github::{
     SimulatedGitHub, TokenEcho, TokenSpec, WireOutcome,
 };
 pub use oracle::{
-    GroundTruth, TrueComment, TrueDiscussion, TruePullRequest, TrueRepository, TrueThread,
+    EventFloor, EventOracle, EventWatch, GroundTruth, SeenChange, SeenEvent, SeenState, SeenText,
+    TrueComment, TrueDiscussion, TruePullRequest, TrueRepository, TrueThread,
 };
 pub use timestamps::{format_rfc3339, format_rfc3339_ms};
 pub use world::{CommentKind, ThreadKind, WireText, World};

@@ -1,10 +1,12 @@
 //! The oracle: the true content of the world, for tests to compare a mirror with.
 
+mod events;
 mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::world::{CommentKind, ThreadKind, World};
+pub use events::{EventFloor, EventOracle, EventWatch, SeenChange, SeenEvent, SeenState, SeenText};
 use snapshot::SnapshotBuilder;
 
 /// Everything that a reader can know now, keyed by numeric id.
@@ -102,8 +104,12 @@ pub struct TrueComment {
     pub was_hidden: bool,
     /// The id of the comment it replies to, or of the review it belongs to.
     pub parent_id: Option<i64>,
+    /// The id of the first comment on the same line, if this is a reply on a line.
+    pub reply_to_id: Option<i64>,
     pub url: String,
     pub body: String,
+    /// The verdict of a review.
+    pub review_state: Option<String>,
     pub author: Option<String>,
     pub author_id: Option<i64>,
     /// `User`, `Bot`, …: the type in the REST API.

@@ -6,6 +6,7 @@ mod comments;
 mod hidden_author;
 mod objects;
 mod random_activity;
+mod random_conversations;
 mod replica_view;
 mod repositories;
 mod seeding;
@@ -59,6 +60,8 @@ pub struct World {
     next_action_ms: i64,
     /// The error of the service's clock, which all timestamps come from.
     clock_offset_ms: i64,
+    /// The relations of accounts to repositories that were set, by the indexes of both.
+    associations: HashMap<(usize, usize), &'static str>,
     /// The content of an author who is hidden now.
     hidden: hidden_author::HiddenContent,
     /// Comments that were hidden for a while and came back with their old times.
@@ -90,6 +93,8 @@ struct ThreadEntry {
 #[derive(Debug)]
 struct CommentEntry {
     versions: VersionHistory<SimComment>,
+    /// Before this time no list contains it, even if it changes.
+    unlisted_until_ms: i64,
     /// Replies to it, or the line comments of a review.
     children: Vec<usize>,
 }
@@ -182,6 +187,42 @@ impl World {
             self.view_at(*at_ms).including_hidden().repository(thread.repository).is_some()
         });
         states
+    }
+
+    pub(crate) fn thread_indexes(&self) -> impl Iterator<Item = usize> + use<> {
+        0..self.threads.len()
+    }
+
+    pub(crate) fn thread_versions(&self, index: usize) -> &VersionHistory<SimThread> {
+        &self.threads[index].versions
+    }
+
+    /// Returns the state of a thread, or the last one before it was deleted.
+    pub(crate) fn last_thread_state(&self, index: usize) -> Option<&SimThread> {
+        self.threads[index].versions.last_state_at(i64::MAX)
+    }
+
+    /// Returns the threads that were transferred to their repository from another one.
+    pub(crate) fn transferred_threads(&self) -> HashSet<usize> {
+        self.threads.iter().filter_map(|entry| entry.moved_to).collect()
+    }
+
+    /// Returns the comments that were ever on a thread.
+    pub(crate) fn comment_indexes(&self, thread: usize) -> impl Iterator<Item = usize> {
+        self.threads[thread].comments.iter().copied()
+    }
+
+    pub(crate) fn comment_versions(&self, index: usize) -> &VersionHistory<SimComment> {
+        &self.comments[index].versions
+    }
+
+    pub(crate) fn comment_unlisted_until(&self, index: usize) -> i64 {
+        self.comments[index].unlisted_until_ms
+    }
+
+    pub(crate) fn repository_id_at(&self, index: usize) -> Option<i64> {
+        let versions = &self.repositories[index].versions;
+        versions.last_state_at(i64::MAX).map(|repository| repository.id)
     }
 
     /// Shifts the service's clock.

@@ -162,6 +162,12 @@ impl ActivitySpec {
         Self { actions_per_minute, until_ms, weights: ActionWeights::default() }
     }
 
+    /// Returns this many actions per minute of people who talk in threads, until this time.
+    #[must_use]
+    pub fn conversations(actions_per_minute: u32, until_ms: i64) -> Self {
+        Self { actions_per_minute, until_ms, weights: ActionWeights::conversations() }
+    }
+
     /// Returns the same, including actions that take content away without deleting it.
     #[must_use]
     pub fn disruptive(actions_per_minute: u32, until_ms: i64) -> Self {
@@ -200,11 +206,54 @@ pub struct ActionWeights {
     pub rename_label: u32,
     /// An author is flagged as a spammer and all their content is hidden, or shown again.
     pub hide_or_show_author: u32,
+    /// Two edits of a comment within one second; the second one may bring the first text back.
+    pub double_edit_comment: u32,
+    /// A comment that reaches the lists up to 50 s later, with its own time.
+    pub late_comment: u32,
+    pub reply_on_line: u32,
+    pub push: u32,
+    /// A force-push, to other commits or back to the first one.
+    pub force_push: u32,
+    pub rename_account: u32,
+    /// A pull request that would close an issue.
+    pub create_closing_pull_request: u32,
+    /// A star or a push without a pull request, which no list of issues shows.
+    pub star_or_push: u32,
     /// The probability that a repository's new name is one that another gave up; not a weight.
     pub reuse_name_percent: u32,
 }
 
 impl ActionWeights {
+    /// Returns the actions of people who talk in threads: no thread or repository goes away, and none moves.
+    #[must_use]
+    pub fn conversations() -> Self {
+        Self {
+            create_issue: 1,
+            create_pull_request: 1,
+            create_discussion: 0,
+            edit: 3,
+            double_edit: 1,
+            close_or_reopen: 3,
+            label: 5,
+            comment: 30,
+            edit_comment: 14,
+            delete_comment: 6,
+            delete: 0,
+            transfer: 0,
+            create_repository: 0,
+            archive_or_unarchive: 0,
+            double_edit_comment: 8,
+            late_comment: 8,
+            reply_on_line: 5,
+            push: 3,
+            force_push: 2,
+            rename_account: 1,
+            create_closing_pull_request: 1,
+            star_or_push: 3,
+            ..Self::default()
+        }
+    }
+
     /// Returns the usual actions, and those that take content away without deleting it.
     ///
     /// Renaming a label is not included: nothing reports it, so only a test that reads everything again can use it.
@@ -248,6 +297,14 @@ impl Default for ActionWeights {
             hide_or_show_repository: 0,
             rename_label: 0,
             hide_or_show_author: 0,
+            double_edit_comment: 0,
+            late_comment: 0,
+            reply_on_line: 0,
+            push: 0,
+            force_push: 0,
+            rename_account: 0,
+            create_closing_pull_request: 0,
+            star_or_push: 0,
             reuse_name_percent: 0,
         }
     }

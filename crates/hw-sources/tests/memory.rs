@@ -8,10 +8,10 @@
 use http::header::DATE;
 use http::{HeaderMap, HeaderValue};
 use hw_rules::item::ThreadKind;
-use hw_rules::lane::SinceCommentKind;
+use hw_rules::lane::{SinceCommentKind, SinceList};
 use hw_sources::error::SourceError;
-use hw_sources::github::comments::{CommentListQuery, CommentListResult, ListPart};
 use hw_sources::github::repositories::RepositoryListQuery;
+use hw_sources::github::since_lists::{ListPart, SinceListQuery, SinceListResult};
 use hw_sources::github::threads::{ThreadListing, ThreadPageQuery};
 use hw_sources::github::{graphql, rest};
 use hw_sources::query::Query as _;
@@ -118,10 +118,10 @@ fn read_repositories(response: &HttpResponse) {
 
 fn read_comment_list(response: &HttpResponse) {
     let response = rest::read_response(response).unwrap();
-    let kind = SinceCommentKind::Conversation;
-    let query = CommentListQuery { kind, repository_id: 7, part: ListPart::Newest, etag: None };
+    let list = SinceList::Comments(SinceCommentKind::Conversation);
+    let query = SinceListQuery { list, repository_id: 7, part: ListPart::Newest, etag: None };
     let read = query.parse(&response, 100);
-    assert!(!matches!(read, Ok(CommentListResult::NotModified(_))));
+    assert!(!matches!(read, Ok(SinceListResult::NotModified(_))));
 }
 
 /// An array of this value, as large as a response can be.

@@ -113,6 +113,15 @@ impl StoreReader {
         self.read("accounts", |tx| Ok(tx.query_readable(ALL, &[], read_account)?.rows))
     }
 
+    /// Returns true if an account is followed at this host.
+    pub fn has_accounts(&self, host: &str) -> Result<bool, StoreError> {
+        const COUNT: Sql = Sql::portable(
+            "select count(*) as matching
+              where exists (select 1 from accounts where accounts.host = $1)",
+        );
+        self.read("accounts", |tx| Ok(tx.query_count(COUNT, &params![host])? > 0))
+    }
+
     /// Returns a followed account.
     pub fn account(&self, host: &str, did: &Did) -> Result<Option<AccountRow>, StoreError> {
         const ONE: Sql = select_accounts!("where accounts.host = $1 and accounts.did = $2");

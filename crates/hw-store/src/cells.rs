@@ -271,7 +271,7 @@ fn cell_params<'a>(host: &'a str, lane: i64, row: &CellRow<'a>) -> Vec<SqlParam<
     .to_vec()
 }
 
-fn read_cell(row: &mut SqlRow) -> Result<ItemCell, StoreError> {
+pub(crate) fn read_cell(row: &mut SqlRow) -> Result<ItemCell, StoreError> {
     let tombstone =
         read_observed_at(row.maybe_int("tombstone_at_ms")?, row.maybe_int("tombstone_request")?);
     let observed_at =

@@ -16,7 +16,7 @@ use crate::lanes::lane_rows::FollowedLanes;
 use crate::mirror::{WrittenText, tombstones};
 use crate::removed_items::{self, RemovalCause};
 use crate::transaction::Transaction;
-use crate::{comment_queue, lanes, late_threads, search};
+use crate::{comment_queue, events, lanes, late_threads, search};
 
 use batch::ids_by_kind;
 pub(crate) use batch::{BatchChange, ChangeBatch};
@@ -132,12 +132,13 @@ pub(crate) fn forget_items(
 type ChangeConsumer = fn(&mut Transaction<'_>, &ChangeBatch<'_>) -> Result<(), StoreError>;
 
 /// Everything that is derived from changes, in the order in which it sees them.
-const CONSUMERS: [ChangeConsumer; 6] = [
+const CONSUMERS: [ChangeConsumer; 7] = [
     removed_items::store_removed_items,
     search::update_rows,
     count_lane_items,
     late_threads::request_comment_sweeps,
     comment_queue::update_queue,
+    events::derivation::derive_events,
     notify_observer,
 ];
 

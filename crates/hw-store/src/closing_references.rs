@@ -12,6 +12,7 @@ use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::repositories::parse_time;
+use crate::watches::resolution;
 use crate::{LeasedStore, StoreReader};
 
 /// An open pull request whose closing references are read.
@@ -121,7 +122,10 @@ fn store_references(
         .iter()
         .map(|update| params![&update.closes, update.is_due, host, update.id].to_vec())
         .collect();
-    tx.execute_each(STORE, &rows)
+    tx.execute_each(STORE, &rows)?;
+    let written = |read: &&ReadReferences| updates.iter().any(|u| u.id == read.pull_request.id);
+    let read: Vec<_> = read.iter().filter(written).cloned().collect();
+    resolution::join_closing_pulls(tx, host, &read)
 }
 
 /// New references of one row.

@@ -76,6 +76,26 @@ impl StoreReader {
         self.read_lane_threads(lane, after, limit, ALL)
     }
 
+    /// Returns the threads of a lane with these numbers.
+    pub fn numbered_threads(
+        &self,
+        lane: &Lane,
+        numbers: &[i64],
+    ) -> Result<Vec<DueThread>, StoreError> {
+        const NUMBERED: KindStatements = of_kind!(
+            "select id, node_id from",
+            "where host = $1 and repository_id = $2 and number in (select value from json_each($3)) order by id",
+            "where host = $1 and repository_id = $2 and number = any($3) order by id"
+        );
+        let Some((kind, repository)) = thread_scope(lane) else { return Ok(Vec::new()) };
+        let params = params![&lane.host, repository, numbers];
+        self.read("numbered threads", |tx| {
+            tx.query(NUMBERED.for_kind(kind), &params, |mut row| {
+                Ok(DueThread { id: row.int("id")?, node_id: row.text("node_id")? })
+            })
+        })
+    }
+
     fn read_lane_threads(
         &self,
         lane: &Lane,
@@ -164,7 +184,9 @@ fn queue_threads(
     );
     let rows: Vec<_> = threads_among(items)
         .filter(|thread| {
-            per_thread_lane(host, thread).is_some_and(|lane| followed.contains_key(&lane))
+            let lane = per_thread_lane(host, thread).and_then(|lane| followed.get(&lane));
+            // a lane that only watches read claims nothing, and its threads are not read from this queue
+            lane.is_some_and(|lane| lane.coverage.from.is_some())
         })
         .map(|thread| params![host, thread.kind().name(), thread.id, thread.repository_id].to_vec())
         .collect();

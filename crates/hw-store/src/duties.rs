@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hw_rules::duty::{DutyName, DutyState};
+use hw_rules::duty::{DutyName, DutyState, NextDue};
 use hw_rules::safe_text;
 
 use crate::error::StoreError;
@@ -19,6 +19,7 @@ use crate::{LeasedStore, StoreReader, StoreWriter};
 const CLAIM: TransactionStep = step!("claim");
 const RELEASE: TransactionStep = step!("release");
 const REQUEST: TransactionStep = step!("request duties");
+const SCHEDULE: TransactionStep = step!("schedule duties");
 
 /// A duty that is requested or claimed, and what its performance covers: those with the same text cover the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,10 +28,33 @@ pub struct DutyTask {
     pub detail: String,
 }
 
+/// A duty that a worker claims, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimTask {
+    pub name: DutyName,
+    pub reason: ClaimReason,
+}
+
+/// Why a duty is claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimReason {
+    /// To perform what is requested or wanted, which this describes.
+    Request(String),
+    /// Because it is due. A request for something else stays.
+    Schedule,
+}
+
+impl ClaimTask {
+    /// Returns the claim for what is requested.
+    pub fn for_request(DutyTask { name, detail }: DutyTask) -> Self {
+        Self { name, reason: ClaimReason::Request(detail) }
+    }
+}
+
 /// Duties that a worker wants.
 #[derive(Debug, Clone, Copy)]
 pub struct DutyClaim<'a> {
-    pub tasks: &'a [DutyTask],
+    pub tasks: &'a [ClaimTask],
     /// Workers whose duties are free, unless they have shown a beat since.
     pub dead: &'a [DeadWorker],
     /// Duties that the worker has performed. They end in the same transaction.
@@ -43,9 +67,18 @@ pub struct DutyClaim<'a> {
 pub struct DutyEnd {
     pub lease: Lease,
     pub ended_ms: i64,
-    /// When it is due next; none if only on request.
-    pub due_ms: Option<i64>,
+    pub next_due: NextDue,
     pub error: Option<String>,
+}
+
+/// The time at which a duty is due that has a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduledDuty {
+    pub name: DutyName,
+    /// When it is due if it has no due time yet.
+    pub first_ms: i64,
+    /// The latest time at which it may be due: its interval may be shorter than before, or the clock was set back.
+    pub latest_ms: i64,
 }
 
 /// The worker that performs a duty, and since when.
@@ -83,7 +116,8 @@ impl StoreWriter {
         worker: &str,
         now_ms: i64,
     ) -> Result<Result<LeasedStore, DutyHolder>, StoreError> {
-        let tasks = [DutyTask { name: name.clone(), detail: String::new() }];
+        let reason = ClaimReason::Request(String::new());
+        let tasks = [ClaimTask { name: name.clone(), reason }];
         let claim = DutyClaim { tasks: &tasks, dead: &[], ended: &[], now_ms };
         match self.claim_duties(worker, &claim)?.pop() {
             Some(claimed) => Ok(Ok(claimed)),
@@ -129,6 +163,25 @@ impl StoreWriter {
         self.write(REQUEST, |tx| tx.execute_each(UPSERT, &rows))
     }
 
+    /// Gives duties a due time: those that have none, and those that would be due too late.
+    pub fn schedule_duties(&self, scheduled: &[ScheduledDuty]) -> Result<(), StoreError> {
+        const UPSERT: Sql = Sql::portable(
+            "insert into duties (name, detail, due_ms, epoch, failures)
+             values ($1, '', $2, 0, 0)
+             on conflict (name) do update
+                set due_ms = case when duties.due_ms is null then excluded.due_ms
+                                  when duties.due_ms > $3 then $3
+                                  else duties.due_ms end",
+        );
+        let names: Vec<String> = scheduled.iter().map(|duty| duty.name.to_string()).collect();
+        let rows: Vec<_> = names
+            .iter()
+            .zip(scheduled)
+            .map(|(name, duty)| params![name, duty.first_ms, duty.latest_ms].to_vec())
+            .collect();
+        self.write(SCHEDULE, |tx| tx.execute_each(UPSERT, &rows))
+    }
+
     /// Withdraws the requests of duties that nobody performs.
     pub fn withdraw_requests(&self, names: &[DutyName]) -> Result<(), StoreError> {
         const WITHDRAW: Sql = Sql::portable(
@@ -168,8 +221,10 @@ fn claim_in(
         "insert into duties (name, detail, owner, epoch, taken_at_ms, failures)
          values ($1, $2, $3, 1, $4, 0)
          on conflict (name) do update
-            set detail = excluded.detail, owner = excluded.owner, epoch = duties.epoch + 1,
-                taken_at_ms = excluded.taken_at_ms, requested_ms = null",
+            set detail = case when $5 = 0 then duties.detail else excluded.detail end,
+                requested_ms = case when $5 = 0 then duties.requested_ms else null end,
+                owner = excluded.owner, epoch = duties.epoch + 1,
+                taken_at_ms = excluded.taken_at_ms",
     );
     const EPOCHS: Sql = Sql::portable("select name, epoch from duties where owner = $1");
     if claim.tasks.is_empty() {
@@ -177,7 +232,7 @@ fn claim_in(
     }
     let held: BTreeSet<String> =
         tx.query(HELD, &[], |mut row| row.text("name"))?.into_iter().collect();
-    let free: Vec<(&DutyTask, String)> = claim
+    let free: Vec<(&ClaimTask, String)> = claim
         .tasks
         .iter()
         .map(|task| (task, task.name.to_string()))
@@ -185,7 +240,13 @@ fn claim_in(
         .collect();
     let rows: Vec<_> = free
         .iter()
-        .map(|(task, name)| params![name, &task.detail, worker, claim.now_ms].to_vec())
+        .map(|(task, name)| {
+            let (detail, serves_request) = match &task.reason {
+                ClaimReason::Request(detail) => (detail.as_str(), 1),
+                ClaimReason::Schedule => ("", 0),
+            };
+            params![name, detail, worker, claim.now_ms, serves_request].to_vec()
+        })
         .collect();
     tx.execute_each(UPSERT, &rows)?;
     let epochs: BTreeMap<String, i64> = tx
@@ -202,16 +263,23 @@ fn claim_in(
 fn end_in(tx: &mut Transaction<'_>, ended: &[DutyEnd]) -> Result<(), StoreError> {
     const END: Sql = Sql::portable(
         "update duties
-            set owner = null, ended_epoch = epoch, ended_ms = $1, due_ms = $2, last_error = $3,
-                failures = case when $4 = 0 then 0 else failures + 1 end
-          where name = $5 and owner = $6 and epoch = $7",
+            set owner = null, ended_epoch = epoch, ended_ms = $1,
+                due_ms = case when $2 = 0 then due_ms else $3 end, last_error = $4,
+                failures = case when $5 = 0 then 0 else failures + 1 end
+          where name = $6 and owner = $7 and epoch = $8",
     );
-    for DutyEnd { lease, ended_ms, due_ms, error } in ended {
+    for DutyEnd { lease, ended_ms, next_due, error } in ended {
         let error = error.as_deref().map(safe_text::sanitize_for_storage);
         let name = lease.duty.to_string();
+        let (is_rescheduled, due_ms) = match *next_due {
+            NextDue::Kept => (false, None),
+            NextDue::At(due_ms) => (true, Some(due_ms)),
+            NextDue::OnRequest => (true, None),
+        };
         let params = params![
             *ended_ms,
-            *due_ms,
+            is_rescheduled,
+            due_ms,
             error.as_deref(),
             error.is_some(),
             &name,
@@ -225,7 +293,8 @@ fn end_in(tx: &mut Transaction<'_>, ended: &[DutyEnd]) -> Result<(), StoreError>
 
 fn read_duties(tx: &mut Transaction<'_>) -> Result<Vec<DutyState>, StoreError> {
     const DUTIES: Sql = Sql::portable(
-        "select name, detail, due_ms, requested_ms, owner, epoch, ended_epoch, last_error, failures
+        "select name, detail, due_ms, requested_ms, owner, epoch, ended_epoch, ended_ms, last_error,
+                failures
            from duties order by name",
     );
     Ok(tx.query(DUTIES, &[], read_duty)?.into_iter().flatten().collect())
@@ -242,6 +311,7 @@ fn read_duty(mut row: SqlRow) -> Result<Option<DutyState>, StoreError> {
         owner: row.maybe_text("owner")?,
         epoch: row.int("epoch")?,
         ended_epoch: row.maybe_int("ended_epoch")?,
+        ended_ms: row.maybe_int("ended_ms")?,
         last_error: row.maybe_text("last_error")?,
         failures: u32::try_from(row.int("failures")?).unwrap_or(u32::MAX),
     }))

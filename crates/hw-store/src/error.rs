@@ -23,6 +23,8 @@ pub enum StoreError {
     LockFile { path: PathBuf, source: std::io::Error },
     #[error("{lane}: the watermark would move back from {from} to {}; only a reset may do that", format_watermark(.to.as_ref()))]
     WatermarkRegression { lane: Box<Lane>, from: SourceInstant, to: Option<SourceInstant> },
+    #[error("there is no consumer {name:?}")]
+    UnknownConsumer { name: String },
     #[error("{lane}: there is no complete sweep to finish")]
     NoCompleteSweep { lane: Box<Lane> },
     #[error(

@@ -35,6 +35,19 @@ impl StoreReader {
     }
 }
 
+impl StoreReader {
+    /// Returns the repositories of a host that are followed because they are watched.
+    pub fn watched_repositories(&self, host: &str) -> Result<BTreeSet<RepositoryKey>, StoreError> {
+        const WATCHED: Sql =
+            Sql::portable("select repository_id from follows where host = $1 and reason = $2");
+        let params = params![host, FollowReason::Watch.name()];
+        let ids = self.read("watched repositories", |tx| {
+            tx.query(WATCHED, &params, |mut row| row.int("repository_id"))
+        })?;
+        Ok(ids.into_iter().map(|id| RepositoryKey::new(host, id)).collect())
+    }
+}
+
 impl LeasedStore {
     /// Records another reason to follow a repository.
     pub fn follow_repository(
@@ -70,6 +83,37 @@ pub(crate) fn add_to_mirror(
     ids: impl IntoIterator<Item = i64>,
 ) -> Result<(), StoreError> {
     add_reason(tx, host, ids, FollowReason::Mirror)
+}
+
+/// Records that a watch follows this repository.
+pub(crate) fn add_watch_reason(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<(), StoreError> {
+    add_reason(tx, &repository.host, [repository.id.0], FollowReason::Watch)
+}
+
+/// Takes the reason of watches away if no watch is left. The next pull removes texts that nothing follows.
+pub(crate) fn release_from_watches(
+    tx: &mut Transaction<'_>,
+    repository: &RepositoryKey,
+) -> Result<(), StoreError> {
+    const RELEASE: Sql = Sql::portable(
+        "delete from follows
+          where host = $1 and repository_id = $2 and reason = $3
+            and not exists (select 1 from watches
+                             where watches.host = follows.host
+                               and watches.repository_id = follows.repository_id)",
+    );
+    const DELETE_USES: Sql = Sql::portable(
+        "delete from lane_uses
+          where use = $1 and lane_id in
+                (select id from lanes where host = $2 and repository_id = $3)
+            and not exists (select 1 from watches where host = $4 and repository_id = $5)",
+    );
+    let RepositoryKey { host, id } = repository;
+    tx.send_statement(RELEASE, &params![host, *id, FollowReason::Watch.name()])?;
+    tx.send_statement(DELETE_USES, &params![LaneUse::Watch.name(), host, *id, host, *id])
 }
 
 fn add_reason(

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use hw_rules::cells::{self as rule, CellChange, CellWrite};
 use hw_rules::coverage::Coverage;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{ItemObservation, MirrorItem, ObjectKind};
-use hw_rules::lane::Lane;
+use hw_rules::lane::{Lane, Surface};
+use hw_rules::moved_thread::MovedThread;
 use hw_rules::principal::Principal;
 use hw_rules::row_subject::RowSubject;
 use hw_rules::source_time::SourceInstant;
@@ -24,6 +26,7 @@ use crate::removed_items::{RemovalCause, RemovalReason};
 use crate::sql::{Sql, params};
 use crate::transaction::{Transaction, TransactionStep, step};
 use crate::views::viewers;
+use crate::watches::{moved_threads, watched_threads};
 
 mod counts;
 mod page_group;
@@ -57,6 +60,22 @@ pub struct IngestPage {
     pub read_threads: Vec<(i64, i64)>,
     /// The login of the token's user, which the source reports at the beginning of a pull.
     pub viewer: Option<String>,
+    /// What the lane is read for.
+    pub lane_use: LaneUse,
+    /// Threads that a page of the list of activity showed as moved. Such a page has no items.
+    pub moved_threads: Vec<MovedThread>,
+    /// How far watched threads are read whole with this page.
+    pub thread_scans: Vec<ThreadScanStep>,
+}
+
+/// The state of reading a watched thread whole, after a page of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadScanStep {
+    pub number: i64,
+    /// Where reading continues; none at the beginning, and at the end.
+    pub cursor: Option<String>,
+    /// The source's time at which the thread was read to its end; none before that.
+    pub finished_at: Option<SourceInstant>,
 }
 
 /// An ETag, with the principal that received it: the source may answer others differently.
@@ -83,6 +102,9 @@ impl IngestPage {
             etag: None,
             read_threads: Vec::new(),
             viewer: None,
+            lane_use: LaneUse::Mirror,
+            moved_threads: Vec::new(),
+            thread_scans: Vec::new(),
         }
     }
 }
@@ -212,6 +234,10 @@ fn write_with_state(
         id_conflicts::reclaim_urls(tx, host, &writes)?;
     }
     comment_queue::dequeue_read_threads(tx, &page.lane, &page.read_threads)?;
+    if let Some(repository) = page.lane.repository() {
+        moved_threads::store_moved(tx, &repository, &page.moved_threads)?;
+        watched_threads::record_scans(tx, &repository, &page.thread_scans)?;
+    }
     page.viewer.iter().try_for_each(|login| viewers::store_viewer(tx, host, login))?;
     quarantine::update_quarantine(tx, state.lane, page, &state.quarantined)?;
     advance_lane(tx, &state, page, &writes)?;
@@ -229,8 +255,8 @@ fn write_changes(
     writes: &[CellWrite],
     prepared: &PreparedPage<'_>,
 ) -> Result<(), StoreError> {
-    let IngestPage { lane, observations, .. } = prepared.page();
-    let host = &lane.host;
+    let IngestPage { lane: page_lane, observations, .. } = prepared.page();
+    let host = &page_lane.host;
     let written: Vec<_> = writes
         .iter()
         .filter(|write| write.change.writes_text())
@@ -257,9 +283,11 @@ fn write_changes(
     let (lane, counting, followed) = (state.lane, LaneCounting::Counted, &state.comment_lanes);
     let target = ChangeTarget { host, lane, counting, cause, followed };
     changes::apply_cells(tx, target, &updates)?;
-    let listed = writes
-        .iter()
-        .filter(|write| write.key.kind == ObjectKind::Repository && write.cell.is_present());
+    // a repository that another list brings is followed for another reason
+    let is_listing = page_lane.surface == Surface::Repositories;
+    let listed = writes.iter().filter(|write| {
+        is_listing && write.key.kind == ObjectKind::Repository && write.cell.is_present()
+    });
     follows::add_to_mirror(tx, host, listed.map(|write| write.key.id))?;
     cells::forget_digests(tx, host, ObjectKind::Repository, &repositories.displaced)
 }
@@ -309,6 +337,6 @@ fn advance_lane(
     if let Some(etag) = &page.etag {
         lanes::store_etag(tx, lane, etag)?;
     }
-    lanes::record_checks(tx, &page.checked_lanes)?;
+    lanes::record_checks(tx, &page.checked_lanes, page.lane_use)?;
     tx.send_statement(PAGE_SIZE, &params![i64::from(page.page_size), lane])
 }

@@ -190,7 +190,17 @@ impl LeasedStore {
         base: SourceInstant,
         why: &str,
     ) -> Result<(), StoreError> {
-        let to = base.minus_ms(SAFE_BACKFILL_MS);
+        self.reset_lane_to(lane, base, base.minus_ms(SAFE_BACKFILL_MS), why)
+    }
+
+    /// Does the same, and has the lane claim nothing later than `to`.
+    pub fn reset_lane_to(
+        &self,
+        lane: &Lane,
+        base: SourceInstant,
+        to: SourceInstant,
+        why: &str,
+    ) -> Result<(), StoreError> {
         self.write_with_lease(RESET, |tx| {
             let id = ensure_lane_id(tx, lane)?;
             leases::revoke_from_others(tx, &DutyName::for_lane(lane), self.lease())?;
@@ -297,10 +307,12 @@ fn write_coverage(
 }
 
 /// Records successful checks of lanes, each with the source's time. The time of a lane's last check never moves back.
-/// Only the mirror checks lanes, so it uses each of them, even if another use created it and it needs no read. An unknown lane is not created, because nothing of it is stored yet.
+/// Whoever checks a lane uses it, even if another use created it and it needs no read. An unknown lane is not created,
+/// because nothing of it is stored yet.
 pub(crate) fn record_checks(
     tx: &mut Transaction<'_>,
     checks: &[(Lane, i64)],
+    lane_use: LaneUse,
 ) -> Result<(), StoreError> {
     const UPDATE_CHECKED_AT: Sql = Sql::portable(
         "update lanes
@@ -311,7 +323,7 @@ pub(crate) fn record_checks(
     let rows: Vec<_> = checks.iter().map(|(name, at_ms)| params![*at_ms, name].to_vec()).collect();
     tx.execute_each(UPDATE_CHECKED_AT, &rows)?;
     let names: Vec<_> = checks.iter().map(|(name, _)| name.clone()).collect();
-    lane_rows::add_lane_use(tx, &names, LaneUse::Mirror)
+    lane_rows::add_lane_use(tx, &names, lane_use)
 }
 
 fn serialize_coverage(coverage: &Coverage) -> String {

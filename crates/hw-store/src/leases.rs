@@ -43,33 +43,58 @@ pub(crate) fn revoke_from_others(
     tx.send_statement(REVOKE, &params![&duty.to_string()])
 }
 
-/// A check of a lease that was sent: it shares a round trip with the first questions of its transaction. Nothing may be
-/// committed before it is read.
-pub(crate) struct PendingLeaseCheck<'a> {
-    lease: &'a Lease,
-    rows: PendingRows,
+/// The answer to the question that begins each write of fetched data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeaseAnswer {
+    pub(crate) is_valid: bool,
+    /// True if the workspace watches anything: without watches nothing more is asked about them.
+    pub(crate) has_watches: bool,
 }
 
-impl<'a> PendingLeaseCheck<'a> {
-    pub(crate) fn send(tx: &mut Transaction<'_>, lease: &'a Lease) -> Result<Self, StoreError> {
-        const COUNT_MATCHING: Sql = Sql::portable(
-            "select count(*) as matching from duties where name = $1 and owner = $2 and epoch = $3",
-        );
-        let name = lease.duty.to_string();
-        let params = params![&name, &lease.owner, lease.epoch];
-        Ok(Self { lease, rows: tx.send_query(COUNT_MATCHING, &params)? })
-    }
+/// Where the question stands.
+pub(crate) enum LeaseQuestion {
+    /// This transaction needs no lease.
+    NotAsked,
+    /// It shares a round trip with the first questions of its transaction.
+    Sent(PendingRows),
+    Answered(LeaseAnswer),
+}
 
-    /// Fails if the owner has lost the lease.
-    pub(crate) fn read(self, tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-        let counts = tx.read_pending(self.rows, |mut row| row.int("matching"))?;
-        if counts.iter().any(|matching| *matching > 0) {
-            return Ok(());
-        }
-        // an upgrade revokes all leases
-        refuse_newer_version(tx)?;
-        Err(lease_lost(self.lease))
+/// Asks whether a lease is valid. Nothing may be committed before the answer is checked.
+pub(crate) fn ask_lease(
+    tx: &mut Transaction<'_>,
+    lease: &Lease,
+) -> Result<LeaseQuestion, StoreError> {
+    const MATCHING: Sql = Sql::portable(
+        "select count(*) as matching,
+                (select count(*) from (select 1 from watches limit 1) as watched) as watches
+           from duties where name = $1 and owner = $2 and epoch = $3",
+    );
+    let name = lease.duty.to_string();
+    let params = params![&name, &lease.owner, lease.epoch];
+    Ok(LeaseQuestion::Sent(tx.send_query(MATCHING, &params)?))
+}
+
+/// Reads the answer to [`ask_lease`].
+pub(crate) fn read_lease_answer(
+    tx: &mut Transaction<'_>,
+    rows: PendingRows,
+) -> Result<LeaseAnswer, StoreError> {
+    let answers = tx.read_pending(rows, |mut row| {
+        Ok(LeaseAnswer { is_valid: row.int("matching")? > 0, has_watches: row.int("watches")? > 0 })
+    })?;
+    let none = LeaseAnswer { is_valid: false, has_watches: false };
+    Ok(answers.into_iter().next().unwrap_or(none))
+}
+
+/// Fails if the owner has lost the lease.
+pub(crate) fn check_lease(tx: &mut Transaction<'_>, lease: &Lease) -> Result<(), StoreError> {
+    if tx.lease_answer()?.is_some_and(|answer| answer.is_valid) {
+        return Ok(());
     }
+    // an upgrade revokes all leases
+    refuse_newer_version(tx)?;
+    Err(lease_lost(lease))
 }
 
 pub(crate) fn lease_lost(lease: &Lease) -> StoreError {

@@ -164,6 +164,12 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../migrations/sqlite/0017_bluesky.sql"),
         postgres: include_str!("../migrations/postgres/0017_bluesky.sql"),
     },
+    Migration {
+        number: 18,
+        name: "events",
+        sqlite: include_str!("../migrations/sqlite/0018_events.sql"),
+        postgres: include_str!("../migrations/postgres/0018_events.sql"),
+    },
 ];
 
 /// The number of the schema that this version reads and writes.

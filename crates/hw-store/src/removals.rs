@@ -23,6 +23,7 @@ use crate::{
 };
 
 const REMOVE: TransactionStep = step!("remove repositories");
+const REMOVE_ITEMS: TransactionStep = step!("remove items");
 const CLEAR: TransactionStep = step!("clear");
 
 impl StoreReader {
@@ -92,6 +93,20 @@ impl LeasedStore {
                 leases::revoke_from_others(tx, &duty, self.lease())?;
             }
             Ok(RemovalResult { removed })
+        })
+    }
+
+    /// Removes items of a lane that were confirmed gone, without a sweep of the lane. Returns their number.
+    pub fn remove_gone(
+        &self,
+        lane: &Lane,
+        gone: &[(i64, ObservedAt)],
+        allow_mass_removal: bool,
+    ) -> Result<u64, StoreError> {
+        let gone = absences_of_kind(lane.surface.kind(), gone);
+        self.write_with_lease(REMOVE_ITEMS, |tx| {
+            let Some(id) = lanes::find_lane_id(tx, lane)? else { return Ok(0) };
+            remove_confirmed(tx, StoredLane { id, lane }, &gone, allow_mass_removal)
         })
     }
 

@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use hw_rules::event_policy::EventPolicy;
+
 use crate::driver::postgres::PostgresDriver;
 use crate::driver::sqlite::SqliteDriver;
 use crate::driver::{DatabaseDriver, DatabaseTimeouts};
@@ -32,6 +34,7 @@ pub struct StoreWriter {
     reader: StoreReader,
     pub(crate) crash_hook: Option<CrashHook>,
     pub(crate) change_observer: Option<ChangeObserver>,
+    pub(crate) event_policy: Arc<EventPolicy>,
 }
 
 impl StoreWriter {
@@ -77,7 +80,8 @@ impl StoreWriter {
         };
         let inner = StoreInner { is_new_schema, ..StoreInner::new(driver, location) };
         let reader = StoreReader { inner: Arc::new(inner) };
-        let writer = Self { reader, crash_hook: None, change_observer: None };
+        let writer =
+            Self { reader, crash_hook: None, change_observer: None, event_policy: Arc::default() };
         migrations::apply_migrations(&writer, refetch)?;
         Ok(writer)
     }
@@ -111,6 +115,12 @@ impl StoreWriter {
     #[must_use]
     pub fn with_change_observer(self, observer: ChangeObserver) -> Self {
         Self { change_observer: Some(observer), ..self }
+    }
+
+    /// Installs the settings that decide whose comments count as events.
+    #[must_use]
+    pub fn with_event_policy(self, policy: EventPolicy) -> Self {
+        Self { event_policy: Arc::new(policy), ..self }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Runs transactions. Each has a name, which errors report and crash tests refer to.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use hw_rules::event_policy::EventPolicy;
 
 use crate::driver::{DatabaseSession, Durability, PendingRows, error_mapping};
 use crate::error::{DriverError, StoreError};
-use crate::leases::PendingLeaseCheck;
+use crate::leases::{self, LeaseAnswer, LeaseQuestion};
 use crate::sql::{Dialect, Sql, SqlParam, SqlRow};
 use crate::store_writer::ChangeObserver;
 use crate::views::change_counter;
@@ -48,6 +51,8 @@ pub(crate) struct Transaction<'a> {
     step: &'static str,
     is_open: bool,
     change_observer: Option<ChangeObserver>,
+    event_policy: Arc<EventPolicy>,
+    lease_question: LeaseQuestion,
 }
 
 impl StoreReader {
@@ -94,6 +99,7 @@ impl StoreWriter {
         let session = self.inner.driver.write_session();
         let mut tx = Transaction::new(session.map_err(map_step_error(step.name))?, step.name);
         tx.change_observer = self.change_observer.clone();
+        tx.event_policy = Arc::clone(&self.event_policy);
         tx.session.begin_write(step.durability).map_err(map_step_error(step.name))?;
         tx.is_open = true;
         Ok(tx)
@@ -114,10 +120,10 @@ impl LeasedStore {
         job: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.write(step, |tx| {
-            let check = PendingLeaseCheck::send(tx, self.lease())?;
+            tx.lease_question = leases::ask_lease(tx, self.lease())?;
             let done = job(tx);
             // first of all: what an owner finds wrong after it lost its lease may be the work of the next owner
-            let checked = match check.read(tx) {
+            let checked = match leases::check_lease(tx, self.lease()) {
                 Err(error) if error.is_lease_revoked() => return Err(error),
                 checked => checked,
             };
@@ -136,7 +142,14 @@ pub(crate) fn map_step_error(step: &'static str) -> impl Fn(DriverError) -> Stor
 
 impl<'a> Transaction<'a> {
     fn new(session: Box<dyn DatabaseSession + 'a>, step: &'static str) -> Self {
-        Self { session, step, is_open: false, change_observer: None }
+        Self {
+            session,
+            step,
+            is_open: false,
+            change_observer: None,
+            event_policy: Arc::default(),
+            lease_question: LeaseQuestion::NotAsked,
+        }
     }
 
     fn commit(mut self) -> Result<(), StoreError> {
@@ -148,6 +161,27 @@ impl<'a> Transaction<'a> {
     /// Returns the observer of this transaction's changes.
     pub(crate) fn change_observer(&self) -> Option<ChangeObserver> {
         self.change_observer.clone()
+    }
+
+    /// Returns the settings that decide whose comments count.
+    pub(crate) fn event_policy(&self) -> Arc<EventPolicy> {
+        Arc::clone(&self.event_policy)
+    }
+
+    /// Returns what the database said about this transaction's lease; none if it needs no lease.
+    pub(crate) fn lease_answer(&mut self) -> Result<Option<LeaseAnswer>, StoreError> {
+        match std::mem::replace(&mut self.lease_question, LeaseQuestion::NotAsked) {
+            LeaseQuestion::NotAsked => Ok(None),
+            LeaseQuestion::Sent(rows) => {
+                let answer = leases::read_lease_answer(self, rows)?;
+                self.lease_question = LeaseQuestion::Answered(answer);
+                Ok(Some(answer))
+            }
+            LeaseQuestion::Answered(answer) => {
+                self.lease_question = LeaseQuestion::Answered(answer);
+                Ok(Some(answer))
+            }
+        }
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

@@ -16,6 +16,9 @@ use crate::{LeasedStore, StoreReader, StoreWriter};
 const WORKER: TransactionStep = step!("worker");
 const BEAT: TransactionStep = step!("beat");
 
+/// The role of a worker that performs everything that is due, until it is stopped.
+pub const SERVICE_ROLE: &str = "service";
+
 /// Who a worker is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerIdentity {

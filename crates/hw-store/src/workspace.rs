@@ -1,10 +1,10 @@
-//! A workspace opened for reading, as soon as its database exists.
+//! A workspace opened as soon as its database exists: for reading, and for what its users decide.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::StoreError;
-use crate::{DatabaseLocation, StoreReader};
+use crate::{DatabaseLocation, DecisionWriter, StoreReader, StoreWriter};
 
 /// A handle to a workspace that may not exist yet. Clones share the opened database.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub struct Workspace {
 /// An open database, with the identity of its file when it was opened.
 struct OpenDatabase {
     store: StoreReader,
+    /// Opened by the first decision.
+    decisions: Option<DecisionWriter>,
     file: Option<FileId>,
 }
 
@@ -35,7 +37,8 @@ impl Workspace {
     /// Creates a handle to an opened workspace.
     pub fn from_store(store: StoreReader) -> Self {
         let location = store.inner.location.clone();
-        let opened = OpenDatabase { store, file: current_file_id(&location) };
+        let file = current_file_id(&location);
+        let opened = OpenDatabase { store, decisions: None, file };
         Self { location, opened: Arc::new(Mutex::new(Some(opened))) }
     }
 
@@ -49,8 +52,20 @@ impl Workspace {
         }
         *open = None;
         let store = StoreReader::open(&self.location)?;
-        *open = Some(OpenDatabase { store: store.clone(), file });
+        *open = Some(OpenDatabase { store: store.clone(), decisions: None, file });
         Ok(store)
+    }
+
+    /// Returns the store for writing decisions. A database that is missing is not created.
+    pub fn open_decisions(&self) -> Result<DecisionWriter, StoreError> {
+        self.open_store()?;
+        let mut open = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let opened = open.as_mut().ok_or_else(|| self.location.no_database())?;
+        if let Some(decisions) = &opened.decisions {
+            return Ok(decisions.clone());
+        }
+        let writer = StoreWriter::open_without_refetch(&self.location)?;
+        Ok(opened.decisions.insert(DecisionWriter::new(writer)).clone())
     }
 
     /// Formats the location for people.

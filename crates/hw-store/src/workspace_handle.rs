@@ -1,10 +1,10 @@
-//! The workspace that a server reads. It may not exist until a pull creates it.
+//! The workspace that a server serves. It may not exist until a pull creates it.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::engine::SearchEngine;
 use crate::error::StoreError;
-use crate::{StoreReader, Workspace};
+use crate::{DecisionWriter, StoreReader, Workspace};
 
 /// Finds the workspace, or returns the reason why it cannot be determined.
 type FindWorkspaceFn = dyn Fn() -> Result<Workspace, String> + Send + Sync;
@@ -46,6 +46,12 @@ impl WorkspaceHandle {
         open_store(&self.get_or_open()?.workspace)
     }
 
+    /// Opens the store for writing what a user decides.
+    pub fn decisions(&self) -> Result<DecisionWriter, OpenWorkspaceError> {
+        let workspace = &self.get_or_open()?.workspace;
+        workspace.open_decisions().map_err(|error| name_location(error, workspace))
+    }
+
     /// Returns the search engine of the workspace.
     pub fn search_engine(&self) -> Result<&SearchEngine, OpenWorkspaceError> {
         Ok(&self.get_or_open()?.engine)
@@ -64,11 +70,13 @@ impl WorkspaceHandle {
 
 /// Opens the store; the error names a file that is not a database.
 fn open_store(workspace: &Workspace) -> Result<StoreReader, OpenWorkspaceError> {
-    workspace.open_store().map_err(|error| {
-        if matches!(error, StoreError::NotADatabase) {
-            OpenWorkspaceError::NotADatabase(workspace.display_name())
-        } else {
-            error.into()
-        }
-    })
+    workspace.open_store().map_err(|error| name_location(error, workspace))
+}
+
+fn name_location(error: StoreError, workspace: &Workspace) -> OpenWorkspaceError {
+    if matches!(error, StoreError::NotADatabase) {
+        OpenWorkspaceError::NotADatabase(workspace.display_name())
+    } else {
+        error.into()
+    }
 }

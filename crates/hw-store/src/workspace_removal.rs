@@ -19,7 +19,7 @@ const REMOVE: TransactionStep = step!("remove workspace");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoveCondition {
     Always,
-    /// Only if no repository and no pause for a rate limit is stored.
+    /// Only if no repository, no post, no followed account and no pause for a rate limit is stored.
     IfUntouched,
 }
 
@@ -96,9 +96,11 @@ impl StoreReader {
         Ok(size.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0))
     }
 
-    /// Returns true if no pull has stored anything yet.
+    /// Returns true if no pull has stored anything yet, and nobody follows an account.
     fn is_untouched(&self) -> Result<bool, StoreError> {
-        Ok(self.object_counts()?.repositories == 0 && !self.has_pauses()?)
+        let counts = self.object_counts()?;
+        let has_objects = counts.repositories > 0 || counts.posts > 0;
+        Ok(!has_objects && self.accounts()?.is_empty() && !self.has_pauses()?)
     }
 }
 

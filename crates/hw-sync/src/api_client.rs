@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use futures_util::FutureExt as _;
 use hw_rules::backoff::Jitter;
 use hw_rules::class_shares::ClassShares;
 use hw_rules::format::format_count;
@@ -210,7 +211,7 @@ impl<S: Source> ApiClient<S> {
                 points: READ_POINTS,
                 may_be_free: request.is_conditional(),
             });
-            let permit = permit.await?;
+            let permit = options.wait_or_yield(permit).await?;
             let began_ms = self.clock().now_ms();
             let result = self.try_query(query, request, permit, *size).await?;
             state.add_active_ms(self.clock().now_ms() - began_ms, options);
@@ -243,7 +244,8 @@ impl<S: Source> ApiClient<S> {
                 },
                 wait_ms: wait,
             });
-            self.clock().sleep_until(self.clock().now_ms() + wait).await;
+            let sleep = self.clock().sleep_until(self.clock().now_ms() + wait);
+            options.wait_or_yield(sleep.map(Ok)).await?;
         }
     }
 

@@ -30,6 +30,11 @@ pub enum SyncError {
     Busy { owner: String, since_ms: i64 },
     #[error(transparent)]
     Store(#[from] hw_store::StoreError),
+    /// A lane was not read further, because something more important needs its duty. It continues from where it stopped.
+    #[error("gave way to a poll")]
+    Yielded,
+    #[error("a service is running in this workspace: {owner}, since {}", SourceInstant(*.since_ms))]
+    ServiceRunning { owner: String, since_ms: i64 },
     /// A test triggered a crash.
     #[error("crashed at {0:?}")]
     Crashed(&'static str),
@@ -55,7 +60,9 @@ impl SyncError {
             | Self::Unconfirmed { .. }
             | Self::RunBrake { .. }
             | Self::IncompleteRead { .. }
-            | Self::Busy { .. } => false,
+            | Self::Busy { .. }
+            | Self::Yielded
+            | Self::ServiceRunning { .. } => false,
         }
     }
 
@@ -67,9 +74,12 @@ impl SyncError {
             Self::SweepStopped { reason, .. } => stopped_sweep_reason(reason),
             Self::Unconfirmed { reason, items, .. } => items.append_to(reason),
             Self::IncompleteRead { reason, .. } => reason.clone(),
-            Self::RunBrake { .. } | Self::Busy { .. } | Self::Store(_) | Self::Crashed(_) => {
-                self.to_string()
-            }
+            Self::RunBrake { .. }
+            | Self::Busy { .. }
+            | Self::Store(_)
+            | Self::Yielded
+            | Self::ServiceRunning { .. }
+            | Self::Crashed(_) => self.to_string(),
         }
     }
 
@@ -90,6 +100,8 @@ impl SyncError {
             | Self::IncompleteRead { .. }
             | Self::Busy { .. }
             | Self::Store(_)
+            | Self::Yielded
+            | Self::ServiceRunning { .. }
             | Self::Crashed(_) => ItemNames::default(),
         }
     }
@@ -105,9 +117,10 @@ impl SyncError {
             | Self::SweepStopped { .. }
             | Self::Unconfirmed { .. }
             | Self::RunBrake { .. }
+            | Self::Yielded
             | Self::IncompleteRead { .. } => true,
             Self::Store(error) => matches!(error, hw_store::StoreError::Brake { .. }),
-            Self::Busy { .. } | Self::Crashed(_) => false,
+            Self::Busy { .. } | Self::ServiceRunning { .. } | Self::Crashed(_) => false,
         }
     }
 }

@@ -204,6 +204,8 @@ mod tests {
             full_name: format!("acme/{repository}"),
             has_issues_enabled: true,
             retry_budget: RepositoryRetryBudget::default(),
+            class: None,
+            yield_signal: crate::yield_signal::YieldSignal::default(),
         };
         let target = LaneTarget::new(lane, Arc::new(repository)).unwrap();
         FirstPageLane { target, kind: ThreadKind::Issue, state: LaneState::new(), rows: 10 }

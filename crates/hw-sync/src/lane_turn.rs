@@ -16,8 +16,10 @@ use hw_store::{IngestPage, TurnFailure};
 use crate::SyncError;
 use crate::api_client::{FetchError, GithubClient};
 use crate::retry_policy::RequestOptions;
-use crate::turn::{IngestedPage, LaneTarget, PullContext, PullTally, into_lane_error};
-use crate::{newest_first, quarantine, since, sweep, thread_comments};
+use crate::turn::{
+    IngestedPage, LaneTarget, PullContext, PullTally, ReadingPurpose, WatchReading, into_lane_error,
+};
+use crate::{newest_first, quarantine, reading_log, since, sweep, thread_comments};
 
 /// A turn in progress.
 pub(crate) struct LaneTurn<'a> {
@@ -106,7 +108,7 @@ impl<'a> LaneTurn<'a> {
             ReadStrategy::NewestFirst(kind) => {
                 newest_first::scan_newest_first(self, kind, reading).await
             }
-            ReadStrategy::Since(kind) => since::scan_since(self, kind).await,
+            ReadStrategy::Since(list) => since::scan_since(self, list).await,
             ReadStrategy::PerThread(kind) => {
                 thread_comments::scan_thread_comments(self, kind).await
             }
@@ -119,7 +121,13 @@ impl<'a> LaneTurn<'a> {
 
     /// Returns how far back the lane is mirrored.
     pub(crate) fn window(&self) -> ListingFloor {
-        self.context.window_floor(self.target.surface())
+        let read = self.state.coverage.from;
+        match (self.context.reading, read) {
+            (ReadingPurpose::Watches(WatchReading { floor: None, .. }), Some(read)) => read,
+            (ReadingPurpose::Watches(_) | ReadingPurpose::Mirror { .. }, _) => {
+                self.context.window_floor(self.target.surface())
+            }
+        }
     }
 
     /// Sends a query for as many rows as the server can serve, up to the size of a page.
@@ -137,7 +145,8 @@ impl<'a> LaneTurn<'a> {
 
     /// Returns a page of this lane without rows, which leaves its coverage as it is.
     pub(crate) fn empty_page(&self) -> IngestPage {
-        IngestPage::new(self.target.lane.clone(), self.page_size)
+        let page = IngestPage::new(self.target.lane.clone(), self.page_size);
+        IngestPage { lane_use: self.context.reading.lane_use(), ..page }
     }
 
     /// Stores a page, counts it, and emits its event.
@@ -168,8 +177,11 @@ impl<'a> LaneTurn<'a> {
 
     /// Resets a watermark that lies beyond the source's own time, `date`, and returns the coverage after that.
     pub(crate) fn reset_watermark(&self, date: SourceInstant) -> Result<Coverage, SyncError> {
+        const REASON: &str = "it is later than the source's clock";
         let (store, lane) = (self.context.store, &self.target.lane);
-        store.reset_lane(lane, date, "it is later than the source's clock")?;
+        reading_log::cursor_invalid(lane, REASON);
+        let to = date.minus_ms(self.context.reading.safe_backfill_ms());
+        store.reset_lane_to(lane, date, to, REASON)?;
         Ok(store.lane_state(lane)?.coverage)
     }
 
@@ -187,7 +199,7 @@ impl<'a> LaneTurn<'a> {
     /// Returns the error that ends the turn. One of this lane alone is recorded, with the time of the next attempt.
     fn fail(&self, error: FetchError) -> Result<SyncError, SyncError> {
         let error = into_lane_error(error, &self.target.lane);
-        if error.is_lane_error() {
+        if error.is_lane_error() && !matches!(error, SyncError::Yielded) {
             self.postpone(&error)?;
         }
         Ok(error)

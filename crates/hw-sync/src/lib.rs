@@ -11,9 +11,12 @@ pub mod crash_points;
 pub mod error;
 pub mod progress;
 pub mod pull;
+pub mod reading_log;
 pub mod remove_source;
 pub mod remove_workspace;
 pub mod restore;
+pub mod service;
+pub mod watch_poll;
 pub mod work_threads;
 pub mod worker;
 
@@ -49,9 +52,14 @@ mod summary;
 mod sweep;
 mod thread_comments;
 mod turn;
+mod watch_context;
+mod watch_resolution;
+mod watched_repository;
+mod yield_signal;
 
 pub use error::SyncError;
 pub use repair::RepairSummary;
 pub use retry_policy::RetryPolicy;
 pub use summary::{FailureKind, PullFailure, PullSummary};
 pub use turn::PullTally;
+pub use watch_context::ShadowDifference;

@@ -1,7 +1,7 @@
 //! Looks up items by id, for lanes of any surface.
 
 use hw_rules::item::{CommentKind, ItemObservation, MirrorItem, ThreadKind};
-use hw_rules::lane::{Lane, ReadStrategy};
+use hw_rules::lane::{Lane, ReadStrategy, SinceList};
 use hw_rules::repository_key::RepositoryKey;
 use hw_sources::error::SourceError;
 use hw_sources::github::comments::CommentLookupQuery;
@@ -38,7 +38,13 @@ impl<'a> ItemLookupQuery<'a> {
     fn lane_query(&self) -> LaneLookupQuery<'a> {
         match self.target.strategy {
             ReadStrategy::NewestFirst(kind) => LaneLookupQuery::Threads(self.thread_query(kind)),
-            ReadStrategy::Since(kind) => LaneLookupQuery::Comments(self.comment_query(kind.into())),
+            ReadStrategy::Since(SinceList::Comments(kind)) => {
+                LaneLookupQuery::Comments(self.comment_query(kind.into()))
+            }
+            // the list of activity has no rows that are looked up: one that cannot be read fails the page
+            ReadStrategy::Since(SinceList::Activity) => {
+                LaneLookupQuery::Threads(self.thread_query(ThreadKind::Issue))
+            }
             ReadStrategy::PerThread(kind) => {
                 LaneLookupQuery::Comments(self.comment_query(kind.into()))
             }

@@ -120,6 +120,6 @@ pub(crate) fn has_surface(repository: &Repository, surface: Surface) -> bool {
         | Surface::Comments(CommentKind::Conversation)
         | Surface::Comments(CommentKind::ReviewComment)
         | Surface::Comments(CommentKind::Review) => true,
-        Surface::Repositories | Surface::Feed => false,
+        Surface::Repositories | Surface::Activity | Surface::Feed => false,
     }
 }

@@ -76,7 +76,7 @@ async fn pull_once(
     // pauses of other machines end by the source's clock
     let clock = store.source_clock(&pull.host, &pull.worker.machine)?;
     client.source_time().resume_clock(clock);
-    let run = PullRun::new(&worker, client, pull);
+    let run = PullRun::new(&worker, client, pull.clone())?;
     let work = async {
         run_duties(&worker, client.clock(), &run).await?;
         run.take_summary()

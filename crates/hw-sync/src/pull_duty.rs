@@ -83,7 +83,9 @@ pub(crate) async fn perform_pull(
     for outcome in run_lanes(context, pull, std::mem::take(&mut discovery.lanes)).await? {
         match outcome.result {
             LaneResult::Hidden(_) => hidden.push(outcome.target),
-            LaneResult::Done(_) | LaneResult::Failed(_) => summary.add_outcome(context, outcome),
+            LaneResult::Done(_) | LaneResult::Failed(_) | LaneResult::Yielded => {
+                summary.add_outcome(context, outcome);
+            }
         }
     }
     run_removals::apply_removals(context, pull, &mut summary)?;

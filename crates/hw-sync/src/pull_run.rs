@@ -2,14 +2,17 @@
 //! comments of repositories that nobody else reads.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::{FutureExt as _, LocalBoxFuture};
-use hw_rules::duty::{DutyName, DutyState};
+use hw_rules::duty::{DutyName, DutyState, NextDue};
 use hw_rules::lane::PullItem;
 use hw_rules::plan::{self, ChangeSign, LanePlan};
 use hw_rules::repository_key::RepositoryKey;
-use hw_store::{DutyEnd, DutyTask, LeasedStore, StoreError};
+use hw_store::{
+    ClaimReason, DutyEnd, DutyTask, LeasedStore, SERVICE_ROLE, StoreError, StoreReader, WorkerRow,
+};
 use tokio::sync::Notify;
 
 use crate::api_client::GithubClient;
@@ -20,19 +23,25 @@ use crate::pull_duty::perform_pull;
 use crate::rate_limiter::lock_unpoisoned;
 use crate::repository_duty::{CommentListTask, RepositoryTask, perform_repository};
 use crate::schedule::{LaneOutcome, LaneResult};
-use crate::scheduler::{ClaimedDuty, DutyPerformer, PerformedDuty};
+use crate::scheduler::{AcceptedDuty, ClaimedDuty, DutyPerformer, PerformedDuty};
 use crate::summary::PullSummary;
-use crate::turn::{PullContext, RunState, SweepPolicy, TargetRepository};
-use crate::worker::{DutyBoard, Worker};
+use crate::turn::{PullContext, ReadingPurpose, RunState, SweepPolicy, TargetRepository};
+use crate::worker::{DutyBoard, ServiceSign, Worker};
+use crate::yield_signal::YieldSignal;
 use crate::{SyncError, crash_points, sources};
 
 /// The time after which a pull looks whether others have read the comments that it waits for.
 const LOOK_INTERVAL_MS: i64 = 500;
+/// A service takes a requested pull that it covers within half a second. What it has not taken after this time, this
+/// process performs itself.
+const SERVICE_PATIENCE_MS: i64 = 3_000;
+/// Marks a pull that also sweeps all lists.
+const RECONCILE_PART: &str = "reconcile";
 
 pub(crate) struct PullRun<'a> {
     worker: &'a Worker<'a>,
     client: &'a GithubClient,
-    pull: &'a PullSpec,
+    pull: PullSpec,
     pull_duty: DutyName,
     /// What this pull covers. A pull with the same text is as good as this one.
     detail: String,
@@ -59,6 +68,10 @@ struct RunProgress {
     performed: BTreeSet<DutyName>,
     /// True if other processes have read comments for this pull.
     was_helped: bool,
+    /// The request of this pull to a service.
+    request: Option<PullRequest>,
+    /// The error that ends the pull.
+    aborted: Option<SyncError>,
 }
 
 /// This process's part in the pull.
@@ -73,6 +86,15 @@ enum PullPart {
     Performing,
     /// This process has pulled.
     Performed(Box<PullSummary>),
+}
+
+/// A pull that was requested of a service.
+#[derive(Debug, Clone, Copy)]
+struct PullRequest {
+    /// By this process's monotonic clock.
+    at_ms: i64,
+    /// The last claim of the pull before the request.
+    epoch: i64,
 }
 
 /// The pull of another process.
@@ -91,18 +113,50 @@ impl<'a> PullRun<'a> {
     pub(crate) fn new(
         worker: &'a Worker<'a>,
         client: &'a GithubClient,
-        pull: &'a PullSpec,
-    ) -> Self {
-        Self {
+        pull: PullSpec,
+    ) -> Result<Self, SyncError> {
+        Ok(Self {
             worker,
             client,
+            pull_duty: DutyName::pull(pull.host.as_str()),
+            detail: pull.describe_coverage(worker.store())?,
             pull,
-            pull_duty: DutyName::pull(&pull.host),
-            detail: pull.describe_coverage(),
             state: RunState::new(client.largest_page()),
             progress: Mutex::default(),
             duties_ended: Notify::new(),
-        }
+        })
+    }
+
+    /// Creates the part of a process that helps the pull of another one.
+    pub(crate) fn new_helper(
+        worker: &'a Worker<'a>,
+        client: &'a GithubClient,
+        pull: PullSpec,
+        owner: &str,
+        epoch: i64,
+    ) -> Result<Self, SyncError> {
+        let run = Self::new(worker, client, pull)?;
+        let owner = owner.to_owned();
+        let other = OtherPull { worker: owner.clone(), owner, epoch, was_alive: true };
+        lock_unpoisoned(&run.progress).part = PullPart::Following(other);
+        Ok(run)
+    }
+
+    /// Makes the pull fail, because the comments that it waits for cannot be read.
+    pub(crate) fn abort(&self, error: SyncError) {
+        lock_unpoisoned(&self.progress).aborted = Some(error);
+        self.duties_ended.notify_waiters();
+    }
+
+    /// Wakes the pull, because duties were given back.
+    pub(crate) fn notify_ended(&self) {
+        self.duties_ended.notify_waiters();
+    }
+
+    /// Returns true while the pull keeps a duty for its removals.
+    pub(crate) fn is_kept(&self, duty: &DutyName) -> bool {
+        let progress = lock_unpoisoned(&self.progress);
+        progress.kept.iter().any(|kept| kept.lease.duty == *duty)
     }
 
     /// Returns the result of the pull, once all duties are done.
@@ -112,7 +166,7 @@ impl<'a> PullRun<'a> {
         if let PullPart::Performed(summary) = part {
             return Ok(*summary);
         }
-        let mut summary = PullSummary::new(self.pull);
+        let mut summary = PullSummary::new(&self.pull);
         if let PullPart::Following(followed) = part {
             summary.followed = Some(followed.worker);
         }
@@ -132,38 +186,46 @@ impl<'a> PullRun<'a> {
         PullContext {
             store,
             client: self.client,
-            window_days: self.pull.window_days,
+            reading: ReadingPurpose::Mirror { window_days: self.pull.window_days },
             allow_mass_removal: self.pull.allow_mass_removal,
             sweeps,
             run: &self.state,
         }
     }
 
-    async fn perform_pull_duty(
+    /// Performs the pull, and records how it ended for the readers of the mirror.
+    pub(crate) async fn run_pull_duty(
         &self,
-        store: LeasedStore,
-        dead_owner: Option<String>,
-    ) -> Result<PerformedDuty, SyncError> {
-        let taken_over = self.start_performing(dead_owner.as_deref());
-        let context = self.context(&store);
+        store: &LeasedStore,
+        dead_owner: Option<&str>,
+    ) -> Result<PullSummary, SyncError> {
+        let taken_over = self.start_performing(dead_owner);
+        let context = self.context(store);
         let mut result = async {
             self.client.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
             self.withdraw_old_requests()?;
-            perform_pull(self, &context, self.pull, taken_over.as_ref()).await
+            perform_pull(self, &context, &self.pull, taken_over.as_ref()).await
         }
         .await;
         if !result.as_ref().is_err_and(SyncError::has_lost_lease) {
-            result = sources::record_pull_end(&context, self.pull, result);
+            result = sources::record_pull_end(&context, &self.pull, result);
         }
-        let error = match &result {
-            Ok(summary) => summary.failures.first().map(|failure| failure.message.clone()),
-            Err(error) => Some(error.reason()),
-        };
-        let end = self.duty_end(&store, error);
+        if let Ok(summary) = &mut result {
+            summary.was_helped = lock_unpoisoned(&self.progress).was_helped;
+        }
+        result
+    }
+
+    async fn perform_pull_duty(
+        &self,
+        store: LeasedStore,
+        dead_owner: Option<&str>,
+    ) -> Result<PerformedDuty, SyncError> {
+        let result = self.run_pull_duty(&store, dead_owner).await;
+        let end = self.duty_end(&store, duty_error(&result));
         match result {
-            Ok(mut summary) => {
+            Ok(summary) => {
                 let mut progress = lock_unpoisoned(&self.progress);
-                summary.was_helped = progress.was_helped;
                 progress.part = PullPart::Performed(Box::new(summary));
                 Ok(PerformedDuty::Ended(end))
             }
@@ -206,7 +268,7 @@ impl<'a> PullRun<'a> {
     }
 
     /// Returns true if the comments of a repository were requested by a pull like this one.
-    fn is_own_task(&self, detail: &str) -> bool {
+    pub(crate) fn is_own_task(&self, detail: &str) -> bool {
         RepositoryTask::from_detail(detail)
             .and_then(|task| Some(task.run.strip_prefix(&self.detail)?.to_owned()))
             .is_some_and(|rest| rest.is_empty() || rest == self.own_suffix())
@@ -217,19 +279,22 @@ impl<'a> PullRun<'a> {
         format!("; {}", self.worker.id())
     }
 
-    async fn perform_repository_duty(
+    /// Reads comments of a repository, until this time if there is one: what is left stays requested.
+    pub(crate) async fn perform_repository_duty(
         &self,
         store: LeasedStore,
         repository: &RepositoryKey,
         task: RepositoryTask,
+        until_ms: Option<i64>,
     ) -> Result<PerformedDuty, SyncError> {
         let Some(repository) = self.find_repository(repository)? else {
             return Ok(PerformedDuty::Ended(self.duty_end(&store, None)));
         };
         let duty = store.lease().duty.clone();
         let context = self.context(&store);
-        match perform_repository(&context, self.pull, &repository, &task.lists).await {
-            Ok(outcomes) => Ok(self.finish_repository(&store, outcomes)),
+        let read = perform_repository(&context, &self.pull, &repository, &task.lists);
+        match self.read_until(until_ms, &repository.yield_signal, read).await {
+            Ok(outcomes) => self.finish_repository(&store, task, outcomes),
             // its lanes were cleared or reset meanwhile, so it is requested again
             Err(SyncError::Store(StoreError::LeaseLost { name })) if name == duty.to_string() => {
                 Ok(PerformedDuty::Kept(duty))
@@ -238,28 +303,161 @@ impl<'a> PullRun<'a> {
         }
     }
 
-    fn finish_repository(&self, store: &LeasedStore, outcomes: Vec<LaneOutcome>) -> PerformedDuty {
+    /// Reads to the end, or to the first request after this time.
+    async fn read_until<T>(
+        &self,
+        until_ms: Option<i64>,
+        signal: &YieldSignal,
+        read: impl Future<Output = T>,
+    ) -> T {
+        let Some(until_ms) = until_ms else { return read.await };
+        let mut read = pin!(read);
+        tokio::select! {
+            biased;
+            result = &mut read => return result,
+            () = self.client.clock().sleep_until(until_ms) => {}
+        }
+        signal.raise();
+        let result = read.await;
+        signal.lower();
+        result
+    }
+
+    fn finish_repository(
+        &self,
+        store: &LeasedStore,
+        task: RepositoryTask,
+        outcomes: Vec<LaneOutcome>,
+    ) -> Result<PerformedDuty, SyncError> {
         let duty = store.lease().duty.clone();
         let failed = outcomes.iter().find_map(|outcome| match &outcome.result {
-            LaneResult::Done(_) => None,
+            LaneResult::Done(_) | LaneResult::Yielded => None,
             LaneResult::Hidden(error) => Some(error.reason()),
             LaneResult::Failed(failure) => Some(failure.message.clone()),
         });
         let end = self.duty_end(store, failed);
+        let (rest, read): (Vec<_>, Vec<_>) =
+            outcomes.into_iter().partition(|outcome| matches!(outcome.result, LaneResult::Yielded));
         let mut progress = lock_unpoisoned(&self.progress);
+        progress.outcomes.extend(read);
+        if !rest.is_empty() {
+            let mut lists = task.lists;
+            lists.retain(|list| rest.iter().any(|left| left.target.surface() == list.surface));
+            let detail = RepositoryTask { run: task.run, lists }.to_detail();
+            let now_ms = self.client.clock().now_ms();
+            // a sweep that is not finished stays due
+            self.state.removals.discard(&duty);
+            store.request_duties(&[DutyTask { name: duty, detail }], now_ms)?;
+            return Ok(PerformedDuty::Ended(end));
+        }
         progress.performed.insert(duty.clone());
-        progress.outcomes.extend(outcomes);
         if self.state.removals.has_pending(&duty) {
             progress.kept.push(end);
             self.duties_ended.notify_waiters();
-            return PerformedDuty::Kept(duty);
+            return Ok(PerformedDuty::Kept(duty));
         }
-        PerformedDuty::Ended(end)
+        Ok(PerformedDuty::Ended(end))
     }
 
+    /// Returns the end of a duty that was performed on request.
     fn duty_end(&self, store: &LeasedStore, error: Option<String>) -> DutyEnd {
         let (lease, ended_ms) = (store.lease().clone(), self.client.clock().now_ms());
-        DutyEnd { lease, ended_ms, due_ms: None, error }
+        DutyEnd { lease, ended_ms, next_due: NextDue::Kept, error }
+    }
+
+    /// Returns true if a living service polls this repository now.
+    fn is_left_to_service(&self, duty: &DutyState) -> bool {
+        duty.due_ms.is_some_and(|due_ms| due_ms <= self.client.clock().now_ms())
+            && self.worker.service_sign() == ServiceSign::Alive
+    }
+
+    /// Returns when the reading of a repository gives way to a service that polls it.
+    fn give_way_ms(&self, duty: &DutyState) -> Option<i64> {
+        duty.due_ms.filter(|_| self.worker.service_sign() == ServiceSign::Alive)
+    }
+
+    /// Returns true while a service is expected to perform this pull.
+    fn is_left_to_request(&self) -> bool {
+        match self.worker.service_sign() {
+            ServiceSign::None => false,
+            ServiceSign::Unknown => true,
+            ServiceSign::Alive => {
+                let request = lock_unpoisoned(&self.progress).request;
+                request.is_none_or(|request| {
+                    self.client.clock().monotonic_ms() < request.at_ms + SERVICE_PATIENCE_MS
+                })
+            }
+        }
+    }
+
+    /// Requests this pull of a service, once nobody pulls.
+    fn request_pull(&self, board: &DutyBoard) -> Result<(), SyncError> {
+        let duty = board.duties.iter().find(|duty| duty.name == self.pull_duty);
+        let is_free = duty.is_none_or(|duty| duty.is_free(&board.dead));
+        {
+            let progress = lock_unpoisoned(&self.progress);
+            let is_open = matches!(progress.part, PullPart::Undecided);
+            if !is_open || !is_free || progress.request.is_some() {
+                return Ok(());
+            }
+        }
+        if self.worker.service_sign() == ServiceSign::Alive {
+            let (name, detail) = (self.pull_duty.clone(), self.detail.clone());
+            let clock = self.client.clock();
+            self.worker.store().request_duties(&[DutyTask { name, detail }], clock.now_ms())?;
+            let (at_ms, epoch) = (clock.monotonic_ms(), duty.map_or(0, |duty| duty.epoch));
+            lock_unpoisoned(&self.progress).request = Some(PullRequest { at_ms, epoch });
+        }
+        Ok(())
+    }
+
+    /// Takes note that a service has performed the requested pull before this process saw it begin.
+    fn observe_answer(&self, board: &DutyBoard) -> Result<(), SyncError> {
+        let duty = board.duties.iter().find(|duty| duty.name == self.pull_duty);
+        let mut progress = lock_unpoisoned(&self.progress);
+        let (PullPart::Undecided, Some(request), Some(duty)) =
+            (&progress.part, progress.request, duty)
+        else {
+            return Ok(());
+        };
+        let is_answered = duty.has_succeeded_since(request.epoch + 1) && duty.owner.is_none();
+        if !is_answered || duty.detail != self.detail {
+            return Ok(());
+        }
+        let mut services = self.worker.store().workers()?.into_iter();
+        let service = services.find(|worker| {
+            worker.identity.role == SERVICE_ROLE && self.worker.is_alive(&worker.identity.id)
+        });
+        let Some(WorkerRow { identity, .. }) = service else { return Ok(()) };
+        let (worker, epoch) = (identity.display_name(), duty.epoch);
+        progress.part =
+            PullPart::Following(OtherPull { owner: identity.id, worker, epoch, was_alive: true });
+        Ok(())
+    }
+
+    fn accepts_pull(&self, duty: &DutyState) -> Option<AcceptedDuty> {
+        let (is_open, is_undecided) = match &lock_unpoisoned(&self.progress).part {
+            PullPart::Following(followed) => (!self.has_ended(duty, followed), false),
+            PullPart::Undecided => (true, true),
+            PullPart::Performing | PullPart::Performed(_) => (false, false),
+        };
+        let is_left = is_undecided && self.is_left_to_request();
+        (is_open && !is_left).then(|| AcceptedDuty::on_request(duty, self.detail.clone()))
+    }
+
+    /// Accepts the comments of a repository, if a pull like this one has requested them.
+    pub(crate) fn accepts_repository(&self, duty: &DutyState) -> Option<AcceptedDuty> {
+        let progress = lock_unpoisoned(&self.progress);
+        let is_requested = match &progress.part {
+            // what a dead pull requested is withdrawn by the one that takes over
+            PullPart::Following(followed) => self.worker.is_alive(&followed.owner),
+            PullPart::Performing => progress.requested.contains(&duty.name),
+            PullPart::Undecided | PullPart::Performed(_) => false,
+        };
+        // one that a dead worker began is still to be read
+        let is_open = duty.requested_ms.is_some() || duty.owner.is_some();
+        (is_requested && is_open && self.is_own_task(&duty.detail))
+            .then(|| AcceptedDuty::on_request(duty, duty.detail.clone()))
     }
 
     /// Returns a repository; none if it is gone, or if this pull excludes it.
@@ -351,6 +549,9 @@ impl<'a> PullRun<'a> {
         context.store.request_duties(&requested, clock.now_ms())?;
         loop {
             let ended = self.duties_ended.notified();
+            if let Some(error) = lock_unpoisoned(&self.progress).aborted.take() {
+                return Err(error);
+            }
             if self.are_performed(&tasks)? {
                 return Ok(());
             }
@@ -413,23 +614,11 @@ impl DutyPerformer for PullRun<'_> {
         }
     }
 
-    fn accepts(&self, duty: &DutyState) -> Option<String> {
+    fn accepts(&self, duty: &DutyState) -> Option<AcceptedDuty> {
         if duty.name == self.pull_duty {
-            let has_ended = match &lock_unpoisoned(&self.progress).part {
-                PullPart::Following(followed) => self.has_ended(duty, followed),
-                PullPart::Undecided => false,
-                PullPart::Performing | PullPart::Performed(_) => true,
-            };
-            return (!has_ended).then(|| self.detail.clone());
+            return self.accepts_pull(duty);
         }
-        let progress = lock_unpoisoned(&self.progress);
-        let is_requested = match &progress.part {
-            // what a dead pull requested is withdrawn by the one that takes over
-            PullPart::Following(followed) => self.worker.is_alive(&followed.owner),
-            PullPart::Performing => progress.requested.contains(&duty.name),
-            PullPart::Undecided | PullPart::Performed(_) => false,
-        };
-        (is_requested && self.is_own_task(&duty.detail)).then(|| duty.detail.clone())
+        self.accepts_repository(duty).filter(|_| !self.is_left_to_service(duty))
     }
 
     fn perform(
@@ -437,23 +626,35 @@ impl DutyPerformer for PullRun<'_> {
         store: LeasedStore,
         claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>> {
-        let ClaimedDuty { detail, dead_owner } = claimed;
-        match (store.lease().duty.clone(), RepositoryTask::from_detail(&detail)) {
-            (DutyName::Pull(_), _) => self.perform_pull_duty(store, dead_owner).boxed_local(),
-            (DutyName::Repository(repository), Some(task)) => {
-                async move { self.perform_repository_duty(store, &repository, task).await }
+        let task = match &claimed.reason {
+            ClaimReason::Request(detail) => RepositoryTask::from_detail(detail),
+            ClaimReason::Schedule => None,
+        };
+        match (store.lease().duty.clone(), task) {
+            (DutyName::Pull(_), _) => {
+                async move { self.perform_pull_duty(store, claimed.dead_owner()).await }
                     .boxed_local()
             }
-            // a pull accepts no duty of accounts
-            (DutyName::Repository(_), None) | (DutyName::Accounts(_), _) => {
+            (DutyName::Repository(repository), Some(task)) => async move {
+                let until_ms = self.give_way_ms(&claimed.before);
+                self.perform_repository_duty(store, &repository, task, until_ms).await
+            }
+            .boxed_local(),
+            // a pull accepts no other duty
+            _ => {
                 let end = self.duty_end(&store, None);
                 std::future::ready(Ok(PerformedDuty::Ended(end))).boxed_local()
             }
         }
     }
 
+    fn prepare(&self, board: &DutyBoard) -> Result<(), SyncError> {
+        self.observe_answer(board)?;
+        self.request_pull(board)
+    }
+
     fn duties_ended(&self) {
-        self.duties_ended.notify_waiters();
+        self.notify_ended();
     }
 
     fn is_done(&self, board: &DutyBoard) -> bool {
@@ -474,12 +675,16 @@ impl DutyPerformer for PullRun<'_> {
 
 impl PullSpec {
     /// Describes what this pull covers: another one with the same description is as good as this one. A pull that does
-    /// more than read changes is like no other.
-    fn describe_coverage(&self) -> String {
+    /// more than read changes and sweep is like no other.
+    pub(crate) fn describe_coverage(&self, store: &StoreReader) -> Result<String, SyncError> {
         let items: Vec<&str> = self.items.iter().map(|item: &PullItem| item.name()).collect();
-        let mut sources: Vec<String> =
-            self.sources.iter().map(|source| source.source.to_string().to_lowercase()).collect();
-        sources.sort();
+        // what is followed already is pulled as well, whether it is named or not
+        let followed = store.sources()?.into_iter().filter(|source| source.host == self.host);
+        let followed = followed.map(|followed| followed.source.to_string());
+        let named = self.sources.iter().map(|source| source.source.to_string());
+        let sources: BTreeSet<String> =
+            followed.chain(named).map(|source| source.to_lowercase()).collect();
+        let sources: Vec<String> = sources.into_iter().collect();
         let only: Vec<String> = self.only_repositories.iter().map(ToString::to_string).collect();
         let excluded: Vec<String> =
             self.excluded_repositories.iter().map(|excluded| format!("{excluded:?}")).collect();
@@ -487,9 +692,20 @@ impl PullSpec {
         parts.push(self.window_days.map_or_else(String::new, |days| format!("{days} days")));
         parts.push(only.join(","));
         parts.push(excluded.join(","));
-        if self.reconcile || self.force || self.repair {
+        if self.reconcile {
+            parts.push(RECONCILE_PART.to_owned());
+        }
+        if self.force || self.repair || self.allow_mass_removal {
             parts.push(format!("only {}", self.worker.id));
         }
-        parts.join("; ")
+        Ok(parts.join("; "))
+    }
+}
+
+/// Returns the error that a pull ended with: its own, or the first one of a list.
+pub(crate) fn duty_error(result: &Result<PullSummary, SyncError>) -> Option<String> {
+    match result {
+        Ok(summary) => summary.failures.first().map(|failure| failure.message.clone()),
+        Err(error) => Some(error.reason()),
     }
 }

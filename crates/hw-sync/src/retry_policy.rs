@@ -8,6 +8,9 @@ use hw_rules::page_size;
 use hw_rules::rate_limit::RequestClass;
 use hw_sources::error::{RetryDecision, SourceError};
 
+use crate::SyncError;
+use crate::yield_signal::YieldSignal;
+
 /// The delays between the attempts at one request, their number, and the active time that they may take together. Waits
 /// for rate limits do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +60,8 @@ pub(crate) struct RequestOptions<'a> {
     effort: RequestEffort,
     /// Budget that the requests of one repository share.
     repository_budget: Option<&'a RepositoryRetryBudget>,
+    /// Raised when the request has to give way.
+    yield_signal: Option<&'a YieldSignal>,
 }
 
 /// The effort that a request is worth.
@@ -91,27 +96,55 @@ impl RepositoryRetryBudget {
 
 impl RequestOptions<'static> {
     /// For a page of a listing.
-    pub(crate) const PAGE: Self =
-        Self { class: RequestClass::Mirror, effort: RequestEffort::Full, repository_budget: None };
+    pub(crate) const PAGE: Self = Self {
+        class: RequestClass::Mirror,
+        effort: RequestEffort::Full,
+        repository_budget: None,
+        yield_signal: None,
+    };
     /// For a page of a sweep.
     pub(crate) const SWEEP: Self = Self { class: RequestClass::Sweeps, ..Self::PAGE };
     /// For everything that concerns accounts and their feeds.
     pub(crate) const FEED: Self = Self { class: RequestClass::Accounts, ..Self::PAGE };
+    /// For everything that watches need.
+    pub(crate) const WATCH: Self = Self { class: RequestClass::WatchedThreads, ..Self::PAGE };
     /// For one row among others.
     pub(crate) const ROW: Self = Self { effort: RequestEffort::Low, ..Self::PAGE };
 
-    /// Returns the same options for requests that share a repository's budget.
-    pub(crate) fn with_budget(self, budget: &RepositoryRetryBudget) -> RequestOptions<'_> {
-        RequestOptions { repository_budget: Some(budget), ..self }
+    /// Returns the same options for requests that share a repository's budget, and give way at its signal.
+    pub(crate) fn for_repository<'a>(
+        self,
+        budget: &'a RepositoryRetryBudget,
+        signal: &'a YieldSignal,
+    ) -> RequestOptions<'a> {
+        RequestOptions { repository_budget: Some(budget), yield_signal: Some(signal), ..self }
     }
 }
 
 impl RequestOptions<'_> {
+    /// Returns the same options for requests of another class.
+    pub(crate) fn with_class(self, class: RequestClass) -> Self {
+        Self { class, ..self }
+    }
+
     /// Returns the part of the policy that a request is worth.
     pub(crate) fn limit_policy(self, policy: RetryPolicy) -> RetryPolicy {
         match self.effort {
             RequestEffort::Full => policy,
             RequestEffort::Low => policy.limited_to(2, 30_000),
+        }
+    }
+
+    /// Waits, unless the request has to give way before.
+    pub(crate) async fn wait_or_yield<T>(
+        self,
+        wait: impl Future<Output = Result<T, SyncError>>,
+    ) -> Result<T, SyncError> {
+        let Some(signal) = self.yield_signal else { return wait.await };
+        tokio::select! {
+            biased;
+            () = signal.wait() => Err(SyncError::Yielded),
+            result = wait => result,
         }
     }
 
@@ -296,8 +329,9 @@ mod tests {
 
     #[test]
     fn retry_waits_for_a_rate_limit_even_with_an_exhausted_repository_budget() {
+        let signal = YieldSignal::default();
         let budget = RepositoryRetryBudget::default();
-        let options = RequestOptions::PAGE.with_budget(&budget);
+        let options = RequestOptions::PAGE.for_repository(&budget, &signal);
         RetryState::default().add_active_ms(10 * 60_000, options);
         let limited = SourceError::RateLimited(silent_limit());
         assert_eq!(
@@ -314,8 +348,9 @@ mod tests {
 
     #[test]
     fn retry_gives_up_a_repository_after_three_minutes_without_a_response_not_for_being_large() {
+        let signal = YieldSignal::default();
         let budget = RepositoryRetryBudget::default();
-        let options = RequestOptions::PAGE.with_budget(&budget);
+        let options = RequestOptions::PAGE.for_repository(&budget, &signal);
         for _ in 0..1_000 {
             RetryState::default().add_active_ms(10_000, options);
             options.reset_budget();

@@ -62,6 +62,12 @@ impl RunRemovals {
         confirmed.iter().any(|removal| removal.store.lease().duty == *duty)
     }
 
+    /// Forgets the removals of a duty that is given back. Its sweeps stay due.
+    pub(crate) fn discard(&self, duty: &DutyName) {
+        let mut confirmed = lock_unpoisoned(&self.confirmed);
+        confirmed.retain(|removal| removal.store.lease().duty != *duty);
+    }
+
     /// Returns true if the brake stopped this lane in this run.
     pub(crate) fn is_stopped(&self, lane: &Lane) -> bool {
         lock_unpoisoned(&self.stopped_lanes).contains(lane)

@@ -28,6 +28,8 @@ pub(crate) enum LaneResult {
     Hidden(SyncError),
     /// Already reported as a progress event.
     Failed(PullFailure),
+    /// It gave way, and has something left to read.
+    Yielded,
 }
 
 pub(crate) struct LaneOutcome {
@@ -152,6 +154,7 @@ async fn run_lane_turn(
             Ok(finish_lane(context, target, tally))
         }
         Err(error) if !error.is_lane_error() => Err(error),
+        Err(SyncError::Yielded) => Ok(LaneOutcome { target, result: LaneResult::Yielded }),
         Err(error) => {
             tracing::warn!(%error, "a lane failed; continuing with the others");
             if matches!(&error, SyncError::Source { error: SourceError::Hidden(_), .. }) {

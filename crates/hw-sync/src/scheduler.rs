@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use hw_rules::duty::{self, DutyName, DutyState};
-use hw_store::{DutyEnd, DutyTask, LeasedStore};
+use hw_rules::duty::{self, DutyCandidate, DutyName, DutyState, RunningDuty};
+use hw_rules::rate_limit::RequestClass;
+use hw_store::{ClaimReason, ClaimTask, DutyEnd, LeasedStore};
 
 use crate::SyncError;
 use crate::clock::Clock;
@@ -21,8 +22,8 @@ pub(crate) trait DutyPerformer {
     /// Returns the duties that this worker performs as soon as they are free, even if no row requests them.
     fn wanted(&self) -> Vec<DutyName>;
 
-    /// Returns what the performance of a duty would cover; none if this worker does not perform it.
-    fn accepts(&self, duty: &DutyState) -> Option<String>;
+    /// Returns how this worker performs a duty now; none if it does not.
+    fn accepts(&self, duty: &DutyState) -> Option<AcceptedDuty>;
 
     /// Performs a claimed duty. An error ends the worker; what went wrong with the duty alone is part of its end.
     fn perform(
@@ -31,6 +32,9 @@ pub(crate) trait DutyPerformer {
         claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>>;
 
+    /// Prepares the next choice of duties: schedules or requests some.
+    fn prepare(&self, board: &DutyBoard) -> Result<(), SyncError>;
+
     /// Learns that duties of this worker were given back.
     fn duties_ended(&self);
 
@@ -38,12 +42,32 @@ pub(crate) trait DutyPerformer {
     fn is_done(&self, board: &DutyBoard) -> bool;
 }
 
+/// A duty that a worker would perform.
+pub(crate) struct AcceptedDuty {
+    /// The class of the requests that it needs.
+    pub(crate) class: RequestClass,
+    pub(crate) reason: ClaimReason,
+}
+
+impl AcceptedDuty {
+    /// Accepts what is requested or wanted of a duty, which this describes.
+    pub(crate) fn on_request(duty: &DutyState, detail: String) -> Self {
+        Self { class: duty.name.kind().class(), reason: ClaimReason::Request(detail) }
+    }
+}
+
 /// A duty at the start of its performance.
 pub(crate) struct ClaimedDuty {
-    /// Describes what its performance covers.
-    pub(crate) detail: String,
-    /// The worker that performed it before, and died.
-    pub(crate) dead_owner: Option<String>,
+    pub(crate) reason: ClaimReason,
+    /// Its state before it was claimed.
+    pub(crate) before: DutyState,
+}
+
+impl ClaimedDuty {
+    /// Returns the worker that performed it before, and died.
+    pub(crate) fn dead_owner(&self) -> Option<&str> {
+        self.before.owner.as_deref()
+    }
 }
 
 /// A duty after its performance.
@@ -60,30 +84,31 @@ pub(crate) async fn run_duties(
     performer: &impl DutyPerformer,
 ) -> Result<(), SyncError> {
     let mut running = FuturesUnordered::new();
-    let mut running_names: Vec<DutyName> = Vec::new();
+    let mut running_duties: Vec<RunningDuty> = Vec::new();
     let mut ended: Vec<DutyEnd> = Vec::new();
     loop {
         let board = worker.read_board()?;
+        performer.prepare(&board)?;
         if running.is_empty() && ended.is_empty() && performer.is_done(&board) {
             return Ok(());
         }
         let DutyBoard { mut duties, dead } = board;
         request_wanted(&mut duties, performer.wanted(), clock.now_ms());
-        let tasks = choose_tasks(&duties, performer, &running_names, &dead, clock.now_ms());
-        if !tasks.is_empty() || !ended.is_empty() {
+        let chosen = choose_duties(duties, performer, &running_duties, &dead, clock.now_ms());
+        if !chosen.is_empty() || !ended.is_empty() {
+            let tasks: Vec<ClaimTask> = chosen.iter().map(ChosenDuty::to_task).collect();
             let claimed = worker.claim(&tasks, &dead, &ended)?;
             if !ended.is_empty() {
                 ended.clear();
                 performer.duties_ended();
             }
             for store in claimed {
-                let duty = store.lease().duty.clone();
-                let task = tasks.iter().find(|task| task.name == duty);
-                let detail = task.map_or_else(String::new, |task| task.detail.clone());
-                let before = duties.iter().find(|before| before.name == duty);
-                let dead_owner = before.and_then(|before| before.owner.clone());
-                running_names.push(duty);
-                running.push(performer.perform(store, ClaimedDuty { detail, dead_owner }));
+                let chosen = chosen.iter().find(|chosen| chosen.before.name == store.lease().duty);
+                let Some(ChosenDuty { before, accepted }) = chosen else { continue };
+                let AcceptedDuty { class, reason } = accepted;
+                running_duties.push(RunningDuty { name: before.name.clone(), class: *class });
+                let (before, reason) = (before.clone(), reason.clone());
+                running.push(performer.perform(store, ClaimedDuty { reason, before }));
             }
         }
         let look_again = clock.sleep_until(clock.now_ms() + LOOK_INTERVAL_MS);
@@ -101,8 +126,8 @@ pub(crate) async fn run_duties(
                         }
                         PerformedDuty::Kept(name) => name,
                     };
-                    running_names.retain(|running| *running != name);
-                    if has_room(&running_names) {
+                    running_duties.retain(|running| running.name != name);
+                    if has_room(&running_duties) {
                         break;
                     }
                 }
@@ -124,34 +149,47 @@ fn request_wanted(duties: &mut Vec<DutyState>, wanted: Vec<DutyName>, now_ms: i6
     }
 }
 
+/// A duty to claim.
+struct ChosenDuty {
+    before: DutyState,
+    accepted: AcceptedDuty,
+}
+
+impl ChosenDuty {
+    fn to_task(&self) -> ClaimTask {
+        ClaimTask { name: self.before.name.clone(), reason: self.accepted.reason.clone() }
+    }
+}
+
 /// Returns the duties to claim now.
-fn choose_tasks(
-    duties: &[DutyState],
+fn choose_duties(
+    duties: Vec<DutyState>,
     performer: &impl DutyPerformer,
-    running: &[DutyName],
+    running: &[RunningDuty],
     dead: &BTreeSet<String>,
     now_ms: i64,
-) -> Vec<DutyTask> {
-    let mut details = BTreeMap::new();
-    let accepted: Vec<DutyState> = duties
-        .iter()
-        .filter(|duty| match performer.accepts(duty) {
-            Some(detail) => details.insert(duty.name.clone(), detail).is_none(),
-            None => false,
-        })
-        .cloned()
+) -> Vec<ChosenDuty> {
+    let mut accepted: BTreeMap<DutyName, ChosenDuty> = BTreeMap::new();
+    for before in duties {
+        if let Some(how) = performer.accepts(&before) {
+            accepted.insert(before.name.clone(), ChosenDuty { before, accepted: how });
+        }
+    }
+    let candidates: Vec<DutyCandidate<'_>> = accepted
+        .values()
+        .map(|chosen| DutyCandidate { duty: &chosen.before, class: chosen.accepted.class })
         .collect();
-    let names = duty::order_duties(&accepted, running, dead, now_ms).into_iter();
-    names.filter_map(|name| Some(DutyTask { detail: details.remove(&name)?, name })).collect()
+    let names = duty::order_duties(&candidates, running, dead, now_ms);
+    names.into_iter().filter_map(|name| accepted.remove(&name)).collect()
 }
 
 /// Returns true if at least half of the duties that may run at once do not.
-fn has_room(running: &[DutyName]) -> bool {
+fn has_room(running: &[RunningDuty]) -> bool {
     let mut counts = BTreeMap::new();
-    for name in running {
-        *counts.entry(name.kind()).or_insert(0) += 1;
+    for RunningDuty { name, class } in running {
+        *counts.entry((name.kind(), *class)).or_insert(0) += 1;
     }
-    counts.iter().all(|(kind, count)| 2 * count <= kind.max_concurrent().max(2))
+    counts.iter().all(|((kind, _), count)| 2 * count <= kind.max_concurrent().max(2))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use hw_rules::backoff::Jitter;
+use hw_rules::duty::NextDue;
 use hw_rules::repository_key::RepositoryKey;
 use hw_store::{DatabaseLocation, StoreWriter, WorkerIdentity};
 use tokio::time::Instant;
@@ -88,8 +89,8 @@ impl DutyPerformer for PeriodicPerformer<'_> {
         all.filter(|duty| runs.iter().all(|run| run.duty != *duty)).collect()
     }
 
-    fn accepts(&self, _duty: &DutyState) -> Option<String> {
-        Some(String::new())
+    fn accepts(&self, duty: &DutyState) -> Option<AcceptedDuty> {
+        Some(AcceptedDuty::on_request(duty, String::new()))
     }
 
     fn perform(
@@ -108,10 +109,14 @@ impl DutyPerformer for PeriodicPerformer<'_> {
             let (duty, owner) = (lease.duty.clone(), lease.owner.clone());
             self.runs.borrow_mut().push(DutyRun { duty, owner, began_ms, ended_ms });
             let error = has_failed.then(|| "it fails".to_owned());
-            let end = DutyEnd { lease, ended_ms, due_ms: Some(due_ms), error };
+            let end = DutyEnd { lease, ended_ms, next_due: NextDue::At(due_ms), error };
             Ok(PerformedDuty::Ended(end))
         }
         .boxed_local()
+    }
+
+    fn prepare(&self, _board: &DutyBoard) -> Result<(), SyncError> {
+        Ok(())
     }
 
     fn duties_ended(&self) {}

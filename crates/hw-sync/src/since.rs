@@ -1,22 +1,23 @@
 //! Reads lists that take `since`: the newest page first, then a walk through what does not fit on it.
 
 use hw_rules::coverage::{Coverage, CoverageError};
-use hw_rules::lane::SinceCommentKind;
+use hw_rules::lane::SinceList;
 use hw_rules::page_guard::SinceGuard;
 use hw_rules::row_subject::RowSubject;
-use hw_rules::since_walk::{SincePage, SinceWalk};
+use hw_rules::since_walk::SinceWalk;
+use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::error::SourceError;
-use hw_sources::github::comments::{
-    CommentListPage, CommentListQuery, CommentListResult, ListPart,
-};
+use hw_sources::github::since_lists::{ListPart, SinceListPage, SinceListQuery, SinceListResult};
 use hw_store::{Etag, IngestPage};
 
 use crate::SyncError;
 use crate::api_client::FetchError;
 use crate::lane_turn::LaneTurn;
 use crate::quarantine;
+use crate::reading_log::{self, ScanResult};
 use crate::retry_policy::RequestOptions;
+use crate::turn::{PullTally, ReadingPurpose};
 
 /// Attempts to read the pages of one second before they are left to the next turn.
 const MAX_UNSTABLE_TRIES: u32 = 3;
@@ -28,7 +29,7 @@ const MAX_OVERSIZED_ROWS: u32 = 20;
 /// A list that is being read.
 pub(crate) struct SinceReader<'t, 'a> {
     pub(crate) turn: &'t mut LaneTurn<'a>,
-    pub(crate) kind: SinceCommentKind,
+    pub(crate) list: SinceList,
     /// Rows that were too large to read.
     pub(crate) oversized_rows: u32,
 }
@@ -42,15 +43,12 @@ struct SameSecondPage {
 
 /// Rows to store, down to a floor.
 struct RetainedPage {
-    page: CommentListPage,
+    page: SinceListPage,
     floor: ListingFloor,
 }
 
 /// Reads a list until its walk is complete.
-pub(crate) async fn scan_since(
-    turn: &mut LaneTurn<'_>,
-    kind: SinceCommentKind,
-) -> Result<(), FetchError> {
+pub(crate) async fn scan_since(turn: &mut LaneTurn<'_>, list: SinceList) -> Result<(), FetchError> {
     let LaneTurn { context, target, .. } = *turn;
     let window = turn.window();
     if !target.can_be_swept() {
@@ -58,16 +56,27 @@ pub(crate) async fn scan_since(
         context.store.request_sweep(&target.lane, 0)?;
     }
     let coverage = turn.state.coverage.clone().open_since(window);
-    let mut list = SinceReader { turn, kind, oversized_rows: 0 };
-    match list.read_all(coverage, window).await {
+    let is_watched = matches!(context.reading, ReadingPurpose::Watches(_));
+    if is_watched {
+        reading_log::scan_started(&target.lane, coverage.through);
+    }
+    let mut reader = SinceReader { turn, list, oversized_rows: 0 };
+    match reader.read_all(coverage, window).await {
         // without issues this list may not exist, even if there are pull requests
         Err(FetchError::Source(SourceError::Hidden(_)))
             if !target.repository.has_issues_enabled =>
         {
-            Ok(list.record_missing_list().await?)
+            Ok(reader.record_missing_list().await?)
         }
-        Err(error) => Err(list.confine_to_lane(error)),
-        Ok(()) => quarantine::retry_quarantined(turn).await,
+        Err(error) => Err(reader.confine_to_lane(error)),
+        Ok(through) => {
+            if is_watched {
+                let PullTally { pages, seen: fetched, stored, .. } = turn.tally;
+                let result = ScanResult { pages, fetched, stored };
+                reading_log::scan_completed(&target.lane, through, result);
+            }
+            quarantine::retry_quarantined(turn).await
+        }
     }
 }
 
@@ -76,7 +85,7 @@ impl SinceReader<'_, '_> {
         &mut self,
         coverage: Coverage,
         window: ListingFloor,
-    ) -> Result<(), FetchError> {
+    ) -> Result<Option<SourceInstant>, FetchError> {
         let coverage = if coverage.since.is_none() {
             self.read_newest(coverage, window).await?
         } else {
@@ -84,7 +93,7 @@ impl SinceReader<'_, '_> {
         };
         let coverage = self.walk_pages(coverage, window).await?.open_since(window);
         // a walk that began with a narrower window left rows below it unread
-        self.walk_pages(coverage, window).await.map(drop)
+        Ok(self.walk_pages(coverage, window).await?.through)
     }
 
     /// Reads the newest page, unless its ETag shows that it is unchanged.
@@ -101,15 +110,16 @@ impl SinceReader<'_, '_> {
         let value = known.map(|etag| etag.value);
         let result = self.fetch_list(ListPart::Newest, value.as_deref()).await;
         let mut page = match self.quarantine_oversized(result, "the newest page")? {
-            CommentListResult::NotModified(date) => {
+            SinceListResult::NotModified(date) => {
                 let next = coverage.confirm_unchanged(date);
                 self.store_page(None, &next, Some(date.0), None).await?;
                 return Ok(next);
             }
-            CommentListResult::Page(page) => page,
+            SinceListResult::Page(page) => page,
         };
         let before = coverage.since_retention_floor(window);
-        let next = match coverage.apply_newest_page(&page.since_page, window) {
+        let stop = coverage.newest_page_stop(window, context.reading.overlap_ms());
+        let next = match coverage.apply_newest_page(&page.since_page, stop) {
             Err(CoverageError::FutureWatermark { date, .. }) => {
                 return Ok(self.turn.reset_watermark(date)?);
             }
@@ -124,6 +134,8 @@ impl SinceReader<'_, '_> {
         // a page that is the whole list claims everything in it, whatever the window is
         let floor = before.min(next.since_retention_floor(window));
         let date = page.since_page.date;
+        // what lies below the stop was reported when it moved
+        page.moved_threads.retain(|moved| !stop.is_above(moved.updated_at.instant()));
         let etag = page.etag.take().filter(|_| page.since_page.reaches_settled_rows());
         let etag = etag.map(|value| Etag { principal, value, sent_at: Some(date) });
         self.store_page(Some(RetainedPage { page, floor }), &next, Some(date.0), etag).await?;
@@ -146,6 +158,9 @@ impl SinceReader<'_, '_> {
         let mut same_second = Vec::new();
         let mut guard = SinceGuard::default();
         let mut tries = 0;
+        if let Some(walk) = &coverage.since {
+            reading_log::scan_backfill(&self.turn.target.lane, walk.floor);
+        }
         while let Some(walk) = coverage.since.clone() {
             let page = self.read_page(&walk).await?;
             let next = match coverage.clone().apply_since_page(&page.since_page) {
@@ -193,11 +208,11 @@ impl SinceReader<'_, '_> {
     pub(crate) async fn read_page(
         &mut self,
         walk: &SinceWalk,
-    ) -> Result<CommentListPage, FetchError> {
+    ) -> Result<SinceListPage, FetchError> {
         let result = self.fetch_list(ListPart::Since(walk.position()), None).await;
         match self.quarantine_oversized(result, &walk.position().to_string())? {
-            CommentListResult::Page(page) => Ok(page),
-            CommentListResult::NotModified(_) => Err(FetchError::Source(
+            SinceListResult::Page(page) => Ok(page),
+            SinceListResult::NotModified(_) => Err(FetchError::Source(
                 SourceError::InvalidResponse("not modified, but no ETag was sent".into()),
             )),
         }
@@ -207,9 +222,9 @@ impl SinceReader<'_, '_> {
     /// and the walk continues with the next one.
     fn quarantine_oversized(
         &mut self,
-        result: Result<CommentListResult, FetchError>,
+        result: Result<SinceListResult, FetchError>,
         position: &str,
-    ) -> Result<CommentListResult, FetchError> {
+    ) -> Result<SinceListResult, FetchError> {
         let reason = match result {
             Err(FetchError::Source(SourceError::TooExpensive(reason)))
                 if self.turn.page_size == 1 =>
@@ -226,14 +241,8 @@ impl SinceReader<'_, '_> {
                 .into());
         }
         let subject = RowSubject::Position { at: PageCursor(position.to_owned()), after: None };
-        let date = self.turn.source_date();
-        Ok(CommentListResult::Page(CommentListPage {
-            observations: Vec::new(),
-            since_page: SincePage { date, rows: Vec::new(), has_next: true },
-            unreadable: vec![self.turn.oversized_row(subject, reason)],
-            etag: None,
-            requested_rows: 1,
-        }))
+        let row = self.turn.oversized_row(subject, reason);
+        Ok(SinceListResult::Page(SinceListPage::oversized_row(row, self.turn.source_date())))
     }
 
     /// Returns true if the pages of one second are unchanged. A row that left them shifted the others, and one of
@@ -243,7 +252,7 @@ impl SinceReader<'_, '_> {
             let Some(etag) = etag else { continue };
             self.turn.page_size = *requested_rows;
             let result = self.fetch_list(ListPart::Since(walk.position()), Some(etag)).await?;
-            if let CommentListResult::Page(_) = result {
+            if let SinceListResult::Page(_) = result {
                 return Ok(false);
             }
         }
@@ -266,9 +275,9 @@ impl SinceReader<'_, '_> {
         &mut self,
         part: ListPart,
         etag: Option<&str>,
-    ) -> Result<CommentListResult, FetchError> {
+    ) -> Result<SinceListResult, FetchError> {
         let repository_id = self.turn.target.repository.id;
-        let query = CommentListQuery { kind: self.kind, repository_id, part, etag };
+        let query = SinceListQuery { list: self.list, repository_id, part, etag };
         self.turn.fetch(&query, RequestOptions::PAGE).await
     }
 
@@ -290,6 +299,7 @@ impl SinceReader<'_, '_> {
         if let Some(RetainedPage { page, floor }) = page {
             ingest_page.observations = page.observations;
             ingest_page.observations.retain(|row| !floor.is_above(row.item.updated_at().instant()));
+            ingest_page.moved_threads = page.moved_threads;
             ingest_page.quarantined =
                 page.unreadable.iter().map(quarantine::quarantine_row).collect();
         }
@@ -308,7 +318,7 @@ impl SinceReader<'_, '_> {
 }
 
 /// Returns true if a page stands for an oversized row: it is empty, and the row is known by its position alone.
-pub(crate) fn is_oversized_row(page: &CommentListPage) -> bool {
+pub(crate) fn is_oversized_row(page: &SinceListPage) -> bool {
     page.since_page.rows.is_empty()
         && page.unreadable.iter().any(|row| matches!(row.subject, RowSubject::Position { .. }))
 }

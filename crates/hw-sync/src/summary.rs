@@ -139,6 +139,8 @@ impl PullSummary {
                 self.add_error(context, surface, outcome.target.display_name(), &error);
             }
             LaneResult::Failed(failure) => self.record_failure(failure),
+            // it is read further before its pull ends
+            LaneResult::Yielded => {}
         }
     }
 

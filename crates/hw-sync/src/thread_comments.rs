@@ -250,7 +250,7 @@ impl<'t, 'a> ThreadCommentReader<'t, 'a> {
     }
 
     fn empty_page(&self) -> IngestPage {
-        IngestPage::new(self.turn.target.lane.clone(), self.page_size)
+        IngestPage { page_size: self.page_size, ..self.turn.empty_page() }
     }
 
     /// Marks the lane as fresh as the listing of its threads, since everything due is read.

@@ -3,11 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
+use hw_rules::OVERLAP_MS;
 use hw_rules::chunk_size::GAP_MS;
+use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{CommentKind, Repository, ThreadKind};
 use hw_rules::lane::{Lane, ReadStrategy, Surface};
 use hw_rules::plan::{LaneRequest, LaneState, SweepRequest, TurnTiming};
+use hw_rules::rate_limit::RequestClass;
 use hw_rules::repository_key::RepositoryKey;
+use hw_rules::source_clock::SAFE_BACKFILL_MS;
 use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::{ListingFloor, PageCursor};
 use hw_sources::github::threads::ThreadListing;
@@ -20,6 +24,7 @@ use crate::progress::ProgressEvent;
 use crate::retry_policy::{RepositoryRetryBudget, RequestOptions};
 use crate::run_removals::RunRemovals;
 use crate::work_threads::WorkThreads;
+use crate::yield_signal::YieldSignal;
 
 /// A followed lane and its repository.
 #[derive(Debug, Clone)]
@@ -39,17 +44,43 @@ pub(crate) struct TargetRepository {
     pub(crate) full_name: String,
     pub(crate) has_issues_enabled: bool,
     pub(crate) retry_budget: RepositoryRetryBudget,
+    /// The class of all requests about it; none if each has the class of its purpose.
+    pub(crate) class: Option<RequestClass>,
+    /// Raised when the reading of its lists has to give way to a poll.
+    pub(crate) yield_signal: YieldSignal,
 }
 
 impl TargetRepository {
     pub(crate) fn from_repository(repository: &Repository) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::new(repository, None))
+    }
+
+    /// Returns the target whose requests come before those of the mirror, because somebody waits for what they bring.
+    pub(crate) fn for_watches(repository: &Repository) -> Arc<Self> {
+        Arc::new(Self::new(repository, Some(RequestClass::WatchedThreads)))
+    }
+
+    fn new(repository: &Repository, class: Option<RequestClass>) -> Self {
+        Self {
             id: repository.id,
             node_id: repository.node_id.clone(),
             full_name: format!("{}/{}", repository.owner, repository.name),
             has_issues_enabled: repository.has_issues_enabled,
             retry_budget: RepositoryRetryBudget::default(),
-        })
+            class,
+            yield_signal: YieldSignal::default(),
+        }
+    }
+
+    /// Returns the options with the repository's shared retry budget and signal, and its class if it has one.
+    pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
+        let options = options.for_repository(&self.retry_budget, &self.yield_signal);
+        self.class.map_or(options, |class| options.with_class(class))
+    }
+
+    /// Returns the options of a sweep, whatever the class of other requests is.
+    pub(crate) fn sweep_options(&self) -> RequestOptions<'_> {
+        RequestOptions::SWEEP.for_repository(&self.retry_budget, &self.yield_signal)
     }
 }
 
@@ -93,9 +124,9 @@ impl LaneTarget {
         ThreadListing { kind, repository_id: repository.id, node_id: &repository.node_id, after }
     }
 
-    /// Returns the options with the repository's shared retry budget.
+    /// Returns the options with the repository's shared retry budget and signal.
     pub(crate) fn request_options(&self, options: RequestOptions<'static>) -> RequestOptions<'_> {
-        options.with_budget(&self.repository.retry_budget)
+        self.repository.request_options(options)
     }
 }
 
@@ -105,11 +136,54 @@ pub(crate) struct PullContext<'a> {
     /// Writes under the lease of the duty.
     pub(crate) store: &'a LeasedStore,
     pub(crate) client: &'a GithubClient,
-    /// Days of history to mirror; none mirrors all of it.
-    pub(crate) window_days: Option<u32>,
+    pub(crate) reading: ReadingPurpose,
     pub(crate) allow_mass_removal: bool,
     pub(crate) sweeps: SweepPolicy,
     pub(crate) run: &'a RunState,
+}
+
+/// What lanes are read for, and with that how far back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadingPurpose {
+    /// The mirror: so many days of history, or all of it.
+    Mirror {
+        window_days: Option<u32>,
+    },
+    Watches(WatchReading),
+}
+
+/// How the lanes of a watched repository are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchReading {
+    /// How far back lanes are read; none as far as they were read before, and from now on in one that was never read.
+    pub(crate) floor: Option<ListingFloor>,
+    /// How far below the watermark rows are read again, at least [`OVERLAP_MS`].
+    pub(crate) overlap_ms: i64,
+    /// How far back a lane is read again whose cursor is invalid.
+    pub(crate) safe_backfill_ms: i64,
+}
+
+impl ReadingPurpose {
+    pub(crate) fn lane_use(self) -> LaneUse {
+        match self {
+            Self::Mirror { .. } => LaneUse::Mirror,
+            Self::Watches(_) => LaneUse::Watch,
+        }
+    }
+
+    pub(crate) fn overlap_ms(self) -> i64 {
+        match self {
+            Self::Mirror { .. } => OVERLAP_MS,
+            Self::Watches(reading) => reading.overlap_ms,
+        }
+    }
+
+    pub(crate) fn safe_backfill_ms(self) -> i64 {
+        match self {
+            Self::Mirror { .. } => SAFE_BACKFILL_MS,
+            Self::Watches(reading) => reading.safe_backfill_ms,
+        }
+    }
 }
 
 /// Whether a turn may sweep its lane.
@@ -218,13 +292,25 @@ impl<'a> PullContext<'a> {
     /// looks wider.
     pub(crate) fn window_floor(&self, surface: Surface) -> ListingFloor {
         const DAY_MS: i64 = 86_400_000;
-        match (self.window_days, self.client.last_source_date()) {
+        let window_days = match self.reading {
+            ReadingPurpose::Mirror { window_days } => window_days,
+            ReadingPurpose::Watches(reading) => {
+                return reading.floor.unwrap_or_else(|| self.present_floor());
+            }
+        };
+        match (window_days, self.client.last_source_date()) {
             (Some(days), Some(SourceInstant(date))) if surface.has_window() => {
                 let first = date.saturating_sub(i64::from(days) * DAY_MS);
                 ListingFloor::At(SourceInstant(first.div_euclid(DAY_MS) * DAY_MS))
             }
             _ => ListingFloor::Beginning,
         }
+    }
+
+    /// Returns the floor that leaves out everything before now; the beginning while the source's time is not known.
+    fn present_floor(&self) -> ListingFloor {
+        let now = self.client.last_source_date();
+        now.map_or(ListingFloor::Beginning, |now| ListingFloor::At(now.minus_ms(OVERLAP_MS)))
     }
 
     /// Returns the request for a turn of a lane. A user started this pull, so the lane is due even if it was postponed.

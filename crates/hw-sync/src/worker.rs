@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use hw_rules::duty::{DutyName, DutyState};
 use hw_rules::worker_watch::{BEAT_INTERVAL_MS, WorkerWatch};
 use hw_store::{
-    DeadWorker, DutyClaim, DutyEnd, DutyTask, LeasedStore, StoreWriter, WorkerHandle,
-    WorkerIdentity,
+    ClaimReason, ClaimTask, DeadWorker, DutyClaim, DutyEnd, LeasedStore, SERVICE_ROLE, StoreWriter,
+    WorkerHandle, WorkerIdentity,
 };
 
 use crate::SyncError;
@@ -21,6 +21,17 @@ pub struct Worker<'a> {
     handle: WorkerHandle,
     clock: &'a dyn Clock,
     watch: Mutex<WorkerWatch>,
+    /// The other workers that run as a service.
+    services: Mutex<BTreeSet<String>>,
+}
+
+/// What a worker knows about the services of its workspace, itself aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServiceSign {
+    None,
+    /// There is one, which may be dead.
+    Unknown,
+    Alive,
 }
 
 /// The duties of a workspace, and the workers among their owners that are dead.
@@ -36,7 +47,8 @@ impl<'a> Worker<'a> {
         identity: &WorkerIdentity,
     ) -> Result<Self, SyncError> {
         let handle = store.register_worker(identity, clock.now_ms())?;
-        let worker = Self { handle, clock, watch: Mutex::default() };
+        let (watch, services) = Default::default();
+        let worker = Self { handle, clock, watch, services };
         worker.observe_others()?;
         Ok(worker)
     }
@@ -47,6 +59,17 @@ impl<'a> Worker<'a> {
 
     pub fn id(&self) -> &str {
         &self.handle.identity().id
+    }
+
+    /// Returns whether another worker runs as a service.
+    pub(crate) fn service_sign(&self) -> ServiceSign {
+        let services = lock_unpoisoned(&self.services);
+        if services.iter().any(|service| self.is_alive(service)) {
+            return ServiceSign::Alive;
+        }
+        let (watch, now_ms) = (lock_unpoisoned(&self.watch), self.clock.monotonic_ms());
+        let dead = watch.dead_among(services.iter().map(String::as_str), now_ms);
+        if dead.len() < services.len() { ServiceSign::Unknown } else { ServiceSign::None }
     }
 
     /// Runs the work while beating each second; stops it when another worker has taken this one for dead. `share` learns
@@ -94,8 +117,11 @@ impl<'a> Worker<'a> {
     }
 
     fn observe_others(&self) -> Result<(), SyncError> {
-        let workers: Vec<_> =
-            self.store().workers()?.iter().map(hw_store::WorkerRow::to_beat).collect();
+        let rows = self.store().workers()?;
+        let others = rows.iter().map(|row| &row.identity).filter(|other| other.id != self.id());
+        let services = others.filter(|other| other.role == SERVICE_ROLE);
+        *lock_unpoisoned(&self.services) = services.map(|service| service.id.clone()).collect();
+        let workers: Vec<_> = rows.iter().map(hw_store::WorkerRow::to_beat).collect();
         lock_unpoisoned(&self.watch).observe(&workers, self.clock.monotonic_ms());
         Ok(())
     }
@@ -115,7 +141,7 @@ impl<'a> Worker<'a> {
     /// Claims those of these duties that are free, and ends others in the same transaction.
     pub(crate) fn claim(
         &self,
-        tasks: &[DutyTask],
+        tasks: &[ClaimTask],
         dead: &BTreeSet<String>,
         ended: &[DutyEnd],
     ) -> Result<Vec<LeasedStore>, SyncError> {
@@ -136,7 +162,8 @@ impl<'a> Worker<'a> {
     pub async fn claim_at_once(&self, name: &DutyName) -> Result<LeasedStore, SyncError> {
         loop {
             let DutyBoard { duties, dead } = self.read_board()?;
-            let task = DutyTask { name: name.clone(), detail: String::new() };
+            let reason = ClaimReason::Request(String::new());
+            let task = ClaimTask { name: name.clone(), reason };
             if let Some(claimed) = self.claim(&[task], &dead, &[])?.into_iter().next() {
                 return Ok(claimed);
             }
@@ -171,6 +198,15 @@ impl<'a> Worker<'a> {
             }
             self.clock.sleep_until(self.clock.now_ms() + BEAT_INTERVAL_MS / 4).await;
         }
+    }
+
+    /// Removes the rows of all workers that are dead, and frees their duties.
+    pub(crate) fn remove_dead_workers(&self) -> Result<(), SyncError> {
+        let workers = self.store().workers()?;
+        let others = workers.iter().map(|worker| worker.identity.id.as_str());
+        let others = others.filter(|id| *id != self.id());
+        let dead = lock_unpoisoned(&self.watch).dead_among(others, self.clock.monotonic_ms());
+        if dead.is_empty() { Ok(()) } else { self.claim(&[], &dead, &[]).map(drop) }
     }
 
     pub(crate) fn is_alive(&self, worker: &str) -> bool {

@@ -43,6 +43,7 @@ pub fn build_router(site: SiteOptions) -> Router {
         .route("/threads/{owner}/{repository}/{number}", get(pages::thread::show_thread))
         .route("/posts", get(pages::posts::show_posts))
         .route("/trending", get(pages::trending::show_trending))
+        .route("/watches", get(pages::watches::show_watches))
         .route("/health", get(pages::health::show_health))
         .route("/events", get(sse::stream_changes))
         .route("/assets/{*name}", get(assets::serve_asset))

@@ -16,6 +16,7 @@ pub(crate) enum MenuEntry {
     Search,
     Posts,
     Trending,
+    Watches,
     Health,
 }
 
@@ -53,6 +54,10 @@ impl PageFrame {
 
     pub(crate) fn is_trending(&self) -> bool {
         self.menu_entry == Some(MenuEntry::Trending)
+    }
+
+    pub(crate) fn is_watches(&self) -> bool {
+        self.menu_entry == Some(MenuEntry::Watches)
     }
 
     pub(crate) fn is_health(&self) -> bool {

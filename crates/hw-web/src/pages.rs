@@ -5,3 +5,4 @@ pub(crate) mod posts;
 pub(crate) mod search;
 pub(crate) mod thread;
 pub(crate) mod trending;
+pub(crate) mod watches;

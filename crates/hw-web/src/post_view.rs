@@ -1,7 +1,5 @@
 //! Posts and accounts on Bluesky as pages show them.
 
-use std::collections::BTreeSet;
-
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::post::Post;
 use hw_rules::bluesky::record_uri::RecordUri;
@@ -60,13 +58,13 @@ impl PostView {
         let quote = post.quote.as_ref().map(|quote| PostReference::new("quotes", quote));
         Self {
             id: format!("post-{}", post.id()),
-            kind: post_kind(post),
+            kind: post.kind_name(),
             account: AccountLink::new(row.sharer_name()),
             author: post.repost.as_ref().map(|_| AccountLink::new(row.author_name())),
             posted: DisplayTime::new(post.sort_at.instant()),
             text: format_post_text(&post.text),
             references: reply.into_iter().chain(quote).collect(),
-            links: distinct_links(post),
+            links: first_links(post),
             url: format::external_url(&post.web_url()),
         }
     }
@@ -108,23 +106,9 @@ pub(crate) fn format_post_text(text: &str) -> String {
     }
 }
 
-fn post_kind(post: &Post) -> &'static str {
-    if post.repost.is_some() {
-        "repost"
-    } else if post.is_reply() {
-        "reply"
-    } else if post.quote.is_some() {
-        "quote"
-    } else {
-        "post"
-    }
-}
-
 /// Returns the first links of a post, each page once.
-fn distinct_links(post: &Post) -> Vec<ExternalLink> {
-    let mut seen = BTreeSet::new();
-    let links = post.links.iter().filter(|link| seen.insert(link.normal.as_str()));
-    links.take(MAX_LINKS).map(|link| ExternalLink::new(&link.url)).collect()
+fn first_links(post: &Post) -> Vec<ExternalLink> {
+    post.distinct_urls().into_iter().take(MAX_LINKS).map(ExternalLink::new).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `cargo bench --bench speed`: measures the speed, the processor time and the memory of the program, offline.
 //!
-//! `-- NAME …` measures only the parts with these names: `ingest`, `cold`, `chores`, `feeds`, `reconcile`, `postgres`.
-//! `--postgres postgres://user@host:port/database` also measures that server, in `ingest` and in `postgres`, and
+//! `-- NAME …` measures only the parts with these names: `ingest`, `events`, `cold`, `chores`, `feeds`, `reconcile`,
+//! `postgres`.
+//! `--postgres postgres://user@host:port/database` also measures that server, in `ingest`, `events` and `postgres`, and
 //! `--comments 50000` shortens `reconcile`. Each part has a table of its own in `docs/bench.md`. The simulated GitHub and the
 //! simulated Bluesky are other processes; on a machine with other work, compare processor times.
 
@@ -15,6 +16,7 @@ mod chores;
 mod cold_pull;
 #[path = "../shared/doc_page.rs"]
 mod doc_page;
+mod events;
 mod feeds;
 mod ingest;
 #[path = "../shared/markdown_table.rs"]
@@ -52,6 +54,7 @@ pub(crate) struct BenchTable {
 
 const PARTS: &[BenchPart] = &[
     BenchPart { name: "ingest", measure: ingest::measure },
+    BenchPart { name: "events", measure: events::measure },
     BenchPart { name: "cold", measure: cold_pull::measure },
     BenchPart { name: "chores", measure: chores::measure },
     BenchPart { name: "feeds", measure: feeds::measure },

@@ -13,6 +13,7 @@ impl Cli {
         flags.set(&config::LOG_FORMAT, self.log_format.as_ref());
         match &self.command {
             CliCommand::Pull(args) => set_pull_flags(&mut flags, args),
+            CliCommand::Service(args) => set_workspace_flags(&mut flags, &args.workspace),
             CliCommand::List(args) => {
                 set_workspace_flags(&mut flags, args.command.workspace_flags());
             }
@@ -29,6 +30,12 @@ impl Cli {
             CliCommand::Bluesky(args) => {
                 set_workspace_flags(&mut flags, args.command.workspace_flags());
                 flags.set(&config::BLUESKY_URL, args.command.url());
+            }
+            CliCommand::Watch(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
+            }
+            CliCommand::Events(args) => {
+                set_workspace_flags(&mut flags, args.command.workspace_flags());
             }
             CliCommand::Sources(args) => set_workspace_flags(&mut flags, args.workspace_flags()),
             CliCommand::Workspaces(args) => set_root_flags(&mut flags, args.root_flags()),

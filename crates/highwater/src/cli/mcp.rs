@@ -18,7 +18,7 @@ use crate::listen_address::parse_host_name;
 ///
 /// Examples:
 ///   highwater mcp -o acme
-///   highwater mcp -o acme --toolsets threads,bluesky
+///   highwater mcp -o acme --toolsets threads,events
 ///   highwater mcp -o acme --http 8765
 ///   highwater mcp -o acme --http 0.0.0.0:8765 --allow-host mcp.example.com
 #[derive(Args)]
@@ -32,7 +32,8 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_host_name, requires = "http")]
     pub(crate) allow_host: Vec<String>,
 
-    /// Enable additional tools: threads (get_thread), bluesky (list_posts, trending_links).
+    /// Enable additional tools: threads (get_thread), bluesky (list_posts, trending_links),
+    /// events (read_events, ack_events).
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = parse_toolset)]
     pub(crate) toolsets: Vec<Toolset>,
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::row_writer::OutputColumn;
 
-const HIT_COLUMNS: [OutputColumn<Hit>; 15] = [
+const HIT_COLUMNS: [OutputColumn<Hit>; 16] = [
     OutputColumn::new("title", |hit| json!(hit.title)),
     OutputColumn::new("url", |hit| json!(hit.url)),
     OutputColumn::new("repository", |hit| thread_value(hit, json!(hit.repository))),
@@ -25,6 +25,7 @@ const HIT_COLUMNS: [OutputColumn<Hit>; 15] = [
     OutputColumn::new("snippet", |hit| json!(snippet_text(&hit.snippet))),
     OutputColumn::new("matches", |hit| json!(match_ranges(&hit.snippet))),
     OutputColumn::new("body", |hit| json!(hit.body)),
+    OutputColumn::new("reposted_by", |hit| json!(hit.reposted_by)),
 ];
 
 pub(crate) fn hit_columns() -> Vec<OutputColumn<Hit>> {

@@ -2,7 +2,7 @@
 
 use hw_rules::item::ObjectKind;
 use hw_store::PostRow;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::row_writer::OutputColumn;
 
@@ -24,16 +24,11 @@ const POST_COLUMNS: [OutputColumn<PostRow>; 18] = [
         json!(row.post.repost.as_ref().map(|repost| &repost.subject))
     }),
     OutputColumn::new("langs", |row| json!(row.post.langs)),
-    OutputColumn::new("links", link_urls),
+    OutputColumn::new("links", |row| json!(row.post.distinct_urls())),
     OutputColumn::new("cid", |row| json!(row.post.cid.as_str())),
     OutputColumn::new("body", |row| json!(row.post.text)),
 ];
 
 pub(crate) fn post_columns() -> Vec<OutputColumn<PostRow>> {
     POST_COLUMNS.to_vec()
-}
-
-/// Returns the URLs of a post's links, each page once.
-fn link_urls(row: &PostRow) -> Value {
-    json!(crate::post_text::distinct_links(&row.post))
 }

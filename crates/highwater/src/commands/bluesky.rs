@@ -8,6 +8,7 @@ mod server;
 mod status;
 mod trending;
 
+pub(crate) use server::BlueskyServer;
 pub(crate) use status::PollHealth;
 
 use crate::cli::BlueskyCommand;

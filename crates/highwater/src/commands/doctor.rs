@@ -3,6 +3,7 @@
 mod bluesky;
 mod finding;
 mod github;
+mod service;
 mod store;
 mod stored_texts;
 

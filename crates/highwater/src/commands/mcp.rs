@@ -8,7 +8,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::McpArgs;
-use crate::config::AppSettings;
+use crate::config::{self, AppSettings};
 use crate::http_server::{self, ServerLimits};
 use crate::report::{ErrorHint, InterruptedError};
 use crate::terminal::{print_status, print_warning};
@@ -28,6 +28,7 @@ pub(crate) fn run(args: McpArgs, settings: &AppSettings) -> anyhow::Result<()> {
         &args.toolsets,
         env!("CARGO_PKG_VERSION"),
         Arc::new(|| MachineClock.now_ms()),
+        Arc::new(config::new_lease_token),
     );
     // a missing workspace is only a warning: a pull may create it later
     let warning = store.err();

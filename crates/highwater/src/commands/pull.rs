@@ -32,7 +32,8 @@ use crate::pull_report::PullReport;
 use crate::pull_screen::{self, PullScreen};
 use crate::terminal::{print_json, print_result};
 use crate::{config, progress, report, workspace};
-use options::PullCommandOptions;
+
+pub(super) use options::PullCommandOptions;
 
 pub(crate) fn run(args: &PullArgs, settings: &AppSettings) -> anyhow::Result<()> {
     let options = PullCommandOptions::from_args(args, settings)?;
@@ -103,7 +104,7 @@ impl PullRun<'_> {
         let opened =
             workspace::open_for_pull(location).map_err(|error| errors::open_error(error, title))?;
         self.is_new.set(opened.is_new).ok();
-        let store = opened.store;
+        let store = opened.store.with_event_policy(self.settings.event_policy.clone());
         let screen = self.open_screen();
         let progress = choose_progress_sink(args, screen.as_ref());
         let client = new_api_client(progress, options, &store, self.stop)?;
@@ -140,7 +141,8 @@ fn choose_progress_sink(args: &PullArgs, screen: Option<&PullScreen>) -> Progres
     }
 }
 
-fn new_api_client(
+/// Creates the client of GitHub that these options describe.
+pub(super) fn new_api_client(
     progress: ProgressSink,
     options: &PullCommandOptions,
     store: &StoreWriter,

@@ -53,12 +53,14 @@ fn print_hit(out: &mut StdoutWriter, hit: &Hit, style: MatchStyle) -> Result<(),
     out.write_pieces(&[vec![plain_piece(snippet_prefix(hit))], hit.snippet.clone()].concat(), style)
 }
 
-/// Names a hit: a thread by its address and state, a post by its author and day.
+/// Names a hit: a thread by its address and state, a post by its author, the account that reposted it, and its day.
 fn describe_hit(hit: &Hit) -> String {
     if hit.kind == ObjectKind::Post {
         let author = crate::markdown::author_name(hit.author.as_deref());
+        let account = hit.reposted_by.as_ref();
+        let repost = account.map_or_else(String::new, |name| format!(", reposted by {name}"));
         let time = hit.created_at.instant().to_string();
-        return format!("post by {author}, {}", time.get(..10).unwrap_or(&time));
+        return format!("post by {author}{repost}, {}", time.get(..10).unwrap_or(&time));
     }
     let Hit { owner, repository, number, state, .. } = hit;
     let kind = hit.type_name().replace('_', " ");

@@ -1,6 +1,7 @@
 //! The table of settings. Parsing, `config show`, `init`, the example file and the documentation derive from it.
 
 use hw_rules::bluesky::polling_settings::PollingSetting;
+use hw_rules::runtime_settings::RuntimeSetting;
 
 use super::value_kind::SettingKind;
 use crate::api_endpoints;
@@ -213,6 +214,106 @@ pub(crate) static RESERVE: SettingKey = SettingKey {
     description: "Share of the hourly rate limit to leave for other tools, in percent.",
 };
 
+/// Returns a setting of the service that is a number.
+const fn runtime_key(
+    setting: RuntimeSetting,
+    name: &'static str,
+    variable: &'static str,
+    default: &'static str,
+    description: &'static str,
+) -> SettingKey {
+    SettingKey {
+        name,
+        variable,
+        flag: None,
+        kind: SettingKind::Runtime(setting),
+        default: SettingDefault::Value(default),
+        allowed_in: AllowedFiles::BothFiles,
+        example: default,
+        description,
+    }
+}
+
+pub(crate) static PULL_INTERVAL: SettingKey = runtime_key(
+    RuntimeSetting::PullIntervalMinutes,
+    "pull.interval_minutes",
+    "HIGHWATER_PULL_INTERVAL_MINUTES",
+    "15",
+    "Minutes between two pulls of `highwater service`.",
+);
+
+pub(crate) static RECONCILE_INTERVAL: SettingKey = runtime_key(
+    RuntimeSetting::ReconcileIntervalHours,
+    "reconcile.interval_hours",
+    "HIGHWATER_RECONCILE_INTERVAL_HOURS",
+    "24",
+    "Hours in which `highwater service` compares every list with GitHub's once, to find deletions.",
+);
+
+pub(crate) static POLL_INTERVAL: SettingKey = runtime_key(
+    RuntimeSetting::PollIntervalSeconds,
+    "runtime.poll_interval_seconds",
+    "HIGHWATER_POLL_INTERVAL_SECONDS",
+    "60",
+    "Seconds between two polls of a repository with watched threads.",
+);
+
+pub(crate) static INCREMENTAL_FETCH: SettingKey = SettingKey {
+    name: "runtime.enable_incremental_comment_fetch",
+    variable: "HIGHWATER_ENABLE_INCREMENTAL_COMMENT_FETCH",
+    flag: None,
+    kind: SettingKind::Boolean,
+    default: SettingDefault::Value("true"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "true",
+    description: "Read only new and changed comments of watched threads; false reads every thread whole at each poll.",
+};
+
+pub(crate) static FETCH_OVERLAP: SettingKey = runtime_key(
+    RuntimeSetting::CommentFetchOverlapSeconds,
+    "runtime.comment_fetch_overlap_seconds",
+    "HIGHWATER_COMMENT_FETCH_OVERLAP_SECONDS",
+    "60",
+    "Seconds before the newest known comment from which lists are requested again.",
+);
+
+pub(crate) static SAFE_BACKFILL: SettingKey = runtime_key(
+    RuntimeSetting::CommentFetchSafeBackfillSeconds,
+    "runtime.comment_fetch_safe_backfill_seconds",
+    "HIGHWATER_COMMENT_FETCH_SAFE_BACKFILL_SECONDS",
+    "86400",
+    "Seconds that are read again when a stored position is invalid.",
+);
+
+pub(crate) static SHADOW_COMPARE: SettingKey = SettingKey {
+    name: "runtime.shadow_compare",
+    variable: "HIGHWATER_SHADOW_COMPARE",
+    flag: None,
+    kind: SettingKind::Boolean,
+    default: SettingDefault::Value("false"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "false",
+    description: "Also read watched threads whole at each poll, and log every difference from the incremental result.",
+};
+
+pub(crate) static BOOTSTRAP_PER_POLL: SettingKey = runtime_key(
+    RuntimeSetting::BootstrapPerPoll,
+    "runtime.bootstrap_per_poll",
+    "HIGHWATER_BOOTSTRAP_PER_POLL",
+    "5",
+    "Newly watched threads that one poll reads whole.",
+);
+
+/// The settings of the service that are numbers.
+pub(crate) static RUNTIME_KEYS: [&SettingKey; 6] = [
+    &PULL_INTERVAL,
+    &RECONCILE_INTERVAL,
+    &POLL_INTERVAL,
+    &FETCH_OVERLAP,
+    &SAFE_BACKFILL,
+    &BOOTSTRAP_PER_POLL,
+];
+
 pub(crate) static BLUESKY_URL: SettingKey = SettingKey {
     name: "bluesky.url",
     variable: "BLUESKY_URL",
@@ -274,7 +375,7 @@ pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
         "bluesky.polling.interval_minutes",
         "BLUESKY_INTERVAL_MINUTES",
         "15",
-        "Minutes between two polls.",
+        "Minutes between two polls of the service.",
     ),
     polling_key(
         PollingSetting::PostsPerPage,
@@ -288,30 +389,63 @@ pub(crate) static POLLING_KEYS: [SettingKey; 6] = [
         "bluesky.polling.initial_lookback_hours",
         "BLUESKY_INITIAL_LOOKBACK_HOURS",
         "24",
-        "Hours of posts to read of a new account; edits and deletions are found among posts of this age.",
+        "Hours of posts to read from a new account; edits and deletions are found among posts of this age.",
     ),
     polling_key(
         PollingSetting::MaxRetries,
         "bluesky.polling.max_retries",
         "BLUESKY_MAX_RETRIES",
         "3",
-        "How often a failed request is repeated.",
+        "Number of times to retry a failed request.",
     ),
     polling_key(
         PollingSetting::RetryBackoffMs,
         "bluesky.polling.retry_backoff_ms",
         "BLUESKY_RETRY_BACKOFF_MS",
         "1000",
-        "Milliseconds before the first repetition; the delay doubles each time.",
+        "Milliseconds before the first retry; the delay doubles each time.",
     ),
     polling_key(
         PollingSetting::MaxPagesPerUser,
         "bluesky.polling.max_pages_per_user",
         "BLUESKY_MAX_PAGES_PER_USER",
         "100",
-        "Pages to read of a new account at once, and at most 10 of one that was read before; the next poll goes on.",
+        "Most pages of a new account to read in one poll, and of a known one at most 10; the next poll continues there.",
     ),
 ];
+
+pub(crate) static EVENTS_OWN_ACCOUNT: SettingKey = SettingKey {
+    name: "events.own_account",
+    variable: "HIGHWATER_EVENTS_OWN_ACCOUNT",
+    flag: None,
+    kind: SettingKind::OwnAccount,
+    default: SettingDefault::Description("`bot` for the account of a bot, else `user`"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "\"bot\"",
+    description: "What the token's account writes: with `bot`, none of its comments count as feedback.",
+};
+
+pub(crate) static EVENTS_ALLOW_BOTS: SettingKey = SettingKey {
+    name: "events.allow_bots",
+    variable: "HIGHWATER_EVENTS_ALLOW_BOTS",
+    flag: None,
+    kind: SettingKind::Boolean,
+    default: SettingDefault::Value("false"),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "true",
+    description: "Whether comments of bots count as feedback.",
+};
+
+pub(crate) static EVENTS_AUTHORS: SettingKey = SettingKey {
+    name: "events.authors",
+    variable: "HIGHWATER_EVENTS_AUTHORS",
+    flag: None,
+    kind: SettingKind::Logins,
+    default: SettingDefault::Value(""),
+    allowed_in: AllowedFiles::BothFiles,
+    example: "[\"ada\", \"dependabot\"]",
+    description: "Logins whose comments count as feedback, bots by name included; everyone if empty.",
+};
 
 pub(crate) static MCP_TOKEN: SettingKey = SettingKey {
     name: "mcp.token",
@@ -358,7 +492,7 @@ pub(crate) static LOG_FORMAT: SettingKey = SettingKey {
 };
 
 /// All settings, in the order of the documentation.
-pub(crate) static ALL_KEYS: [&SettingKey; 28] = [
+pub(crate) static ALL_KEYS: [&SettingKey; 39] = [
     &HOME,
     &WORKSPACE,
     &ORGANIZATION,
@@ -374,6 +508,14 @@ pub(crate) static ALL_KEYS: [&SettingKey; 28] = [
     &WINDOW_DAYS,
     &PACE,
     &RESERVE,
+    &PULL_INTERVAL,
+    &RECONCILE_INTERVAL,
+    &POLL_INTERVAL,
+    &INCREMENTAL_FETCH,
+    &FETCH_OVERLAP,
+    &SAFE_BACKFILL,
+    &SHADOW_COMPARE,
+    &BOOTSTRAP_PER_POLL,
     &BLUESKY_URL,
     &BLUESKY_HANDLE,
     &BLUESKY_APP_PASSWORD,
@@ -383,6 +525,9 @@ pub(crate) static ALL_KEYS: [&SettingKey; 28] = [
     &POLLING_KEYS[3],
     &POLLING_KEYS[4],
     &POLLING_KEYS[5],
+    &EVENTS_OWN_ACCOUNT,
+    &EVENTS_ALLOW_BOTS,
+    &EVENTS_AUTHORS,
     &MCP_TOKEN,
     &UI_PORT,
     &LOG_LEVEL,

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::polling_settings::PollingSettings;
+use hw_rules::event_policy::EventPolicy;
 use hw_rules::followed_source::FollowedSource;
 use hw_rules::lane::PullItem;
 use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
+use hw_rules::runtime_settings::RuntimeSettings;
 use hw_sources::http_transport::HttpProxy;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -51,6 +53,10 @@ pub(crate) struct AppSettings {
     pub(crate) bluesky_account: Option<AccountRef>,
     pub(crate) bluesky_app_password: Option<SecretString>,
     pub(crate) polling: PollingSettings,
+    /// Whose comments count as events.
+    pub(crate) event_policy: EventPolicy,
+    /// How often the service reads what, and how it reads watched threads.
+    pub(crate) runtime: RuntimeSettings,
     pub(crate) ui_port: u16,
     pub(crate) terminal: TerminalEnv,
 }
@@ -94,6 +100,8 @@ impl AppSettings {
                 .and_then(|text| value_kind::parse_account(text).ok()),
             bluesky_app_password: parse_optional_token(resolved, &keys::BLUESKY_APP_PASSWORD),
             polling: parse_polling(resolved),
+            event_policy: parse_event_policy(resolved),
+            runtime: parse_runtime(resolved),
             ui_port: parse_setting(resolved, &keys::UI_PORT, value_kind::parse_port),
             terminal: resolved.terminal.clone(),
         }
@@ -124,6 +132,32 @@ fn parse_polling(resolved: &ResolvedSettings) -> PollingSettings {
     let mut settings = PollingSettings::default();
     for key in &keys::POLLING_KEYS {
         if let SettingKind::Polling(setting) = key.kind
+            && let Some(value) = resolved.text(key).and_then(|text| setting.parse(text).ok())
+        {
+            settings.set(setting, value);
+        }
+    }
+    settings
+}
+
+fn parse_event_policy(resolved: &ResolvedSettings) -> EventPolicy {
+    let own_account = resolved.text(&keys::EVENTS_OWN_ACCOUNT);
+    EventPolicy {
+        own_account: own_account.and_then(|text| value_kind::parse_own_account(text).ok()),
+        allow_bots: parse_setting(resolved, &keys::EVENTS_ALLOW_BOTS, value_kind::parse_boolean),
+        authors: parse_setting(resolved, &keys::EVENTS_AUTHORS, value_kind::parse_logins),
+    }
+}
+
+fn parse_runtime(resolved: &ResolvedSettings) -> RuntimeSettings {
+    let parse_switch = |key| parse_setting(resolved, key, value_kind::parse_boolean);
+    let mut settings = RuntimeSettings {
+        enable_incremental_comment_fetch: parse_switch(&keys::INCREMENTAL_FETCH),
+        shadow_compare: parse_switch(&keys::SHADOW_COMPARE),
+        ..RuntimeSettings::default()
+    };
+    for key in keys::RUNTIME_KEYS {
+        if let SettingKind::Runtime(setting) = key.kind
             && let Some(value) = resolved.text(key).and_then(|text| setting.parse(text).ok())
         {
             settings.set(setting, value);

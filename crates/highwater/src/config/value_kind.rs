@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use hw_rules::bluesky::account_ref::AccountRef;
 use hw_rules::bluesky::identifier::InvalidIdentifier;
 use hw_rules::bluesky::polling_settings::PollingSetting;
+use hw_rules::event_policy::OwnAccount;
 use hw_rules::lane::PullItem;
+use hw_rules::login::{InvalidLogin, Login};
 use hw_rules::pace::RequestPace;
+use hw_rules::runtime_settings::RuntimeSetting;
 use secrecy::SecretString;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -36,6 +39,9 @@ pub(crate) enum SettingKind {
     /// A handle or a DID.
     Account,
     Polling(PollingSetting),
+    OwnAccount,
+    Logins,
+    Runtime(RuntimeSetting),
 }
 
 /// The type of a setting in `highwater.toml`.
@@ -61,8 +67,10 @@ impl TomlType {
 impl SettingKind {
     pub(crate) fn toml_type(self) -> TomlType {
         match self {
-            Self::Repositories | Self::Sources | Self::Items => TomlType::List,
-            Self::Days | Self::Percent | Self::Port | Self::Polling(_) => TomlType::Number,
+            Self::Repositories | Self::Sources | Self::Items | Self::Logins => TomlType::List,
+            Self::Days | Self::Percent | Self::Port | Self::Polling(_) | Self::Runtime(_) => {
+                TomlType::Number
+            }
             Self::Boolean => TomlType::Boolean,
             Self::Folder
             | Self::Workspace
@@ -74,7 +82,8 @@ impl SettingKind {
             | Self::Pace
             | Self::Levels
             | Self::Format
-            | Self::Account => TomlType::Text,
+            | Self::Account
+            | Self::OwnAccount => TomlType::Text,
         }
     }
 
@@ -99,7 +108,12 @@ impl SettingKind {
             Self::Levels => LogLevels::parse(text).map(drop),
             Self::Format => LogFormat::parse(text).map(drop),
             Self::Account => parse_account(text).map(drop),
+            Self::OwnAccount => parse_own_account(text).map(drop),
+            Self::Logins => parse_logins(text).map(drop),
             Self::Polling(setting) => {
+                setting.parse(text).map(drop).map_err(|error| error.to_string())
+            }
+            Self::Runtime(setting) => {
                 setting.parse(text).map(drop).map_err(|error| error.to_string())
             }
         }
@@ -118,6 +132,24 @@ pub(crate) fn parse_token(text: &str) -> Result<SecretString, String> {
 /// Parses an account on Bluesky: a handle, a DID, or the URL of its profile.
 pub(crate) fn parse_account(text: &str) -> Result<AccountRef, String> {
     text.trim().parse().map_err(|error: InvalidIdentifier| error.to_string())
+}
+
+pub(crate) fn parse_own_account(text: &str) -> Result<OwnAccount, String> {
+    OwnAccount::from_name(text).ok_or_else(|| format!("expected user or bot, got {text:?}"))
+}
+
+/// Parses logins. Those of bots may have their suffix.
+pub(crate) fn parse_logins(text: &str) -> Result<Vec<String>, String> {
+    let logins = text.split(',').map(str::trim).filter(|login| !login.is_empty());
+    logins
+        .map(|login| {
+            let name = login.strip_suffix("[bot]").unwrap_or(login);
+            match name.parse::<Login>() {
+                Ok(_) => Ok(login.to_owned()),
+                Err(InvalidLogin) => Err(format!("not a login: {login:?}")),
+            }
+        })
+        .collect()
 }
 
 pub(crate) fn parse_items(text: &str) -> Result<BTreeSet<PullItem>, String> {
@@ -253,6 +285,15 @@ mod tests {
         assert!(parse_port("65536").is_err() && parse_port("http").is_err());
         assert_eq!(parse_days("0"), Ok(0));
         assert!(parse_days("-1").is_err() && parse_days("4294967296").is_err());
+    }
+
+    #[test]
+    fn event_settings_are_logins_and_a_kind_of_account() {
+        let logins = parse_logins(" ada, dependabot[bot],").unwrap();
+        assert_eq!(logins, ["ada", "dependabot[bot]"]);
+        assert_eq!(parse_logins("").unwrap(), [""; 0]);
+        assert!(parse_logins("ada,a b").is_err() && parse_own_account("robot").is_err());
+        assert_eq!(parse_own_account("bot"), Ok(OwnAccount::Bot));
     }
 
     #[test]

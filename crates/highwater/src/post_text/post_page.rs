@@ -5,7 +5,7 @@ use hw_rules::bluesky::record_uri::RecordUri;
 use hw_rules::safe_text::sanitize_terminal_line;
 use hw_store::PostRow;
 
-use super::{distinct_links, post_excerpt};
+use super::post_excerpt;
 
 /// The number of reposts that a page lists.
 const MAX_REPOSTS: usize = 10;
@@ -66,7 +66,7 @@ impl PostView {
     }
 
     fn list_links(&self) -> String {
-        let links = distinct_links(&self.row.post).into_iter();
+        let links = self.row.post.distinct_urls().into_iter();
         let links = links.map(|url| format!("- <{}>\n", sanitize_terminal_line(url)));
         let links = links.collect::<String>();
         if links.is_empty() { links } else { format!("\n## Links\n\n{links}") }

@@ -120,7 +120,8 @@ fn bluesky_accounts_come_from_a_file_and_from_the_follows_of_another() {
     let server = AppViewServer::start(&BlueskySpec::small());
     let handles = server.handles();
     let file = server.home().join("accounts.txt");
-    std::fs::write(&file, format!("# newsrooms\n\n{}\n  {}  \n", handles[2], handles[3])).unwrap();
+    std::fs::write(&file, format!("\u{feff}{}\r\n\n# newsrooms\n  {}  \n", handles[2], handles[3]))
+        .unwrap();
     let file = file.to_str().unwrap();
     assert_eq!(server.stdout(&["add", "--from-file", file]), "added 2 accounts\n");
     std::fs::write(file, format!("{}\nnot an account\n", handles[4])).unwrap();
@@ -153,6 +154,8 @@ fn bluesky_accounts_are_removed_and_reset_by_name() {
     server.stdout(&["poll"]);
     let reset = server.stdout(&["reset", &handles[0]]);
     assert_eq!(reset, "the next poll reads 1 account as if for the first time\n");
+    let listed = server.stdout(&["list"]);
+    assert!(listed.contains(" posts, reset; the next poll reads it as if for the"), "{listed}");
     assert!(server.stdout(&["poll"]).starts_with(&format!("[INITIAL] {}: 0 posts", handles[0])));
     let removed = server.stdout(&["remove", &handles[1]]);
     assert_eq!(removed, "no longer following 1 account; stored posts stay\n");
@@ -179,6 +182,8 @@ fn bluesky_status_shows_cursors_and_the_last_poll() {
     );
     let json: Value = serde_json::from_str(&server.stdout(&["status", "--json"])).unwrap();
     assert_eq!(json["last_poll"]["initial"], 6);
+    let began_at = json["last_poll"]["began_at"].as_str().unwrap();
+    assert!(began_at.starts_with("20") && began_at.ends_with('Z'), "{began_at}");
     assert_eq!(json["warnings"], serde_json::json!([]));
     let doctor = program_command(&["doctor", "store"])
         .env("HIGHWATER_HOME", server.home())

@@ -28,9 +28,9 @@ fn doctor_reports_a_healthy_workspace_and_changes_nothing() {
         "budget core    – ",
         "budget graphql – ",
         " of 5,000 used, resets in ",
-        "schema         – version 17",
+        "schema         – version 18",
         "integrity      – structure intact; --deep also verifies",
-        "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments",
+        "stored         – 2 repositories, 4 discussions, 12 issues, 6 pull requests, 0 comments, 0 posts",
         "times          – no item is dated later than GitHub's clock",
         "lists          – no errors in 7 lists",
         "gaps           – every list is complete",
@@ -219,7 +219,7 @@ fn doctor_fails_for_a_damaged_or_newer_database() {
         let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(stdout.contains("fail  database       – ") && stdout.contains(words), "{stdout}");
     };
-    store("written by a newer highwater (schema 99, this one supports 17) → install");
+    store("written by a newer highwater (schema 99, this one supports 18) → install");
     connection.execute_batch("delete from migrations where number = 99").unwrap();
     drop(connection);
     let mut bytes = std::fs::read(&file).unwrap();

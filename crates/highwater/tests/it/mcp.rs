@@ -333,7 +333,13 @@ fn mcp_search_answers_a_thousand_random_queries() {
     let location = DatabaseLocation::File(home.path().join("db/acme.db"));
     let workspace = Workspace::at_location(location);
     let workspace = WorkspaceHandle::new(move || Ok(workspace.clone()));
-    let server = McpServer::new(workspace, &[], "0", std::sync::Arc::new(|| 0));
+    let server = McpServer::new(
+        workspace,
+        &[],
+        "0",
+        std::sync::Arc::new(|| 0),
+        std::sync::Arc::new(String::new),
+    );
     let mut rng = fastrand::Rng::with_seed(5);
     let letters: Vec<char> =
         "ab pump\"*:()-+#@'\\^~{}[]<>|&\u{0}\u{200d}é日🧠\n\tANDORNEAR".chars().collect();

@@ -101,7 +101,8 @@ fn list_posts_explains_an_empty_list() {
         stderr_text(&output)
     };
     assert_eq!(status(&[]), "no posts are stored yet; `highwater bluesky poll` reads them\n");
-    assert_eq!(status(&["--account", "nobody.test"]), "no matches\n");
+    let unknown = "no matches\nwarning: this workspace does not follow nobody.test\n";
+    assert_eq!(status(&["--account", "nobody.test"]), unknown);
     fixture.store.unfollow_accounts("bsky.app", &[did("alice"), did("bob")]).unwrap();
     let expected =
         "this workspace follows no accounts on Bluesky; `highwater bluesky add HANDLE` adds one\n";

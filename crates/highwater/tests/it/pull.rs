@@ -135,7 +135,7 @@ fn pull_of_comments_also_pulls_their_threads() {
     let doctor = program_command(&["doctor", "store", "-m"]).arg(home.path()).output().unwrap();
     let count = list_json(home.path(), &["comments"]).len();
     let stored = success_stdout(&doctor);
-    assert!(stored.contains(&format!(" pull requests, {count} comments\n")), "{stored}");
+    assert!(stored.contains(&format!(" pull requests, {count} comments, 0 posts\n")), "{stored}");
 }
 
 #[test]

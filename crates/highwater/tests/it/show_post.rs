@@ -139,7 +139,16 @@ fn search_prints_posts_with_their_author_and_url() {
     assert!(printed.contains(&short), "{printed}");
     let long = format!("post by did:plc:bob, 2026-01-01: a long text\n  {URL}:bob/post/b1\n  …");
     assert!(printed.contains(&long) && printed.contains("of pumps and"), "{printed}");
-    let by_handle = ["type:post author:alice.test"];
+    let shared = post_at("alice", "a2", 180, "shared sluices");
+    fixture.read_feed("bob", &[repost_of(&shared, "bob", "r1")]);
+    let found = success_stdout(&run_command(fixture.home(), "search", &["sluices"]));
+    assert!(
+        found.starts_with(
+            "post by alice.test, reposted by did:plc:bob, 2026-01-01: shared sluices\n"
+        ),
+        "{found}"
+    );
+    let by_handle = ["type:post author:alice.test short"];
     let hit = run_command_json(fixture.home(), "search", &by_handle).remove(0);
     assert_eq!(field_names(&hit), documented_fields("`highwater search --json`"));
     for field in ["repository", "owner", "number", "state"] {

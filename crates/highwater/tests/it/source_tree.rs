@@ -18,6 +18,22 @@ fn crates_use_only_what_the_architecture_allows() {
 }
 
 #[test]
+fn frontends_write_only_what_their_user_decides() {
+    let folders =
+        ["hw-mcp", "hw-web", "hw-tui"].map(|name| workspace_root().join("crates").join(name));
+    let sources = folders.iter().flat_map(|folder| list_files(&folder.join("src")));
+    let problems = sources.filter(|file| is_rust(file)).filter_map(|file| {
+        let source = fs::read_to_string(&file).unwrap();
+        let handle = find_writing_handle(&source)?;
+        Some(format!(
+            "{}: uses {handle}, which can write anything; a frontend uses DecisionWriter",
+            display_path(&file)
+        ))
+    });
+    assert_no_problems(problems.collect::<Vec<_>>());
+}
+
+#[test]
 fn source_files_are_declared_by_their_crate() {
     let mut problems = Vec::new();
     for dir in crate_folders() {
@@ -191,6 +207,16 @@ fn crate_check_finds_a_forbidden_dependency() {
 }
 
 #[test]
+fn frontend_check_finds_a_handle_that_writes_anything() {
+    assert_eq!(
+        find_writing_handle("use hw_store::{StoreError, StoreWriter};"),
+        Some("StoreWriter")
+    );
+    assert_eq!(find_writing_handle("store: LeasedStore,"), Some("LeasedStore"));
+    assert_eq!(find_writing_handle("use hw_store::{DecisionWriter, StoreReader};"), None);
+}
+
+#[test]
 fn module_check_reads_past_attributes_and_comments() {
     let source = "#[cfg(test)]\n#[path = \"x_tests.rs\"]\nmod tests;\n// mod no;\npub(crate) mod yes;\nmod inline {\n}\n";
     let found = [(Some("x_tests.rs".to_owned()), "tests".to_owned()), (None, "yes".to_owned())];
@@ -265,6 +291,11 @@ fn forbidden_dependencies(
             .push(format!("ARCHITECTURE.md: lists {name}, which is not a crate; remove its row"));
     }
     problems
+}
+
+/// Returns the handle of the store that a source uses and that a frontend must not have.
+fn find_writing_handle(source: &str) -> Option<&'static str> {
+    ["StoreWriter", "LeasedStore"].into_iter().find(|handle| has_word(source, handle))
 }
 
 const DEPENDENCY_HEADING: &str = "## Dependencies between crates";

@@ -87,7 +87,7 @@ fn database_of_a_newer_highwater_is_reported_and_left_alone() {
     let connection = Connection::open(database_path(home.path())).unwrap();
     connection.execute_batch("insert into migrations values (99, 'later', 'x')").unwrap();
     let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
-                    supports 17)\nhint: install the newer highwater";
+                    supports 18)\nhint: install the newer highwater";
     let requests = fixture.request_count();
     assert_both_refuse(&fixture, &["-m", home.path().to_str().unwrap()], expected);
     assert_eq!(fixture.request_count(), requests);
@@ -110,7 +110,7 @@ fn database_upgraded_during_a_pull_stops_the_pull_with_the_reason() {
     connection.execute_batch("update schema_version set number = 99").unwrap();
     let (code, stderr) = failure_output(&pull.wait_with_output().unwrap());
     let expected = "caused by: this database was written by a newer highwater (schema 99, this one \
-                    supports 17)\nhint: install the newer highwater";
+                    supports 18)\nhint: install the newer highwater";
     assert!(code == Some(1) && stderr.contains(expected), "{stderr}");
 }
 

@@ -11,7 +11,7 @@ use hw_store::{CommentRow, Completeness, ThreadView};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::{ToolContext, ToolDefinition};
+use super::{ToolContext, ToolDefinition, ToolEffect};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{AnswerText, BoundedText, MAX_ANSWER_BYTES};
 use crate::item_template::{ITEM_RULE, ItemTemplate, single_line};
@@ -24,6 +24,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "get_thread",
     title: "Get a thread",
     description: "Gets one discussion, issue or pull request with its comments, in reading order: replies follow the comment they answer, and line comments follow their review. The thread and its comments are separated by ---.",
+    effect: ToolEffect::Reads,
     parameters: &[ToolParameter::text(
         "thread",
         "The thread: owner/repository#number, or its URL. Example: acme/auth-service#12.",

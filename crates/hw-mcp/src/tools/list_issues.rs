@@ -2,7 +2,7 @@
 
 use hw_rules::item::ThreadKind;
 
-use super::{ToolDefinition, list_schema};
+use super::{ToolDefinition, ToolEffect, list_schema};
 use crate::arguments::ToolParameter;
 use crate::bounded_text::ListWording;
 use crate::item_template::ItemTemplate;
@@ -12,6 +12,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "list_issues",
     title: "List issues",
     description: "Lists issues with optional filtering. Issues are separated by ---.",
+    effect: ToolEffect::Reads,
     parameters: &[
         REPOSITORY,
         ToolParameter::text(

@@ -1,18 +1,16 @@
 //! The tool `list_posts`: posts and reposts of accounts on Bluesky. It is part of the toolset `bluesky`.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use hw_rules::bluesky::account_ref::AccountRef;
-use hw_rules::bluesky::post::Post;
 use hw_rules::bluesky::record_uri::RecordUri;
 use hw_store::{
     PostCursor, PostFilter, PostRow, ReplySelection, RepostSelection, SkippedRows, StoreReader,
 };
 use serde_json::{Map, Value, json};
 
-use super::{ToolContext, ToolDefinition, list_schema};
+use super::{ToolContext, ToolDefinition, ToolEffect, list_schema};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{BoundedText, ListWording};
 use crate::item_template::{FieldSelection, ItemTemplate, single_line};
@@ -24,6 +22,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "list_posts",
     title: "List posts",
     description: "Lists posts and reposts of accounts on Bluesky with optional filtering, newest first. Posts are separated by ---.",
+    effect: ToolEffect::Reads,
     parameters: &[
         ToolParameter::text_list(
             "accounts",
@@ -197,30 +196,17 @@ fn post_field<'a>(row: &'a PostRow, name: &str) -> Cow<'a, str> {
     let text = match name {
         "url" => return Cow::Owned(post.web_url()),
         "uri" => post.uri.as_str(),
-        "kind" => post_kind(post),
+        "kind" => post.kind_name(),
         "account" => row.sharer_name(),
         "author" => row.author_name(),
         "posted_at" => post.sort_at.as_str(),
         "reply_to" => return record_address(post.reply.as_ref().map(|reply| &reply.parent)),
         "quote" => return record_address(post.quote.as_ref()),
-        "links" => return Cow::Owned(distinct_links(post).join(" ")),
+        "links" => return Cow::Owned(post.distinct_urls().join(" ")),
         "body" => &post.text,
         _ => "",
     };
     Cow::Borrowed(text)
-}
-
-/// Returns what a row of a feed is: `repost`, `reply`, `quote` or `post`.
-fn post_kind(post: &Post) -> &'static str {
-    if post.repost.is_some() {
-        "repost"
-    } else if post.is_reply() {
-        "reply"
-    } else if post.quote.is_some() {
-        "quote"
-    } else {
-        "post"
-    }
 }
 
 /// Returns the URL of a record's page; the URI of one that has none.
@@ -229,19 +215,12 @@ fn record_address(uri: Option<&RecordUri>) -> Cow<'_, str> {
     uri.web_url().map_or(Cow::Borrowed(uri.as_str()), Cow::Owned)
 }
 
-/// Returns the URLs of a post's links, each page once.
-fn distinct_links(post: &Post) -> Vec<&str> {
-    let mut seen = BTreeSet::new();
-    let links = post.links.iter().filter(|link| seen.insert(link.normal.as_str()));
-    links.map(|link| link.url.as_str()).collect()
-}
-
 /// Returns a post as structured content, without its text.
 fn post_object(row: &PostRow) -> Value {
     let post = &row.post;
     json!({
         "type": "post",
-        "kind": post_kind(post),
+        "kind": post.kind_name(),
         "url": post.web_url(),
         "uri": post.uri,
         "account": row.sharer_name(),
@@ -253,7 +232,7 @@ fn post_object(row: &PostRow) -> Value {
         "quote": post.quote,
         "repost_of": post.repost.as_ref().map(|repost| &repost.subject),
         "langs": post.langs,
-        "links": distinct_links(post).into_iter().map(single_line).collect::<Vec<_>>(),
+        "links": post.distinct_urls().into_iter().map(single_line).collect::<Vec<_>>(),
     })
 }
 

@@ -8,7 +8,7 @@ use hw_store::{Hit, MatchCount, RankedMatches, SearchRequest, SearchResults};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-use super::{ToolContext, ToolDefinition};
+use super::{ToolContext, ToolDefinition, ToolEffect};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{AnswerText, BoundedText};
 use crate::item_template::{FieldSelection, ItemTemplate, single_line};
@@ -21,6 +21,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "search",
     title: "Search",
     description: "Full-text search across discussions, issues, and pull requests.",
+    effect: ToolEffect::Reads,
     parameters: &[
         ToolParameter::text("query", "Search query string. Example: authentication bug.")
             .required()
@@ -114,6 +115,7 @@ pub(super) fn build_answer(
     let mut notes: Vec<String> =
         sentences.map(|note| format!("Note: {}.", single_line(note))).collect();
     notes.extend(comment_notes(&results.hits[..page.item_count]));
+    notes.extend(repost_notes(&results.hits[..page.item_count]));
     if page.is_cut {
         let left_out = match results.hits.len() - page.item_count {
             1 => "1 result is".to_owned(),
@@ -198,6 +200,9 @@ fn hit_object(hit: &Hit) -> Value {
         object["repository"] = json!(hit.repository);
         object["state"] = json!(hit.state);
     }
+    if let Some(account) = &hit.reposted_by {
+        object["reposted_by"] = json!(account);
+    }
     if let Some(comment) = &hit.matched_comment {
         object["comment"] = json!({
             "url": comment.url,
@@ -219,6 +224,14 @@ fn comment_notes(hits: &[Hit]) -> impl Iterator<Item = String> {
             "Result {number} matches in a comment by {author}, {}: {snippet}",
             comment.url
         ))
+    })
+}
+
+/// Names the account of each result that is a repost, because the text shows only the author's.
+fn repost_notes(hits: &[Hit]) -> impl Iterator<Item = String> {
+    (1..).zip(hits).filter_map(|(number, hit)| {
+        let account = hit.reposted_by.as_ref()?;
+        Some(format!("Result {number} is a repost by {account}."))
     })
 }
 

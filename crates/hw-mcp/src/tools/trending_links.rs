@@ -7,7 +7,7 @@ use hw_store::TrendingLink;
 use serde_json::{Map, Value, json};
 
 use super::list_posts::NO_ACCOUNTS;
-use super::{ToolContext, ToolDefinition, list_schema};
+use super::{ToolContext, ToolDefinition, ToolEffect, list_schema};
 use crate::arguments::{ToolArguments, ToolParameter};
 use crate::bounded_text::{BoundedText, ListWording};
 use crate::item_template::{ItemTemplate, single_line};
@@ -18,6 +18,7 @@ pub(super) static DEFINITION: ToolDefinition = ToolDefinition {
     name: "trending_links",
     title: "Trending links",
     description: "Lists the links that most accounts on Bluesky shared recently, with the accounts and the newest post. Links are separated by ---.",
+    effect: ToolEffect::Reads,
     parameters: &[
         ToolParameter::count(
             "hours",

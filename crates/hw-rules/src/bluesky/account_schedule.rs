@@ -2,7 +2,7 @@
 //!
 //! The counts of posts in the profiles, 25 accounts a request, show which feeds moved. Reposts do not move them, so a
 //! feed that is often written to is also read by the clock, and each feed once a day down to the look-back: that read
-//! also finds posts that were dated back, and those that are gone.
+//! also finds back-dated posts, and those that are gone.
 
 use sha2::{Digest as _, Sha256};
 
@@ -164,7 +164,7 @@ pub fn last_daily_time_ms(did: &Did, now_ms: i64) -> i64 {
 }
 
 /// Returns how far back the daily read of a feed reaches: over the time since the last one, and the look-back before
-/// that. So it finds whatever was dated back by no more than the look-back, and every deletion of a post that was no older
+/// that. So it finds whatever was back-dated by no more than the look-back, and every deletion of a post that was no older
 /// than that.
 pub fn daily_read_span_ms(account: &AccountFeed, lookback_ms: i64, now_ms: i64) -> i64 {
     let since_last_ms = account.daily_read_ms.map_or(0, |read_ms| now_ms.saturating_sub(read_ms));

@@ -4,9 +4,9 @@ use crate::format::{format_count, format_duration};
 
 /// A poll of few accounts should end within this time.
 const SLOW_POLL_MS: i64 = 30_000;
-/// The number of accounts that one poll may fail to read before that is more than an accident.
+/// The share of accounts, in percent, above which unread ones are a warning sign.
 const FAILED_PERCENT: u64 = 5;
-/// Posts that are dated back, or removed, may be missed after such a pause.
+/// Back-dated posts and deletions may be missed after such a pause.
 const LONG_PAUSE_MS: i64 = 24 * 3_600_000;
 
 /// How polls went.

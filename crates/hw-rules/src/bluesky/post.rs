@@ -1,5 +1,7 @@
 //! A post or a repost, as it is stored.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::cid::Cid;
@@ -114,6 +116,26 @@ impl Post {
 
     pub fn is_reply(&self) -> bool {
         self.reply.is_some()
+    }
+
+    /// Returns what the row of the feed is: `repost`, `reply`, `quote` or `post`.
+    pub fn kind_name(&self) -> &'static str {
+        if self.repost.is_some() {
+            "repost"
+        } else if self.is_reply() {
+            "reply"
+        } else if self.quote.is_some() {
+            "quote"
+        } else {
+            "post"
+        }
+    }
+
+    /// Returns the URLs of its links, each page once.
+    pub fn distinct_urls(&self) -> Vec<&str> {
+        let mut seen = BTreeSet::new();
+        let links = self.links.iter().filter(|link| seen.insert(link.normal.as_str()));
+        links.map(|link| link.url.as_str()).collect()
     }
 }
 

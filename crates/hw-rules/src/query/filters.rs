@@ -99,6 +99,15 @@ impl QueryFilters {
         self.types.iter().eq(&[ItemTypeFilter::Comment])
     }
 
+    /// Returns true if posts can match: they have no repository, state or labels, and their type is not another one.
+    pub fn allows_posts(&self) -> bool {
+        let allows_type = self.types.is_empty() || self.types.contains(&ItemTypeFilter::Post);
+        allows_type
+            && self.repositories.is_empty()
+            && self.states.is_empty()
+            && self.labels.is_empty()
+    }
+
     /// Returns the filters that match where both match; none if nothing can match both.
     pub(super) fn intersection(&self, other: &Self) -> Option<Self> {
         Some(Self {
@@ -114,11 +123,13 @@ impl QueryFilters {
         })
     }
 
-    /// Excludes types and states by listing the remaining ones, because every thread has exactly one of each.
+    /// Excludes types and states by listing the remaining ones, because every thread has exactly one of each. Posts have
+    /// a type only, and stay unless it is excluded.
     pub(super) fn exclude_values(&mut self, other: &Self) {
         if !other.types.is_empty() {
             if self.types.is_empty() {
                 self.types.extend(ThreadKind::ALL.map(ItemTypeFilter::Thread));
+                self.types.insert(ItemTypeFilter::Post);
             }
             self.types.retain(|item_type| !other.types.contains(item_type));
             self.has_no_type |= self.types.is_empty();

@@ -43,9 +43,12 @@ impl SimulatedGitHub {
             view: self.replica_view_at(at_ms),
             request: admitted.request,
             strict_since: self.wrong_answers.strict_since,
-            blind_etags: self.wrong_answers.blind_etags,
+            blind_etags: self.wrong_answers.has_blind_etags(),
         };
-        let reply = reader.build_reply();
+        let RestReply { reply, hides_change } = reader.build_reply();
+        if hides_change {
+            self.wrong_answers.count_hidden_change();
+        }
         let points = u32::from(reply.status != 304);
         self.quotas.charge_points(QuotaResource::Core, points, admitted.now_ms);
         ServedResponse::from_reply(reply, points, admitted.latency_ms)
@@ -78,6 +81,12 @@ impl SimulatedGitHub {
     }
 }
 
+/// A reply, and whether its status conceals that the content changed.
+struct RestReply {
+    reply: HttpReply,
+    hides_change: bool,
+}
+
 /// One read of one replica.
 #[derive(Clone, Copy)]
 struct RestReader<'w> {
@@ -85,7 +94,7 @@ struct RestReader<'w> {
     request: &'w ReceivedRequest<'w>,
     /// True if `since` means "after".
     strict_since: bool,
-    /// True if lists of comments never seem to change.
+    /// True if lists of issues and comments never seem to change.
     blind_etags: bool,
 }
 
@@ -95,25 +104,30 @@ impl<'w> RestReader<'w> {
     }
 
     /// Builds the reply, which is a 304 if the client already has the content.
-    fn build_reply(self) -> HttpReply {
+    fn build_reply(self) -> RestReply {
         let (body, link) = match self.route_request() {
-            RestOutcome::Refused(reply) => return reply,
+            RestOutcome::Refused(reply) => return RestReply { reply, hides_change: false },
             RestOutcome::Document(body) => (body, None),
             RestOutcome::Page(body, link) => (body, link),
         };
         let etag = self.compute_etag(&body);
         let known = self.request.header("if-none-match").unwrap_or("");
-        let is_blind =
-            self.blind_etags && !known.is_empty() && self.request.path.ends_with("comments");
-        let mut reply = if is_blind || known.contains(&etag) {
+        let is_unchanged = known.contains(&etag);
+        let hides_change = !is_unchanged
+            && self.blind_etags
+            && !known.is_empty()
+            && (self.request.path.ends_with("comments") || self.request.path.ends_with("issues"));
+        let mut reply = if is_unchanged || hides_change {
             let mut unchanged = HttpReply::from_json(304, String::new());
             unchanged.headers.clear();
+            // an ETag that misses a change is the same after it
+            let etag = if hides_change { known.trim_start_matches("W/").to_owned() } else { etag };
             unchanged.with_header("ETag", etag)
         } else {
             HttpReply::from_json(200, body).with_header("ETag", format!("W/{etag}"))
         };
         reply.headers.extend(link.map(|link| ("Link", link)));
-        reply
+        RestReply { reply, hides_change }
     }
 
     /// Computes the etag, which depends on token and `Accept`, as GitHub's does.

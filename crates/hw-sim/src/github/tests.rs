@@ -12,6 +12,7 @@ mod switches;
 mod thread_order;
 mod tokens;
 mod too_heavy;
+mod watched_threads;
 mod world_truth;
 
 use serde_json::{Value, json};

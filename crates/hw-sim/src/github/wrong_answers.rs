@@ -51,8 +51,10 @@ pub(super) struct WrongAnswers {
     pub(super) date_offsets_ms: VecDeque<i64>,
     /// The lag of the replica for each of the next reads.
     pub(super) replica_lags_ms: VecDeque<u64>,
-    /// True if lists of comments are always reported as unchanged.
-    pub(super) blind_etags: bool,
+    /// True if lists of issues and comments are always reported as unchanged.
+    blind_etags: bool,
+    /// The number of further changes that ETags miss.
+    missed_changes: u32,
     /// True if `since` means "after".
     pub(super) strict_since: bool,
     pub(super) forbidden_lists: BTreeSet<(i64, ThreadKind)>,
@@ -64,6 +66,20 @@ pub(super) struct WrongAnswers {
     overridden_nodes: BTreeSet<String>,
     /// The number of wrong values that were served.
     pub(super) served_count: u64,
+}
+
+impl WrongAnswers {
+    pub(super) fn has_blind_etags(&self) -> bool {
+        self.blind_etags || self.missed_changes > 0
+    }
+
+    /// Counts a 304 for content that did change.
+    pub(super) fn count_hidden_change(&mut self) {
+        if !self.blind_etags {
+            self.missed_changes -= 1;
+        }
+        self.served_count += 1;
+    }
 }
 
 impl SimulatedGitHub {
@@ -83,9 +99,15 @@ impl SimulatedGitHub {
         self.wrong_answers.replica_lags_ms.extend(lags_ms);
     }
 
-    /// Reports lists of comments that are requested with an `If-None-Match` as unchanged while this is on.
+    /// Reports lists of issues and comments that are requested with an `If-None-Match` as unchanged while this is on.
     pub fn set_blind_etags(&mut self, are_blind: bool) {
         self.wrong_answers.blind_etags = are_blind;
+    }
+
+    /// Reports the next lists of issues and comments that did change, and are requested with an `If-None-Match`, as
+    /// unchanged.
+    pub fn blind_next_etags(&mut self, times: u32) {
+        self.wrong_answers.missed_changes += times;
     }
 
     /// Treats `since` as "after", as documented, instead of "at or after" while this is on.

@@ -97,8 +97,14 @@ impl<'w> SnapshotBuilder<'w> {
                 .parent
                 .and_then(|parent| self.view.comment(parent))
                 .map(|parent| parent.id),
+            reply_to_id: comment
+                .reply_to
+                .and_then(|root| self.view.comment(root))
+                .map(|root| root.id),
             url: self.view.comment_url(comment, thread),
             body: comment.body.value().to_owned(),
+            review_state: (comment.kind == CommentKind::Review)
+                .then(|| comment.review_state.to_owned()),
             author: self.author_login(comment.author),
             author_id: self.author_id(comment.author),
             author_type: self.author_type(comment.author),
@@ -149,5 +155,15 @@ impl<'w> ReplicaView<'w> {
         let numbers = pull.closes.clone().into_iter();
         let found = numbers.filter_map(move |number| self.thread_by_number(repository, number));
         found.filter(|thread| thread.kind == ThreadKind::Issue)
+    }
+
+    /// Returns the existing pull requests that would close an issue.
+    pub(crate) fn closing_pull_requests(
+        self,
+        issue: &SimThread,
+    ) -> impl Iterator<Item = &'w SimThread> {
+        let (repository, number) = (issue.repository, issue.number);
+        let pulls = self.repository_threads(repository, ThreadKind::PullRequest);
+        pulls.filter(move |pull| pull.closes.contains(&number))
     }
 }

@@ -8,6 +8,16 @@ use super::{CommentEntry, NodeTarget, SimComment, VersionHistory, World, next_id
 
 const REVIEW_STATES: [&str; 3] = ["COMMENTED", "APPROVED", "CHANGES_REQUESTED"];
 
+/// A comment to be added.
+pub(super) struct CommentDraft {
+    pub(super) author: Option<usize>,
+    pub(super) kind: CommentKind,
+    pub(super) thread: usize,
+    pub(super) parent: Option<usize>,
+    pub(super) reply_to: Option<usize>,
+    pub(super) body: WireText,
+}
+
 impl World {
     /// Adds the plain kind of comment for the thread; changes the thread's `updatedAt`.
     pub fn add_comment(&mut self, kind: ThreadKind, thread: i64, body: &str, now_ms: i64) -> i64 {
@@ -17,6 +27,67 @@ impl World {
             ThreadKind::Issue | ThreadKind::PullRequest => CommentKind::Conversation,
         };
         self.insert_comment(kind, index, None, WireText::from_plain(body), now_ms)
+    }
+
+    /// Adds the plain kind of comment for the thread, by the account with this login.
+    pub fn add_comment_by(
+        &mut self,
+        login: &str,
+        kind: ThreadKind,
+        thread: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let kind_of_comment = match kind {
+            ThreadKind::Discussion => CommentKind::Discussion,
+            ThreadKind::Issue | ThreadKind::PullRequest => CommentKind::Conversation,
+        };
+        let thread = self.thread_index(kind, thread);
+        self.insert_text_by(login, (kind_of_comment, thread, None), body, now_ms)
+    }
+
+    /// Adds a review by the account with this login.
+    pub fn add_review_by(
+        &mut self,
+        login: &str,
+        pull_request: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let thread = self.thread_index(ThreadKind::PullRequest, pull_request);
+        self.insert_text_by(login, (CommentKind::Review, thread, None), body, now_ms)
+    }
+
+    /// Adds a comment on a line to a review, by the account with this login.
+    pub fn add_review_comment_by(
+        &mut self,
+        login: &str,
+        review: i64,
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let review = self.comment_index(CommentKind::Review, review);
+        let thread = self.comments[review].versions.current().map(|review| review.thread);
+        let thread = thread.expect("the review still exists");
+        self.insert_text_by(login, (CommentKind::ReviewComment, thread, Some(review)), body, now_ms)
+    }
+
+    fn insert_text_by(
+        &mut self,
+        login: &str,
+        (kind, thread, parent): (CommentKind, usize, Option<usize>),
+        body: &str,
+        now_ms: i64,
+    ) -> i64 {
+        let author = Some(self.user_index(login));
+        let body = WireText::from_plain(body);
+        self.insert_comment_by_author(author, kind, thread, parent, body, now_ms)
+    }
+
+    /// Keeps a comment out of all lists until this time, although it is found by its id; its own times do not change.
+    pub fn delay_comment(&mut self, kind: CommentKind, id: i64, until_ms: i64) {
+        let index = self.comment_index(kind, id);
+        self.comments[index].unlisted_until_ms = until_ms;
     }
 
     pub fn add_review(&mut self, pull_request: i64, body: &str, now_ms: i64) -> i64 {
@@ -33,6 +104,22 @@ impl World {
             body,
             now_ms,
         )
+    }
+
+    /// Adds a reply on the line of a review comment, in the same review. A reply to a reply answers the first comment.
+    pub fn add_review_reply(&mut self, comment: i64, body: &str, now_ms: i64) -> i64 {
+        let index = self.comment_index(CommentKind::ReviewComment, comment);
+        let current = self.comments[index].versions.current();
+        let answered = current.expect("the comment still exists").clone();
+        let draft = CommentDraft {
+            author: self.pick_active_user(),
+            kind: CommentKind::ReviewComment,
+            thread: answered.thread,
+            parent: answered.parent,
+            reply_to: Some(answered.root_index()),
+            body: WireText::from_plain(body),
+        };
+        self.insert_comment_draft(draft, now_ms)
     }
 
     /// Adds a reply to a comment on a discussion.
@@ -103,6 +190,12 @@ impl World {
         body: WireText,
         now_ms: i64,
     ) -> i64 {
+        let draft = CommentDraft { author, kind, thread, parent, reply_to: None, body };
+        self.insert_comment_draft(draft, now_ms)
+    }
+
+    pub(super) fn insert_comment_draft(&mut self, draft: CommentDraft, now_ms: i64) -> i64 {
+        let CommentDraft { author, kind, thread, parent, reply_to, body } = draft;
         let index = self.comments.len();
         let id = next_id(self.ids.comment_sequence(kind), &mut self.rng);
         let comment = SimComment {
@@ -112,6 +205,7 @@ impl World {
             node_id: node_id(comment_id_prefix(kind), id),
             thread,
             parent,
+            reply_to,
             body,
             author,
             created_ms: self.service_time(now_ms),
@@ -152,8 +246,15 @@ impl World {
     fn store_comment(&mut self, comment: SimComment, now_ms: i64) {
         let SimComment { index, thread, parent, .. } = comment;
         self.nodes.insert(Arc::clone(&comment.node_id), NodeTarget::Comment(index));
+        if comment.kind == CommentKind::ReviewComment && comment.reply_to.is_none() {
+            self.nodes.insert(review_thread_node_id(comment.id), NodeTarget::ReviewThread(index));
+        }
         let versions = VersionHistory::new(now_ms, self.pick_listing_time(now_ms), comment);
-        self.comments.push(CommentEntry { versions, children: Vec::new() });
+        self.comments.push(CommentEntry {
+            versions,
+            unlisted_until_ms: i64::MIN,
+            children: Vec::new(),
+        });
         self.threads[thread].comments.push(index);
         if let Some(parent) = parent {
             self.comments[parent].children.push(index);
@@ -188,12 +289,25 @@ impl World {
         self.comments[index].versions.push(now_ms, listed, Some(next));
     }
 
+    /// Returns true if lists at this time contain the present state of a comment.
+    #[must_use]
+    pub fn is_comment_listed(&self, kind: CommentKind, id: i64, now_ms: i64) -> bool {
+        let entry = &self.comments[self.comment_index(kind, id)];
+        entry.unlisted_until_ms <= now_ms
+            && entry.versions.iter().all(|version| version.listed_ms <= now_ms)
+    }
+
     fn comment_index(&self, kind: CommentKind, id: i64) -> usize {
         match self.nodes.get(&node_id(comment_id_prefix(kind), id)) {
             Some(NodeTarget::Comment(index)) => *index,
             _ => panic!("no such comment was ever created: {kind:?} {id}"),
         }
     }
+}
+
+/// Returns the node id of the comments on one line, by the id of the first of them.
+pub(super) fn review_thread_node_id(root: i64) -> Arc<str> {
+    node_id("PRRT", root)
 }
 
 fn comment_id_prefix(kind: CommentKind) -> &'static str {

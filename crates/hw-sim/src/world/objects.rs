@@ -89,6 +89,7 @@ pub(crate) struct SimRepository {
     /// Changed by settings only, not by issues or discussions.
     pub(crate) updated_ms: i64,
     pub(crate) pushed_ms: i64,
+    pub(crate) stars: i64,
 }
 
 impl SimRepository {
@@ -127,8 +128,10 @@ pub(crate) struct SimThread {
     pub(crate) is_draft: bool,
     /// The seed of its commit ids.
     pub(crate) head_seed: u64,
-    /// The number of pushes since it was opened.
+    /// The number of pushes since it was opened, or since its head was reset to the first commit.
     pub(crate) push_count: u64,
+    /// The number of times that its history was rewritten.
+    pub(crate) rewrite_count: u64,
     /// The numbers of the issues that it closes when merged.
     pub(crate) closes: Vec<i64>,
     pub(crate) category: &'static str,
@@ -151,7 +154,7 @@ impl SimThread {
 
     pub(crate) fn head_oid(&self) -> String {
         let seed = self.head_seed.wrapping_add(self.push_count);
-        format!("{seed:016x}{:024x}", seed.rotate_left(17))
+        format!("{seed:016x}{:024x}", seed.rotate_left(17).wrapping_add(self.rewrite_count))
     }
 
     /// Pushes a commit to the branch of an open pull request at some times and not at others. Draws no random number,
@@ -201,12 +204,21 @@ pub(crate) struct SimComment {
     pub(crate) thread: usize,
     /// The comment it replies to, or the review it belongs to.
     pub(crate) parent: Option<usize>,
+    /// The first comment on the same line, of a reply on a line.
+    pub(crate) reply_to: Option<usize>,
     pub(crate) body: WireText,
     pub(crate) author: Option<usize>,
     pub(crate) created_ms: i64,
     pub(crate) updated_ms: i64,
     /// The verdict of a review.
     pub(crate) review_state: &'static str,
+}
+
+impl SimComment {
+    /// Returns the first comment on its line.
+    pub(crate) fn root_index(&self) -> usize {
+        self.reply_to.unwrap_or(self.index)
+    }
 }
 
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ const MIN_USERS: usize = 2;
 
 type WorldAction = fn(&mut World, i64);
 
-fn weighted_actions(weights: &ActionWeights) -> [(u32, WorldAction); 22] {
+fn weighted_actions(weights: &ActionWeights) -> [(u32, WorldAction); 30] {
     [
         (weights.create_issue, |world, now| world.open_random_thread(ThreadKind::Issue, now)),
         (weights.create_pull_request, |world, now| {
@@ -40,6 +40,14 @@ fn weighted_actions(weights: &ActionWeights) -> [(u32, WorldAction); 22] {
         (weights.hide_or_show_repository, World::hide_or_show_random_repository),
         (weights.rename_label, World::rename_random_label),
         (weights.hide_or_show_author, World::hide_or_show_random_author),
+        (weights.double_edit_comment, World::edit_random_comment_twice),
+        (weights.late_comment, World::comment_late),
+        (weights.reply_on_line, World::reply_on_random_line),
+        (weights.push, World::push_to_random_branch),
+        (weights.force_push, World::rewrite_random_branch),
+        (weights.rename_account, World::rename_random_account),
+        (weights.create_closing_pull_request, World::open_random_closing_pull_request),
+        (weights.star_or_push, World::star_or_push_to_random_repository),
     ]
 }
 
@@ -277,12 +285,12 @@ impl World {
             .collect()
     }
 
-    fn pick_repository(&mut self) -> Option<usize> {
+    pub(super) fn pick_repository(&mut self) -> Option<usize> {
         pick_from(&self.writable_repositories(), &mut self.rng).copied()
     }
 
     /// Picks an existing thread in a writable repository.
-    fn pick_thread(&mut self) -> Option<usize> {
+    pub(super) fn pick_thread(&mut self) -> Option<usize> {
         for _ in 0..8 {
             let repository = self.pick_repository()?;
             let threads = &self.repositories[repository].threads_by_number;
@@ -298,7 +306,7 @@ impl World {
         None
     }
 
-    fn pick_comment(&mut self) -> Option<usize> {
+    pub(super) fn pick_comment(&mut self) -> Option<usize> {
         let thread = self.pick_thread()?;
         let existing: Vec<usize> = self.threads[thread]
             .comments

@@ -1,7 +1,9 @@
 //! The world as one replica serves it: objects as of its own time, lists as they were updated.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use super::comments::review_thread_node_id;
 use super::objects::{CommentKind, ThreadKind};
 use super::thread_store::kind_slot;
 use super::{
@@ -16,6 +18,8 @@ pub(crate) enum NodeTarget {
     Repository(usize),
     Thread(usize),
     Comment(usize),
+    /// The comments on one line, by the first of them.
+    ReviewThread(usize),
     User(usize),
 }
 
@@ -110,8 +114,10 @@ impl<'w> ReplicaView<'w> {
 
     fn association(self, author: Option<usize>, repository: usize) -> &'static str {
         const WORDS: [&str; 5] = ["OWNER", "MEMBER", "CONTRIBUTOR", "NONE", "COLLABORATOR"];
+        let set = author.and_then(|author| self.world.associations.get(&(author, repository)));
         let author = author.filter(|index| self.user(*index).type_name != "Bot");
-        author.map_or("NONE", |author| WORDS[(author + repository) % WORDS.len()])
+        let usual = author.map(|author| WORDS[(author + repository) % WORDS.len()]);
+        set.copied().or(usual).unwrap_or("NONE")
     }
 
     pub(crate) fn resolve_node(self, id: &str) -> Option<NodeTarget> {
@@ -200,6 +206,28 @@ impl<'w> ReplicaView<'w> {
         self.thread(comment.thread).map(|_| comment)
     }
 
+    /// Returns the first comment that still exists of those on one line, which begin with `root`.
+    pub(crate) fn review_thread(self, root: usize) -> Option<&'w SimComment> {
+        let versions = &self.world.comments[root].versions;
+        let thread = versions.last_state_at(self.at_ms)?.thread;
+        let mut comments = self.world.threads[thread].comments.iter();
+        comments.find_map(|index| {
+            self.comment(*index).filter(|comment| {
+                comment.kind == CommentKind::ReviewComment && comment.root_index() == root
+            })
+        })
+    }
+
+    /// Returns the id of the first comment on the line of this one, deleted or not.
+    pub(crate) fn review_thread_id(self, comment: &SimComment) -> i64 {
+        let root = self.world.comments[comment.root_index()].versions.last_state_at(i64::MAX);
+        root.map_or(comment.id, |root| root.id)
+    }
+
+    pub(crate) fn review_thread_node_id(self, comment: &SimComment) -> Arc<str> {
+        review_thread_node_id(self.review_thread_id(comment))
+    }
+
     /// Returns true if the comment was on another thread first.
     pub(crate) fn was_transferred(self, comment: &SimComment) -> bool {
         let versions = self.world.comments[comment.index].versions.iter();
@@ -225,6 +253,16 @@ impl<'w> ReplicaView<'w> {
 
     pub(crate) fn threads(self) -> impl Iterator<Item = &'w SimThread> {
         (0..self.world.threads.len()).filter_map(move |index| self.thread(index))
+    }
+
+    /// Returns the threads of one kind that ever were in a repository and exist.
+    pub(crate) fn repository_threads(
+        self,
+        repository: usize,
+        kind: ThreadKind,
+    ) -> impl Iterator<Item = &'w SimThread> {
+        let indexes = &self.world.repositories[repository].thread_indexes[kind_slot(kind)].threads;
+        indexes.iter().filter_map(move |index| self.thread(*index))
     }
 
     pub(crate) fn comments(self) -> impl Iterator<Item = &'w SimComment> {
@@ -297,17 +335,19 @@ impl<'w> ReplicaView<'w> {
         kind: CommentKind,
     ) -> impl Iterator<Item = &'w SimComment> {
         let indexes = &self.world.threads[thread].comments;
-        let listed = indexes
-            .iter()
-            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms));
+        let listed = indexes.iter().filter_map(move |index| self.listed_comment(*index));
         listed.filter(move |comment| comment.kind == kind && comment.thread == thread)
     }
 
     pub(crate) fn listed_children(self, parent: usize) -> impl Iterator<Item = &'w SimComment> {
         let indexes = &self.world.comments[parent].children;
-        indexes
-            .iter()
-            .filter_map(move |index| self.world.comments[*index].versions.listed_at(self.at_ms))
+        indexes.iter().filter_map(move |index| self.listed_comment(*index))
+    }
+
+    fn listed_comment(self, index: usize) -> Option<&'w SimComment> {
+        let entry = &self.world.comments[index];
+        let is_listed = entry.unlisted_until_ms <= self.at_ms;
+        entry.versions.listed_at(self.at_ms).filter(|_| is_listed)
     }
 }
 

@@ -71,6 +71,44 @@ impl World {
         self.push_repository_version(index, now_ms, |repository| repository.is_hidden = false);
     }
 
+    /// Gives a repository a star, which changes no time.
+    pub fn star_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        self.push_repository_version(index, now_ms, |repository| repository.stars += 1);
+    }
+
+    /// Pushes commits to a branch without a pull request, which changes the time of the last push only.
+    pub fn push_to_repository(&mut self, id: i64, now_ms: i64) {
+        let index = self.repository_index(id);
+        let stamp = self.service_time(now_ms);
+        self.push_repository_version(index, now_ms, |repository| repository.pushed_ms = stamp);
+    }
+
+    /// Sets the relation of an account to a repository: `MEMBER`, `CONTRIBUTOR`, …
+    pub fn set_association(&mut self, login: &str, repository: i64, association: &'static str) {
+        let index = self.repository_index(repository);
+        let user = self.user_index(login);
+        self.associations.insert((user, index), association);
+    }
+
+    /// Gives an account another login; no time changes.
+    pub fn rename_account(&mut self, login: &str, new_login: &str) {
+        let index = self.user_index(login);
+        self.users[index].user.login = new_login.into();
+    }
+
+    /// Returns the login of the first bot, if there is one.
+    #[must_use]
+    pub fn bot_login(&self) -> Option<&str> {
+        let mut users = self.users.iter().map(|entry| &entry.user);
+        users.find(|user| user.type_name == "Bot").map(|user| &*user.login)
+    }
+
+    pub(super) fn user_index(&self, login: &str) -> usize {
+        let found = self.users.iter().position(|entry| &*entry.user.login == login);
+        found.expect("an account with this login exists")
+    }
+
     /// Renames a label on every thread of the repository, without changing any time.
     pub fn rename_label(&mut self, repository: i64, from: &str, to: &str, now_ms: i64) {
         let index = self.repository_index(repository);
@@ -125,6 +163,7 @@ impl World {
             created_ms: self.service_time(now_ms),
             updated_ms: self.service_time(now_ms),
             pushed_ms: now_ms,
+            stars: 0,
         };
         let versions = VersionHistory::new(now_ms, self.pick_listing_time(now_ms), repository);
         self.repositories.push(RepositoryEntry {

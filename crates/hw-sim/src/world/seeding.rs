@@ -82,6 +82,7 @@ impl World {
             activity: spec.activity.clone(),
             next_action_ms: spec.start_ms,
             clock_offset_ms: 0,
+            associations: HashMap::new(),
             hidden: Default::default(),
             unhidden_comments: Default::default(),
             unhidden_threads: Default::default(),

@@ -59,6 +59,7 @@ impl World {
             is_draft: self.rng.u8(0..5) == 0,
             head_seed: self.rng.u64(..),
             push_count: 0,
+            rewrite_count: 0,
             closes: if kind == ThreadKind::PullRequest && number > 1 && self.rng.bool() {
                 vec![self.rng.i64(1..number)]
             } else {
@@ -117,7 +118,12 @@ impl World {
         change: impl FnOnce(&mut SimThread),
     ) {
         let Some(mut next) = self.threads[index].versions.current().cloned() else { return };
+        let closed_before = (next.closed_ms, next.merged_ms);
         change(&mut next);
+        if (next.closed_ms, next.merged_ms) != closed_before {
+            next.closed_ms = next.closed_ms.map(|ms| self.service_time(ms));
+            next.merged_ms = next.merged_ms.map(|ms| self.service_time(ms));
+        }
         if let Some(touched_ms) = next.touched_ms.take() {
             next.updated_ms = self.updated_stamp(next.updated_ms, touched_ms, now_ms);
         }

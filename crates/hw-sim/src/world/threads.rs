@@ -172,6 +172,45 @@ impl World {
         self.change_thread(index, now_ms, |thread| thread.closes = numbers.to_vec());
     }
 
+    /// Opens a pull request whose text names these issues of its repository.
+    pub fn create_closing_pull_request(
+        &mut self,
+        repository: i64,
+        title: &str,
+        numbers: &[i64],
+        now_ms: i64,
+    ) -> i64 {
+        let id = self.create_pull_request(repository, title, "", now_ms);
+        self.name_closed_issues(id, numbers, now_ms);
+        id
+    }
+
+    /// Pushes a commit to the branch of a pull request.
+    pub fn push_commit(&mut self, pull_request: i64, now_ms: i64) {
+        self.change_head(pull_request, now_ms, |thread| thread.push_count += 1);
+    }
+
+    /// Replaces the commits of a pull request with others.
+    pub fn force_push(&mut self, pull_request: i64, now_ms: i64) {
+        self.change_head(pull_request, now_ms, |thread| thread.rewrite_count += 1);
+    }
+
+    /// Resets the branch of a pull request to the commit that it was opened with, by a force-push.
+    pub fn reset_head(&mut self, pull_request: i64, now_ms: i64) {
+        self.change_head(pull_request, now_ms, |thread| {
+            thread.push_count = 0;
+            thread.rewrite_count = 0;
+        });
+    }
+
+    fn change_head(&mut self, pull_request: i64, now_ms: i64, change: fn(&mut SimThread)) {
+        let index = self.thread_index(ThreadKind::PullRequest, pull_request);
+        self.change_thread(index, now_ms, |thread| {
+            change(thread);
+            thread.mark_touched(now_ms);
+        });
+    }
+
     /// Merges and closes a pull request; the issues that it mentions do not change.
     pub fn merge_pull_request(&mut self, id: i64, now_ms: i64) {
         let index = self.thread_index(ThreadKind::PullRequest, id);

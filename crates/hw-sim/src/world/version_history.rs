@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct ObjectVersion<T> {
     pub(crate) at_ms: i64,
-    listed_ms: i64,
+    pub(crate) listed_ms: i64,
     pub(crate) state: Option<T>,
 }
 

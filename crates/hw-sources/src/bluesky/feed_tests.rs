@@ -119,6 +119,14 @@ fn feed_counts_the_time_of_a_row_that_cannot_be_read() {
     let time = SourceTime::parse("2020-01-01T00:00:00Z").unwrap();
     assert_eq!(page.rows, FeedRows { count: 1, oldest: Some(time.instant()) });
     assert_eq!(page.unreadable[0].updated_at, Some(time));
+    // the time of the readable row, which releases this one from the quarantine
+    let mut row = post_row(&["record", "createdAt"], json!("2019-01-01T00:00:00Z"));
+    let readable = read_feed(&json!({ "feed": [row] }));
+    row["post"]["cid"] = json!("");
+    let unreadable = read_feed(&json!({ "feed": [row] }));
+    let time = Some(readable.posts[0].post.sort_at.clone());
+    assert_eq!(unreadable.unreadable[0].updated_at, time);
+    assert_eq!(unreadable.rows, readable.rows);
 }
 
 #[test]

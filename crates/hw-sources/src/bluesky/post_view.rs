@@ -70,8 +70,7 @@ pub(super) fn read_post(node: RawNode<'_>) -> Result<PostWithAuthor, String> {
     let record = view.record;
     let text = record.get("text").and_then(RawNode::as_text).ok_or("missing field `text`")?;
     post::check_post_text(&text).map_err(|error| error.to_string())?;
-    let created_at = record.get("createdAt").and_then(RawNode::as_text);
-    let created_at = created_at.and_then(|time| SourceTime::parse(&time).ok());
+    let created_at = record.get("createdAt").and_then(read_time);
     let embed = record.get("embed").map(read_embed).unwrap_or_default();
     let post = Post {
         uri,
@@ -180,7 +179,7 @@ pub(super) fn type_name(node: RawNode<'_>) -> Option<String> {
 /// Describes a row that could not be read, with as much of it as is known.
 ///
 /// `item` has the row's URI and its time: the post, or the reason for which it is there. Without a usable URI, `position`
-/// names the row.
+/// names the row. The time is the one by which feeds order it, which the readable row will have as well.
 pub(super) fn unreadable_row(
     row: RawNode<'_>,
     item: Option<RawNode<'_>>,
@@ -190,12 +189,18 @@ pub(super) fn unreadable_row(
 ) -> UnreadableRow {
     let uri = item.and_then(|item| item.get("uri")).and_then(RawNode::as_text);
     let uri = uri.filter(|uri| item_validation::check_ids(1, uri).is_ok());
-    let time = item.and_then(|item| item.get("indexedAt")).and_then(RawNode::as_text);
+    let indexed_at = item.and_then(|item| read_time(item.get("indexedAt")?));
+    let created_at = item.and_then(|item| read_time(item.find_path(&["record", "createdAt"])?));
+    let sort_at = indexed_at.map(|time| post::post_sort_time(created_at.as_ref(), &time));
     UnreadableRow {
         subject: uri.map_or(position, RowSubject::Node),
         reason,
         raw: row.clip_text(MAX_RAW_BYTES),
-        updated_at: time.and_then(|time| SourceTime::parse(&time).ok()),
+        updated_at: sort_at,
         observed_at,
     }
+}
+
+fn read_time(node: RawNode<'_>) -> Option<SourceTime> {
+    SourceTime::parse(&node.as_text()?).ok()
 }

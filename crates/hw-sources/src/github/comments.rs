@@ -10,23 +10,24 @@ mod graphql_comment;
 mod lookup;
 mod parent;
 mod rest_comment;
-mod rest_lists;
 mod schema;
 mod thread_comments;
+mod thread_parts;
 
 #[cfg(test)]
-mod sample_comments;
+pub(super) mod sample_comments;
 #[cfg(test)]
 #[path = "comments/simulated_tests.rs"]
 mod simulated_tests;
 
 pub use continuation::{Continuation, ContinuationIdQuery, ContinuationQuery, continuation_query};
 pub use lookup::{CommentLookupQuery, lookup_query};
-pub use rest_lists::{CommentListPage, CommentListQuery, CommentListResult, ListPart};
+pub(super) use rest_comment::read_rest_comment;
 pub use thread_comments::{
     IncompleteReason, ThreadComments, ThreadCommentsPage, ThreadCommentsQuery,
     thread_comments_query, threads_per_request,
 };
+pub use thread_parts::{ReviewThreadQuery, ThreadPartPage, ThreadPartQuery, thread_part_query};
 
 /// Parses the thread's number from a URL, in whose path it is the last segment.
 fn parse_thread_number(url: &str) -> Result<i64, String> {

@@ -130,7 +130,7 @@ fn read_wait(response: &HttpResponse) -> LimitWait {
 }
 
 /// Returns the `message` of an error response, or the beginning of its body, for use inside a sentence.
-fn read_error_message(response: &HttpResponse) -> String {
+pub(super) fn read_error_message(response: &HttpResponse) -> String {
     #[derive(Deserialize)]
     struct ErrorBody {
         message: String,

@@ -5,6 +5,7 @@ mod named_repositories;
 mod probes;
 mod queries;
 mod repository_node;
+mod thread_repository;
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,8 @@ use crate::raw_json::RawNode;
 pub use lookup::RepositoryLookupQuery;
 pub use named_repositories::{FoundName, NamedRepositories, NamedRepositoriesQuery};
 pub use probes::ListingProbes;
-pub use queries::{list_query, lookup_query, named_query};
+pub use queries::{list_query, lookup_query, named_query, thread_repository_query};
+pub use thread_repository::ThreadRepositoryQuery;
 
 /// Requests one page of an owner's repositories, with probes of these surfaces.
 #[derive(Debug, Clone, Copy)]

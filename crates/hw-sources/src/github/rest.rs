@@ -49,6 +49,10 @@ pub enum RestContent {
     /// Unchanged since the response with the etag that was sent.
     NotModified,
     Document(RawDocument),
+    /// It has another address now: it was renamed or transferred.
+    Moved(String),
+    /// It was deleted, or is switched off. The text is the server's.
+    Gone(String),
 }
 
 /// The link to the next page of a list.
@@ -102,6 +106,10 @@ pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceErro
         let (content, next_link) = (RestContent::NotModified, read_next_link(response));
         return Ok(RestResponse { content, meta, etag: None, next_link });
     }
+    if let Some(content) = read_departure(response) {
+        let (meta, next_link) = (limits::read_meta(response, 1)?, NextLink::Unknown);
+        return Ok(RestResponse { content, meta, etag: None, next_link });
+    }
     if let Some(error) = limits::error_from_status(response) {
         return Err(error);
     }
@@ -116,6 +124,17 @@ pub fn read_response(response: &HttpResponse) -> Result<RestResponse, SourceErro
     })
 }
 
+/// Reads a response that says what became of the requested object.
+fn read_departure(response: &HttpResponse) -> Option<RestContent> {
+    match response.status {
+        301 | 302 | 307 | 308 => {
+            response.header("location").map(str::to_owned).map(RestContent::Moved)
+        }
+        410 => Some(RestContent::Gone(limits::read_error_message(response))),
+        _ => None,
+    }
+}
+
 fn read_next_link(response: &HttpResponse) -> NextLink {
     let Some(links) = response.header("link") else { return NextLink::Unknown };
     // the parameters of a link follow its URL, which is in angle brackets
@@ -127,6 +146,18 @@ fn read_next_link(response: &HttpResponse) -> NextLink {
         NextLink::Present
     } else {
         NextLink::Absent
+    }
+}
+
+impl RestContent {
+    /// Returns the document; none if it was not modified. Whatever moved or is gone cannot be read at all.
+    pub(super) fn document(&self) -> Result<Option<&RawDocument>, SourceError> {
+        match self {
+            Self::NotModified => Ok(None),
+            Self::Document(document) => Ok(Some(document)),
+            Self::Moved(to) => Err(SourceError::InvalidRequest(format!("it redirects to {to}"))),
+            Self::Gone(text) => Err(SourceError::hidden(text)),
+        }
     }
 }
 

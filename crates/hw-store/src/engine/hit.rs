@@ -31,6 +31,8 @@ pub struct Hit {
     pub title: String,
     pub url: String,
     pub author: Option<String>,
+    /// The account that reposted a post; none if the hit is not a repost.
+    pub reposted_by: Option<String>,
     pub created_at: SourceTime,
     pub updated_at: SourceTime,
     /// The thread's state: `open`, `closed` or `merged`; empty for a post.
@@ -198,6 +200,7 @@ fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Q
         title: thread.title,
         url: thread.url,
         author: thread.author,
+        reposted_by: None,
         created_at: thread.created_at,
         updated_at: thread.updated_at,
         state: thread.state.to_lowercase(),
@@ -214,6 +217,7 @@ fn thread_hit(owner: String, row: ThreadRow, comment: Option<Comment>, query: &Q
 /// Builds the hit of a post. The beginning of its text takes the place of a title.
 fn post_hit(row: PostRow, query: &Query) -> Hit {
     let author = Some(row.author_name().to_owned());
+    let reposted_by = row.post.repost.as_ref().map(|_| row.sharer_name().to_owned());
     let PostRow { host, post, .. } = row;
     let title = post_title(&post.text);
     Hit {
@@ -228,6 +232,7 @@ fn post_hit(row: PostRow, query: &Query) -> Hit {
         title,
         url: post.web_url(),
         author,
+        reposted_by,
         created_at: post.sort_at.clone(),
         updated_at: post.sort_at,
         state: String::new(),
@@ -260,6 +265,7 @@ fn comment_hit(owner: String, thread: Option<ThreadRow>, row: CommentRow, query:
         title,
         url: comment.url,
         author: comment.author,
+        reposted_by: None,
         created_at: comment.created_at,
         updated_at: comment.updated_at,
         state: thread.as_ref().map_or_else(|| "open".into(), |thread| thread.state.to_lowercase()),

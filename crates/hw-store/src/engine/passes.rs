@@ -118,7 +118,7 @@ pub(super) fn search_passes(
     let requests_comments = filters.types.contains(&ItemTypeFilter::Comment);
     let requests_posts = filters.types.contains(&ItemTypeFilter::Post);
     let mut passes = Vec::new();
-    if requests_posts {
+    if filters.allows_posts() {
         passes.push(planner.thread_pass(&facets::post_facet_filter(filters)));
     }
     let requests_others = requests_comments || requests_posts;

@@ -78,7 +78,7 @@ impl<'a> PendingState<'a> {
         let repositories = mirror::text_repositories(page_items(page));
         Ok(Self {
             page,
-            lane: PendingLaneId::send(tx, &page.lane)?,
+            lane: PendingLaneId::send(tx, &page.lane, page.lane_use)?,
             progress: PendingProgress::send(tx, &page.lane)?,
             cells: PendingCells::send(
                 tx,

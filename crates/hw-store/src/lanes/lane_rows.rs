@@ -12,28 +12,44 @@ use crate::error::StoreError;
 use crate::sql::{Sql, params};
 use crate::transaction::Transaction;
 
-/// Returns the id of a lane's row. Creates the row, or the mirror's use of it, if it is missing: only the mirror writes
-/// lanes.
+/// Returns the id of a lane's row. A missing row is created for the mirror; whoever else reads a lane follows it first.
 pub(crate) fn ensure_lane_id(tx: &mut Transaction<'_>, lane: &Lane) -> Result<i64, StoreError> {
-    let pending = PendingLaneId::send(tx, lane)?;
-    pending.read_or_insert(tx)
+    match find_lane_id(tx, lane)? {
+        Some(id) => Ok(id),
+        None => insert_lane(tx, lane, LaneUse::Mirror),
+    }
+}
+
+fn insert_lane(
+    tx: &mut Transaction<'_>,
+    lane: &Lane,
+    lane_use: LaneUse,
+) -> Result<i64, StoreError> {
+    insert_missing_lanes(tx, &[lane], lane_use)?;
+    find_lane_id(tx, lane)?
+        .ok_or_else(|| StoreError::Damaged(format!("the lane {lane} has no row")))
 }
 
 /// A lane's id that was requested.
 pub(crate) struct PendingLaneId<'a> {
     lane: &'a Lane,
+    lane_use: LaneUse,
     rows: PendingRows,
 }
 
 impl<'a> PendingLaneId<'a> {
-    pub(crate) fn send(tx: &mut Transaction<'_>, lane: &'a Lane) -> Result<Self, StoreError> {
+    pub(crate) fn send(
+        tx: &mut Transaction<'_>,
+        lane: &'a Lane,
+        lane_use: LaneUse,
+    ) -> Result<Self, StoreError> {
         const ID: Sql = Sql::portable(
             "select id, exists (select 1 from lane_uses where lane_id = lanes.id and use = $1) as is_used
                from lanes where name = $2",
         );
         let name = lane.to_string();
-        let rows = tx.send_query(ID, &params![LaneUse::Mirror.name(), &name])?;
-        Ok(Self { lane, rows })
+        let rows = tx.send_query(ID, &params![lane_use.name(), &name])?;
+        Ok(Self { lane, lane_use, rows })
     }
 
     fn read(self, tx: &mut Transaction<'_>) -> Result<Option<FoundLane>, StoreError> {
@@ -43,26 +59,24 @@ impl<'a> PendingLaneId<'a> {
         Ok(found.into_iter().next())
     }
 
-    /// Returns the id, and creates the row, or the mirror's use of it, if it is missing.
+    /// Returns the id, and creates the row, or this use of it, if it is missing.
     pub(crate) fn read_or_insert(self, tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
-        let lane = self.lane;
+        let Self { lane, lane_use, .. } = self;
         match self.read(tx)? {
-            Some(FoundLane { id, is_used: true }) => return Ok(id),
+            Some(FoundLane { id, is_used: true }) => Ok(id),
             Some(FoundLane { id, is_used: false }) => {
-                add_lane_use(tx, &[lane.to_string()], LaneUse::Mirror)?;
-                return Ok(id);
+                add_lane_use(tx, &[lane.to_string()], lane_use)?;
+                Ok(id)
             }
-            None => insert_missing_lanes(tx, &[lane], LaneUse::Mirror)?,
+            None => insert_lane(tx, lane, lane_use),
         }
-        find_lane_id(tx, lane)?
-            .ok_or_else(|| StoreError::Damaged(format!("the lane {lane} has no row")))
     }
 }
 
 /// A lane's row.
 struct FoundLane {
     id: i64,
-    /// True if the mirror uses it.
+    /// True if the use that was asked for is recorded.
     is_used: bool,
 }
 
@@ -148,7 +162,8 @@ pub(crate) fn find_lane_id(
     tx: &mut Transaction<'_>,
     lane: &Lane,
 ) -> Result<Option<i64>, StoreError> {
-    Ok(PendingLaneId::send(tx, lane)?.read(tx)?.map(|found| found.id))
+    let found = PendingLaneId::send(tx, lane, LaneUse::Mirror)?.read(tx)?;
+    Ok(found.map(|found| found.id))
 }
 
 /// The followed ones of some lanes, with what each of them claims.

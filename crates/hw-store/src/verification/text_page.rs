@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::cells::ItemCell;
-use hw_rules::item::{Comment, CommentKind, MirrorItem, ObjectId, ObjectKind};
+use hw_rules::item::{Comment, CommentKind, MirrorItem, ObjectId, ObjectKind, ThreadKind};
 use hw_rules::item_validation;
 use hw_rules::repository_key::{Host, RepositoryKey};
 
@@ -237,13 +237,17 @@ impl ExpectedState {
         None
     }
 
-    /// Checks that a URL begins with that of its repository, ends with the thread's number and the comment's fragment, and
-    /// has only characters that a URL can have. A URL with `~` is displaced.
+    /// Checks that a URL begins with that of its repository, ends with the thread's kind and number and the comment's
+    /// fragment, and has only characters that a URL can have. A URL with `~` is displaced.
     fn has_right_address(&self, text: &TextRow, item: &MirrorItem) -> bool {
-        let (url, ending) = match item {
+        let (url, kinds, ending) = match item {
             MirrorItem::Repository(_) | MirrorItem::Post(_) => return true,
-            MirrorItem::Thread(thread) => (&thread.url, format!("/{}", thread.number)),
-            MirrorItem::Comment(comment) => (&comment.url, comment_url_ending(comment)),
+            MirrorItem::Thread(thread) => {
+                (&thread.url, vec![thread.kind()], format!("/{}", thread.number))
+            }
+            MirrorItem::Comment(comment) => {
+                (&comment.url, comment.kind.thread_kinds().to_vec(), comment_url_ending(comment))
+            }
         };
         let own = url.split_once('~').map_or(url.as_str(), |(own, _)| own);
         let is_in_repository = self.stored_repository(text).is_none_or(|name| {
@@ -251,7 +255,9 @@ impl ExpectedState {
                 && url.starts_with(&format!("{}/", name.url))
         });
         let is_printable = url.chars().all(|c| !c.is_control() && !c.is_whitespace());
-        is_in_repository && is_printable && (url.contains('~') || own.ends_with(&ending))
+        let thread = own.strip_suffix(&ending);
+        let has_kind = |thread: &str| kinds.iter().any(|kind| thread.ends_with(thread_path(*kind)));
+        is_in_repository && is_printable && (url.contains('~') || thread.is_some_and(has_kind))
     }
 
     fn is_searchable(&self, text: &TextRow, key: ObjectId) -> bool {
@@ -272,6 +278,15 @@ impl TextRow {
             MirrorItem::Thread(thread) => Some(thread.repository_id),
             MirrorItem::Comment(comment) => Some(comment.repository_id),
         }
+    }
+}
+
+/// Returns what precedes the number in the URL of a thread.
+fn thread_path(kind: ThreadKind) -> &'static str {
+    match kind {
+        ThreadKind::Issue => "/issues",
+        ThreadKind::PullRequest => "/pull",
+        ThreadKind::Discussion => "/discussions",
     }
 }
 

@@ -259,7 +259,7 @@ fn has_surface(repository: &Repository, surface: Surface) -> bool {
         | Surface::Comments(CommentKind::Conversation)
         | Surface::Comments(CommentKind::ReviewComment)
         | Surface::Comments(CommentKind::Review) => true,
-        Surface::Feed => false,
+        Surface::Activity | Surface::Feed => false,
     }
 }
 

@@ -15,6 +15,7 @@ pub struct ObjectCounts {
     pub issues: u64,
     pub pull_requests: u64,
     pub comments: u64,
+    pub posts: u64,
     pub quarantined: u64,
     /// Objects that are confirmed gone.
     pub tombstones: u64,
@@ -37,6 +38,7 @@ impl StoreReader {
                 issues: count_texts(tx, "issues", &pending)?,
                 pull_requests: count_texts(tx, "pull_requests", &pending)?,
                 comments: count_texts(tx, "comments", &pending)?,
+                posts: count_rows(tx, "posts")?,
                 quarantined: count_rows(tx, "quarantine")?,
                 tombstones: tx.query_count(TOMBSTONES, &[])?,
             })

@@ -57,7 +57,10 @@ impl StoreReader {
     /// Returns the workers that perform duties, or did when they died, in the order of their first claims.
     pub fn busy_workers(&self) -> Result<Vec<BusyWorker>, StoreError> {
         let mut by_owner: BTreeMap<String, BusyWorker> = BTreeMap::new();
-        for HeldDuty { name, holder, owner, beat_ms } in self.held_duties()? {
+        let mut held = self.held_duties()?;
+        // a service holds this one whether it does anything or not
+        held.retain(|held| held.name != DutyName::Service);
+        for HeldDuty { name, holder, owner, beat_ms } in held {
             let is_running = self.inner.locks.is_worker_running(&owner);
             let busy = by_owner.entry(owner).or_insert(BusyWorker {
                 worker: holder.worker,

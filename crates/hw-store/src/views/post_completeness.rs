@@ -32,16 +32,38 @@ impl StoreReader {
     /// posts.
     ///
     /// An account whose posts cannot be read, because it is gone or private, is a lasting state. So it is reported only
-    /// if it is named.
+    /// if it is named. So is a name that no followed account has, unless none is followed at all.
     pub fn post_completeness(&self, names: &[String]) -> Result<Completeness, StoreError> {
         let mut accounts = self.accounts()?;
         if names.is_empty() {
             accounts.retain(|account| account.feed.state.is_active());
-        } else {
-            let dids = self.dids_of(names)?;
-            accounts.retain(|account| dids.contains(&account.feed.did));
+            return Ok(describe_accounts(&accounts));
         }
-        Ok(describe_accounts(&accounts))
+        let unknown = self.find_unknown(names, &accounts)?;
+        let dids = self.dids_of(names)?;
+        accounts.retain(|account| dids.contains(&account.feed.did));
+        let mut completeness = describe_accounts(&accounts);
+        if !unknown.is_empty() {
+            completeness.fresh_through = None;
+            completeness.add_missing(unknown);
+        }
+        Ok(completeness)
+    }
+
+    /// Returns the names that none of these accounts has.
+    fn find_unknown(
+        &self,
+        names: &[String],
+        accounts: &[AccountRow],
+    ) -> Result<Vec<Missing>, StoreError> {
+        let mut unknown = Vec::new();
+        for name in names.iter().filter(|_| !accounts.is_empty()) {
+            let dids = self.dids_of(std::slice::from_ref(name))?;
+            if !accounts.iter().any(|account| dids.contains(&account.feed.did)) {
+                unknown.push(Missing::UnknownAccount { name: name.clone() });
+            }
+        }
+        Ok(unknown)
     }
 }
 

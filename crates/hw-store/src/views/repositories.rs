@@ -2,6 +2,7 @@
 
 use hw_rules::follow_reason::FollowReason;
 use hw_rules::item::Repository;
+use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceTime;
 
 use crate::StoreReader;
@@ -14,6 +15,28 @@ impl StoreReader {
     /// Returns the readable repositories of one host that the mirror follows, ordered by name.
     pub fn repositories(&self, host: &str) -> Result<Vec<Repository>, StoreError> {
         Ok(self.readable_repositories(host)?.rows)
+    }
+
+    /// Returns the readable repositories of one host that are followed for this reason, ordered by id.
+    pub fn followed_repositories(
+        &self,
+        host: &str,
+        reason: FollowReason,
+    ) -> Result<Vec<Repository>, StoreError> {
+        const FOLLOWED: Sql = Sql::portable(
+            "select id, node_id, owner, name, url, is_archived, is_fork, has_issues_enabled,
+                    has_discussions_enabled, created_at, updated_at
+               from repositories
+              where host = $1
+                and exists (select 1 from follows
+                             where follows.host = repositories.host
+                               and follows.repository_id = repositories.id and reason = $2)
+              order by id",
+        );
+        let params = params![host, reason.name()];
+        let rows =
+            self.read("repositories", |tx| tx.query_readable(FOLLOWED, &params, read_repository))?;
+        Ok(rows.rows)
     }
 
     /// Like [`Self::repositories`], with the number of repositories that cannot be read.
@@ -33,6 +56,15 @@ impl StoreReader {
         );
         let params = params![host, FollowReason::Mirror.name()];
         self.read("repositories", |tx| tx.query_readable(ALL, &params, read_repository))
+    }
+}
+
+impl StoreReader {
+    /// Returns a stored repository, for whatever reason it is followed.
+    pub fn repository(&self, key: &RepositoryKey) -> Result<Option<Repository>, StoreError> {
+        let RepositoryKey { host, id } = key;
+        let found = self.read("repository", |tx| repositories_by_ids(tx, host.as_str(), &[id.0]));
+        Ok(found?.pop())
     }
 }
 

@@ -6,7 +6,8 @@ use hw_rules::source_time::SourceInstant;
 use hw_rules::walk::ListingFloor;
 use hw_store::{
     AccountRow, CheckedAccount, DatabaseLocation, FeedProgress, FinishedFeed, IngestPage,
-    LeasedStore, PollRound, StoreReader,
+    LeasedStore, PollRound, RemoveCondition, StoreReader, StoreWriter, WorkspaceRemoval,
+    remove_database_file,
 };
 
 use crate::databases::{execute_raw, query_raw};
@@ -23,6 +24,22 @@ both![
     polls_are_kept_for_a_week,
     poll_state_has_the_columns_and_answers_the_queries_of_its_documentation,
 ];
+
+/// A pull that failed removes the workspace that it created. Meanwhile, another process may have followed accounts there.
+#[test]
+fn account_keeps_a_workspace_from_being_removed_as_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.db");
+    let store = StoreWriter::open(&DatabaseLocation::File(path.clone())).unwrap();
+    store.follow_accounts(HOST, &[CheckedAccount { did: did("alice"), handle: None }], 0).unwrap();
+    drop(store);
+    let remove = || remove_database_file(&path, RemoveCondition::IfUntouched).unwrap();
+    assert_eq!(remove(), WorkspaceRemoval::InUse);
+    let store = StoreWriter::open(&DatabaseLocation::File(path.clone())).unwrap();
+    store.unfollow_accounts(HOST, &[did("alice")]).unwrap();
+    drop(store);
+    assert_eq!(remove(), WorkspaceRemoval::Removed);
+}
 
 fn account_is_followed_once_and_keeps_what_is_known_of_it(location: &DatabaseLocation) {
     let store = open_accounts(location);

@@ -16,9 +16,9 @@ use hw_store::{
 };
 
 use crate::fixture::{
-    HOST, PUMP_ID, comment, comment_fragment, finish_chores, lane_for_kind, observed_at,
-    open_store, pump_repository, repositories_page, search_hits, search_ids, thread, threads_page,
-    with_observed_at,
+    HOST, PUMP_ID, comment, comment_fragment, comment_path, finish_chores, lane_for_kind,
+    observed_at, open_store, pump_repository, repositories_page, search_hits, search_ids, thread,
+    threads_page, with_observed_at,
 };
 
 both![
@@ -155,8 +155,8 @@ fn rename_moves_comments_and_their_search_rows(location: &DatabaseLocation) {
     finish_chores(&store);
     for row in all_comments(&store) {
         assert_eq!(row.repository, "valve");
-        let fragment = comment_fragment(row.comment.kind);
-        let url = format!("https://github.com/acme/valve/issues/5#{fragment}1");
+        let (path, fragment) = (comment_path(row.comment.kind), comment_fragment(row.comment.kind));
+        let url = format!("https://github.com/acme/valve/{path}/5#{fragment}1");
         assert_eq!(row.comment.url, url);
     }
     assert_eq!(search_ids(&store, "said type:comment repo:valve").len(), 4);

@@ -1,11 +1,11 @@
 //! Tests of duties: who may write, and how a duty passes from one worker to another.
 
-use hw_rules::duty::DutyName;
+use hw_rules::duty::{DutyName, NextDue};
 use hw_rules::repository_key::RepositoryKey;
 use hw_rules::source_time::SourceInstant;
 use hw_store::{
-    DatabaseLocation, DeadWorker, DutyClaim, DutyEnd, DutyHolder, DutyTask, LeasedStore,
-    StoreError, StoreReader, StoreWriter, TurnFailure, WorkerHandle,
+    ClaimReason, ClaimTask, DatabaseLocation, DeadWorker, DutyClaim, DutyEnd, DutyHolder, DutyTask,
+    LeasedStore, ScheduledDuty, StoreError, StoreReader, StoreWriter, TurnFailure, WorkerHandle,
 };
 
 use crate::fixture::{
@@ -24,6 +24,9 @@ both![
     duties_are_claimed_and_ended_together,
     duty_that_ended_shows_which_claim_ended_and_how,
     duty_that_was_interrupted_stays_requested,
+    duty_keeps_its_due_time_when_a_request_of_it_ends,
+    duty_that_is_claimed_because_it_is_due_leaves_a_request_open,
+    duty_is_scheduled_once_and_brought_forward_when_it_would_be_too_late,
     duty_whose_lanes_are_cleared_by_another_is_lost_and_requested_again,
 ];
 
@@ -155,7 +158,8 @@ fn duty_that_ended_shows_which_claim_ended_and_how(location: &DatabaseLocation) 
 
 fn duty_that_was_interrupted_stays_requested(location: &DatabaseLocation) {
     let worker = register(location, "me");
-    worker.store().request_duties(&tasks(&[pull_duty()]), 5).unwrap();
+    let request = [DutyTask { name: pull_duty(), detail: String::new() }];
+    worker.store().request_duties(&request, 5).unwrap();
     let requested =
         || StoreReader::open(location).unwrap().duty(&pull_duty()).unwrap().unwrap().requested_ms;
     assert_eq!(requested(), Some(5));
@@ -192,6 +196,53 @@ fn register(location: &DatabaseLocation, id: &str) -> WorkerHandle {
     StoreWriter::open(location).unwrap().register_worker(&worker_identity(id), 0).unwrap()
 }
 
+fn duty_keeps_its_due_time_when_a_request_of_it_ends(location: &DatabaseLocation) {
+    open_store(location).release_duty().unwrap();
+    let worker = register(location, "worker");
+    let mut due_times = Vec::new();
+    for next_due in [NextDue::At(60_000), NextDue::Kept, NextDue::OnRequest, NextDue::Kept] {
+        let claimed = claim(&worker, &[pull_duty()]);
+        let end = DutyEnd { next_due, ..end_of(&claimed[0], None) };
+        worker.store().end_duties(&[end]).unwrap();
+        due_times.push(worker.store().duty(&pull_duty()).unwrap().unwrap().due_ms);
+    }
+    assert_eq!(due_times, [Some(60_000), Some(60_000), None, None]);
+}
+
+fn duty_that_is_claimed_because_it_is_due_leaves_a_request_open(location: &DatabaseLocation) {
+    open_store(location).release_duty().unwrap();
+    let worker = register(location, "worker");
+    let request = DutyTask { name: pull_duty(), detail: "all".to_owned() };
+    worker.store().request_duties(std::slice::from_ref(&request), 5).unwrap();
+    for (reason, expected) in [
+        (ClaimReason::Schedule, (Some(5), "all")),
+        (ClaimReason::Request("some".to_owned()), (None, "some")),
+    ] {
+        let tasks = [ClaimTask { name: pull_duty(), reason }];
+        let claim = DutyClaim { tasks: &tasks, dead: &[], ended: &[], now_ms: 6 };
+        let claimed = worker.claim_duties(&claim).unwrap();
+        worker.store().end_duties(&[end_of(&claimed[0], None)]).unwrap();
+        let duty = worker.store().duty(&pull_duty()).unwrap().unwrap();
+        assert_eq!((duty.requested_ms, duty.detail.as_str()), expected);
+    }
+}
+
+fn duty_is_scheduled_once_and_brought_forward_when_it_would_be_too_late(
+    location: &DatabaseLocation,
+) {
+    open_store(location);
+    let worker = register(location, "worker");
+    let due_after = |first_ms, latest_ms| {
+        let name = DutyName::Chores;
+        let scheduled = ScheduledDuty { name: name.clone(), first_ms, latest_ms };
+        worker.store().schedule_duties(&[scheduled]).unwrap();
+        worker.store().duty(&name).unwrap().unwrap().due_ms
+    };
+    assert_eq!(due_after(100, 1_000), Some(100), "it had no due time");
+    assert_eq!(due_after(200, 1_000), Some(100), "it has one");
+    assert_eq!(due_after(10, 50), Some(50), "the interval became shorter");
+}
+
 fn claim(worker: &WorkerHandle, names: &[DutyName]) -> Vec<LeasedStore> {
     let tasks = tasks(names);
     worker.claim_duties(&DutyClaim { tasks: &tasks, dead: &[], ended: &[], now_ms: 1 }).unwrap()
@@ -204,15 +255,16 @@ fn take_over(worker: &WorkerHandle, dead: &str, beat: Option<i64>) -> Option<Lea
     worker.claim_duties(&claim).unwrap().pop()
 }
 
-fn tasks(names: &[DutyName]) -> Vec<DutyTask> {
-    names.iter().map(|name| DutyTask { name: name.clone(), detail: String::new() }).collect()
+fn tasks(names: &[DutyName]) -> Vec<ClaimTask> {
+    let reason = ClaimReason::Request(String::new());
+    names.iter().map(|name| ClaimTask { name: name.clone(), reason: reason.clone() }).collect()
 }
 
 fn end_of(store: &LeasedStore, error: Option<&str>) -> DutyEnd {
     DutyEnd {
         lease: store.lease().clone(),
         ended_ms: 2,
-        due_ms: Some(60_000),
+        next_due: NextDue::At(60_000),
         error: error.map(str::to_owned),
     }
 }

@@ -33,6 +33,14 @@ pub(crate) const UNDO_DUTIES: &str = "drop table duties; drop table workers;
         name text primary key, owner text, epoch bigint not null,
         taken_at_ms bigint not null, expires_ms bigint not null)";
 
+/// A script that undoes the migration that added watches and events.
+pub(crate) const UNDO_EVENTS: &str =
+    "drop view github_comment_poll_cursors; drop view feedback_events;
+     drop view issue_comment_cursors; drop table watches; drop table watched_threads;
+     drop table moved_threads; drop table events; drop table emitted_objects; drop table consumers;
+     drop table deliveries;
+     delete from migrations where number >= 18";
+
 /// Undoes the migration that added the reasons to follow a repository.
 pub(crate) const UNDO_REASONS: &str =
     "drop table lane_uses; drop table follows; drop table discovery_pages;
@@ -45,7 +53,8 @@ pub(crate) fn undo_author_columns() -> String {
     const THREADS: [&str; 3] = ["discussions", "issues", "pull_requests"];
     const COMMENTS: [&str; 4] =
         ["issue_comments", "review_comments", "reviews", "discussion_comments"];
-    let mut script = vec![UNDO_REASONS.to_owned(), "drop view comments".to_owned()];
+    let mut script =
+        vec![UNDO_EVENTS.to_owned(), UNDO_REASONS.to_owned(), "drop view comments".to_owned()];
     script.extend(THREADS.map(|table| format!("drop index {table}_unfilled")));
     for table in THREADS.iter().chain(&COMMENTS) {
         script.push(format!("alter table {table} drop column author_kind"));
@@ -241,6 +250,15 @@ fn details_for_kind(kind: ThreadKind) -> (&'static str, &'static str, ThreadDeta
     }
 }
 
+/// Returns the kind of thread in a comment's URL, as GitHub spells it.
+pub(crate) fn comment_path(kind: CommentKind) -> &'static str {
+    match kind {
+        CommentKind::Conversation => "issues",
+        CommentKind::ReviewComment | CommentKind::Review => "pull",
+        CommentKind::DiscussionComment => "discussions",
+    }
+}
+
 /// Returns the start of the fragment in a comment's URL.
 pub(crate) fn comment_fragment(kind: CommentKind) -> &'static str {
     match kind {
@@ -267,7 +285,11 @@ pub(crate) fn comment(
         thread,
         reply_to: Some(3),
         review_id: None,
-        url: format!("https://github.com/acme/pump/issues/{thread}#{}{id}", comment_fragment(kind)),
+        url: format!(
+            "https://github.com/acme/pump/{}/{thread}#{}{id}",
+            comment_path(kind),
+            comment_fragment(kind)
+        ),
         body: format!("said {text}"),
         state: Some("APPROVED".to_owned()).filter(|_| kind == CommentKind::Review),
         path: None,

@@ -129,7 +129,7 @@ fn completeness_of_everything_has_the_feeds_and_no_mirror_that_was_not_pulled(
     assert!(unpulled.contains(&"no issues have been pulled into this workspace".to_owned()));
     let alice = CheckedAccount { did: did("alice"), handle: None };
     store.follow_accounts(HOST, &[alice], 0).unwrap();
-    assert_eq!(overall(&store), ["the posts of alice.test were never pulled"]);
+    assert_eq!(overall(&store), ["the posts of alice.test were never polled"]);
     finish_feed(&store, "alice", 50_000);
     let overall = store.overall_completeness().unwrap();
     assert_eq!((overall.fresh_through, overall.missing), (Some(SourceInstant(50_000)), vec![]));
@@ -168,7 +168,7 @@ fn post_completeness_names_feeds_that_were_not_read_or_failed(location: &Databas
     let suspended = AccountState::Suspended;
     store.record_unavailable_account(HOST, &did("dave"), suspended, "taken down", 0).unwrap();
     let expected = [
-        "the posts of did:plc:carol were never pulled",
+        "the posts of did:plc:carol were never polled",
         "the last update of the posts of did:plc:bob failed",
     ];
     assert_eq!(missing(&store, &[]), expected);
@@ -179,6 +179,10 @@ fn post_completeness_names_feeds_that_were_not_read_or_failed(location: &Databas
     assert!(completeness.missing.is_empty());
     let failed = "the last update of the posts of did:plc:dave failed";
     assert_eq!(missing(&store, &["did:plc:dave"]), [failed]);
+    let unknown = "this workspace does not follow nobody.test";
+    assert_eq!(missing(&store, &["nobody.test", "alice.test"]), [unknown]);
+    store.unfollow_accounts(HOST, &[did("alice")]).unwrap();
+    assert_eq!(missing(&store, &["@alice.test"]), ["this workspace does not follow @alice.test"]);
 }
 
 fn missing(store: &LeasedStore, names: &[&str]) -> Vec<String> {

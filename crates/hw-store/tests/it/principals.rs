@@ -11,7 +11,7 @@ use hw_store::{
     StoreWriter,
 };
 
-use crate::fixture::{execute_raw, open_store};
+use crate::fixture::{UNDO_EVENTS, execute_raw, open_store};
 
 both![
     request_numbers_never_repeat,
@@ -253,6 +253,7 @@ fn pauses_of_another_machine_end_by_the_sources_clock(location: &DatabaseLocatio
 
 fn pauses_of_an_older_version_end_by_the_readers_clock(location: &DatabaseLocation) {
     drop(open_store(location));
+    execute_raw(location, UNDO_EVENTS);
     execute_raw(
         location,
         "drop table pauses;

@@ -6,13 +6,14 @@ use hw_rules::follow_reason::LaneUse;
 use hw_rules::item::{CommentKind, ItemObservation, ThreadKind};
 use hw_rules::lane::{Lane, Surface};
 use hw_rules::repository_key::RepositoryKey;
-use hw_store::{IngestPage, LeasedStore, StoreError, StoreWriter, SweepPage};
+use hw_store::{EventFilter, IngestPage, LeasedStore, StoreError, StoreWriter, SweepPage};
 
 use crate::fixture::{
     HOST, SchemaDatabase, comment, coverage_through, execute_raw, finish_chores, issue,
     issue_bodies, issue_in, issue_lane, issues_page_through, lane_for_kind, observed_at,
     open_store, pump_repository, repositories_page, threads_page,
 };
+use crate::watches::{add_watch, repository_watch};
 
 #[test]
 fn round_trips_of_an_ingest_do_not_grow_with_its_page() {
@@ -48,6 +49,25 @@ fn round_trips_of_an_ingest_do_not_grow_with_its_pages() {
     let trips = database.count_trips(|store| store.ingest_pages(&pages).map(drop));
     assert_eq!(trips, 2, "nothing changed");
     assert_eq!(issue_bodies(&database.store).len(), 90 + 1);
+}
+
+#[test]
+fn round_trips_of_an_ingest_with_watches_do_not_grow_with_its_events() {
+    let database = WarmDatabase::new();
+    let watch = add_watch(&database.store, &repository_watch());
+    while !database.store.derive_stored_events(watch, 200).unwrap() {}
+    let kind = CommentKind::Conversation;
+    database.store.ingest_page(&threads_page(kind, vec![comment(kind, 1, 1, 10, "x")])).unwrap();
+    for ids in [11..=11, 101..=200] {
+        let comments: Vec<_> = ids.map(|id| comment(kind, id, id % 7 + 1, 10, "leaks")).collect();
+        for _ in 0..2 {
+            let page = threads_page(kind, comments.clone());
+            let trips = database.count_trips(|store| store.ingest_page(&page).map(drop));
+            assert!(trips <= 3, "{trips}: lease and stored state, watches, commit");
+        }
+    }
+    let filter = EventFilter { limit: 1_000, ..EventFilter::default() };
+    assert_eq!(database.store.list_events(&filter).unwrap().len(), 1 + 102);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use hw_rules::pause_end::PauseEnd;
 use hw_rules::principal::Principal;
 use hw_rules::rate_limit::{PauseCause, PauseScope};
 use hw_store::{
-    DatabaseLocation, DutyClaim, DutyTask, NewPause, ObjectCounts, SCHEMA_GUID, StoreError,
-    StoreReader, StoreWriter, StoredSource,
+    ClaimReason, ClaimTask, DatabaseLocation, DutyClaim, NewPause, ObjectCounts, SCHEMA_GUID,
+    StoreError, StoreReader, StoreWriter, StoredSource,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -312,7 +312,8 @@ fn upgrade_stops_a_worker(
 ) {
     let writer = StoreWriter::open(location).unwrap();
     let worker = writer.register_worker(&worker_identity("older"), 0).unwrap();
-    let tasks = [DutyTask { name: pull_duty(), detail: String::new() }];
+    let reason = ClaimReason::Request(String::new());
+    let tasks = [ClaimTask { name: pull_duty(), reason }];
     let claim = DutyClaim { tasks: &tasks, dead: &[], ended: &[], now_ms: 1 };
     let store = worker.claim_duties(&claim).unwrap().remove(0);
     store.ingest_page(&repositories_page(vec![pump_repository("pump", 0)])).unwrap();

@@ -143,7 +143,7 @@ fn schema_version_has_one_row(location: &DatabaseLocation) {
         );
         let columns = "guid, cast(number as text), cast(search_index as text)";
         let versions = query_raw(location, &format!("select {columns} from schema_version"));
-        assert_eq!(versions, [[SCHEMA_GUID, "17", "1"]]);
+        assert_eq!(versions, [[SCHEMA_GUID, "18", "1"]]);
     }
 }
 

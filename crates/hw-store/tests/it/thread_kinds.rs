@@ -46,6 +46,7 @@ fn threads_of_every_kind_are_stored_completely(location: &DatabaseLocation) {
         issues: 1,
         pull_requests: 1,
         comments: 0,
+        posts: 0,
         quarantined: 0,
         tombstones: 0,
     };

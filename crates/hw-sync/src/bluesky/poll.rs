@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::{FutureExt as _, LocalBoxFuture};
 use hw_rules::bluesky::polling_settings::PollingSettings;
-use hw_rules::duty::{DutyName, DutyState};
+use hw_rules::duty::{DutyName, DutyState, NextDue};
 use hw_store::{DutyEnd, LeasedStore, PollRound, StoreWriter, WorkerIdentity};
 
 use super::client::BlueskyClient;
@@ -13,7 +13,7 @@ use crate::api_client::RequestCost;
 use crate::database_outage::outlive_outages;
 use crate::progress::ProgressEvent;
 use crate::rate_limiter::lock_unpoisoned;
-use crate::scheduler::{ClaimedDuty, DutyPerformer, PerformedDuty, run_duties};
+use crate::scheduler::{AcceptedDuty, ClaimedDuty, DutyPerformer, PerformedDuty, run_duties};
 use crate::worker::{DutyBoard, Worker};
 use crate::{SyncError, crash_points};
 
@@ -85,6 +85,16 @@ async fn poll_once(
     worker.finish(result)
 }
 
+/// Performs one round of polls.
+pub(crate) async fn perform_round(
+    store: &LeasedStore,
+    client: &BlueskyClient,
+    spec: &PollSpec,
+) -> Result<PollSummary, SyncError> {
+    client.api().crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
+    Round::new(store, client, spec).run().await
+}
+
 /// One process's part in polls: it performs one.
 struct PollRun<'a> {
     worker: &'a Worker<'a>,
@@ -115,17 +125,13 @@ impl<'a> PollRun<'a> {
     async fn perform_round(&self, store: LeasedStore) -> Result<PerformedDuty, SyncError> {
         let api = self.client.api();
         lock_unpoisoned(&self.progress).has_begun = true;
-        let result = async {
-            api.crash_points().pass_point(crash_points::DUTY_CLAIMED)?;
-            Round::new(&store, self.client, self.spec).run().await
-        }
-        .await;
+        let result = perform_round(&store, self.client, self.spec).await;
         let error = match &result {
             Ok(summary) => summary.failures.first().map(|failure| failure.reason.clone()),
             Err(error) => Some(error.reason()),
         };
         let (lease, ended_ms) = (store.lease().clone(), api.clock().now_ms());
-        let end = DutyEnd { lease, ended_ms, due_ms: None, error };
+        let end = DutyEnd { lease, ended_ms, next_due: NextDue::Kept, error };
         match result {
             Ok(summary) => {
                 lock_unpoisoned(&self.progress).summary = Some(summary);
@@ -163,9 +169,9 @@ impl DutyPerformer for PollRun<'_> {
         }
     }
 
-    fn accepts(&self, duty: &DutyState) -> Option<String> {
+    fn accepts(&self, duty: &DutyState) -> Option<AcceptedDuty> {
         let is_open = !lock_unpoisoned(&self.progress).has_begun;
-        (is_open && duty.name == self.duty).then(String::new)
+        (is_open && duty.name == self.duty).then(|| AcceptedDuty::on_request(duty, String::new()))
     }
 
     fn perform(
@@ -174,6 +180,10 @@ impl DutyPerformer for PollRun<'_> {
         _claimed: ClaimedDuty,
     ) -> LocalBoxFuture<'_, Result<PerformedDuty, SyncError>> {
         self.perform_round(store).boxed_local()
+    }
+
+    fn prepare(&self, _board: &DutyBoard) -> Result<(), SyncError> {
+        Ok(())
     }
 
     fn duties_ended(&self) {}

@@ -106,7 +106,9 @@ impl RepositoryDiscovery<'_> {
                 threads: *threads,
                 probe: probe.clone(),
             }),
-            Surface::Repositories | Surface::Comments(_) | Surface::Feed => None,
+            Surface::Repositories | Surface::Activity | Surface::Comments(_) | Surface::Feed => {
+                None
+            }
         });
         is_whole.then(|| DiscoveredPage {
             owner: page.owner.as_ref().map(ToString::to_string),

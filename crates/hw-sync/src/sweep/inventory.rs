@@ -1,7 +1,7 @@
 //! Reads the inventory of a lane page by page, with the strategy of its surface.
 
 use hw_rules::item::ThreadKind;
-use hw_rules::lane::{PerThreadCommentKind, ReadStrategy, SinceCommentKind};
+use hw_rules::lane::{PerThreadCommentKind, ReadStrategy, SinceList};
 use hw_rules::page_guard::PageGuard;
 use hw_rules::since_walk::{SincePosition, SinceWalk};
 use hw_rules::version::ObservedAt;
@@ -87,7 +87,7 @@ impl LaneSweep<'_, '_> {
     ) -> Result<InventoryPage, FetchError> {
         match self.turn.target.strategy {
             ReadStrategy::NewestFirst(kind) => self.read_listing_page(kind, after).await,
-            ReadStrategy::Since(kind) => self.read_since_page(kind, after).await,
+            ReadStrategy::Since(list) => self.read_since_page(list, after).await,
             ReadStrategy::PerThread(kind) => self.read_thread_page(kind, after).await,
         }
     }
@@ -117,7 +117,7 @@ impl LaneSweep<'_, '_> {
     /// Reads and stores a page of a list, which is also a page of its inventory.
     async fn read_since_page(
         &mut self,
-        kind: SinceCommentKind,
+        list: SinceList,
         after: Option<&PageCursor>,
     ) -> Result<InventoryPage, FetchError> {
         let walk = match after.map(|cursor| SincePosition::parse(&cursor.0)) {
@@ -132,10 +132,10 @@ impl LaneSweep<'_, '_> {
                 SinceWalk::from_floor(coverage.from.unwrap_or(ListingFloor::Beginning))
             }
         };
-        let mut list =
-            SinceReader { turn: &mut *self.turn, kind, oversized_rows: self.oversized_rows };
-        let page = list.read_page(&walk).await.map_err(|error| list.confine_to_lane(error))?;
-        self.oversized_rows = list.oversized_rows;
+        let mut reader =
+            SinceReader { turn: &mut *self.turn, list, oversized_rows: self.oversized_rows };
+        let page = reader.read_page(&walk).await.map_err(|error| reader.confine_to_lane(error))?;
+        self.oversized_rows = reader.oversized_rows;
         if page.since_page.has_next && !is_oversized_row(&page) {
             let checked = self.since_guard.check_page(walk.since, page.row_ids());
             checked.map_err(|error| self.stopped_error(&error.to_string()))?;

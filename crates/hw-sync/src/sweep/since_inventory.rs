@@ -6,7 +6,7 @@ use hw_rules::coverage::Coverage;
 use hw_rules::since_walk::{SincePosition, SinceWalk};
 use hw_rules::version::ObservedAt;
 use hw_rules::walk::PageCursor;
-use hw_sources::github::comments::CommentListPage;
+use hw_sources::github::since_lists::SinceListPage;
 use hw_sources::page::{InventoryPage, InventoryRow};
 
 /// An inventory page, and the position in the list at which the next one begins.
@@ -18,7 +18,7 @@ pub(super) struct SinceInventoryPage {
 /// Builds the inventory page for a page of a walk; none when the list does not advance.
 pub(super) fn build_inventory_page(
     walk: &SinceWalk,
-    page: &CommentListPage,
+    page: &SinceListPage,
 ) -> Option<SinceInventoryPage> {
     let date = page.since_page.date;
     let next = Coverage { since: Some(walk.clone()), ..Coverage::default() };
@@ -37,7 +37,7 @@ pub(super) fn build_inventory_page(
 }
 
 /// Returns all listed rows, unreadable ones included.
-fn inventory_rows(page: &CommentListPage) -> Vec<InventoryRow> {
+fn inventory_rows(page: &SinceListPage) -> Vec<InventoryRow> {
     let readable = page.observations.iter().filter_map(InventoryRow::from_observation);
     let readable: BTreeMap<i64, InventoryRow> = readable.map(|row| (row.id, row)).collect();
     page.since_page

@@ -3,6 +3,7 @@
 mod lane_view;
 
 use hw_rules::duty;
+use hw_rules::duty_text;
 use hw_rules::format::{format_count, format_duration, group_digits};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use axum::response::Response;
 use hw_rules::lane::Surface;
 use hw_rules::pause_end::PauseEnd;
 use hw_rules::source_time::SourceInstant;
-use hw_store::{BusyWorker, ObjectCounts, PendingPause, StoreReader};
+use hw_store::{BusyWorker, ObjectCounts, PendingPause, StoreError, StoreReader};
 
 use crate::app_state::AppState;
 use crate::format::{DisplayTime, format_line};
@@ -45,6 +46,8 @@ struct HealthReport {
     freshness: FreshnessBanner,
     counts: Vec<HealthCount>,
     quarantined: u64,
+    /// What is known of the service: that it runs, what it does next, and what fails.
+    service: Vec<String>,
     pulls: Vec<String>,
     pauses: Vec<String>,
     lanes: Vec<LaneView>,
@@ -108,7 +111,7 @@ impl HealthReport {
         store: &StoreReader,
         selection: LaneSelection,
         viewer: &HealthViewer,
-    ) -> Result<Self, hw_store::StoreError> {
+    ) -> Result<Self, StoreError> {
         let now_ms = viewer.now_ms;
         let completeness = store.completeness(&Surface::ALL, None)?;
         let counts = store.object_counts()?;
@@ -127,6 +130,7 @@ impl HealthReport {
             freshness: completeness.into(),
             quarantined: counts.quarantined,
             counts: format_counts(counts),
+            service: describe_service(store, now_ms)?,
             pulls: workers.iter().map(|worker| describe_worker(worker, now_ms)).collect(),
             pauses: store
                 .pending_pauses(&viewer.machine, now_ms)?
@@ -182,6 +186,31 @@ fn describe_worker(busy: &BusyWorker, now_ms: i64) -> String {
     } else {
         format!("{duties}: {worker} started {since} and was interrupted; the next pull takes over")
     }
+}
+
+fn describe_service(store: &StoreReader, now_ms: i64) -> Result<Vec<String>, StoreError> {
+    let duties = store.duties()?;
+    let mut lines = Vec::new();
+    let mut is_served = false;
+    for service in store.services()? {
+        let worker = format_line(&service.worker);
+        let since = DisplayTime::new(SourceInstant(service.started_ms)).text;
+        if service.is_alive(now_ms) {
+            is_served = true;
+            lines.push(format!("Service: {worker}, running since {since}"));
+        } else {
+            lines.push(format!("Service: {worker} started {since} and ended unexpectedly"));
+        }
+    }
+    if is_served {
+        let next = duty_text::describe_schedule(&duties, now_ms).into_iter();
+        lines.extend(next.map(|part| format!("Next: {}", format_line(&part))));
+    } else if lines.is_empty() {
+        lines.push("No service is running.".to_owned());
+    }
+    let failures = duties.iter().filter_map(|duty| duty_text::describe_failure(duty, now_ms));
+    lines.extend(failures.map(|failure| format!("Failing: {}", format_line(&failure))));
+    Ok(lines)
 }
 
 fn describe_pause(pending: &PendingPause, now_ms: i64) -> String {

@@ -13,3 +13,4 @@ mod post_fixture;
 mod posts;
 mod queries;
 mod sse;
+mod watches;

@@ -113,7 +113,7 @@ async fn posts_and_trending_explain_what_is_missing() {
     let page = open_page(&router, "/posts").await;
     assert!(page.element_text("#no-posts").contains("No stored post matches."));
     let page = open_page(&router, "/posts?account=carol.test").await;
-    let expected = "No post of carol.test is stored. If this workspace does not follow it yet: highwater bluesky add HANDLE";
+    let expected = "No posts by carol.test are stored. If this workspace does not follow it yet: highwater bluesky add HANDLE";
     assert!(page.element_text("#no-posts").contains(expected), "{}", page.text);
     let page = open_page(&router, "/trending?hours=6").await;
     assert!(page.element_text("#no-links").contains("No links were shared in the last 6 hours."));
@@ -182,6 +182,10 @@ async fn search_result_that_is_a_post_has_its_author_and_its_own_page() {
     assert_eq!(author.len(), 1, "only the author is a filter");
     assert_eq!(author[0].attr("value"), Some("narwhal type:post author:alice.test"));
     assert!(page.has_element("#chip-type-post[aria-pressed=true]"));
+    let shared = post_at("alice", "a2", 100, "a walrus");
+    fixture.read_feed("bob", &[repost_of(&shared, "bob", "r1")]);
+    let page = open_page(&router, "/?q=walrus").await;
+    assert_eq!(page.element_text(".hit-head"), "post alice.test, reposted by did:plc:bob");
     let fixture = WebFixture::new();
     fixture.add_issue(7, "a narwhal", "");
     let router = hw_web::build_router(fixture.site_options());

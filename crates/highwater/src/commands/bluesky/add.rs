@@ -102,6 +102,8 @@ fn read_accounts(file: &Path) -> anyhow::Result<Vec<AccountRef>> {
         std::fs::read_to_string(file)
     };
     let text = text.with_context(|| format!("cannot read {name}"))?;
+    // editors on Windows begin a file with a byte order mark
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut accounts = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();

@@ -47,6 +47,9 @@ fn describe_state(account: &AccountRow) -> String {
     if let Some(error) = &account.last_error {
         return format!("failed: {}; the next poll tries again", clean_line(error));
     }
+    if account.is_reset {
+        return "reset; the next poll reads it as if for the first time".to_owned();
+    }
     match feed.read_ms {
         None => "never read".to_owned(),
         Some(_) if feed.is_unfinished => "read in part; the next poll goes on".to_owned(),

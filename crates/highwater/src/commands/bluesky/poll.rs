@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hw_rules::format::{format_count, format_duration};
+use hw_rules::format::{format_count, format_tenths};
 use hw_store::{DatabaseLocation, PollRound};
 use hw_sync::bluesky::{PollSpec, PollSummary, poll_accounts};
 use hw_sync::progress::ProgressSink;
@@ -46,7 +46,7 @@ fn poll_error(error: hw_sync::SyncError, location: &DatabaseLocation) -> anyhow:
     sync_error(error, "cannot poll Bluesky", location)
 }
 
-/// Prints lines as they come. Nobody is told if nobody reads them: the summary's own line reports it.
+/// Prints lines as they come. A closed pipe is reported by the last line, not by these.
 fn line_printer(is_json: bool) -> Arc<dyn Fn(&str) + Send + Sync> {
     if is_json {
         return Arc::new(|_| {});
@@ -75,19 +75,24 @@ fn report(args: &PollArgs, host: &str, summary: &PollSummary) -> anyhow::Result<
 
 /// Returns the last line: what the poll did, and what it cost.
 fn to_line(summary: &PollSummary) -> String {
-    let PollSummary { round, unfinished, edited, .. } = summary;
+    let PollSummary { round, unfinished, edited, quarantined, .. } = summary;
     let PollRound { accounts, feeds, posts, links, removed, requests, took_ms, .. } = *round;
     let mut parts = vec![
         format!("{} read", format_count(feeds, "feed")),
         format!("{} with {}", format_count(posts, "new post"), format_count(links, "link")),
     ];
-    for (count, name) in [(*edited, "edited"), (removed, "removed"), (*unfinished, "unfinished")] {
+    for (count, name) in [
+        (*edited, "edited"),
+        (removed, "removed"),
+        (*quarantined, "unreadable"),
+        (*unfinished, "unfinished"),
+    ] {
         if count > 0 {
             parts.push(format!("{count} {name}"));
         }
     }
     parts.push(format_count(requests, "request"));
-    let took = format_duration(took_ms);
+    let took = format_tenths(took_ms);
     format!("polled {} in {took}: {}", format_count(accounts, "account"), parts.join(", "))
 }
 

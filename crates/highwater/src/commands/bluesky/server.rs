@@ -109,6 +109,8 @@ pub(super) fn sync_error(
         | SyncError::Unconfirmed { .. }
         | SyncError::RunBrake { .. }
         | SyncError::IncompleteRead { .. }
+        | SyncError::Yielded
+        | SyncError::ServiceRunning { .. }
         | SyncError::Crashed(_) => hints::RETRY_HINT,
     };
     let reason = hints::bluesky_reason(&error);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hw_rules::bluesky::poll_signs::{PollSigns, RoundSigns, warning_signs};
-use hw_rules::format::{format_count, format_duration};
+use hw_rules::format::{format_count, format_duration, format_tenths};
+use hw_rules::source_time::SourceInstant;
 use hw_store::{AccountRow, PollRound, StoreError, StoreReader};
 use hw_sync::clock::{Clock as _, MachineClock};
 use serde_json::{Value, json};
@@ -136,7 +137,7 @@ impl PollHealth {
     fn to_json(&self) -> Value {
         let last = self.rounds.first().map(|round| {
             json!({
-                "began_ms": round.began_ms,
+                "began_at": SourceInstant(round.began_ms).to_string(),
                 "duration_ms": round.took_ms,
                 "accounts": round.accounts,
                 "feeds": round.feeds,
@@ -166,7 +167,7 @@ fn describe_round(round: &PollRound) -> [String; 2] {
     let ago = format_duration(MachineClock.now_ms() - began_ms);
     let requests = format_count(round.requests, "request");
     [
-        format!("last poll: {ago} ago, took {}, {requests}", format_duration(took_ms)),
+        format!("last poll: {ago} ago, took {}, {requests}", format_tenths(took_ms)),
         format!(
             "  {} read: {active} with new posts ({} % of the accounts), {initial} for the first time, {} skipped, \
              {} failed",

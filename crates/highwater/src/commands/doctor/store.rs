@@ -15,6 +15,7 @@ use hw_sync::clock::{Clock as _, MachineClock};
 use super::bluesky;
 use super::finding::DoctorFinding;
 use super::github::WAIT_ADVICE;
+use super::service;
 use super::stored_texts;
 use crate::config::{self, AppSettings};
 use crate::hints::database_hint;
@@ -60,6 +61,7 @@ fn run_store_checks(store: &StoreReader, name: &str, depth: IntegrityCheck) -> V
         check_times,
         check_removed,
         check_lanes,
+        service::check_service,
         check_workers,
         check_pauses,
         bluesky::check_bluesky,
@@ -160,6 +162,7 @@ fn check_counts(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {
         (counts.issues, "issue"),
         (counts.pull_requests, "pull request"),
         (counts.comments, "comment"),
+        (counts.posts, "post"),
     ]
     .map(|(count, name)| format_count(count, name));
     let detail = format!("{repositories}, {}", others.join(", "));
@@ -175,7 +178,11 @@ fn quarantine_finding(store: &StoreReader, count: u64) -> Result<DoctorFinding, 
         reasons.iter().map(|(subject, reason)| format!("{subject} ({reason})")).collect();
     let count = format_count(count, "item");
     let detail = format!("{count} could not be read, for example {}", examples.join(", "));
-    Ok(DoctorFinding::warn("quarantine", detail, "nothing to do: each pull retries them"))
+    Ok(DoctorFinding::warn(
+        "quarantine",
+        detail,
+        "nothing to do: each pull retries them, and the daily read of a feed its posts",
+    ))
 }
 
 fn check_times(store: &StoreReader) -> Result<Vec<DoctorFinding>, StoreError> {

@@ -28,6 +28,8 @@ pub(super) fn pull_error(
         | SyncError::Unconfirmed { .. }
         | SyncError::RunBrake { .. }
         | SyncError::IncompleteRead { .. }
+        | SyncError::Yielded
+        | SyncError::ServiceRunning { .. }
         | SyncError::Crashed(_) => RETRY_HINT,
     };
     // without the lane: it is the list of a source, which the message names anyway

@@ -7,7 +7,7 @@ use hw_rules::lane::{PullItem, Surface};
 use hw_rules::login::Login;
 use hw_rules::pace::RequestPace;
 use hw_sources::http_transport::HttpProxy;
-use hw_store::{DatabaseLocation, StoreReader};
+use hw_store::{DatabaseLocation, StoreReader, WorkerIdentity};
 use hw_sync::pull::{PullSource, PullSpec};
 use secrecy::SecretString;
 
@@ -16,8 +16,8 @@ use crate::github_names::RepositorySelector;
 use crate::report::{ErrorHint, UsageError};
 use crate::{cli, github_token};
 
-pub(super) struct PullCommandOptions {
-    pub(super) spec: PullSpec,
+pub(crate) struct PullCommandOptions {
+    pub(crate) spec: PullSpec,
     /// The requested sources, as printed.
     pub(super) title: String,
     pub(super) rest_url: String,
@@ -30,21 +30,32 @@ pub(super) struct PullCommandOptions {
 
 impl PullCommandOptions {
     pub(super) fn from_args(args: &cli::PullArgs, settings: &AppSettings) -> anyhow::Result<Self> {
-        let sources = requested_sources(args, settings);
-        let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
+        let sources = requested_sources(&args.sources, settings);
+        let only_repositories = selected_repositories(args, &sources)?;
+        let worker = config::worker_identity("pull");
         let spec = PullSpec {
-            host: settings.endpoints.host.clone(),
-            worker: config::worker_identity("pull"),
-            items: selected_items(settings),
-            only_repositories: selected_repositories(args, &sources)?,
-            excluded_repositories: settings.excluded_repositories.clone(),
+            only_repositories,
             force: args.force,
-            window_days: Some(settings.window_days).filter(|days| *days > 0),
             reconcile: args.reconcile,
             allow_mass_removal: args.allow_mass_removal,
             repair: args.repair,
-            sources: sources.into_iter().map(PullSource::from).collect(),
+            ..spec_from_settings(settings, sources, worker)
         };
+        Self::from_spec(spec, settings)
+    }
+
+    /// Returns the options of a pull without arguments.
+    pub(crate) fn from_settings(
+        settings: &AppSettings,
+        worker: WorkerIdentity,
+    ) -> anyhow::Result<Self> {
+        let sources = requested_sources(&[], settings);
+        Self::from_spec(spec_from_settings(settings, sources, worker), settings)
+    }
+
+    fn from_spec(spec: PullSpec, settings: &AppSettings) -> anyhow::Result<Self> {
+        let names: Vec<String> =
+            spec.sources.iter().map(|source| source.source.to_string()).collect();
         Ok(Self {
             spec,
             title: if names.is_empty() { "all sources".to_owned() } else { names.join(", ") },
@@ -76,10 +87,31 @@ impl PullCommandOptions {
     }
 }
 
+/// Returns a pull of everything that the settings choose.
+fn spec_from_settings(
+    settings: &AppSettings,
+    sources: Vec<FollowedSource>,
+    worker: WorkerIdentity,
+) -> PullSpec {
+    PullSpec {
+        host: settings.endpoints.host.clone(),
+        worker,
+        items: selected_items(settings),
+        only_repositories: Vec::new(),
+        excluded_repositories: settings.excluded_repositories.clone(),
+        force: false,
+        window_days: Some(settings.window_days).filter(|days| *days > 0),
+        reconcile: false,
+        allow_mass_removal: false,
+        repair: false,
+        sources: sources.into_iter().map(PullSource::from).collect(),
+    }
+}
+
 /// Returns the sources that the settings and the arguments name, each once.
-fn requested_sources(args: &cli::PullArgs, settings: &AppSettings) -> Vec<FollowedSource> {
+fn requested_sources(named: &[FollowedSource], settings: &AppSettings) -> Vec<FollowedSource> {
     let organization = settings.organization.clone().map(FollowedSource::Owner);
-    let requested = organization.iter().chain(&settings.sources).chain(&args.sources);
+    let requested = organization.iter().chain(&settings.sources).chain(named);
     let mut sources: Vec<FollowedSource> = Vec::new();
     for source in requested {
         if !sources.iter().any(|other| other.is_same(source)) {

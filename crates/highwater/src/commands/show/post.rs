@@ -1,7 +1,6 @@
 //! `highwater show` of a post.
 
 use hw_rules::bluesky::account_ref::AccountRef;
-use hw_rules::bluesky::did::Did;
 use hw_rules::bluesky::record_uri::{RecordUri, record_id};
 use hw_rules::item::ObjectKind;
 use hw_store::{PostRow, RemovedItem, RemovedQuery, StoreReader};
@@ -29,7 +28,7 @@ pub(super) fn show_post(
     } else {
         print_result(view.to_page().trim_end())?;
     }
-    warn_if_incomplete(view.row.post.sharer(), store)
+    warn_if_incomplete(view.row.sharer_name(), store)
 }
 
 /// Returns the post's URI. A handle means the account that has it now.
@@ -80,8 +79,8 @@ fn post_json(view: &PostView) -> String {
     object_json(fields.chain([("reposts", reposts)]))
 }
 
-fn warn_if_incomplete(account: &Did, store: &StoreReader) -> anyhow::Result<()> {
-    read_command::warn_incomplete(&store.post_completeness(&[account.to_string()])?);
+fn warn_if_incomplete(account: &str, store: &StoreReader) -> anyhow::Result<()> {
+    read_command::warn_incomplete(&store.post_completeness(&[account.to_owned()])?);
     Ok(())
 }
 
@@ -94,8 +93,10 @@ fn not_found_error(uri: &RecordUri, store: &StoreReader) -> anyhow::Result<anyho
         let hint = format!("`highwater removed restore {}` brings its text back", key.id);
         return Ok(error.context(ErrorHint(hint)));
     }
-    warn_if_incomplete(uri.did(), store)?;
     let account = store.accounts()?.into_iter().find(|account| account.feed.did == *uri.did());
+    if let Some(account) = &account {
+        warn_if_incomplete(account.name(), store)?;
+    }
     let hint = match account {
         Some(account) => format!(
             "this workspace follows {}: the post may be deleted, older than its first poll reads, or newer than the \

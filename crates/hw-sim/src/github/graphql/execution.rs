@@ -24,6 +24,8 @@ pub(crate) enum GraphqlObject<'w> {
     Repository(&'w SimRepository),
     Thread(&'w SimThread),
     Comment(&'w SimComment),
+    /// The comments on one line, by the first of them that still exists.
+    ReviewThread(&'w SimComment),
     Actor(&'w SimUser),
     Label(&'w str),
     Category(&'w str),
@@ -37,6 +39,7 @@ impl GraphqlObject<'_> {
             Self::Repository(_) => "Repository",
             Self::Thread(thread) => thread.kind.type_name(),
             Self::Comment(comment) => comment.kind.type_name(),
+            Self::ReviewThread(_) => "PullRequestReviewThread",
             Self::Actor(user) => user.type_name,
             Self::Label(_) => "Label",
             Self::Category(_) => "DiscussionCategory",
@@ -51,7 +54,7 @@ impl GraphqlObject<'_> {
             Self::Comment(comment) => Some(&comment.node_id),
             Self::Actor(user) => Some(&user.node_id),
             Self::Owner(owner) => Some(&owner.node_id),
-            Self::Label(_) | Self::Category(_) | Self::RateLimit => None,
+            Self::ReviewThread(_) | Self::Label(_) | Self::Category(_) | Self::RateLimit => None,
         }
     }
 }
@@ -213,6 +216,9 @@ impl<'a> QueryExecution<'a> {
             }
             NodeTarget::Thread(index) => self.view.thread(index).map(GraphqlObject::Thread),
             NodeTarget::Comment(index) => self.view.comment(index).map(GraphqlObject::Comment),
+            NodeTarget::ReviewThread(root) => {
+                self.view.review_thread(root).map(GraphqlObject::ReviewThread)
+            }
             NodeTarget::User(index) => Some(GraphqlObject::Actor(self.view.user(index))),
         }
     }

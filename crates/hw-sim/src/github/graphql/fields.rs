@@ -19,6 +19,7 @@ impl<'a> QueryExecution<'a> {
             GraphqlObject::Repository(repository) => self.write_repository_field(repository, field),
             GraphqlObject::Thread(thread) => self.write_thread_field(thread, field),
             GraphqlObject::Comment(comment) => self.write_comment_field(comment, field),
+            GraphqlObject::ReviewThread(first) => self.write_review_thread_field(first, field),
             GraphqlObject::Actor(user) => self.write_actor_field(user, field),
             GraphqlObject::Label(name) => self.write_label_field(name, field),
             GraphqlObject::Category(name) => self.write_category_field(name, field),
@@ -57,7 +58,7 @@ impl<'a> QueryExecution<'a> {
             "isFork" => self.out.write_bool(repository.is_fork),
             "hasIssuesEnabled" => self.out.write_bool(repository.has_issues),
             "hasDiscussionsEnabled" => self.out.write_bool(repository.has_discussions),
-            "stargazerCount" => self.out.write_int(0),
+            "stargazerCount" => self.out.write_int(repository.stars),
             "createdAt" => self.out.write_time(repository.created_ms),
             "updatedAt" => self.out.write_time(repository.updated_ms),
             "pushedAt" => self.out.write_time(repository.pushed_ms),
@@ -75,6 +76,7 @@ impl<'a> QueryExecution<'a> {
                 self.write_thread_by_number(repository, ThreadKind::PullRequest, field);
             }
             "discussion" => self.write_thread_by_number(repository, ThreadKind::Discussion, field),
+            "issueOrPullRequest" => self.write_issue_or_pull_request(repository, field),
             // isPrivate, isDisabled, isEmpty, isLocked
             _ => self.out.write_bool(false),
         }
@@ -86,8 +88,7 @@ impl<'a> QueryExecution<'a> {
         kind: ThreadKind,
         field: &PlanField,
     ) {
-        let number = field.argument_value("number", self.variables());
-        let number = number.and_then(|value| value.as_i64()).unwrap_or(0);
+        let number = self.number_argument(field);
         let found = self.view.thread_by_number(repository.index, number);
         let found = found.filter(|thread| thread.kind == kind);
         let article = if kind == ThreadKind::Issue { "an" } else { "a" };
@@ -95,6 +96,20 @@ impl<'a> QueryExecution<'a> {
             let name = kind.type_name();
             format!("Could not resolve to {article} {name} with the number of {number}.")
         });
+    }
+
+    fn write_issue_or_pull_request(&mut self, repository: &'a SimRepository, field: &PlanField) {
+        let number = self.number_argument(field);
+        let found = self.view.thread_by_number(repository.index, number);
+        let found = found.filter(|thread| thread.kind != ThreadKind::Discussion);
+        self.write_or_not_found(field, found.map(GraphqlObject::Thread), || {
+            format!("Could not resolve to an issue or pull request with the number of {number}.")
+        });
+    }
+
+    fn number_argument(&self, field: &PlanField) -> i64 {
+        let number = field.argument_value("number", self.variables());
+        number.and_then(|value| value.as_i64()).unwrap_or(0)
     }
 
     fn write_actor_field(&mut self, user: &SimUser, field: &PlanField) {

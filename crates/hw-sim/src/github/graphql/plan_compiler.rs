@@ -130,7 +130,7 @@ fn is_type_match(condition: &str, on: &str) -> bool {
 /// Returns the object types that a value of a type can have.
 fn concrete_types(name: &Name) -> Vec<Name> {
     match SCHEMA.types.get(name) {
-        Some(ExtendedType::Interface(_)) => {
+        Some(ExtendedType::Interface(_) | ExtendedType::Union(_)) => {
             let objects = SCHEMA.types.iter().filter(|(_, definition)| definition.is_object());
             objects
                 .filter(|(on, _)| SCHEMA.is_subtype(name, on))

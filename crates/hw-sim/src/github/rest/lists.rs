@@ -67,8 +67,7 @@ impl<'w> RestListing<'w> {
         let since = since.as_deref().and_then(timestamps::parse_rfc3339);
         let state = reader.request.parameter("state");
         let listed = listed_issues(reader, repository).filter(|thread| {
-            let updated_ms = timestamps::floor_to_second(thread.updated_ms);
-            since.is_none_or(|since| since > 0 && updated_ms >= since)
+            since.is_none_or(|since| since > 0 && reader.is_since(thread.updated_ms, since))
                 && is_in_state(thread, state.as_deref())
         });
         let mut rows: Vec<&SimThread> = listed.collect();
@@ -133,10 +132,8 @@ impl<'w> RestListing<'w> {
     ) -> Self {
         let since = reader.request.parameter("since");
         let since = since.as_deref().and_then(timestamps::parse_rfc3339);
-        let listed = listed.filter(|comment| {
-            let second = timestamps::floor_to_second(comment.updated_ms);
-            since.is_none_or(|since| second > since || second == since && !reader.strict_since)
-        });
+        let listed = listed
+            .filter(|comment| since.is_none_or(|since| reader.is_since(comment.updated_ms, since)));
         Self::from_comments(reader, listed, sort)
     }
 
@@ -220,6 +217,14 @@ fn listed_issues<'w>(
     [ThreadKind::Issue, ThreadKind::PullRequest]
         .into_iter()
         .flat_map(move |kind| reader.view.listed_threads(repository, kind))
+}
+
+impl RestReader<'_> {
+    /// Returns true if a list that is requested with this `since` contains an item that changed then.
+    fn is_since(self, updated_ms: i64, since_ms: i64) -> bool {
+        let second = timestamps::floor_to_second(updated_ms);
+        second > since_ms || second == since_ms && !self.strict_since
+    }
 }
 
 impl RestRow<'_> {

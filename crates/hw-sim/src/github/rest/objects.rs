@@ -50,6 +50,8 @@ impl RestReader<'_> {
             self.view.listed_threads(repository, kind).filter(|thread| thread.is_open).count()
         });
         json.write_int(i64::try_from(open.iter().sum::<usize>()).unwrap_or(0));
+        json.write_key("stargazers_count");
+        json.write_int(repository.stars);
         write_time_field(json, "created_at", Some(repository.created_ms));
         write_time_field(json, "updated_at", Some(repository.updated_ms));
         write_time_field(json, "pushed_at", Some(repository.pushed_ms));
@@ -155,6 +157,10 @@ impl RestReader<'_> {
                 json.write_key("pull_request_review_id");
                 let review = comment.parent.and_then(|parent| self.view.comment(parent));
                 json.write_optional(review, |json, review| json.write_int(review.id));
+                if let Some(root) = comment.reply_to.and_then(|root| self.view.comment(root)) {
+                    json.write_key("in_reply_to_id");
+                    json.write_int(root.id);
+                }
                 write_text_field(json, "path", "src/main.rs");
                 json.write_key("line");
                 json.write_null();

@@ -12,7 +12,7 @@ use super::poll_fixture::PollFixture;
 pub(crate) struct FeedCheck {
     /// Items from this time on.
     pub(crate) since_ms: i64,
-    /// True if deletions, reposts, edits and posts that were dated back are known, too.
+    /// True if deletions, reposts, edits and back-dated posts are known, too.
     pub(crate) is_daily: bool,
     pub(crate) cursor_format: CursorFormat,
     pub(crate) feed_end: FeedEnd,

@@ -72,7 +72,7 @@ fn check_comment(
 
 /// Compares a row with the world. Deleting an account changes no time, so a row may keep the author it was read with.
 fn is_row_true(row: &CommentRow, comment: &TrueComment, level: CheckLevel) -> bool {
-    let Comment { reply_to, review_id, author_id, .. } = &row.comment;
+    let Comment { author_id, .. } = &row.comment;
     let is_author = match level {
         CheckLevel::Digested => comment.author.is_none() || row.comment.author == comment.author,
         CheckLevel::Everything | CheckLevel::CreationsAndEdits => {
@@ -84,11 +84,18 @@ fn is_row_true(row: &CommentRow, comment: &TrueComment, level: CheckLevel) -> bo
         && is_numbered
         && row.comment.thread == comment.thread_number
         && row.comment.repository_id == comment.repository_id
-        && reply_to.or(*review_id) == comment.parent_id
+        && is_parent_true(&row.comment, comment)
         && row.comment.url == comment.url
         && row.comment.body == comment.body
         && row.comment.created_at.as_str() == comment.created_at
         && row.comment.updated_at.as_str() == comment.updated_at
+}
+
+fn is_parent_true(row: &Comment, comment: &TrueComment) -> bool {
+    if comment.kind == CommentKind::ReviewComment {
+        return (row.reply_to, row.review_id) == (comment.reply_to_id, comment.parent_id);
+    }
+    row.reply_to.or(row.review_id) == comment.parent_id
 }
 
 fn is_author_true(row: &Comment, comment: &TrueComment) -> bool {

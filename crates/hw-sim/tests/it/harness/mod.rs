@@ -21,7 +21,8 @@ use hw_sim::{GroundTruth, SimulatedGitHub, TrueRepository, WorldSpec};
 use hw_sources::github::source::GithubSource;
 use hw_sources::transport::Transport;
 use hw_store::{
-    DatabaseLocation, DeadWorker, DutyClaim, DutyTask, LeasedStore, StoreWriter, WorkerIdentity,
+    ClaimReason, ClaimTask, DatabaseLocation, DeadWorker, DutyClaim, LeasedStore, StoreWriter,
+    WorkerIdentity,
 };
 use hw_sync::PullSummary;
 use hw_sync::RetryPolicy;
@@ -300,7 +301,7 @@ impl SimFixture {
             workers.filter(|worker| worker.identity.id == id).map(|worker| worker.beat).next()
         };
         let dead: Vec<_> = stale.by_ref().map(|id| DeadWorker { beat: beat_of(&id), id }).collect();
-        let tasks = [DutyTask { name: duty, detail: String::new() }];
+        let tasks = [ClaimTask { name: duty, reason: ClaimReason::Request(String::new()) }];
         let claim = DutyClaim { tasks: &tasks, dead: &dead, ended: &[], now_ms: 0 };
         let claimed = worker.claim_duties(&claim).unwrap().pop().unwrap();
         // it stays registered, and holds the duty until it is released
@@ -367,11 +368,11 @@ pub(crate) fn postgres_location(schema: &str) -> DatabaseLocation {
     DatabaseLocation::Postgres { url, schema: schema.to_owned() }
 }
 
-fn env_number(name: &str) -> Option<u64> {
+pub(crate) fn env_number(name: &str) -> Option<u64> {
     env_variable(name).map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test's environment is its argument")]
-fn env_variable(name: &str) -> Option<String> {
+pub(crate) fn env_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

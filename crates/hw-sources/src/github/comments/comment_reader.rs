@@ -1,11 +1,10 @@
 //! Reads the comments of threads from a response, row by row.
 
-use hw_rules::item::Comment;
-use hw_rules::lane::PerThreadCommentKind;
+use hw_rules::item::{Comment, CommentKind};
 
 use super::continuation::Continuation;
 use super::graphql_comment as comment;
-use super::parent::{CommentParent, REPLIES};
+use super::parent::{COMMENTS, CommentParent, REPLIES};
 use super::thread_comments::{IncompleteReason, ThreadComments};
 use crate::github::graphql::GraphqlResponse;
 use crate::github::node::{self, LocatedNode, NullReason, ParsedConnection};
@@ -18,7 +17,7 @@ pub(super) type CommentConnection = ParsedConnection<Option<Comment>>;
 /// A response, and the request it belongs to.
 pub(super) struct CommentReader<'a> {
     pub response: &'a GraphqlResponse,
-    pub kind: PerThreadCommentKind,
+    pub kind: CommentKind,
     pub repository_id: i64,
 }
 
@@ -64,6 +63,41 @@ impl CommentReader<'_> {
                 unread.map(|id| Continuation::from_comment(&continuation.thread_node_id, id)),
             );
         }
+    }
+
+    /// Adds the comments on lines of a pull request, which come grouped by the lines that they are about.
+    pub(super) fn read_review_threads(
+        &self,
+        thread: &mut ThreadComments,
+        parent: &CommentParent,
+        located: LocatedNode<'_>,
+    ) {
+        if let Err(reason) = self.check_parent(parent, located) {
+            return thread.mark_incomplete(reason);
+        }
+        let path = format!("{}.{}", located.path, parent.connection);
+        let node = located.node.get(parent.connection).unwrap_or(RawNode::NULL);
+        let connection = LocatedNode { path: &path, node };
+        let groups = node::read_connection(self.response, connection, None, |row_path, node| {
+            self.check_no_error(row_path, &format!("{row_path}.node.{COMMENTS}"))?;
+            let id = node.get("id").and_then(RawNode::as_text);
+            id.ok_or_else(|| "a review thread without an id".to_owned())
+        });
+        let Some(groups) = groups else {
+            let reason = format!("{path} is missing");
+            return thread.mark_incomplete(IncompleteReason::UnreadableRows(reason));
+        };
+        if let Some(row) = groups.unreadable.first() {
+            thread.mark_incomplete(IncompleteReason::UnreadableRows(row.reason.clone()));
+        }
+        for (index, edge) in node::raw_edges(node).into_iter().enumerate() {
+            let Some(group) = edge.node else { continue };
+            let Some(id) = group.get("id").and_then(RawNode::as_text) else { continue };
+            let path = format!("{path}.edges.{index}.node.{COMMENTS}");
+            let node = group.get(COMMENTS).unwrap_or(RawNode::NULL);
+            self.read_rows(thread, LocatedNode { path: &path, node }, Some(&id));
+        }
+        thread.continue_at(groups.next, None);
     }
 
     /// Fails unless the parent exists, with the expected type and in this repository.
@@ -133,7 +167,7 @@ impl CommentReader<'_> {
             return Ok(None);
         }
         self.check_no_error(path, &format!("{path}.node.{REPLIES}"))?;
-        let comment = comment::read_comment(self.kind.into(), node)?;
+        let comment = comment::read_comment(self.kind, node)?;
         if comment.repository_id != self.repository_id {
             return Err("it belongs to another repository".into());
         }

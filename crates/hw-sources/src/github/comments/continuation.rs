@@ -18,7 +18,7 @@ use crate::raw_json::RawNode;
 pub struct Continuation {
     /// The thread's node id.
     pub thread_node_id: String,
-    /// The node id of the comment whose replies these are.
+    /// The node id of the comment whose replies these are, or of the review thread whose comments.
     pub comment_node_id: Option<String>,
     /// `None` at the beginning.
     pub after: Option<PageCursor>,
@@ -44,7 +44,7 @@ impl Continuation {
     }
 
     /// Returns the node id of the object whose comments follow.
-    fn parent_node_id(&self) -> &str {
+    pub(super) fn parent_node_id(&self) -> &str {
         self.comment_node_id.as_ref().unwrap_or(&self.thread_node_id)
     }
 }
@@ -98,7 +98,7 @@ pub fn continuation_query(
     size: u32,
 ) -> GraphqlQuery {
     let parent = continuation.comment_parent(kind);
-    let fields = parent.full_fields(kind, "first: $first, after: $after");
+    let fields = parent.full_fields(kind.into(), "first: $first, after: $after");
     let document = format!(
         "query {}Continuation($id: ID!, $first: Int!, $after: String) {{
   node(id: $id) {{ {fields} }}
@@ -136,7 +136,7 @@ fn read_id_only(
     continuation: &Continuation,
     repository_id: i64,
 ) -> ThreadComments {
-    let reader = CommentReader { response, kind, repository_id };
+    let reader = CommentReader { response, kind: kind.into(), repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
     let parent = continuation.comment_parent(kind);
     reader.read_parent_ids(&mut thread, parent, continued_node(response), continuation);
@@ -150,7 +150,7 @@ pub(super) fn read_continuation(
     continuation: &Continuation,
     repository_id: i64,
 ) -> ThreadComments {
-    let reader = CommentReader { response, kind, repository_id };
+    let reader = CommentReader { response, kind: kind.into(), repository_id };
     let mut thread = ThreadComments::new(&continuation.thread_node_id);
     let parent = continuation.comment_parent(kind);
     let reply_to = continuation.comment_node_id.as_deref();
@@ -159,6 +159,6 @@ pub(super) fn read_continuation(
     thread
 }
 
-fn continued_node(response: &GraphqlResponse) -> LocatedNode<'_> {
+pub(super) fn continued_node(response: &GraphqlResponse) -> LocatedNode<'_> {
     LocatedNode { path: "node", node: response.data.root().get("node").unwrap_or(RawNode::NULL) }
 }

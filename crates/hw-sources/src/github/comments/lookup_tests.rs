@@ -102,7 +102,7 @@ fn comment_is_the_same_from_both_apis() {
             1,
         );
         let listed = RawDocument::from(rest_comment_json(list, 1));
-        let listed = rest_comment::read_comment(kind, 7, listed.root()).unwrap();
+        let listed = rest_comment::read_rest_comment(kind, 7, listed.root()).unwrap();
         assert_eq!(unwrap_comment(&page.observations[0]), &listed);
     }
 }

@@ -1,6 +1,8 @@
 //! The objects that contain comments: threads, and comments with replies.
 
+use hw_rules::item::{CommentKind, ThreadKind};
 use hw_rules::lane::PerThreadCommentKind;
+use hw_rules::thread_scan::ThreadPart;
 
 use super::schema;
 use crate::github::lookup::RepositoryField;
@@ -28,7 +30,7 @@ const PULL_REQUEST: CommentParent = CommentParent {
 const DISCUSSION: CommentParent = CommentParent {
     type_name: "Discussion",
     repository_field: RepositoryField::DIRECT,
-    connection: "comments",
+    connection: COMMENTS,
     has_replies: true,
     first_comments: 20,
     threads_per_request: 5,
@@ -43,7 +45,26 @@ const COMMENT: CommentParent = CommentParent {
     threads_per_request: 1,
 };
 
+const ISSUE_CONVERSATION: CommentParent = CommentParent {
+    type_name: "Issue",
+    repository_field: RepositoryField::DIRECT,
+    connection: COMMENTS,
+    has_replies: false,
+    first_comments: 100,
+    threads_per_request: 1,
+};
+
+const PULL_REQUEST_CONVERSATION: CommentParent =
+    CommentParent { type_name: "PullRequest", ..ISSUE_CONVERSATION };
+
+const PULL_REQUEST_REVIEW_THREADS: CommentParent =
+    CommentParent { connection: "reviewThreads", ..PULL_REQUEST_CONVERSATION };
+
+const REVIEW_THREAD: CommentParent =
+    CommentParent { type_name: "PullRequestReviewThread", ..ISSUE_CONVERSATION };
+
 pub(super) const REPLIES: &str = "replies";
+pub(super) const COMMENTS: &str = "comments";
 
 impl CommentParent {
     /// Returns the threads that have comments of this kind.
@@ -59,6 +80,23 @@ impl CommentParent {
         &COMMENT
     }
 
+    /// Returns a thread, with the connection that has this part of its comments.
+    pub(super) fn from_part(kind: ThreadKind, part: ThreadPart) -> &'static Self {
+        match (part, kind) {
+            (ThreadPart::Conversation, ThreadKind::PullRequest) => &PULL_REQUEST_CONVERSATION,
+            (ThreadPart::Conversation, ThreadKind::Issue | ThreadKind::Discussion) => {
+                &ISSUE_CONVERSATION
+            }
+            (ThreadPart::Reviews, _) => &PULL_REQUEST,
+            (ThreadPart::ReviewThreads, _) => &PULL_REQUEST_REVIEW_THREADS,
+        }
+    }
+
+    /// Returns the comments about the same lines.
+    pub(super) fn review_thread() -> &'static Self {
+        &REVIEW_THREAD
+    }
+
     /// Returns the fields for the ids of one page of its comments.
     pub(super) fn id_fields(&self, page: &str) -> String {
         let comments = connection_fields(self.connection, page, "id");
@@ -69,8 +107,8 @@ impl CommentParent {
     }
 
     /// Returns the fields for one page of its comments.
-    pub(super) fn full_fields(&self, kind: PerThreadCommentKind, page: &str) -> String {
-        let mut fields = schema::for_kind(kind.into()).mirrored_fields();
+    pub(super) fn full_fields(&self, kind: CommentKind, page: &str) -> String {
+        let mut fields = schema::for_kind(kind).mirrored_fields();
         let replies = connection_fields(REPLIES, "first: 100", &fields);
         if self.has_replies {
             fields = format!("{fields} {replies}");
@@ -81,6 +119,18 @@ impl CommentParent {
             self.type_name, self.repository_field.fields
         )
     }
+}
+
+/// Returns the fields for one page of review threads, each with its first comments.
+pub(super) fn review_thread_fields(page: &str) -> String {
+    let parent = &PULL_REQUEST_REVIEW_THREADS;
+    let fields = schema::for_kind(CommentKind::ReviewComment).mirrored_fields();
+    let comments = connection_fields(COMMENTS, "first: 100", &fields);
+    let threads = connection_fields(parent.connection, page, &format!("id {comments}"));
+    format!(
+        "__typename ... on {} {{ {} {threads} }}",
+        parent.type_name, parent.repository_field.fields
+    )
 }
 
 fn connection_fields(name: &str, page: &str, fields: &str) -> String {

@@ -52,7 +52,7 @@ impl RestUser {
 }
 
 /// Reads one row of a list of comments in this repository.
-pub(super) fn read_comment(
+pub(in crate::github) fn read_rest_comment(
     kind: CommentKind,
     repository_id: i64,
     row: RawNode<'_>,
@@ -87,18 +87,5 @@ impl RestComment {
             created_at: self.created_at,
             updated_at: self.updated_at,
         }
-    }
-}
-
-/// A row's id and time, which determine its position in the list.
-#[derive(Deserialize)]
-pub(super) struct CommentStub {
-    pub id: i64,
-    pub updated_at: SourceTime,
-}
-
-impl CommentStub {
-    pub(super) fn read(row: RawNode<'_>) -> Option<Self> {
-        row.parse_as().ok()
     }
 }

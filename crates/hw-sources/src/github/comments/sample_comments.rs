@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::schema;
 
 /// A row of a list of repository 7, on its thread 3.
-pub(super) fn rest_comment_json(kind: SinceCommentKind, n: i64) -> Value {
+pub(in crate::github) fn rest_comment_json(kind: SinceCommentKind, n: i64) -> Value {
     let mut row = json!({
         "id": n, "node_id": format!("C_{n}"), "body": "It\0drips\r\n",
         "html_url": format!("https://github.com/acme/pump/pull/3#c-{n}"),
@@ -70,11 +70,11 @@ pub(super) fn connection_json(nodes: &[Value], next: Option<&str>) -> Value {
     json!({ "pageInfo": { "hasNextPage": next.is_some(), "endCursor": next }, "edges": edges })
 }
 
-pub(super) fn observation_ids(observations: &[ItemObservation]) -> Vec<i64> {
+pub(in crate::github) fn observation_ids(observations: &[ItemObservation]) -> Vec<i64> {
     observations.iter().map(|observation| observation.key().id).collect()
 }
 
-pub(super) fn unwrap_comment(observation: &ItemObservation) -> &Comment {
+pub(in crate::github) fn unwrap_comment(observation: &ItemObservation) -> &Comment {
     let MirrorItem::Comment(comment) = &observation.item else { panic!("{observation:?}") };
     comment
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use hw_rules::item::{self, Comment, ItemObservation, MirrorItem};
-use hw_rules::lane::{PerThreadCommentKind, SinceCommentKind};
+use hw_rules::lane::{PerThreadCommentKind, SinceCommentKind, SinceList};
 use hw_rules::since_walk::SinceWalk;
 use hw_rules::walk::ListingFloor;
 use hw_sim::{CommentKind, SimulatedGitHub, ThreadKind, TrueComment, WireOutcome, WorldSpec};
@@ -9,6 +9,7 @@ use hw_sim::{CommentKind, SimulatedGitHub, ThreadKind, TrueComment, WireOutcome,
 use super::*;
 use crate::github::graphql::{self, GraphqlEndpoint};
 use crate::github::rest::{self, RestEndpoint};
+use crate::github::since_lists::{ListPart, SinceListQuery, SinceListResult};
 use crate::query::Query;
 use crate::transport::{HttpRequest, HttpResponse};
 
@@ -122,12 +123,13 @@ impl SimulatedSource {
 
     /// Reads every page of a list.
     fn list_comments(&mut self, kind: SinceCommentKind, repository: i64) -> Vec<ItemObservation> {
+        let list = SinceList::Comments(kind);
         let mut walk = SinceWalk::from_floor(ListingFloor::Beginning);
         let mut observations = Vec::new();
         loop {
             let part = ListPart::Since(walk.position());
-            let query = CommentListQuery { kind, repository_id: repository, part, etag: None };
-            let CommentListResult::Page(page) = self.fetch_rest(&query, 20) else {
+            let query = SinceListQuery { list, repository_id: repository, part, etag: None };
+            let SinceListResult::Page(page) = self.fetch_rest(&query, 20) else {
                 panic!("not modified, but no etag was sent")
             };
             assert!(page.unreadable.is_empty(), "{:?}", page.unreadable);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use hw_rules::item::{ItemObservation, MirrorItem, ObjectId};
 use hw_rules::lane::PerThreadCommentKind;
 use hw_rules::version::ObservedAt;
+use hw_rules::walk::PageCursor;
 use serde_json::json;
 
 use super::comment_reader::{CommentConnection, CommentReader};
@@ -82,7 +83,7 @@ pub fn threads_per_request(kind: PerThreadCommentKind) -> usize {
 /// Builds the query for the comments of at most [`threads_per_request`] threads, by node id.
 pub fn thread_comments_query(kind: PerThreadCommentKind, ids: &[String]) -> GraphqlQuery {
     let parent = CommentParent::from_kind(kind);
-    let fields = parent.full_fields(kind, &format!("first: {}", parent.first_comments));
+    let fields = parent.full_fields(kind.into(), &format!("first: {}", parent.first_comments));
     let document = format!(
         "query {}Comments($ids: [ID!]!) {{
   nodes(ids: $ids) {{ {fields} }}
@@ -101,7 +102,7 @@ pub(super) fn read_thread_comments(
     repository_id: i64,
 ) -> Result<Vec<ThreadComments>, SourceError> {
     let nodes = node::require_nodes(response, "nodes", ids.len())?;
-    let reader = CommentReader { response, kind, repository_id };
+    let reader = CommentReader { response, kind: kind.into(), repository_id };
     let parent = CommentParent::from_kind(kind);
     let threads = ids.iter().zip(nodes).enumerate().map(|(index, (id, node))| {
         let mut thread = ThreadComments::new(id);
@@ -159,9 +160,14 @@ impl ThreadComments {
                 }
             }
         }
-        self.continuations.extend(comments.next.map(|after| Continuation {
+        self.continue_at(comments.next, reply_to);
+    }
+
+    /// Records that more comments follow, on the thread itself or on an object in it.
+    pub(super) fn continue_at(&mut self, next: Option<PageCursor>, object: Option<&str>) {
+        self.continuations.extend(next.map(|after| Continuation {
             thread_node_id: self.thread_node_id.clone(),
-            comment_node_id: reply_to.map(str::to_owned),
+            comment_node_id: object.map(str::to_owned),
             after: Some(after),
         }));
     }

@@ -1,4 +1,3 @@
-use hw_rules::walk::PageCursor;
 use serde_json::{Value, json};
 
 use super::*;

@@ -89,3 +89,15 @@ pub fn lookup_query(ids: &[String], siblings: &[String]) -> GraphqlQuery {
     );
     GraphqlQuery { document, variables: json!({ "ids": ids, "siblings": siblings }) }
 }
+
+/// Builds the query for the repository that a thread is in now.
+pub fn thread_repository_query(thread_node_id: &str) -> GraphqlQuery {
+    let repository = format!("repository {{ {REPOSITORY_FIELDS} }}");
+    let document = format!(
+        "query ThreadRepository($id: ID!) {{
+  node(id: $id) {{ ... on Issue {{ {repository} }} ... on PullRequest {{ {repository} }} }}
+  rateLimit {{ cost }}
+}}"
+    );
+    GraphqlQuery { document, variables: json!({ "id": thread_node_id }) }
+}

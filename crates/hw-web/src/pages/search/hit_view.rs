@@ -21,7 +21,7 @@ pub(super) struct HitView {
     /// The link leads to another site.
     pub(super) is_external: bool,
     pub(super) kind: &'static str,
-    /// `owner/repository#number`; the author of a post.
+    /// `owner/repository#number`; the author of a post, and the account that reposted it.
     pub(super) address: String,
     pub(super) state: String,
     pub(super) title: Vec<TitlePart>,
@@ -86,12 +86,18 @@ impl HitView {
     /// Shows a post, whose page is at its source.
     fn from_post(hit: Hit, query: &str) -> Self {
         let author = hit.author.unwrap_or_default();
+        let address = match &hit.reposted_by {
+            Some(account) => {
+                format!("{}, reposted by {}", format_name(&author), format_name(account))
+            }
+            None => format_name(&author),
+        };
         Self {
             id: format!("hit-post-{}", hit.id),
             href: format::external_url(&hit.url).unwrap_or_else(|| "/posts".to_owned()),
             is_external: true,
             kind: kind_label(hit.kind),
-            address: format_name(&author),
+            address,
             state: String::new(),
             title: marked_title_parts(truncate_pieces(hit.marked_title)),
             // the line of a short post is its whole text

@@ -30,9 +30,11 @@ impl<'a> QueryExecution<'a> {
                 Some(thread) => self.write_home_repository(thread, field),
                 None => self.out.write_null(),
             },
-            // a comment on a line has no replies; its parent is its review
-            "replyTo" if comment.kind == CommentKind::ReviewComment => self.out.write_null(),
-            "replyTo" | "pullRequestReview" => self.write_comment_parent(comment, field),
+            // the parent of a comment on a line is its review
+            "replyTo" if comment.kind == CommentKind::ReviewComment => {
+                self.write_optional_comment(comment.reply_to, field);
+            }
+            "replyTo" | "pullRequestReview" => self.write_optional_comment(comment.parent, field),
             "replies" | "comments" => self.write_children(comment, field),
             // lastEditedAt, line
             _ => self.out.write_null(),
@@ -52,10 +54,27 @@ impl<'a> QueryExecution<'a> {
         }
     }
 
-    fn write_comment_parent(&mut self, comment: &SimComment, field: &PlanField) {
-        match comment.parent.and_then(|parent| self.view.comment(parent)) {
-            Some(parent) => self.write_object(GraphqlObject::Comment(parent), field),
+    fn write_optional_comment(&mut self, index: Option<usize>, field: &PlanField) {
+        match index.and_then(|index| self.view.comment(index)) {
+            Some(comment) => self.write_object(GraphqlObject::Comment(comment), field),
             None => self.out.write_null(),
+        }
+    }
+
+    /// Writes a field of the comments on one line, of which `first` is the first that still exists.
+    pub(super) fn write_review_thread_field(&mut self, first: &'a SimComment, field: &PlanField) {
+        match &*field.name {
+            "id" => self.out.write_string(&self.view.review_thread_node_id(first)),
+            "path" => self.out.write_string("src/main.rs"),
+            "comments" => self.write_review_thread_comments(first, field),
+            "pullRequest" => self.write_comment_thread(first, &[ThreadKind::PullRequest], field),
+            "repository" => match self.view.thread(first.thread) {
+                Some(thread) => self.write_home_repository(thread, field),
+                None => self.out.write_null(),
+            },
+            "line" => self.out.write_null(),
+            // isResolved, isOutdated, isCollapsed
+            _ => self.out.write_bool(false),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Writes the connections of each type, filtered and ordered as requested.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::super::execution::{GraphqlObject, QueryExecution};
@@ -181,6 +183,34 @@ impl<'a> QueryExecution<'a> {
         self.write_connection(field, &unordered_list(name), items.collect());
     }
 
+    /// Writes the comments on lines of a pull request, those on one line together.
+    pub(super) fn write_review_threads(&mut self, thread: &'a SimThread, field: &PlanField) {
+        let mut threads = BTreeMap::new();
+        for comment in self.view.listed_comments(thread.index, CommentKind::ReviewComment) {
+            threads.entry(comment.root_index()).or_insert(comment);
+        }
+        let items = threads.into_values().map(|first| ConnectionItem {
+            cursor: ListCursor::from_number(0, self.view.review_thread_id(first)),
+            object: GraphqlObject::ReviewThread(first),
+        });
+        let list = unordered_list("PullRequestReviewThreadConnection");
+        self.write_connection(field, &list, items.collect());
+    }
+
+    pub(super) fn write_review_thread_comments(
+        &mut self,
+        first: &'a SimComment,
+        field: &PlanField,
+    ) {
+        let root = first.root_index();
+        let listed = self.view.listed_comments(first.thread, CommentKind::ReviewComment);
+        let items = listed
+            .filter(|comment| comment.root_index() == root)
+            .map(|comment| comment_item(comment, 0));
+        let list = unordered_list("PullRequestReviewCommentConnection");
+        self.write_connection(field, &list, items.collect());
+    }
+
     pub(super) fn write_labels(&mut self, thread: &'a SimThread, field: &PlanField) {
         let items = thread.labels.iter().zip(1..).map(|(label, position)| ConnectionItem {
             cursor: ListCursor { number: 0, text: label.to_string(), id: position },
@@ -195,6 +225,20 @@ impl<'a> QueryExecution<'a> {
             object: GraphqlObject::Thread(issue),
         });
         self.write_connection(field, &unordered_list("IssueConnection"), items.collect());
+    }
+
+    /// Writes the pull requests that would close an issue, without the closed ones unless the field includes them.
+    pub(super) fn write_closing_pull_requests(&mut self, issue: &'a SimThread, field: &PlanField) {
+        let includes_closed = field.argument_value("includeClosedPrs", self.variables());
+        let includes_closed = includes_closed.and_then(|flag| flag.as_bool()).unwrap_or(false);
+        let closing = self.view.closing_pull_requests(issue);
+        let items =
+            closing.filter(|pull| includes_closed || pull.is_open).map(|pull| ConnectionItem {
+                cursor: ListCursor::from_number(pull.number, pull.id),
+                object: GraphqlObject::Thread(pull),
+            });
+        let items = items.collect();
+        self.write_connection(field, &unordered_list("PullRequestConnection"), items);
     }
 
     /// Returns the position of a thread; GitHub orders by whole seconds, then by id.

@@ -46,6 +46,8 @@ impl<'a> QueryExecution<'a> {
                 self.write_comments(thread, kind, field);
             }
             "reviews" => self.write_comments(thread, CommentKind::Review, field),
+            "reviewThreads" => self.write_review_threads(thread, field),
+            "closedByPullRequestsReferences" => self.write_closing_pull_requests(thread, field),
             "closingIssuesReferences" => self.write_closing_issues(thread, field),
             // lastEditedAt
             _ => self.out.write_null(),

@@ -1,6 +1,5 @@
-use hw_rules::item::{AuthorKind, Comment, CommentKind};
+use hw_rules::item::{AuthorKind, Comment, CommentKind, ThreadKind};
 use hw_rules::since_walk::SinceWalk;
-use hw_rules::source_time::SourceTime;
 use hw_rules::walk::ListingFloor;
 use serde_json::{Value, json};
 
@@ -8,17 +7,19 @@ use super::*;
 use crate::github::comments::sample_comments::{
     observation_ids, rest_comment_json, unwrap_comment,
 };
+use crate::github::rest::RestContent;
 use crate::response_meta::ResponseMeta;
 
-const LIST_KINDS: [SinceCommentKind; 2] =
+const CONVERSATION: SinceList = SinceList::Comments(SinceCommentKind::Conversation);
+const COMMENT_KINDS: [SinceCommentKind; 2] =
     [SinceCommentKind::Conversation, SinceCommentKind::ReviewComment];
 
 #[test]
 fn comment_list_has_a_fixed_url_for_its_newest_page() {
-    let request = newest_request(SinceCommentKind::Conversation, 7, 100, Some("\"a\""));
+    let request = newest_request(CONVERSATION, 7, 100, Some("\"a\""));
     let path = "/repositories/7/issues/comments?sort=updated&direction=desc&per_page=100";
     assert_eq!(request, RestRequest { path: path.into(), etag: Some("\"a\"".into()) });
-    let request = newest_request(SinceCommentKind::ReviewComment, 7, 30, None);
+    let request = newest_request(SinceList::Comments(SinceCommentKind::ReviewComment), 7, 30, None);
     assert_eq!(
         request.path,
         "/repositories/7/pulls/comments?sort=updated&direction=desc&per_page=30"
@@ -41,11 +42,7 @@ fn comment_list_since_a_time_starts_a_second_earlier_and_counts_its_pages() {
 fn comment_list_since_the_epoch_or_earlier_is_read_from_the_beginning() {
     for mark in [SourceInstant(0), SourceInstant(-5), SourceInstant::BEGINNING] {
         let walk = SinceWalk::from_floor(ListingFloor::At(mark));
-        assert!(
-            !since_request(SinceCommentKind::Conversation, 7, walk.position(), 100, None)
-                .path
-                .contains("since")
-        );
+        assert!(!since_request(CONVERSATION, 7, walk.position(), 100, None).path.contains("since"));
     }
 }
 
@@ -120,7 +117,7 @@ fn other_kind(name: &str) -> AuthorKind {
 
 #[test]
 fn comment_list_keeps_the_position_of_an_unreadable_row() {
-    for (kind, field) in LIST_KINDS
+    for (kind, field) in COMMENT_KINDS
         .into_iter()
         .flat_map(|kind| ["body", "user", "created_at", "html_url"].map(|field| (kind, field)))
     {
@@ -163,7 +160,7 @@ fn comment_list_row_may_have_a_null_body() {
 fn comment_list_with_a_row_without_node_id_is_unusable() {
     for document in [json!([{ "id": 1 }]), json!([null]), json!({ "message": "hello" })] {
         let response = list_response(document, NextLink::Absent);
-        let read = read_list(&response, LIST_KINDS[0], 7, 2);
+        let read = read_list(&response, CONVERSATION, 7, 2);
         assert!(matches!(read, Err(SourceError::InvalidResponse(_))), "{read:?}");
     }
 }
@@ -176,9 +173,10 @@ fn comment_list_continues_by_its_link_or_if_the_page_is_full() {
         (NextLink::Unknown, 2, true),
         (NextLink::Unknown, 1, false),
     ] {
-        let rows: Vec<Value> = (1..=count).map(|n| rest_comment_json(LIST_KINDS[0], n)).collect();
-        let Ok(CommentListResult::Page(page)) =
-            read_list(&list_response(json!(rows), next_link), LIST_KINDS[0], 7, 2)
+        let rows: Vec<Value> =
+            (1..=count).map(|n| rest_comment_json(SinceCommentKind::Conversation, n)).collect();
+        let Ok(SinceListResult::Page(page)) =
+            read_list(&list_response(json!(rows), next_link), CONVERSATION, 7, 2)
         else {
             panic!()
         };
@@ -193,13 +191,70 @@ fn comment_list_that_is_unchanged_has_a_date() {
         ..list_response(Value::Null, NextLink::Unknown)
     };
     assert_eq!(
-        read_list(&response, LIST_KINDS[0], 7, 2),
-        Ok(CommentListResult::NotModified(SourceInstant(0)))
+        read_list(&response, CONVERSATION, 7, 2),
+        Ok(SinceListResult::NotModified(SourceInstant(0)))
     );
 }
 
+#[test]
+fn activity_list_has_a_fixed_url_for_its_newest_page() {
+    let request = newest_request(SinceList::Activity, 7, 100, None);
+    let path = "/repositories/7/issues?state=all&sort=updated&direction=desc&per_page=100";
+    assert_eq!(request.path, path);
+    let walk = SinceWalk::from_floor(ListingFloor::At(SourceInstant(1_767_225_600_999)));
+    let request = since_request(SinceList::Activity, 7, walk.position(), 100, None);
+    let path = "/repositories/7/issues?state=all&sort=updated&direction=asc&per_page=100";
+    assert_eq!(request.path, format!("{path}&since=2025-12-31T23:59:59Z"));
+}
+
+#[test]
+fn activity_list_shows_which_threads_moved_and_stores_none() {
+    let rows = [activity_row(3, None), activity_row(4, Some(json!({ "url": "…" })))];
+    let response = list_response(json!(rows), NextLink::Absent);
+    let Ok(SinceListResult::Page(page)) = read_list(&response, SinceList::Activity, 7, 100) else {
+        panic!()
+    };
+    let moved = |number, kind| MovedThread {
+        number,
+        kind,
+        node_id: format!("T_{number}"),
+        updated_at: parse_time("2026-01-02T00:00:00Z"),
+    };
+    assert_eq!(
+        page.moved_threads,
+        [moved(3, ThreadKind::Issue), moved(4, ThreadKind::PullRequest)]
+    );
+    assert_eq!((page.observations.len(), page.unreadable.len()), (0, 0));
+    assert_eq!(page.row_ids().collect::<Vec<_>>(), [1_003, 1_004]);
+}
+
+#[test]
+fn activity_list_with_an_unreadable_row_is_unusable() {
+    for field in ["id", "node_id", "number", "updated_at"] {
+        let mut row = activity_row(3, None);
+        row.as_object_mut().unwrap().remove(field);
+        let response = list_response(json!([row]), NextLink::Absent);
+        let read = read_list(&response, SinceList::Activity, 7, 100);
+        assert!(matches!(read, Err(SourceError::InvalidResponse(_))), "{field}: {read:?}");
+    }
+}
+
+fn activity_row(number: i64, pull_request: Option<Value>) -> Value {
+    let mut row = json!({
+        "id": 1_000 + number,
+        "node_id": format!("T_{number}"),
+        "number": number,
+        "updated_at": "2026-01-02T00:00:00Z",
+        "state": "open",
+    });
+    if let Some(pull_request) = pull_request {
+        row["pull_request"] = pull_request;
+    }
+    row
+}
+
 fn since_path(walk: &SinceWalk) -> String {
-    since_request(SinceCommentKind::Conversation, 7, walk.position(), 100, None).path
+    since_request(CONVERSATION, 7, walk.position(), 100, None).path
 }
 
 fn list_response(document: Value, next_link: NextLink) -> RestResponse {
@@ -212,9 +267,10 @@ fn list_response(document: Value, next_link: NextLink) -> RestResponse {
     }
 }
 
-fn read_rows(rows: &[Value], kind: SinceCommentKind) -> CommentListPage {
-    match read_list(&list_response(json!(rows), NextLink::Absent), kind, 7, 100) {
-        Ok(CommentListResult::Page(page)) => page,
+fn read_rows(rows: &[Value], kind: SinceCommentKind) -> SinceListPage {
+    let list = SinceList::Comments(kind);
+    match read_list(&list_response(json!(rows), NextLink::Absent), list, 7, 100) {
+        Ok(SinceListResult::Page(page)) => page,
         other => panic!("{other:?}"),
     }
 }
