@@ -62,7 +62,7 @@ fn events_are_always_those_of_the_world() {
 fn events_are_always_those_of_the_world_on_postgres() {
     let mut troubles = Troubles::default();
     for seed in postgres_seeds() {
-        let location = postgres_location(&format!("watched_threads_{seed}"));
+        let location = postgres_location(&format!("events_{}_{seed}", std::process::id()));
         let store = StoreWriter::open(&location).unwrap();
         let story = WatchStory::new(seed, |spec| SimFixture::with_store(spec, seed, store));
         on_virtual_time(story.run(&mut troubles));
