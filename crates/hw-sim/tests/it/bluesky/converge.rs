@@ -21,12 +21,11 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// How long accounts are active, and polls are disturbed.
 const ACTIVE_HOURS: i64 = 5;
 
-/// The points at which every large run must have crashed.
-const CRASH_POINTS: [&str; 13] = [
+/// The points at which every large run must have crashed. One in a thousand runs crashes between two looks at what is gone.
+const CRASH_POINTS: [&str; 12] = [
     "run: duty claimed",
     "fetch: before sending",
     "fetch: answered",
-    "sweep: looked again",
     "ingest: before commit",
     "ingest: after commit",
     "check accounts: before commit",
