@@ -21,7 +21,7 @@ const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// How long accounts are active, and polls are disturbed.
 const ACTIVE_HOURS: i64 = 5;
 
-/// The points at which every large run must have crashed. One in a thousand runs crashes between two looks at what is gone.
+/// The points at which every large run must have crashed. A crash after a second look is too rare to expect.
 const CRASH_POINTS: [&str; 12] = [
     "run: duty claimed",
     "fetch: before sending",
